@@ -1,0 +1,269 @@
+/**
+ * The messages between trace and page, as documented TypeScript.
+ *
+ * The server (viz/bundle.py, viz/server) writes these, the live page and the exported file read
+ * them. Never holds code: only shapes. Indices are 0-based; -1 means "none".
+ */
+
+/** One graph_rewrite: its node table and the delta of every step. */
+export interface Bundle {
+  version: 1;
+  rewrite: number;
+  name: string;
+  context: number;
+  bottomUp: boolean;
+  /** String tables, indexed by the fields of the same name in `nodes`. */
+  ops: string[];
+  dtypes: string[];
+  args: string[];
+  locs: string[];
+  tags: string[];
+  shapes: string[];
+  nodes: NodeTable;
+  /** Lines of the user's program ("examples/digits.py:41"). */
+  origins: string[];
+  /** Number of slots; slot ids are 0..slots-1. */
+  slots: number;
+  /** State 0: parallel arrays. `src` holds slots. */
+  initial: { slot: number[]; node: number[]; src: number[][] };
+  root: number;
+  steps: Step[];
+  error: null | RewriteError;
+  /** A sentence that says what was left out, if anything. */
+  truncated: null | string;
+}
+
+/** The distinct nodes of one rewrite ("contents"), as parallel arrays. */
+export interface NodeTable {
+  /** Trace-wide node id, shown as u123. */
+  id: number[];
+  op: number[];
+  dtype: number[];
+  arg: number[];
+  loc: number[];
+  tag: number[];
+  shape: number[];
+  /** Value bounds as text, "" if unknown. */
+  lo: string[];
+  hi: string[];
+  /** Range letters, "g0 l1 r2", or "". */
+  ranges: string[];
+  /** Content indices of the sources. */
+  src: number[][];
+  /** Index into `origins`. */
+  origin: number[];
+}
+
+export interface RewriteError {
+  step: number;
+  rule: number;
+  message: string;
+  traceback: string;
+}
+
+/** One match, plus the rebuilds and merges that follow it. */
+export interface Step {
+  rule: number;
+  /** Time of the match in microseconds. */
+  us: number;
+  /** The slot that held the matched node. */
+  slot: number;
+  /** The slot that stands for the result: `slot`, or where it was redirected to. */
+  result: number;
+  /** Content indices of the matched node and of the result. */
+  before: number;
+  after: number;
+  /** Pattern name and the content index that it bound, on the before side. */
+  binds: [string, number][];
+  /** [slot, node, source slots]: added, or changed content or edges; the state after the step. */
+  set: [number, number, number[]][];
+  drop: number[];
+  /** Slots to highlight: removed in Before, added in After, moved in both. */
+  removed: number[];
+  added: number[];
+  moved: number[];
+}
+
+export interface Problem {
+  what: string;
+  where: string;
+  hint: string;
+  rewrite: number | null;
+  step: number | null;
+}
+
+/** One program run. `devices` can run kernels here, `targets` can be compiled for. */
+export interface Run {
+  name: string;
+  command: string;
+  commit: string;
+  dirty: number;
+  started: string;
+  seconds: number;
+  live: boolean;
+  processes: number;
+  bytes: number;
+  file: string;
+  lost: number;
+  machine: string;
+  python: string;
+  versions: Record<string, string>;
+  totals: {
+    contexts: number;
+    kernels: number;
+    rewrites: number;
+    steps: number;
+    launches: number;
+  };
+  problems: Problem[];
+  devices: string[];
+  targets: string[];
+}
+
+/** Rows appended or changed since the row asked for. */
+export interface Tree {
+  rows: Row[];
+  total: number;
+}
+
+/** A context or a rewrite in the navigator. */
+export interface Row {
+  row: number;
+  /** Row of the parent, -1 for the root. */
+  parent: number;
+  kind: "context" | "rewrite";
+  /** Context id or rewrite id. */
+  id: number;
+  name: string;
+  label: "schedule" | "kernel" | "pass" | "group";
+  /** Matches, own and below. */
+  steps: number;
+  declines: number;
+  ms: number;
+  /** Rewrites: nodes in the result. */
+  nodes: number;
+  status: "ok" | "error" | "open";
+  /** "file:line" of the caller. */
+  caller: string;
+}
+
+export interface Rule {
+  id: number;
+  name: string;
+  /** First line of the docstring. */
+  equation: string;
+  doc: string;
+  /** Name of the matcher that the rule belongs to. */
+  group: string;
+  file: string;
+  line: number;
+  source: string;
+  /** Line number of the first line of `source`. */
+  sourceLine: number;
+  pattern: Pat;
+  matches: number;
+  declines: number;
+  us: number;
+}
+
+/** A pattern as data. Empty `op` or `dtype`: any. */
+export interface Pat {
+  op: string[];
+  dtype: string[];
+  name: string | null;
+  arg: string | null;
+  src: PatSources;
+  anyOf?: Pat[];
+  allowAny?: boolean;
+}
+
+export type PatSources =
+  | { kind: "any" }
+  | { kind: "ordered" | "permuted"; of: Pat[] }
+  | { kind: "repeat"; of: Pat };
+
+export interface Kernel {
+  context: number;
+  name: string;
+  target: string;
+  device: string;
+  /** Node id of the kernel AST. */
+  ast: number;
+  tensorCalls: string[];
+  artifacts: Artifact[];
+  launches: { count: number; us: number[] };
+  inputs: { name: string; dtype: string; size: number }[];
+  flops: number;
+  bytes: number;
+  globalSize: number[];
+  localSize: number[];
+}
+
+export type ArtifactKind =
+  | "ptx"
+  | "amd_isa"
+  | "hip"
+  | "llvm"
+  | "cpu_asm"
+  | "c"
+  | "cuda"
+  | "sass";
+
+/** One source text of a kernel for one target. */
+export interface Artifact {
+  kind: ArtifactKind;
+  target: string;
+  title: string;
+  language: string;
+  text: string;
+  /** Per text line: trace node ids of the linear program behind it. */
+  lines: number[][];
+  /** Per text line: trace node ids of the kernel AST that it comes from. */
+  origins: number[][];
+  facts: { name: string; value: string }[];
+  error: null | ApiProblem;
+}
+
+/** For each node seen in a kernel's rewrites, the AST nodes that it comes from. */
+export interface Origins {
+  node: number[];
+  origin: number[][];
+}
+
+/** The one shape of every error: what happened, where, what to do. */
+export interface ApiProblem {
+  what: string;
+  where: string;
+  hint: string;
+}
+
+export interface RunResult {
+  device: string;
+  /** Microseconds of each launch. */
+  us: number[];
+  median: number;
+  p90: number;
+  equal: boolean;
+  maxError: number;
+  reference: string;
+  tolerance: number;
+  detail: string;
+}
+
+export interface Job {
+  state: "running" | "done" | "error";
+  progress: string;
+  result: unknown;
+  error: ApiProblem | null;
+}
+
+export interface SearchResult {
+  hits: { row: number; kind: string; text: string }[];
+  total: number;
+}
+
+/** A graph as text before and after one step. */
+export interface StepText {
+  before: string;
+  after: string;
+}
