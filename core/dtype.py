@@ -1,0 +1,304 @@
+"""Element types: scalars, vectors of them, and pointers to them; promotion between them.
+
+Says nothing about what a device supports (that is `core/target.py`) and holds no values.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from core.errors import DTypeError
+
+ConstType = bool | int | float
+
+
+class AddrSpace(IntEnum):
+    """Where a pointer points."""
+
+    GLOBAL = 0
+    LOCAL = 1
+    REG = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DType:
+    """One element type. There is one object per dtype: compare with `is` or `==` alike.
+
+    `priority` orders promotion (-1: never promoted to), `bits` is the width of one scalar,
+    `fmt` the letter of the struct module (or None), `count` the number of vector elements.
+    """
+
+    priority: int
+    bits: int
+    name: str
+    fmt: str | None
+    count: int = 1
+
+    def __repr__(self) -> str:
+        return f"dtypes.{self}"
+
+    def __str__(self) -> str:
+        return self.name if self.count == 1 else f"{self.name}.vec({self.count})"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one value, all vector elements together (bool counts as one byte)."""
+        return (self.bits + 7) // 8 * self.count
+
+    @property
+    def base(self) -> DType:
+        """What a pointer points to; any other dtype itself."""
+        return self
+
+    def scalar(self) -> DType:
+        """The dtype of one element."""
+        return self if self.count == 1 else _scalars[self.name]
+
+    def vec(self, count: int) -> DType:
+        """A vector of `count` elements; `vec(1)` is the dtype itself. Raises DTypeError on a vector."""
+        if count == 1:
+            return self
+        if self.count != 1 or count < 1 or self.name == "void":
+            raise DTypeError(f"no vector of {count} elements of {self}",
+                             hint="take .scalar() first; counts are positive")
+        return _vector(self, count)
+
+    def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
+        """A pointer to `size` elements (-1: unknown) of this dtype."""
+        return _pointer(self.base, addrspace, size)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (self.name, self.count)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PtrDType(DType):
+    """A pointer: the fields of the element it points to, the address space and the element count."""
+
+    addrspace: AddrSpace = AddrSpace.GLOBAL
+    size: int = -1
+
+    def __str__(self) -> str:
+        space = {AddrSpace.GLOBAL: "", AddrSpace.LOCAL: " local", AddrSpace.REG: " reg"}
+        return f"{self.base}*{space[self.addrspace]}" + (f" [{self.size}]" if self.size >= 0 else "")
+
+    @property
+    def base(self) -> DType:
+        return _restore(self.name, self.count)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of the pointer itself."""
+        return 8
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _pointer, (self.base, self.addrspace, self.size)
+
+
+@lru_cache(maxsize=None)
+def _vector(scalar: DType, count: int) -> DType:
+    return DType(scalar.priority, scalar.bits, scalar.name, scalar.fmt, count)
+
+
+@lru_cache(maxsize=None)
+def _pointer(base: DType, addrspace: AddrSpace, size: int) -> PtrDType:
+    return PtrDType(base.priority, base.bits, base.name, base.fmt, base.count, addrspace, size)
+
+
+def _restore(name: str, count: int) -> DType:
+    return _scalars[name].vec(count)
+
+
+class dtypes:  # noqa: N801 - the field's own spelling
+    """All scalar element types by name, and questions about them."""
+
+    void: Final = DType(-1, 0, "void", None)
+    bool: Final = DType(0, 1, "bool", "?")
+    int8: Final = DType(1, 8, "int8", "b")
+    uint8: Final = DType(2, 8, "uint8", "B")
+    int16: Final = DType(3, 16, "int16", "h")
+    uint16: Final = DType(4, 16, "uint16", "H")
+    int32: Final = DType(5, 32, "int32", "i")
+    uint32: Final = DType(6, 32, "uint32", "I")
+    int64: Final = DType(7, 64, "int64", "q")
+    uint64: Final = DType(8, 64, "uint64", "Q")
+    fp8e4m3: Final = DType(9, 8, "fp8e4m3", None)
+    fp8e5m2: Final = DType(10, 8, "fp8e5m2", None)
+    float16: Final = DType(11, 16, "float16", "e")
+    bfloat16: Final = DType(12, 16, "bfloat16", None)
+    float32: Final = DType(13, 32, "float32", "f")
+    float64: Final = DType(14, 64, "float64", "d")
+
+    char, uchar, short, ushort = int8, uint8, int16, uint16
+    int, uint, long, ulong = int32, uint32, int64, uint64
+    half, float, double = float16, float32, float64
+    index: Final = int32
+    """What loop variables and offsets are."""
+
+    default_float: Final = float32
+    default_int: Final = int32
+
+    fp8s: Final = (fp8e4m3, fp8e5m2)
+    floats: Final = (fp8e4m3, fp8e5m2, float16, bfloat16, float32, float64)
+    uints: Final = (uint8, uint16, uint32, uint64)
+    sints: Final = (int8, int16, int32, int64)
+    ints: Final = uints + sints
+    all: Final = (bool, *ints, *floats)
+
+    @staticmethod
+    def is_float(dtype: DType) -> builtins_bool:
+        """Whether elements are floating point."""
+        return dtype.name in _float_names
+
+    @staticmethod
+    def is_int(dtype: DType) -> builtins_bool:
+        """Whether elements are integers (bool is not)."""
+        return dtype.name in _int_names
+
+    @staticmethod
+    def is_unsigned(dtype: DType) -> builtins_bool:
+        """Whether elements are unsigned integers."""
+        return dtype.name in _uint_names
+
+    @staticmethod
+    def is_bool(dtype: DType) -> builtins_bool:
+        """Whether elements are bool."""
+        return dtype.name == "bool"
+
+    @staticmethod
+    def min(dtype: DType) -> ConstType:
+        """The smallest value: -inf for floats, False for bool."""
+        if dtypes.is_int(dtype):
+            return 0 if dtypes.is_unsigned(dtype) else -(1 << (dtype.bits - 1))
+        return -math.inf if dtypes.is_float(dtype) else False
+
+    @staticmethod
+    def max(dtype: DType) -> ConstType:
+        """The largest value: inf for floats, True for bool."""
+        if dtypes.is_int(dtype):
+            return (1 << (dtype.bits - (0 if dtypes.is_unsigned(dtype) else 1))) - 1
+        return math.inf if dtypes.is_float(dtype) else True
+
+    @staticmethod
+    def from_py(value: object) -> DType:
+        """The dtype that a Python value gets: bool, default_int or default_float."""
+        if isinstance(value, builtins_bool):
+            return dtypes.bool
+        if isinstance(value, builtins_int):
+            return dtypes.default_int
+        if isinstance(value, builtins_float):
+            return dtypes.default_float
+        raise DTypeError(f"no dtype for a value of type {type(value).__name__}",
+                         hint="constants are bool, int or float")
+
+    @staticmethod
+    def named(name: str) -> DType:
+        """The scalar dtype called `name` (aliases too). Raises DTypeError for an unknown name."""
+        found = getattr(dtypes, name, None)
+        if not isinstance(found, DType):
+            raise DTypeError(f"unknown dtype {name!r}",
+                             hint="one of " + ", ".join(d.name for d in dtypes.all))
+        return found
+
+
+builtins_bool, builtins_int, builtins_float = bool, int, float
+DTypeLike = DType | str
+
+
+def to_dtype(dtype: DTypeLike) -> DType:
+    """A dtype from itself or from its name."""
+    return dtype if isinstance(dtype, DType) else dtypes.named(dtype)
+
+
+_scalars: Final = {d.name: d for d in (dtypes.void, *dtypes.all)}
+_float_names: Final = frozenset(d.name for d in dtypes.floats)
+_int_names: Final = frozenset(d.name for d in dtypes.ints)
+_uint_names: Final = frozenset(d.name for d in dtypes.uints)
+
+# Promotion lattice: an edge goes from a dtype to the next wider ones (as in JAX's type promotion,
+# https://docs.jax.dev/en/latest/jep/9407-type-promotion.html, but without weak types).
+_wider: Final[dict[DType, tuple[DType, ...]]] = {
+    dtypes.bool: (dtypes.int8, dtypes.uint8),
+    dtypes.int8: (dtypes.int16,),
+    dtypes.int16: (dtypes.int32,),
+    dtypes.int32: (dtypes.int64,),
+    dtypes.int64: (dtypes.uint64,),
+    dtypes.uint8: (dtypes.int16, dtypes.uint16),
+    dtypes.uint16: (dtypes.int32, dtypes.uint32),
+    dtypes.uint32: (dtypes.int64, dtypes.uint64),
+    dtypes.uint64: (dtypes.fp8e4m3, dtypes.fp8e5m2),
+    dtypes.fp8e4m3: (dtypes.float16, dtypes.bfloat16),
+    dtypes.fp8e5m2: (dtypes.float16, dtypes.bfloat16),
+    dtypes.float16: (dtypes.float32,),
+    dtypes.bfloat16: (dtypes.float32,),
+    dtypes.float32: (dtypes.float64,),
+    dtypes.float64: (),
+}
+
+
+@lru_cache(maxsize=None)
+def _reachable(dtype: DType) -> frozenset[DType]:
+    return frozenset({dtype}).union(*(_reachable(d) for d in _wider[dtype]))
+
+
+@lru_cache(maxsize=None)
+def least_upper_dtype(*ds: DType) -> DType:
+    """The smallest dtype that every one of `ds` promotes to."""
+    common = frozenset.intersection(*(_reachable(d.scalar()) for d in ds))
+    return min(common, key=lambda d: d.priority)
+
+
+def least_upper_float(dtype: DType) -> DType:
+    """`dtype` where it is a float, else the default float."""
+    return dtype if dtypes.is_float(dtype) else dtypes.default_float
+
+
+def sum_acc_dtype(dtype: DType) -> DType:
+    """The dtype in which a sum of `dtype` accumulates: ints in 32 bits at least, halves in float32."""
+    if dtypes.is_unsigned(dtype):
+        return least_upper_dtype(dtype, dtypes.uint32)
+    if dtypes.is_int(dtype) or dtypes.is_bool(dtype):
+        return least_upper_dtype(dtype, dtypes.int32)
+    return least_upper_dtype(dtype, dtypes.float32)
+
+
+def truncate(value: ConstType, dtype: DType) -> ConstType:
+    """`value` as `dtype` would hold it: integers wrap around, floats are rounded to nearest even."""
+    if dtypes.is_bool(dtype):
+        return bool(value)
+    if dtypes.is_int(dtype):
+        wrapped = int(value) & ((1 << dtype.bits) - 1)
+        negative = not dtypes.is_unsigned(dtype) and wrapped >> (dtype.bits - 1)
+        return wrapped - (1 << dtype.bits) if negative else wrapped
+    return round_float(float(value), dtype)
+
+
+def round_float(value: float, dtype: DType) -> float:
+    """`value` rounded to the nearest float of `dtype` (ties to even); overflow gives inf, or NaN
+    for fp8e4m3, which has no inf (OCP 8-bit floating point specification, 1.0)."""
+    if not math.isfinite(value):
+        return math.nan if dtype.name == "fp8e4m3" else value
+    if dtype.fmt is not None:
+        try:
+            return float(struct.unpack(dtype.fmt, struct.pack(dtype.fmt, value))[0])
+        except OverflowError:
+            return math.copysign(math.inf, value)
+    mantissa, emin, largest = _narrow[dtype.name]
+    exponent = max(math.frexp(value)[1] - 1, emin)
+    rounded = math.ldexp(round(math.ldexp(value, mantissa - exponent)), exponent - mantissa)
+    if abs(rounded) <= largest:
+        return math.copysign(rounded, value)
+    return math.nan if dtype.name == "fp8e4m3" else math.copysign(math.inf, value)
+
+
+# mantissa bits, smallest normal exponent, largest finite value
+_narrow: Final = {
+    "bfloat16": (7, -126, math.ldexp(255.0, 120)),
+    "fp8e4m3": (3, -6, 448.0),
+    "fp8e5m2": (2, -14, 57344.0),
+}

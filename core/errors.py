@@ -1,0 +1,91 @@
+"""Every deliberate error of the project: what happened, where, and what to do about it.
+
+Holds no logic besides composing the message. Nothing else in the project defines an exception.
+"""
+
+from __future__ import annotations
+
+
+class UopvizError(Exception):
+    """Base of all deliberate errors.
+
+    `what` is one sentence, `where` names the place (a node, a kernel, the user's line), `hint`
+    says what to do. The text of the exception is the three of them on lines of their own.
+    """
+
+    def __init__(self, what: str, where: str = "", hint: str = "") -> None:
+        self.what, self.where, self.hint = what, where, hint
+        lines = [what]
+        if where:
+            lines += ["  at   " + line if i == 0 else "       " + line
+                      for i, line in enumerate(where.splitlines())]
+        if hint:
+            lines.append("  hint: " + hint)
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type[UopvizError], tuple[str, str, str]]:
+        return type(self), (self.what, self.where, self.hint)
+
+
+class ShapeError(UopvizError):
+    """Shapes that do not fit together, or a movement that the shape does not allow."""
+
+
+class DTypeError(UopvizError):
+    """A dtype that an operation, a device or a file format does not support."""
+
+
+class DeviceError(UopvizError):
+    """A device that does not exist, is not present, or differs between operands."""
+
+
+class EnvError(UopvizError):
+    """An environment variable with a value that it does not take."""
+
+
+class PatternError(UopvizError):
+    """A rule or pattern that is declared wrongly; raised at import, not when it runs."""
+
+
+class RuleError(UopvizError):
+    """A rule that raised, or returned something that cannot replace its node."""
+
+
+class RewriteLoopError(UopvizError):
+    """A graph_rewrite without a fixed point; names the rules in the loop."""
+
+
+class SpecError(UopvizError):
+    """A graph that the verifier of its stage does not allow."""
+
+
+class ScheduleError(UopvizError):
+    """A Tensor graph that cannot be cut into kernels."""
+
+
+class CompileError(UopvizError):
+    """A kernel that a pass could not lower or that a device compiler rejected."""
+
+
+class RenderError(UopvizError):
+    """An operation that a renderer has no text for."""
+
+
+class RunError(UopvizError):
+    """A compiled kernel that could not be run, or that failed while running."""
+
+
+class GradientError(UopvizError):
+    """A gradient that was asked for and does not exist."""
+
+
+class FormatError(UopvizError):
+    """A file that is not what it should be: truncated, of a newer version, or of another kind."""
+
+
+class TraceError(UopvizError):
+    """A trace that cannot be read or written."""
+
+
+class ServerError(UopvizError):
+    """The explorer's server could not start or answer."""

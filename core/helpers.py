@@ -1,0 +1,132 @@
+"""Small functions that every layer uses, and the one typed table of environment variables.
+
+Knows nothing of graphs, tensors or devices.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import ContextDecorator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import ClassVar, Final, TypeVar
+
+from core.errors import EnvError
+
+T = TypeVar("T")
+
+
+def prod(values: Iterable[int]) -> int:
+    """The product; 1 for nothing."""
+    return functools.reduce(operator.mul, values, 1)
+
+
+def ceildiv(a: int, b: int) -> int:
+    """a / b rounded up."""
+    return -(-a // b)
+
+
+def argsort(order: Iterable[int]) -> tuple[int, ...]:
+    """The inverse of a permutation."""
+    items = tuple(order)
+    return tuple(sorted(range(len(items)), key=items.__getitem__))
+
+
+def flatten(lists: Iterable[Iterable[T]]) -> list[T]:
+    """One list of all elements, in order."""
+    return [x for inner in lists for x in inner]
+
+
+@dataclass
+class Flag:
+    """One environment variable that takes an integer. `flag.value` is what is in force now."""
+
+    name: str
+    default: int
+    doc: str
+    low: int = 0
+    high: int = 1
+    value: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.value = self.default
+        if self.name in os.environ:
+            self.value = self.parse(os.environ[self.name])
+        Flag.table[self.name] = self
+
+    table: ClassVar[dict[str, Flag]] = {}
+
+    def parse(self, text: str) -> int:
+        """The value of `text`. Raises EnvError where it is not an integer between low and high."""
+        try:
+            value = int(text)
+        except ValueError:
+            value = self.high + 1
+        if not self.low <= value <= self.high:
+            raise EnvError(f"{self.name}={text!r} is not a value that {self.name} takes",
+                           hint=f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}")
+        return value
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+
+@dataclass
+class Text:
+    """One environment variable that takes text; `value` is its text, or the default."""
+
+    name: str
+    default: str
+    doc: str
+
+    def __post_init__(self) -> None:
+        Text.table[self.name] = self
+
+    table: ClassVar[dict[str, Text]] = {}
+
+    @property
+    def value(self) -> str:
+        """Read at each use, so that a program may set it."""
+        return os.environ.get(self.name, self.default)
+
+
+VIZ: Final = Flag("VIZ", 0, "1 records the run and serves it, -1 records only", low=-1)
+VIZ_TRACE: Final = Text("VIZ_TRACE", "", "where the trace goes; default: the user's cache")
+DEV: Final = Text("DEV", "CPU", "the default device")
+TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in training")
+DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)
+NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
+SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
+OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules, see docs", high=3)
+MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its own memory")
+SPLIT_REDUCE: Final = Flag("SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never",
+                           high=1 << 31)
+REWRITE_LIMIT: Final = Flag("REWRITE_LIMIT", 10_000, "rewrites of one node before it counts as endless",
+                            low=1, high=1 << 31)
+CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
+
+
+class Context(ContextDecorator):
+    """Sets flags for a block: `with Context(TRAINING=1): ...`. Raises EnvError for unknown ones."""
+
+    def __init__(self, **values: int) -> None:
+        for name, value in values.items():
+            if name not in Flag.table:
+                raise EnvError(f"there is no flag called {name}",
+                               hint="flags are " + ", ".join(sorted(Flag.table)))
+            Flag.table[name].parse(str(int(value)))
+        self._values: Mapping[str, int] = values
+        self._saved: list[dict[str, int]] = []
+
+    def __enter__(self) -> None:
+        self._saved.append({name: Flag.table[name].value for name in self._values})
+        for name, value in self._values.items():
+            Flag.table[name].value = int(value)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        for name, value in self._saved.pop().items():
+            Flag.table[name].value = value

@@ -1,0 +1,101 @@
+"""What an index of a chain of views does to the element address, axis by axis.
+
+Works on strides and ranges alone, at a cost of rank squared per view. Never claims a stride that
+is not exact: an axis whose effect is not affine is reported as unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.shape.view import View
+
+
+@dataclass(frozen=True)
+class AxisEffects:
+    """Effects of the logical axes of a view chain.
+
+    `strides[k]` is the exact step of the address along axis k, or None where it is not affine;
+    `masked` are the axes on which the validity of an index may depend.
+    """
+
+    strides: tuple[int | None, ...]
+    masked: frozenset[int]
+
+
+@dataclass
+class _Affine:
+    """start + sum(steps[k] * i[k]), plus something unknown in the axes `unknown`."""
+
+    start: int
+    steps: dict[int, int]
+    unknown: frozenset[int]
+
+    @property
+    def axes(self) -> frozenset[int]:
+        return self.unknown | {k for k, step in self.steps.items() if step}
+
+
+def _bounds(
+    start: int, steps: Iterable[tuple[int, tuple[int, int]]]
+) -> tuple[int, int]:
+    low = high = start
+    for step, (begin, end) in steps:
+        ends = (step * begin, step * (end - 1))
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _digit(
+    flat: _Affine, place: int, size: int, ranges: Sequence[tuple[int, int]]
+) -> _Affine:
+    """flat // place % size, affine where no lower digit carries into it and it never wraps."""
+    lost = _Affine(0, {}, flat.axes)
+    if flat.unknown:
+        return lost
+    high = {k: step for k, step in flat.steps.items() if step % place == 0}
+    low = [(step, ranges[k]) for k, step in flat.steps.items() if step % place]
+    start, rest = divmod(flat.start, place)
+    least, most = _bounds(rest, low)
+    if least < 0 or most >= place:
+        # steps that are whole turns of this digit and the lower ones do not reach it
+        turns = frozenset(k for k, s in flat.steps.items() if s and s % (place * size))
+        return _Affine(0, {}, turns)
+    steps = {k: step // place for k, step in high.items() if step // place % size}
+    least, most = _bounds(
+        start % size, [(step, ranges[k]) for k, step in steps.items()]
+    )
+    if least < 0 or most >= size:
+        return _Affine(0, {}, frozenset(steps))
+    return _Affine(start % size, steps, frozenset())
+
+
+def axis_effects(views: Sequence[View]) -> AxisEffects:
+    """Effects of the axes of the last view on the address in the memory under the first."""
+    last = views[-1]
+    ranges = [(axis.begin, axis.end) for axis in last.axes]
+    if last.empty:
+        return AxisEffects((0,) * len(ranges), frozenset(range(len(ranges))))
+    masked = {k for k, axis in enumerate(last.axes) if not axis.full}
+    flat = _Affine(last.offset, dict(enumerate(last.strides)), frozenset())
+    for view in reversed(views[:-1]):
+        place = view.size
+        total = _Affine(view.offset, {}, frozenset())
+        for axis in view.axes:
+            place = place // axis.size if axis.size else 1
+            digit = _digit(flat, max(place, 1), max(axis.size, 1), ranges)
+            if not axis.full:
+                masked |= digit.axes
+            if axis.stride:
+                total.start += axis.stride * digit.start
+                total.unknown |= digit.unknown
+                for k, step in digit.steps.items():
+                    total.steps[k] = total.steps.get(k, 0) + axis.stride * step
+        if view.empty:
+            masked |= set(range(len(ranges)))
+        flat = total
+    strides = tuple(
+        None if k in flat.unknown else flat.steps.get(k, 0) for k in range(len(ranges))
+    )
+    return AxisEffects(strides, frozenset(masked))

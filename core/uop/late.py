@@ -1,0 +1,23 @@
+"""Methods of UOp that need layers above it: filled in by `core/uop/__init__.py`, in one place.
+
+This is the only late binding in the core. It exists because `u.simplify()` and `u.render()` are
+methods, while the rules and the printer they call are built from UOps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.uop.uop import UOp
+
+
+class Late:
+    """The functions behind `UOp.simplify` and `UOp.render`."""
+
+    simplify: Callable[[UOp], UOp]
+    render: Callable[[UOp], str]
+
+
+late = Late()

@@ -1,0 +1,167 @@
+"""`Ops`: every kind of node that a UOp graph can hold, and the named groups of them.
+
+Says nothing of what an op computes; that is the meaning table (`core/uop/meaning.py`).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+
+
+class Ops(IntEnum):
+    """The kinds of node. The order is the order of the text form of a graph; nothing relies on it."""
+
+    # graph and program structure
+    SINK = auto()
+    """Root of a graph: every source is an output."""
+    NOOP = auto()
+    """Stands for its source; a placeholder that later rules remove."""
+    UNIQUE = auto()
+    """A number that keeps two otherwise equal nodes apart; arg is the number."""
+    DEVICE = auto()
+    """A device by name; arg is the name."""
+    KERNEL = auto()
+    """A kernel call: sources are the buffers and assigns it needs, arg is a KernelInfo."""
+
+    # buffers and laziness
+    BUFFER = auto()
+    """Memory on a device: sources (UNIQUE, DEVICE), arg is the number of elements."""
+    BUFFER_VIEW = auto()
+    """A contiguous part of a buffer: arg is (elements, offset in elements)."""
+    COPY = auto()
+    """The value of source 0 on the device of source 1."""
+    CONTIGUOUS = auto()
+    """The value of its source, stored in row-major order in memory of its own."""
+    CONTIGUOUS_BACKWARD = auto()
+    """Its source; the gradient that flows back through it is made contiguous."""
+    DETACH = auto()
+    """Its source, without a gradient."""
+    ASSIGN = auto()
+    """Source 0 (a buffer or view of one) after the value of source 1 was stored in it."""
+    BIND = auto()
+    """A variable (source 0) with a value (source 1, CONST)."""
+
+    # movement: a new shape, the same elements
+    RESHAPE = auto()
+    PERMUTE = auto()
+    EXPAND = auto()
+    PAD = auto()
+    SHRINK = auto()
+    FLIP = auto()
+    VIEW = auto()
+    """Any chain of movements as one ShapeTracker (arg)."""
+
+    # reduction and sequences
+    REDUCE_AXIS = auto()
+    """Reduce over axes, which stay as length 1; arg is (op, axes)."""
+    REDUCE = auto()
+    """Reduce source 0 over the RANGEs in the other sources; arg is the op."""
+    IOTA = auto()
+    """The integers 0..n-1 as a tensor of shape (n,): arg is n. Never stored in memory."""
+
+    # kernel arguments and memory
+    DEFINE_GLOBAL = auto()
+    """A pointer argument of the kernel; arg is its number."""
+    DEFINE_VAR = auto()
+    """An integer argument of the kernel; arg is (name, min, max)."""
+    DEFINE_LOCAL = auto()
+    """Memory shared by a work group; arg is a number."""
+    DEFINE_REG = auto()
+    """Registers of one thread; arg is a number."""
+    SPECIAL = auto()
+    """A hardware index (gidx0, lidx0, ...); source 0 is its bound, arg its name."""
+    INDEX = auto()
+    """Before lowering: a shaped value (source 0) at an index per axis. After it: the address of
+    one element, sources (pointer, offset) or (pointer, offset, gate)."""
+    LOAD = auto()
+    """Memory at an INDEX; a second source is the value where the gate is false."""
+    STORE = auto()
+    """Source 1 written to the INDEX in source 0."""
+
+    # control
+    RANGE = auto()
+    """A loop variable 0..source 0 - 1; arg is (number, AxisType)."""
+    END = auto()
+    """Ends the loops (sources 1..) around source 0."""
+    AFTER = auto()
+    """Source 0, once the other sources have happened."""
+    IF = auto()
+    ENDIF = auto()
+    BARRIER = auto()
+    GROUP = auto()
+    """All of its sources happened; no value."""
+
+    # vectors
+    VECTORIZE = auto()
+    """A vector from scalars."""
+    GEP = auto()
+    """Elements of a vector; arg is a tuple of positions."""
+    UNROLL = auto()
+    """A vector whose elements are the iterations of unrolled axes; arg is ((axis, size), ...)."""
+    CONTRACT = auto()
+    """The inverse of UNROLL: the unrolled axes become elements; arg is ((axis, size), ...)."""
+    WMMA = auto()
+    """A matrix instruction; arg describes it."""
+
+    # constants
+    CONST = auto()
+    VCONST = auto()
+    """A vector constant; arg is a tuple of Python values."""
+
+    # arithmetic, unary
+    CAST = auto()
+    BITCAST = auto()
+    NEG = auto()
+    RECIPROCAL = auto()
+    EXP2 = auto()
+    LOG2 = auto()
+    SIN = auto()
+    SQRT = auto()
+    TRUNC = auto()
+    # arithmetic, binary
+    ADD = auto()
+    SUB = auto()
+    MUL = auto()
+    IDIV = auto()
+    """Integer division that truncates toward zero, as in C."""
+    MOD = auto()
+    """Remainder with the sign of the dividend, as in C."""
+    FDIV = auto()
+    MAX = auto()
+    POW = auto()
+    SHL = auto()
+    SHR = auto()
+    AND = auto()
+    OR = auto()
+    XOR = auto()
+    CMPLT = auto()
+    CMPNE = auto()
+    CMPEQ = auto()
+    THREEFRY = auto()
+    """threefry2x32: source 0 is the counter, source 1 the key, both uint64."""
+    # arithmetic, ternary
+    WHERE = auto()
+    MULACC = auto()
+
+
+class GroupOp:
+    """Named sets of ops. Patterns take them in place of a single op."""
+
+    Unary = frozenset({Ops.NEG, Ops.RECIPROCAL, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC})
+    Binary = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.IDIV, Ops.MOD, Ops.FDIV, Ops.MAX, Ops.POW,
+                        Ops.SHL, Ops.SHR, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPLT, Ops.CMPNE,
+                        Ops.CMPEQ, Ops.THREEFRY})
+    Ternary = frozenset({Ops.WHERE, Ops.MULACC})
+    ALU = Unary | Binary | Ternary
+    Elementwise = ALU | frozenset({Ops.CAST, Ops.BITCAST})
+    Comparison = frozenset({Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ})
+    Commutative = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPNE,
+                             Ops.CMPEQ})
+    Associative = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.AND, Ops.OR, Ops.XOR})
+    Idempotent = frozenset({Ops.MAX, Ops.AND, Ops.OR})
+    Movement = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP})
+    Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})
+    UnsafePad = frozenset({Ops.RECIPROCAL, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.FDIV,
+                           Ops.POW, Ops.CMPNE, Ops.CMPEQ, Ops.CMPLT})
+    """Ops with f(0) != 0 for some operand: a pad may not move past them."""
+    All = frozenset(Ops)
