@@ -1,0 +1,28 @@
+"""Which loops a node depends on.
+
+Works on any object with the fields of a UOp; never creates a node.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.uop.ops import Ops
+
+if TYPE_CHECKING:
+    from core.uop.uop import UOp
+
+_none: frozenset[UOp] = frozenset()
+
+
+def ranges_of(u: UOp) -> frozenset[UOp]:
+    """The RANGEs that `u` needs and that are not ended (END) or reduced (REDUCE) below it."""
+    if u.op is Ops.RANGE:
+        return u.src[0].ranges | {u}
+    found = _none
+    for s in u.src:
+        if s.ranges and s.ranges is not found:
+            found = found | s.ranges if found and not s.ranges <= found else found or s.ranges
+    if u.op in (Ops.END, Ops.REDUCE):
+        found = found.difference(*({r} if r.op is Ops.RANGE else r.ranges for r in u.src[1:]))
+    return found

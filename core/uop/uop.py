@@ -1,0 +1,600 @@
+"""`UOp`: the one kind of node that every program is made of, from Tensor graph to machine code.
+
+Nodes are immutable and interned: the same fields give the same object, so equality is `is`. This
+module builds nodes and answers what follows from a node's sources; it never rewrites a graph.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from core.dtype import AddrSpace, ConstType, DType, DTypeLike, PtrDType, dtypes, to_dtype, truncate
+from core.errors import DTypeError
+from core.helpers import prod
+from core.shape import ShapeTracker
+from core.uop.bounds import bounds
+from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.late import late
+from core.uop.ops import GroupOp, Ops
+from core.uop.ranges import ranges_of
+from core.uop.shapes import Shape, device_of, shape_of
+
+
+class Creating:
+    """What new nodes are marked with: the user's "file:line" in force, or None."""
+
+    origin: str | None = None
+
+
+creating = Creating()
+
+
+class _Interned(weakref.ref["UOp"]):
+    """A weak reference that knows its key, so that the table forgets a node when it dies."""
+
+    __slots__ = ("key",)
+    key: tuple[Any, ...]
+
+
+_nodes: dict[tuple[Any, ...], _Interned] = {}
+_unique = itertools.count(1)
+
+
+def _forget(ref: weakref.ref[UOp]) -> None:
+    key = cast(_Interned, ref).key
+    if _nodes.get(key) is ref:
+        del _nodes[key]
+
+
+def _arg_key(arg: Any) -> Any:
+    """Python holds 0.0 == -0.0 and nan != nan; constants want it the other way round, and 1 apart
+    from 1.0 and True."""
+    if arg.__class__ is float and (arg == 0.0 or arg != arg):
+        return repr(arg)
+    if arg.__class__ is tuple and any(a.__class__ is float for a in arg):
+        return tuple(repr(a) for a in arg)
+    return arg
+
+
+class UOp:
+    """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
+
+    `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
+    the user's line that asked for it ("file:line") and takes no part in identity.
+    """
+
+    __slots__ = ("op", "dtype", "src", "arg", "tag", "origin",
+                 "_shape", "_device", "_bounds", "_ranges", "__weakref__")
+    op: Ops
+    dtype: DType
+    src: tuple[UOp, ...]
+    arg: Any
+    tag: Any
+    origin: str | None
+    _shape: Shape | None
+    _device: str | None
+    _bounds: tuple[ConstType, ConstType]
+    _ranges: frozenset[UOp]
+
+    def __new__(cls, op: Ops, dtype: DType = dtypes.void, src: tuple[UOp, ...] = (),
+                arg: Any = None, tag: Any = None) -> UOp:
+        kind = arg.__class__
+        key = (op, dtype, src, _arg_key(arg) if kind is float or kind is tuple else arg, tag)
+        ref = _nodes.get(key)
+        if ref is not None and (found := ref()) is not None:
+            return found
+        self = object.__new__(cls)
+        self.op, self.dtype, self.src, self.arg, self.tag = op, dtype, src, arg, tag
+        self.origin = creating.origin
+        ref = _Interned(self, _forget)
+        ref.key = key
+        first = _nodes.setdefault(key, ref)
+        if first is not ref:  # another thread, or a dead node not yet forgotten
+            if (found := first()) is not None:
+                return found
+            _nodes[key] = ref
+        return self
+
+    def __repr__(self) -> str:
+        arg = "" if self.arg is None else f", arg={self.arg!r}"
+        tag = "" if self.tag is None else f", tag={self.tag!r}"
+        return f"UOp({self.op.name}, {self.dtype}, {len(self.src)} src{arg}{tag})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a UOp is not pickled: core/uop/serial.py writes graphs as typed data")
+
+    # what follows from the sources, computed once
+
+    @property
+    def shape(self) -> Shape | None:
+        """The shape of the value; None for nodes without one. Raises ShapeError."""
+        try:
+            return self._shape
+        except AttributeError:
+            return _derive(self, "_shape", shape_of)
+
+    @property
+    def size(self) -> int:
+        """Number of elements. Raises DTypeError where there is no shape."""
+        return prod(self.shaped)
+
+    @property
+    def shaped(self) -> Shape:
+        """The shape, of a node that has one. Raises DTypeError where there is none."""
+        if (shape := self.shape) is None:
+            raise DTypeError(f"{self.op.name} has no shape")
+        return shape
+
+    @property
+    def device(self) -> str | None:
+        """The device that holds the value; None where any will do."""
+        try:
+            return self._device
+        except AttributeError:
+            return _derive(self, "_device", device_of)
+
+    @property
+    def bounds(self) -> tuple[ConstType, ConstType]:
+        """(smallest, largest) value that an element can have."""
+        try:
+            return self._bounds
+        except AttributeError:
+            return _derive(self, "_bounds", bounds)
+
+    @property
+    def vmin(self) -> ConstType:
+        """No element is smaller."""
+        return self.bounds[0]
+
+    @property
+    def vmax(self) -> ConstType:
+        """No element is larger."""
+        return self.bounds[1]
+
+    @property
+    def ranges(self) -> frozenset[UOp]:
+        """The loops (RANGE nodes) that the value still depends on."""
+        try:
+            return self._ranges
+        except AttributeError:
+            return _derive(self, "_ranges", ranges_of)
+
+    @property
+    def base(self) -> UOp:
+        """The node below all movement."""
+        u = self
+        while u.op is Ops.VIEW or u.op in GroupOp.Movement:
+            u = u.src[0]
+        return u
+
+    def toposort(self, gate: Callable[[UOp], bool] | None = None) -> dict[UOp, None]:
+        """All nodes that this one needs and itself, sources first; those where `gate` is false, and
+        what only they need, are left out."""
+        done: dict[UOp, None] = {}
+        stack: list[tuple[UOp, bool]] = [(self, False)]
+        while stack:
+            u, ready = stack.pop()
+            if u in done:
+                continue
+            if ready:
+                done[u] = None
+            elif gate is None or gate(u):
+                stack.append((u, True))
+                stack.extend((s, False) for s in reversed(u.src) if s not in done)
+        return done
+
+    # changed copies
+
+    def replace(self, **fields: Any) -> UOp:
+        """A node with some of op, dtype, src, arg and tag changed."""
+        get = fields.get
+        made = UOp(get("op", self.op), get("dtype", self.dtype), get("src", self.src),
+                   fields["arg"] if "arg" in fields else self.arg,
+                   fields["tag"] if "tag" in fields else self.tag)
+        if made.origin is None:
+            made.origin = self.origin
+        return made
+
+    def rebuild(self, src: tuple[UOp, ...]) -> UOp:
+        """The same node with other sources."""
+        if src == self.src:
+            return self
+        made = UOp(self.op, self.dtype, src, self.arg, self.tag)
+        if made.origin is None:
+            made.origin = self.origin
+        return made
+
+    def substitute(self, replacements: Mapping[UOp, UOp]) -> UOp:
+        """The graph with nodes replaced. Replacements are not searched again."""
+        new: dict[UOp, UOp] = dict(replacements)
+        for u in self.toposort(lambda u: u not in replacements):
+            new[u] = u.rebuild(tuple(new[s] for s in u.src))
+        return new[self]
+
+    def simplify(self) -> UOp:
+        """The graph with the symbolic rules applied to a fixed point."""
+        return late.simplify(self)
+
+    def render(self) -> str:
+        """The graph as one expression, such as "(gidx0*4+lidx0)"."""
+        return late.render(self)
+
+    # arithmetic
+
+    def _like(self, other: UOp | ConstType) -> UOp:
+        return other if isinstance(other, UOp) else self.const_like(other)
+
+    def alu(self, op: Ops, *src: UOp) -> UOp:
+        """`op` of this node and `src`. Raises DTypeError where operand dtypes differ."""
+        operands = (self, *src)
+        values = operands[1:] if op is Ops.WHERE else operands
+        if any(v.dtype is not values[0].dtype for v in values[1:]):
+            raise DTypeError(f"{op.name} of " + " and ".join(str(v.dtype) for v in values),
+                             where=self.origin or "", hint="cast one of them")
+        dtype = values[0].dtype
+        if op in GroupOp.Comparison:
+            dtype = dtypes.bool.vec(dtype.count)
+        return UOp(op, dtype, operands)
+
+    def _binary(self, op: Ops, other: UOp | ConstType, swapped: bool = False) -> UOp:
+        other = self._like(other)
+        return other.alu(op, self) if swapped else self.alu(op, other)
+
+    def __add__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.ADD, x)
+
+    def __radd__(self, x: ConstType) -> UOp:
+        return self._binary(Ops.ADD, x, True)
+
+    def __sub__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.SUB, x)
+
+    def __rsub__(self, x: ConstType) -> UOp:
+        return self._binary(Ops.SUB, x, True)
+
+    def __mul__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.MUL, x)
+
+    def __rmul__(self, x: ConstType) -> UOp:
+        return self._binary(Ops.MUL, x, True)
+
+    def __truediv__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.FDIV, x)
+
+    def __rtruediv__(self, x: ConstType) -> UOp:
+        return self._binary(Ops.FDIV, x, True)
+
+    def __floordiv__(self, x: UOp | ConstType) -> UOp:
+        """Truncates toward zero, as C does, not as Python does."""
+        return self._binary(Ops.IDIV, x)
+
+    def __mod__(self, x: UOp | ConstType) -> UOp:
+        """Has the sign of the dividend, as in C, not as in Python."""
+        return self._binary(Ops.MOD, x)
+
+    def __and__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.AND, x)
+
+    def __or__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.OR, x)
+
+    def __xor__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.XOR, x)
+
+    def __lshift__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.SHL, x)
+
+    def __rshift__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.SHR, x)
+
+    def __lt__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.CMPLT, x)
+
+    def __gt__(self, x: UOp | ConstType) -> UOp:
+        return self._binary(Ops.CMPLT, x, True)
+
+    def __ge__(self, x: UOp | ConstType) -> UOp:
+        """Not less: true where either side is NaN."""
+        return (self < x).logical_not()
+
+    def __le__(self, x: UOp | ConstType) -> UOp:
+        """Not greater: true where either side is NaN."""
+        return (self > x).logical_not()
+
+    def __neg__(self) -> UOp:
+        return self.neg()
+
+    def ne(self, x: UOp | ConstType) -> UOp:
+        """Elementwise inequality (`!=` compares nodes)."""
+        return self._binary(Ops.CMPNE, x)
+
+    def eq(self, x: UOp | ConstType) -> UOp:
+        """Elementwise equality (`==` compares nodes)."""
+        return self._binary(Ops.CMPEQ, x)
+
+    def maximum(self, x: UOp | ConstType) -> UOp:
+        """The larger of two."""
+        return self._binary(Ops.MAX, x)
+
+    def minimum(self, x: UOp | ConstType) -> UOp:
+        """The smaller of two, for any dtype: WHERE(x < self, x, self)."""
+        other = self._like(x)
+        return (other < self).where(other, self)
+
+    def where(self, yes: UOp, no: UOp | ConstType) -> UOp:
+        """`yes` where this (bool) holds, else `no`."""
+        return self.alu(Ops.WHERE, yes, yes._like(no))
+
+    def neg(self) -> UOp:
+        """Minus."""
+        return self.alu(Ops.NEG)
+
+    def recip(self) -> UOp:
+        """1 / x."""
+        return self.alu(Ops.RECIPROCAL)
+
+    def exp2(self) -> UOp:
+        """2 ** x."""
+        return self.alu(Ops.EXP2)
+
+    def log2(self) -> UOp:
+        """Logarithm to base 2."""
+        return self.alu(Ops.LOG2)
+
+    def sin(self) -> UOp:
+        """Sine of radians."""
+        return self.alu(Ops.SIN)
+
+    def sqrt(self) -> UOp:
+        """Square root."""
+        return self.alu(Ops.SQRT)
+
+    def trunc(self) -> UOp:
+        """Rounded toward zero."""
+        return self.alu(Ops.TRUNC)
+
+    def logical_not(self) -> UOp:
+        """The other truth value."""
+        return self.ne(UOp.const(self.dtype, True))
+
+    def cast(self, dtype: DTypeLike) -> UOp:
+        """The value as another dtype; of a vector, element by element."""
+        target = to_dtype(dtype)
+        if target.count == 1 and self.dtype.count > 1:
+            target = target.vec(self.dtype.count)
+        return self if target is self.dtype else UOp(Ops.CAST, target, (self,))
+
+    def bitcast(self, dtype: DTypeLike) -> UOp:
+        """The same bits as another dtype."""
+        target = to_dtype(dtype)
+        return self if target is self.dtype else UOp(Ops.BITCAST, target, (self,))
+
+    # constants, variables, graph structure
+
+    @staticmethod
+    def const(dtype: DType, value: ConstType | tuple[ConstType, ...]) -> UOp:
+        """A constant; every element of a vector dtype, or one value each from a tuple."""
+        scalar = dtype.scalar()
+        if isinstance(value, tuple):
+            values = tuple(truncate(v, scalar) for v in value)
+            if len({repr(v) for v in values}) > 1:
+                return UOp(Ops.VCONST, dtype, (), values)
+            value = values[0]
+        return UOp(Ops.CONST, dtype, (), truncate(value, scalar))
+
+    def const_like(self, value: ConstType) -> UOp:
+        """A constant with the dtype of this node and, at Tensor level, its shape and device."""
+        device = self.device
+        if device is not None and (shape := self.shape) is not None:
+            return UOp.full(shape, value, self.dtype, device)
+        return UOp.const(self.dtype.base, value)
+
+    @staticmethod
+    def variable(name: str, low: int, high: int, dtype: DType = dtypes.index) -> UOp:
+        """An integer given at launch, between `low` and `high`, both included."""
+        return UOp(Ops.DEFINE_VAR, dtype, (), (name, low, high))
+
+    def bind(self, value: int) -> UOp:
+        """A variable with a value. Raises DTypeError where it is out of the variable's bounds."""
+        name, low, high = self.arg
+        if not low <= value <= high:
+            raise DTypeError(f"{name} = {value} is outside {low}..{high}",
+                             hint="declare the variable with wider bounds")
+        return UOp(Ops.BIND, self.dtype, (self, UOp.const(self.dtype, value)))
+
+    @staticmethod
+    def sink(*src: UOp, arg: KernelInfo | None = None) -> UOp:
+        """The root of several outputs."""
+        return UOp(Ops.SINK, dtypes.void, src, arg)
+
+    @staticmethod
+    def group(*src: UOp) -> UOp:
+        """All of `src` happened; of one, itself."""
+        return src[0] if len(src) == 1 else UOp(Ops.GROUP, dtypes.void, src)
+
+    # memory and loops
+
+    @staticmethod
+    def range(n: int | UOp, number: int, kind: AxisType = AxisType.LOOP) -> UOp:
+        """A loop variable 0..n-1."""
+        bound = n if isinstance(n, UOp) else UOp.const(dtypes.index, n)
+        return UOp(Ops.RANGE, bound.dtype, (bound,), (number, kind))
+
+    @staticmethod
+    def special(n: int, name: str) -> UOp:
+        """A hardware index 0..n-1, such as gidx0."""
+        return UOp(Ops.SPECIAL, dtypes.index, (UOp.const(dtypes.index, n),), name)
+
+    def index(self, *idxs: UOp | int, gate: UOp | None = None) -> UOp:
+        """Of a pointer: the address of one element, valid where `gate` holds. Of a shaped value: the
+        element at one index per axis."""
+        src = tuple(i if isinstance(i, UOp) else UOp.const(dtypes.index, i) for i in idxs)
+        return UOp(Ops.INDEX, self.dtype, (self, *src) if gate is None else (self, *src, gate))
+
+    def load(self, *alternative: UOp, dtype: DType | None = None) -> UOp:
+        """The value at an address; `alternative` where its gate is false."""
+        return UOp(Ops.LOAD, dtype or self.dtype.base, (self, *alternative))
+
+    def store(self, value: UOp | ConstType) -> UOp:
+        """Writes `value` to an address, or a shaped value to a VIEW of a pointer."""
+        if not isinstance(value, UOp):
+            value = UOp.const(self.dtype.base, value)
+        return UOp(Ops.STORE, dtypes.void, (self, value))
+
+    def end(self, *ranges: UOp) -> UOp:
+        """This, done for every iteration of `ranges`; without ranges, itself."""
+        return UOp(Ops.END, dtypes.void, (self, *ranges)) if ranges else self
+
+    def after(self, *deps: UOp) -> UOp:
+        """This, once `deps` happened; without any, itself."""
+        return UOp(Ops.AFTER, self.dtype, (self, *deps)) if deps else self
+
+    def reduce(self, op: Ops, *ranges: UOp) -> UOp:
+        """Combines the values of all iterations of `ranges`."""
+        return UOp(Ops.REDUCE, self.dtype, (self, *ranges), op) if ranges else self
+
+    # vectors
+
+    @staticmethod
+    def vectorize(*elements: UOp) -> UOp:
+        """A vector of scalars; of one, itself."""
+        if len(elements) == 1:
+            return elements[0]
+        return UOp(Ops.VECTORIZE, elements[0].dtype.vec(len(elements)), elements)
+
+    def gep(self, which: int | tuple[int, ...]) -> UOp:
+        """Elements of a vector, as a scalar or a shorter vector."""
+        if self.dtype.count == 1 and which in (0, (0,)):
+            return self
+        picks = (which,) if isinstance(which, int) else which
+        if picks == tuple(range(self.dtype.count)):
+            return self
+        return UOp(Ops.GEP, self.dtype.scalar().vec(len(picks)), (self,), picks)
+
+    def broadcast(self, count: int) -> UOp:
+        """A vector of `count` times this scalar."""
+        if count == 1:
+            return self
+        if self.op is Ops.CONST:
+            return UOp.const(self.dtype.vec(count), self.arg)
+        return UOp(Ops.VECTORIZE, self.dtype.vec(count), (self,) * count)
+
+    # Tensor level
+
+    @staticmethod
+    def new_buffer(device: str, size: int, dtype: DType) -> UOp:
+        """Fresh memory of `size` elements, equal to no other buffer."""
+        unique = UOp(Ops.UNIQUE, dtypes.void, (), next(_unique))
+        return UOp(Ops.BUFFER, dtype, (unique, UOp(Ops.DEVICE, arg=device)), size)
+
+    @staticmethod
+    def iota(n: int, dtype: DType, device: str) -> UOp:
+        """The integers 0..n-1, never stored."""
+        return UOp(Ops.IOTA, dtype, (UOp(Ops.DEVICE, arg=device),), n)
+
+    @staticmethod
+    def full(shape: Shape, value: ConstType, dtype: DType, device: str) -> UOp:
+        """A Tensor-level constant of any shape, never stored."""
+        source = (UOp(Ops.DEVICE, arg=device),)
+        made = UOp(Ops.CONST, dtype, source, truncate(value, dtype))
+        return made.reshape((1,) * len(shape)).expand(shape)
+
+    def _move(self, op: Ops, arg: tuple[Any, ...], same: bool) -> UOp:
+        if same:
+            return self
+        made = UOp(op, self.dtype, (self,), arg)
+        made.shaped  # noqa: B018 - raises at the caller where the movement is impossible
+        return made
+
+    def reshape(self, shape: Iterable[int]) -> UOp:
+        """The same elements in row-major order under another shape."""
+        arg = tuple(shape)
+        return self._move(Ops.RESHAPE, arg, arg == self.shape)
+
+    def permute(self, axes: Iterable[int]) -> UOp:
+        """Axes in another order."""
+        arg = tuple(axes)
+        return self._move(Ops.PERMUTE, arg, arg == tuple(range(len(self.shaped))))
+
+    def expand(self, shape: Iterable[int]) -> UOp:
+        """Axes of length 1 repeated."""
+        arg = tuple(shape)
+        return self._move(Ops.EXPAND, arg, arg == self.shape)
+
+    def pad(self, amounts: Iterable[tuple[int, int]]) -> UOp:
+        """Zeros (before, after) each axis."""
+        arg = tuple(amounts)
+        return self._move(Ops.PAD, arg, all(p == (0, 0) for p in arg) and len(arg) == len(self.shaped))
+
+    def shrink(self, bounds: Iterable[tuple[int, int]]) -> UOp:
+        """The part (start, end) of each axis."""
+        arg = tuple(bounds)
+        return self._move(Ops.SHRINK, arg, arg == tuple((0, n) for n in self.shaped))
+
+    def flip(self, axes: Iterable[bool]) -> UOp:
+        """Axes reversed where true."""
+        arg = tuple(bool(a) for a in axes)
+        return self._move(Ops.FLIP, arg, not any(arg) and len(arg) == len(self.shaped))
+
+    def view(self, st: ShapeTracker) -> UOp:
+        """Any chain of movements at once."""
+        return UOp(Ops.VIEW, self.dtype, (self,), st)
+
+    def r(self, op: Ops, axes: Iterable[int]) -> UOp:
+        """Reduce over `axes`, which stay as length 1."""
+        arg = tuple(sorted(axes))
+        return self._move(Ops.REDUCE_AXIS, (op, arg), not arg)
+
+    def contiguous(self) -> UOp:
+        """The value in memory of its own, in row-major order."""
+        return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
+
+    def contiguous_backward(self) -> UOp:
+        """Itself; the gradient through it is made contiguous."""
+        return UOp(Ops.CONTIGUOUS_BACKWARD, self.dtype, (self,))
+
+    def detach(self) -> UOp:
+        """Itself, without gradient."""
+        return UOp(Ops.DETACH, self.dtype, (self,))
+
+    def copy_to_device(self, device: str) -> UOp:
+        """The value on another device."""
+        return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
+
+    def assign(self, value: UOp) -> UOp:
+        """This buffer (or view of one) after `value` was stored in it."""
+        return UOp(Ops.ASSIGN, self.dtype, (self, value))
+
+
+def _derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
+    """Computes a property of `u` after that of its sources, without recursion."""
+    stack = [u]
+    while stack:
+        node = stack[-1]
+        if hasattr(node, attr):
+            stack.pop()
+            continue
+        missing = [s for s in node.src if not hasattr(s, attr)]
+        if missing:
+            stack.extend(missing)
+        else:
+            setattr(node, attr, rule(node))
+            stack.pop()
+    return getattr(u, attr)
+
+
+def pointer_of(u: UOp) -> UOp:
+    """The DEFINE_* node that an address is built on."""
+    while u.op in (Ops.INDEX, Ops.AFTER, Ops.CAST, Ops.VIEW, Ops.NOOP):
+        u = u.src[0]
+    return u
+
+
+def address_space(u: UOp) -> AddrSpace:
+    """Where an address points. Raises DTypeError where `u` is none."""
+    if not isinstance(u.dtype, PtrDType):
+        raise DTypeError(f"{u.op.name} of {u.dtype} is not an address")
+    return u.dtype.addrspace
