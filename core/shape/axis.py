@@ -63,9 +63,7 @@ def merge_pair(outer: Axis, inner: Axis) -> tuple[Axis, int] | None:
                       row * inner.size + inner.end)  # fmt: skip
         return merged, row * (outer.stride - step)
     if inner.full and outer.stride == inner.stride * inner.size:
-        return Axis(
-            size, inner.stride, outer.begin * inner.size, outer.end * inner.size
-        ), 0
+        return Axis(size, inner.stride, outer.begin * inner.size, outer.end * inner.size), 0
     return None
 
 

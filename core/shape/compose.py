@@ -64,9 +64,7 @@ def _empty(box: Box) -> bool:
 
 
 def _at_begin(outer: Sequence[Axis], offset: int, box: Box) -> int:
-    return offset + sum(
-        axis.stride * begin for axis, (begin, _) in zip(outer, box, strict=True)
-    )
+    return offset + sum(axis.stride * begin for axis, (begin, _) in zip(outer, box, strict=True))
 
 
 def _compose(
@@ -90,9 +88,7 @@ def _compose(
     steps: list[list[int]] = []
     for axis, (begin, end) in zip(outer, box, strict=True):
         moved = unravel(base + axis.stride, shape) if end - begin > 1 else start
-        steps.append(
-            [after - before for after, before in zip(moved, start, strict=True)]
-        )
+        steps.append([after - before for after, before in zip(moved, start, strict=True)])
     for digit, size in enumerate(shape):
         spans = [step[digit] * (end - begin - 1)
                  for step, (begin, end) in zip(steps, box, strict=True)]  # fmt: skip

@@ -6,7 +6,7 @@ is not exact: an axis whose effect is not affine is reported as unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.shape.view import View
@@ -38,37 +38,32 @@ class _Affine:
 
 
 def _bounds(
-    start: int, steps: Iterable[tuple[int, tuple[int, int]]]
+    start: int, steps: Mapping[int, int], ranges: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
     low = high = start
-    for step, (begin, end) in steps:
-        ends = (step * begin, step * (end - 1))
+    for k, step in steps.items():
+        ends = (step * ranges[k][0], step * (ranges[k][1] - 1))
         low, high = low + min(ends), high + max(ends)
     return low, high
 
 
-def _digit(
-    flat: _Affine, place: int, size: int, ranges: Sequence[tuple[int, int]]
-) -> _Affine:
-    """flat // place % size, affine where no lower digit carries into it and it never wraps."""
+def _digit(flat: _Affine, place: int, size: int, ranges: Sequence[tuple[int, int]]) -> _Affine:
+    """flat // place % size, affine in the axes that neither carry into it nor wrap it."""
     lost = _Affine(0, {}, flat.axes)
     if flat.unknown:
         return lost
-    high = {k: step for k, step in flat.steps.items() if step % place == 0}
-    low = [(step, ranges[k]) for k, step in flat.steps.items() if step % place]
+    high = {k: step // place for k, step in flat.steps.items() if step % place == 0}
+    low = {k: step for k, step in flat.steps.items() if step % place}
     start, rest = divmod(flat.start, place)
-    least, most = _bounds(rest, low)
-    if least < 0 or most >= place:
-        # steps that are whole turns of this digit and the lower ones do not reach it
-        turns = frozenset(k for k, s in flat.steps.items() if s and s % (place * size))
-        return _Affine(0, {}, turns)
-    steps = {k: step // place for k, step in high.items() if step // place % size}
-    least, most = _bounds(
-        start % size, [(step, ranges[k]) for k, step in steps.items()]
-    )
-    if least < 0 or most >= size:
-        return _Affine(0, {}, frozenset(steps))
-    return _Affine(start % size, steps, frozenset())
+    least, most = _bounds(rest, low, ranges)
+    # flat // place is start + high + carry; the carry is unknown in the low axes
+    carries = (least // place, most // place)
+    unknown = frozenset(low) if carries != (0, 0) else frozenset[int]()
+    steps = {k: step for k, step in high.items() if step % size}
+    least, most = _bounds(start % size, steps, ranges)
+    if least + carries[0] < 0 or most + carries[1] >= size:
+        return _Affine(0, {}, unknown | frozenset(steps))
+    return _Affine(start % size, steps, unknown)
 
 
 def axis_effects(views: Sequence[View]) -> AxisEffects:
@@ -95,7 +90,5 @@ def axis_effects(views: Sequence[View]) -> AxisEffects:
         if view.empty:
             masked |= set(range(len(ranges)))
         flat = total
-    strides = tuple(
-        None if k in flat.unknown else flat.steps.get(k, 0) for k in range(len(ranges))
-    )
+    strides = tuple(None if k in flat.unknown else flat.steps.get(k, 0) for k in range(len(ranges)))
     return AxisEffects(strides, frozenset(masked))

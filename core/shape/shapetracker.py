@@ -28,9 +28,7 @@ class ShapeTracker:
     views: tuple[View, ...]
 
     @staticmethod
-    def from_shape(
-        shape: Sequence[int], strides: Sequence[int] | None = None
-    ) -> ShapeTracker:
+    def from_shape(shape: Sequence[int], strides: Sequence[int] | None = None) -> ShapeTracker:
         """All of the shape's elements in row-major order, or with the given strides."""
         return ShapeTracker((View.create(shape, strides),))
 
@@ -133,9 +131,7 @@ class ShapeTracker:
         """
         sizes = [view.size for view in self.views[:-1]]
         inverse: ShapeTracker | None = None
-        for view, size in zip(
-            reversed(self.views), [*reversed(sizes), prod(shape)], strict=True
-        ):
+        for view, size in zip(reversed(self.views), [*reversed(sizes), prod(shape)], strict=True):
             back = view.invert()
             if back is None or back.size != size:
                 return None
@@ -189,9 +185,7 @@ class ShapeTracker:
             axes = view.axes
             if any(not a.begin <= i < a.end for i, a in zip(digits, axes, strict=True)):
                 return 0, False
-            flat = view.offset + sum(
-                i * a.stride for i, a in zip(digits, axes, strict=True)
-            )
+            flat = view.offset + sum(i * a.stride for i, a in zip(digits, axes, strict=True))
         return flat, True
 
     def indices(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -61,9 +61,7 @@ class View:
         leaves its axis.
         """
         fixed = None if mask is None else tuple((begin, end) for begin, end in mask)
-        return _canonical(
-            tuple(shape), None if strides is None else tuple(strides), offset, fixed
-        )
+        return _canonical(tuple(shape), None if strides is None else tuple(strides), offset, fixed)
 
     @property
     def size(self) -> int:
@@ -79,10 +77,7 @@ class View:
         return (
             1
             + self.offset
-            + sum(
-                axis.stride * (axis.end - 1 if axis.stride > 0 else axis.begin)
-                for axis in axes
-            )
+            + sum(axis.stride * (axis.end - 1 if axis.stride > 0 else axis.begin) for axis in axes)
         )
 
     @property
@@ -91,17 +86,13 @@ class View:
         ranges = self.mask or [(0, size) for size in self.shape]
         return tuple(
             Axis(size, stride, begin, end)
-            for size, stride, (begin, end) in zip(
-                self.shape, self.strides, ranges, strict=True
-            )
+            for size, stride, (begin, end) in zip(self.shape, self.strides, ranges, strict=True)
         )
 
     @property
     def empty(self) -> bool:
         """No index is valid: the size is 0 or the mask leaves nothing."""
-        return 0 in self.shape or (
-            self.mask is not None and self.mask[0][0] == self.mask[0][1]
-        )
+        return 0 in self.shape or (self.mask is not None and self.mask[0][0] == self.mask[0][1])
 
     def permute(self, order: Sequence[int]) -> View:
         """Axis k of the result is axis order[k]. Raises ShapeError unless `order` permutes all."""
@@ -160,9 +151,7 @@ class View:
     def shrink(self, ranges: Sequence[tuple[int, int]]) -> View:
         """Keeps begin <= index < end per axis. Raises ShapeError for a range outside its axis."""
         self._check_rank("shrink", ranges)
-        for axis, ((begin, end), size) in enumerate(
-            zip(ranges, self.shape, strict=True)
-        ):
+        for axis, ((begin, end), size) in enumerate(zip(ranges, self.shape, strict=True)):
             if not 0 <= begin <= end <= size:
                 raise ShapeError(
                     f"cannot shrink axis {axis} to {begin}..{end}",
@@ -190,9 +179,7 @@ class View:
         self._check_rank("flip", axes)
         return View.from_axes(
             [
-                Axis(a.size, -a.stride, a.size - a.end, a.size - a.begin)
-                if flipped
-                else a
+                Axis(a.size, -a.stride, a.size - a.end, a.size - a.begin) if flipped else a
                 for a, flipped in zip(self.axes, axes, strict=True)
             ],
             self.offset
@@ -221,9 +208,7 @@ class View:
             return self.reshape(outer.shape)
         if self.empty:
             return (
-                View.create(outer.shape, mask=[(0, 0)] * len(outer.shape))
-                if outer.shape
-                else None
+                View.create(outer.shape, mask=[(0, 0)] * len(outer.shape)) if outer.shape else None
             )
         found = compose_axes(self.axes, self.offset, outer.axes, outer.offset)
         return None if found is None else View.from_axes(*found)
@@ -264,10 +249,7 @@ class View:
             )
             for axis, (begin, end) in zip(self.axes, ranges, strict=True)
         ]
-        moved = sum(
-            axis.stride * begin
-            for axis, (begin, _) in zip(self.axes, ranges, strict=True)
-        )
+        moved = sum(axis.stride * begin for axis, (begin, _) in zip(self.axes, ranges, strict=True))
         return View.from_axes(axes, self.offset + moved)
 
     def _check_rank(self, what: str, per_axis: Sequence[object]) -> None:
@@ -280,14 +262,10 @@ class View:
 
 
 @lru_cache(maxsize=1 << 14)
-def _canonical(
-    shape: Shape, strides: Shape | None, offset: int, mask: Mask | None
-) -> View:
+def _canonical(shape: Shape, strides: Shape | None, offset: int, mask: Mask | None) -> View:
     if any(size < 0 for size in shape):
-        raise ShapeError(
-            f"a dimension is negative in {shape}", hint="sizes count from 0"
-        )
-    row_major = strides_for(shape)
+        raise ShapeError(f"a dimension is negative in {shape}", hint="sizes count from 0")
+    row_major, given = strides_for(shape), (strides, offset, mask)
     if strides is None:
         strides = row_major
     if len(strides) != len(shape) or (mask is not None and len(mask) != len(shape)):
@@ -298,9 +276,7 @@ def _canonical(
     if 0 in shape:
         return View(shape, row_major, 0, None, True)
     if mask is not None:
-        if any(
-            not 0 <= b <= e <= size for (b, e), size in zip(mask, shape, strict=True)
-        ):
+        if any(not 0 <= b <= e <= size for (b, e), size in zip(mask, shape, strict=True)):
             raise ShapeError(
                 f"mask {mask} leaves the shape {shape}",
                 hint="give 0 <= begin <= end <= size",
@@ -308,16 +284,12 @@ def _canonical(
         if any(begin == end for begin, end in mask):
             nothing = (0,) * len(shape)
             return View(shape, nothing, 0, ((0, 0),) * len(shape), False)
-        offset += sum(
-            b * s for (b, e), s in zip(mask, strides, strict=True) if e - b == 1
-        )
-        strides = tuple(
-            0 if e - b == 1 else s for (b, e), s in zip(mask, strides, strict=True)
-        )
+        offset += sum(b * s for (b, e), s in zip(mask, strides, strict=True) if e - b == 1)
+        strides = tuple(0 if e - b == 1 else s for (b, e), s in zip(mask, strides, strict=True))
         if all(b == 0 and e == size for (b, e), size in zip(mask, shape, strict=True)):
             mask = None
-    strides = tuple(
-        0 if size == 1 else s for size, s in zip(shape, strides, strict=True)
-    )
+    strides = tuple(0 if size == 1 else s for size, s in zip(shape, strides, strict=True))
+    if (strides, offset, mask) != given:
+        return _canonical(shape, strides, offset, mask)  # one object per canonical form
     contiguous = offset == 0 and mask is None and strides == row_major
     return View(shape, strides, offset, mask, contiguous)
