@@ -5,6 +5,7 @@ Says nothing about what a device supports (that is `core/target.py`) and holds n
 
 from __future__ import annotations
 
+import builtins
 import math
 import struct
 from dataclasses import dataclass
@@ -64,8 +65,10 @@ class DType:
         if count == 1:
             return self
         if self.count != 1 or count < 1 or self.name == "void":
-            raise DTypeError(f"no vector of {count} elements of {self}",
-                             hint="take .scalar() first; counts are positive")
+            raise DTypeError(
+                f"no vector of {count} elements of {self}",
+                hint="take .scalar() first; counts are positive",
+            )
         return _vector(self, count)
 
     def ptr(self, size: int = -1, addrspace: AddrSpace = AddrSpace.GLOBAL) -> PtrDType:
@@ -85,7 +88,9 @@ class PtrDType(DType):
 
     def __str__(self) -> str:
         space = {AddrSpace.GLOBAL: "", AddrSpace.LOCAL: " local", AddrSpace.REG: " reg"}
-        return f"{self.base}*{space[self.addrspace]}" + (f" [{self.size}]" if self.size >= 0 else "")
+        return f"{self.base}*{space[self.addrspace]}" + (
+            f" [{self.size}]" if self.size >= 0 else ""
+        )
 
     @property
     def base(self) -> DType:
@@ -151,22 +156,22 @@ class dtypes:  # noqa: N801 - the field's own spelling
     all: Final = (bool, *ints, *floats)
 
     @staticmethod
-    def is_float(dtype: DType) -> builtins_bool:
+    def is_float(dtype: DType) -> builtins.bool:
         """Whether elements are floating point."""
         return dtype.name in _float_names
 
     @staticmethod
-    def is_int(dtype: DType) -> builtins_bool:
+    def is_int(dtype: DType) -> builtins.bool:
         """Whether elements are integers (bool is not)."""
         return dtype.name in _int_names
 
     @staticmethod
-    def is_unsigned(dtype: DType) -> builtins_bool:
+    def is_unsigned(dtype: DType) -> builtins.bool:
         """Whether elements are unsigned integers."""
         return dtype.name in _uint_names
 
     @staticmethod
-    def is_bool(dtype: DType) -> builtins_bool:
+    def is_bool(dtype: DType) -> builtins.bool:
         """Whether elements are bool."""
         return dtype.name == "bool"
 
@@ -187,26 +192,28 @@ class dtypes:  # noqa: N801 - the field's own spelling
     @staticmethod
     def from_py(value: object) -> DType:
         """The dtype that a Python value gets: bool, default_int or default_float."""
-        if isinstance(value, builtins_bool):
+        if isinstance(value, builtins.bool):
             return dtypes.bool
-        if isinstance(value, builtins_int):
+        if isinstance(value, builtins.int):
             return dtypes.default_int
-        if isinstance(value, builtins_float):
+        if isinstance(value, builtins.float):
             return dtypes.default_float
-        raise DTypeError(f"no dtype for a value of type {type(value).__name__}",
-                         hint="constants are bool, int or float")
+        raise DTypeError(
+            f"no dtype for a value of type {type(value).__name__}",
+            hint="constants are bool, int or float",
+        )
 
     @staticmethod
     def named(name: str) -> DType:
         """The scalar dtype called `name` (aliases too). Raises DTypeError for an unknown name."""
         found = getattr(dtypes, name, None)
         if not isinstance(found, DType):
-            raise DTypeError(f"unknown dtype {name!r}",
-                             hint="one of " + ", ".join(d.name for d in dtypes.all))
+            raise DTypeError(
+                f"unknown dtype {name!r}", hint="one of " + ", ".join(d.name for d in dtypes.all)
+            )
         return found
 
 
-builtins_bool, builtins_int, builtins_float = bool, int, float
 DTypeLike = DType | str
 
 

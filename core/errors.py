@@ -17,8 +17,10 @@ class UopvizError(Exception):
         self.what, self.where, self.hint = what, where, hint
         lines = [what]
         if where:
-            lines += ["  at   " + line if i == 0 else "       " + line
-                      for i, line in enumerate(where.splitlines())]
+            lines += [
+                "  at   " + line if i == 0 else "       " + line
+                for i, line in enumerate(where.splitlines())
+            ]
         if hint:
             lines.append("  hint: " + hint)
         super().__init__("\n".join(lines))

@@ -66,8 +66,10 @@ class Flag:
         except ValueError:
             value = self.high + 1
         if not self.low <= value <= self.high:
-            raise EnvError(f"{self.name}={text!r} is not a value that {self.name} takes",
-                           hint=f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}")
+            raise EnvError(
+                f"{self.name}={text!r} is not a value that {self.name} takes",
+                hint=f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}",
+            )
         return value
 
     def __bool__(self) -> bool:
@@ -102,10 +104,12 @@ NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules, see docs", high=3)
 MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its own memory")
-SPLIT_REDUCE: Final = Flag("SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never",
-                           high=1 << 31)
-REWRITE_LIMIT: Final = Flag("REWRITE_LIMIT", 10_000, "rewrites of one node before it counts as endless",
-                            low=1, high=1 << 31)
+SPLIT_REDUCE: Final = Flag(
+    "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31
+)
+REWRITE_LIMIT: Final = Flag(
+    "REWRITE_LIMIT", 10_000, "rewrites of one node before it counts as endless", low=1, high=1 << 31
+)
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 
 
@@ -115,8 +119,10 @@ class Context(ContextDecorator):
     def __init__(self, **values: int) -> None:
         for name, value in values.items():
             if name not in Flag.table:
-                raise EnvError(f"there is no flag called {name}",
-                               hint="flags are " + ", ".join(sorted(Flag.table)))
+                raise EnvError(
+                    f"there is no flag called {name}",
+                    hint="flags are " + ", ".join(sorted(Flag.table)),
+                )
             Flag.table[name].parse(str(int(value)))
         self._values: Mapping[str, int] = values
         self._saved: list[dict[str, int]] = []
@@ -126,7 +132,11 @@ class Context(ContextDecorator):
         for name, value in self._values.items():
             Flag.table[name].value = int(value)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for name, value in self._saved.pop().items():
             Flag.table[name].value = value

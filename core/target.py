@@ -73,24 +73,56 @@ _amd_ops = _common_ops | {Ops.EXP2, Ops.LOG2, Ops.SIN}
 
 
 def _cpu(name: str, arch: str, title: str, simd: int, registers: int) -> Target:
-    return Target(name, "cpu", arch, title, _cpu_ops, vector_bytes=64, simd_bytes=simd,
-                  registers=registers, unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16})
+    return Target(
+        name,
+        "cpu",
+        arch,
+        title,
+        _cpu_ops,
+        vector_bytes=64,
+        simd_bytes=simd,
+        registers=registers,
+        unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16},
+    )
 
 
 def _nvidia(cc: int, shared_kb: int, threads_per_sm_title: str) -> Target:
     old = cc < 80
-    return Target(f"sm_{cc}", "nvidia", f"sm_{cc}", threads_per_sm_title, _ptx_ops, vector_bytes=16,
-                  registers=128, unsupported=_fp8 | ({dtypes.bfloat16} if old else frozenset()),
-                  has_local=True, shared_bytes=shared_kb * 1024, wave=32,
-                  global_max=(2147483647, 65535, 65535), local_max=(1024, 1024, 64),
-                  threads_max=1024)
+    return Target(
+        f"sm_{cc}",
+        "nvidia",
+        f"sm_{cc}",
+        threads_per_sm_title,
+        _ptx_ops,
+        vector_bytes=16,
+        registers=128,
+        unsupported=_fp8 | ({dtypes.bfloat16} if old else frozenset()),
+        has_local=True,
+        shared_bytes=shared_kb * 1024,
+        wave=32,
+        global_max=(2147483647, 65535, 65535),
+        local_max=(1024, 1024, 64),
+        threads_max=1024,
+    )
 
 
 def _amd(arch: str, title: str, wave: int) -> Target:
-    return Target(arch, "amd", arch, title, _amd_ops, vector_bytes=16, registers=128,
-                  unsupported=_fp8 | {dtypes.bfloat16}, has_local=True, shared_bytes=64 * 1024,
-                  wave=wave, global_max=(2147483647, 65535, 65535), local_max=(1024, 1024, 1024),
-                  threads_max=1024)
+    return Target(
+        arch,
+        "amd",
+        arch,
+        title,
+        _amd_ops,
+        vector_bytes=16,
+        registers=128,
+        unsupported=_fp8 | {dtypes.bfloat16},
+        has_local=True,
+        shared_bytes=64 * 1024,
+        wave=wave,
+        global_max=(2147483647, 65535, 65535),
+        local_max=(1024, 1024, 1024),
+        threads_max=1024,
+    )
 
 
 _all: Final = (
@@ -128,6 +160,8 @@ def host_target() -> Target:
         return targets["x86-64"]
     if machine in ("aarch64", "arm64"):
         return targets["aarch64"]
-    raise DeviceError(f"no CPU target for a {machine} processor",
-                      hint="x86-64 and 64-bit ARM are supported; kernels of other targets can "
-                           "still be made by name")
+    raise DeviceError(
+        f"no CPU target for a {machine} processor",
+        hint="x86-64 and 64-bit ARM are supported; kernels of other targets can "
+        "still be made by name",
+    )

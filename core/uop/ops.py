@@ -148,20 +148,51 @@ class GroupOp:
     """Named sets of ops. Patterns take them in place of a single op."""
 
     Unary = frozenset({Ops.NEG, Ops.RECIPROCAL, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC})
-    Binary = frozenset({Ops.ADD, Ops.SUB, Ops.MUL, Ops.IDIV, Ops.MOD, Ops.FDIV, Ops.MAX, Ops.POW,
-                        Ops.SHL, Ops.SHR, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPLT, Ops.CMPNE,
-                        Ops.CMPEQ, Ops.THREEFRY})
+    Binary = frozenset(
+        {
+            Ops.ADD,
+            Ops.SUB,
+            Ops.MUL,
+            Ops.IDIV,
+            Ops.MOD,
+            Ops.FDIV,
+            Ops.MAX,
+            Ops.POW,
+            Ops.SHL,
+            Ops.SHR,
+            Ops.AND,
+            Ops.OR,
+            Ops.XOR,
+            Ops.CMPLT,
+            Ops.CMPNE,
+            Ops.CMPEQ,
+            Ops.THREEFRY,
+        }
+    )
     Ternary = frozenset({Ops.WHERE, Ops.MULACC})
     ALU = Unary | Binary | Ternary
     Elementwise = ALU | frozenset({Ops.CAST, Ops.BITCAST})
     Comparison = frozenset({Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ})
-    Commutative = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPNE,
-                             Ops.CMPEQ})
+    Commutative = frozenset(
+        {Ops.ADD, Ops.MUL, Ops.MAX, Ops.AND, Ops.OR, Ops.XOR, Ops.CMPNE, Ops.CMPEQ}
+    )
     Associative = frozenset({Ops.ADD, Ops.MUL, Ops.MAX, Ops.AND, Ops.OR, Ops.XOR})
     Idempotent = frozenset({Ops.MAX, Ops.AND, Ops.OR})
     Movement = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.EXPAND, Ops.PAD, Ops.SHRINK, Ops.FLIP})
     Defines = frozenset({Ops.DEFINE_GLOBAL, Ops.DEFINE_LOCAL, Ops.DEFINE_REG})
-    UnsafePad = frozenset({Ops.RECIPROCAL, Ops.LOG2, Ops.EXP2, Ops.IDIV, Ops.MOD, Ops.FDIV,
-                           Ops.POW, Ops.CMPNE, Ops.CMPEQ, Ops.CMPLT})
+    UnsafePad = frozenset(
+        {
+            Ops.RECIPROCAL,
+            Ops.LOG2,
+            Ops.EXP2,
+            Ops.IDIV,
+            Ops.MOD,
+            Ops.FDIV,
+            Ops.POW,
+            Ops.CMPNE,
+            Ops.CMPEQ,
+            Ops.CMPLT,
+        }
+    )
     """Ops with f(0) != 0 for some operand: a pad may not move past them."""
     All = frozenset(Ops)

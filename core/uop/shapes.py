@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
-_pass_through = frozenset({
-    Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.COPY, Ops.ASSIGN, Ops.NOOP, Ops.CAST,
-    Ops.AFTER,
-})
+_pass_through = frozenset(
+    {
+        Ops.CONTIGUOUS,
+        Ops.CONTIGUOUS_BACKWARD,
+        Ops.DETACH,
+        Ops.COPY,
+        Ops.ASSIGN,
+        Ops.NOOP,
+        Ops.CAST,
+        Ops.AFTER,
+    }
+)
 
 
 def shape_of(u: UOp) -> Shape | None:
@@ -82,8 +90,11 @@ def _elementwise(u: UOp) -> Shape | None:
         if found is None or found == ():
             found = shape
         elif shape not in ((), found):
-            raise ShapeError(f"{u.op.name} of shapes {found} and {shape}", where=_excerpt(u),
-                             hint="expand the operands to one shape first")
+            raise ShapeError(
+                f"{u.op.name} of shapes {found} and {shape}",
+                where=_excerpt(u),
+                hint="expand the operands to one shape first",
+            )
     return found
 
 
@@ -93,20 +104,29 @@ def _movement(u: UOp, shape: Shape | None) -> Shape:
     arg = u.arg
     if u.op is Ops.RESHAPE:
         if prod(arg) != prod(shape) or any(n < 0 for n in arg):
-            raise ShapeError(f"cannot reshape {shape} to {arg}", where=_excerpt(u),
-                             hint=f"{prod(shape)} elements are not {prod(arg)}")
+            raise ShapeError(
+                f"cannot reshape {shape} to {arg}",
+                where=_excerpt(u),
+                hint=f"{prod(shape)} elements are not {prod(arg)}",
+            )
         return arg
     if u.op is not Ops.RESHAPE and len(arg) != len(shape):
-        raise ShapeError(f"{u.op.name} with {len(arg)} axes of a value with {len(shape)}",
-                         where=_excerpt(u), hint=f"shape {shape}, argument {arg}")
+        raise ShapeError(
+            f"{u.op.name} with {len(arg)} axes of a value with {len(shape)}",
+            where=_excerpt(u),
+            hint=f"shape {shape}, argument {arg}",
+        )
     if u.op is Ops.PERMUTE:
         if sorted(arg) != list(range(len(shape))):
             raise ShapeError(f"{arg} is not an order of {len(shape)} axes", where=_excerpt(u))
         return tuple(shape[i] for i in arg)
     if u.op is Ops.EXPAND:
         if any(n != m and n != 1 or m < 0 for n, m in zip(shape, arg, strict=True)):
-            raise ShapeError(f"cannot expand {shape} to {arg}", where=_excerpt(u),
-                             hint="only axes of length 1 expand")
+            raise ShapeError(
+                f"cannot expand {shape} to {arg}",
+                where=_excerpt(u),
+                hint="only axes of length 1 expand",
+            )
         return arg
     if u.op is Ops.PAD:
         if any(b < 0 or e < 0 for b, e in arg):
@@ -114,8 +134,11 @@ def _movement(u: UOp, shape: Shape | None) -> Shape:
         return tuple(n + b + e for n, (b, e) in zip(shape, arg, strict=True))
     if u.op is Ops.SHRINK:
         if any(not 0 <= b <= e <= n for n, (b, e) in zip(shape, arg, strict=True)):
-            raise ShapeError(f"cannot take {arg} of shape {shape}", where=_excerpt(u),
-                             hint="each axis wants 0 <= start <= end <= length")
+            raise ShapeError(
+                f"cannot take {arg} of shape {shape}",
+                where=_excerpt(u),
+                hint="each axis wants 0 <= start <= end <= length",
+            )
         return tuple(e - b for b, e in arg)
     return shape  # FLIP
 
@@ -134,8 +157,11 @@ def _bitcast(u: UOp) -> Shape | None:
     if shape is None or old == new:
         return shape
     if not shape or shape[-1] * old % new:
-        raise ShapeError(f"cannot bitcast {shape} of {u.src[0].dtype} to {u.dtype}",
-                         where=_excerpt(u), hint="the last axis must fill whole elements")
+        raise ShapeError(
+            f"cannot bitcast {shape} of {u.src[0].dtype} to {u.dtype}",
+            where=_excerpt(u),
+            hint="the last axis must fill whole elements",
+        )
     return (*shape[:-1], shape[-1] * old // new)
 
 

@@ -66,8 +66,19 @@ class UOp:
     the user's line that asked for it ("file:line") and takes no part in identity.
     """
 
-    __slots__ = ("op", "dtype", "src", "arg", "tag", "origin",
-                 "_shape", "_device", "_bounds", "_ranges", "__weakref__")
+    __slots__ = (
+        "op",
+        "dtype",
+        "src",
+        "arg",
+        "tag",
+        "origin",
+        "_shape",
+        "_device",
+        "_bounds",
+        "_ranges",
+        "__weakref__",
+    )
     op: Ops
     dtype: DType
     src: tuple[UOp, ...]
@@ -79,8 +90,14 @@ class UOp:
     _bounds: tuple[ConstType, ConstType]
     _ranges: frozenset[UOp]
 
-    def __new__(cls, op: Ops, dtype: DType = dtypes.void, src: tuple[UOp, ...] = (),
-                arg: Any = None, tag: Any = None) -> UOp:
+    def __new__(
+        cls,
+        op: Ops,
+        dtype: DType = dtypes.void,
+        src: tuple[UOp, ...] = (),
+        arg: Any = None,
+        tag: Any = None,
+    ) -> UOp:
         kind = arg.__class__
         key = (op, dtype, src, _arg_key(arg) if kind is float or kind is tuple else arg, tag)
         ref = _nodes.get(key)
@@ -191,9 +208,13 @@ class UOp:
     def replace(self, **fields: Any) -> UOp:
         """A node with some of op, dtype, src, arg and tag changed."""
         get = fields.get
-        made = UOp(get("op", self.op), get("dtype", self.dtype), get("src", self.src),
-                   fields["arg"] if "arg" in fields else self.arg,
-                   fields["tag"] if "tag" in fields else self.tag)
+        made = UOp(
+            get("op", self.op),
+            get("dtype", self.dtype),
+            get("src", self.src),
+            fields["arg"] if "arg" in fields else self.arg,
+            fields["tag"] if "tag" in fields else self.tag,
+        )
         if made.origin is None:
             made.origin = self.origin
         return made
@@ -232,8 +253,11 @@ class UOp:
         operands = (self, *src)
         values = operands[1:] if op is Ops.WHERE else operands
         if any(v.dtype is not values[0].dtype for v in values[1:]):
-            raise DTypeError(f"{op.name} of " + " and ".join(str(v.dtype) for v in values),
-                             where=self.origin or "", hint="cast one of them")
+            raise DTypeError(
+                f"{op.name} of " + " and ".join(str(v.dtype) for v in values),
+                where=self.origin or "",
+                hint="cast one of them",
+            )
         dtype = values[0].dtype
         if op in GroupOp.Comparison:
             dtype = dtypes.bool.vec(dtype.count)
@@ -401,8 +425,10 @@ class UOp:
         """A variable with a value. Raises DTypeError where it is out of the variable's bounds."""
         name, low, high = self.arg
         if not low <= value <= high:
-            raise DTypeError(f"{name} = {value} is outside {low}..{high}",
-                             hint="declare the variable with wider bounds")
+            raise DTypeError(
+                f"{name} = {value} is outside {low}..{high}",
+                hint="declare the variable with wider bounds",
+            )
         return UOp(Ops.BIND, self.dtype, (self, UOp.const(self.dtype, value)))
 
     @staticmethod
@@ -527,7 +553,9 @@ class UOp:
     def pad(self, amounts: Iterable[tuple[int, int]]) -> UOp:
         """Zeros (before, after) each axis."""
         arg = tuple(amounts)
-        return self._move(Ops.PAD, arg, all(p == (0, 0) for p in arg) and len(arg) == len(self.shaped))
+        return self._move(
+            Ops.PAD, arg, all(p == (0, 0) for p in arg) and len(arg) == len(self.shaped)
+        )
 
     def shrink(self, bounds: Iterable[tuple[int, int]]) -> UOp:
         """The part (start, end) of each axis."""

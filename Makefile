@@ -1,0 +1,69 @@
+# Every verb does its own set-up: a plain machine with Python >= 3.11, make and git is enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WEB := $(shell find viz/web/src viz/web/index.html viz/web/package.json viz/web/package-lock.json \
+         viz/web/vite.config.ts viz/web/tsconfig.json -type f 2>/dev/null)
+JOBS ?= auto
+
+.PHONY: help demo test lint bench build conformance format screenshots gpu-check gpu-bench clean
+
+help:  ## list the verbs
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "uopviz needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.python pyproject.toml $(WEB)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python pyproject.toml $(WEB)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,dev,examples]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recorded, and serve the page
+	@VIZ=1 $(BIN)/python examples/digits.py
+
+test: $(VENV)/.dev  ## run all tests (a browser is installed through apt where it is missing, as root)
+	@$(BIN)/python tests/browser_setup.py
+	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/npm --prefix viz/web test --silent
+
+lint: $(VENV)/.dev  ## ruff, pyright (strict), the TypeScript compiler and linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/npm --prefix viz/web run lint --silent
+
+format: $(VENV)/.dev  ## format the code
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
+
+$(VENV)/.conformance: $(VENV)/.python pyproject.toml
+	$(PYTHON) -m venv $(VENV)/conformance
+	$(VENV)/conformance/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --editable '.[conformance]'
+	@touch $@
+
+conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorch on the CPU
+	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
+
+bench: $(VENV)/.dev  ## measure; prints figures, never fails on time
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python -m tests.bench
+
+build: $(VENV)/.dev  ## make the wheel and the source archive in dist/
+	$(BIN)/python -m build --outdir dist
+
+screenshots: $(VENV)/.dev  ## take the pictures of the README and docs in real Chromium
+	@$(BIN)/python tests/browser_setup.py
+	$(BIN)/python -m tests.screenshots
+
+clean:  ## remove what the other verbs made
+	rm -rf $(VENV) dist viz/web/dist viz/web/node_modules .pytest_cache .ruff_cache .hypothesis

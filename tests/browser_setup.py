@@ -1,0 +1,48 @@
+"""Finds Chromium for the browser tests; installs Debian's where it is missing and may be.
+
+Prints one clear sentence where there is none. Never downloads a browser build of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find_browser() -> str | None:
+    """The path of an installed Chromium; UOPVIZ_BROWSER names another one."""
+    chosen = os.environ.get("UOPVIZ_BROWSER")
+    return shutil.which(chosen) if chosen else next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def install() -> None:
+    """Debian's Chromium through apt; quiet unless it fails."""
+    print("installing chromium for the browser tests (apt-get install chromium) ...", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            print(done.stdout + done.stderr, file=sys.stderr)
+            return
+
+
+def main() -> int:
+    """Exit status 1 where a browser is required (UOPVIZ_REQUIRE_BROWSER=1) and missing."""
+    if find_browser() is None and shutil.which("apt-get") and os.geteuid() == 0:
+        install()
+    if find_browser() is not None:
+        return 0
+    print(
+        "no Chromium found, so the browser tests will be skipped: install it with your package "
+        "manager (Debian: `apt-get install chromium`) or name one in UOPVIZ_BROWSER",
+        file=sys.stderr,
+    )
+    return 1 if os.environ.get("UOPVIZ_REQUIRE_BROWSER") == "1" else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
