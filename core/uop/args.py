@@ -1,13 +1,14 @@
 """Node arguments as typed JSON, and back.
 
 None, bool, str and small int are themselves; a tuple is a list; everything else is an object with
-one key, its tag: `{"float": 0.5}`, `{"int": "36893488147419103232"}`, `{"dtype": "float32.vec(4)"}`,
+one key, its tag: `{"float": 0.5}`, `{"int": "36893488147419103232"}`, `{"dtype": "int8.vec(4)"}`,
 `{"view": {...}}`. Decoding believes nothing: unknown tags, wrong types, deep nesting and sizes out
 of bounds raise FormatError. Never pickles, never evaluates text, never looks at nodes.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
 
 E = TypeVar("E", Ops, AxisType, OptOps, AddrSpace)
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MAX_DEPTH: Final = 24
 MAX_ITEMS: Final = 1 << 20
@@ -71,9 +72,10 @@ def encode_arg(arg: object) -> Json:
         return encoder(arg)
     if isinstance(arg, DType):
         return {"dtype": encode_dtype(arg)}
-    raise FormatError(f"an argument of type {type(arg).__name__} cannot be written",
-                      hint="arguments are numbers, text, tuples and the types listed in "
-                           "core/uop/args.py")  # fmt: skip
+    raise FormatError(
+        f"an argument of type {type(arg).__name__} cannot be written",
+        hint="arguments are numbers, text, tuples and the types listed in core/uop/args.py",
+    )
 
 
 def decode_arg(data: Json, depth: int = 0) -> object:
@@ -100,8 +102,11 @@ def decode_arg(data: Json, depth: int = 0) -> object:
 
 def _bad(wanted: str, got: object) -> FormatError:
     shown = repr(got)
-    return FormatError(f"expected {wanted}, got {shown[:80]}", where="a node's argument",
-                       hint="the data is damaged or was not written by this program")  # fmt: skip
+    return FormatError(
+        f"expected {wanted}, got {shown[:80]}",
+        where="a node's argument",
+        hint="the data is damaged or was not written by this program",
+    )
 
 
 def _text(data: object) -> str:
@@ -165,9 +170,11 @@ def _encode_tuple(arg: object) -> Json:
 def _encode_view(view: View) -> Json:
     mask = None if view.mask is None else [[begin, end] for begin, end in view.mask]
     return {
-        "shape": [*view.shape], "strides": [*view.strides], "offset": view.offset,
+        "shape": [*view.shape],
+        "strides": [*view.strides],
+        "offset": view.offset,
         "mask": cast("Json", mask),
-    }  # fmt: skip
+    }
 
 
 def _decode_view(data: Json, _: int = 0) -> View:
@@ -177,8 +184,9 @@ def _decode_view(data: Json, _: int = 0) -> View:
         raise _bad("a mask", mask)
     pairs = None if mask is None else [_pair(item) for item in mask]
     try:
-        return View.create(_ints(fields["shape"]), _ints(fields["strides"]),
-                           _int(fields["offset"]), pairs)  # fmt: skip
+        return View.create(
+            _ints(fields["shape"]), _ints(fields["strides"]), _int(fields["offset"]), pairs
+        )
     except UopvizError as error:
         raise _bad("a view", data) from error
 
@@ -198,7 +206,7 @@ def _decode_tracker(data: Json, _: int) -> ShapeTracker:
     if not isinstance(data, list) or not 1 <= len(data) <= MAX_RANK:
         raise _bad("a list of views", data)
     views = tuple(_decode_view(item) for item in data)
-    for inner, outer in zip(views, views[1:], strict=False):
+    for inner, outer in itertools.pairwise(views):
         if outer.real_size > inner.size:
             raise _bad("views that fit into each other", data)
     return ShapeTracker(views)
@@ -212,8 +220,11 @@ def _encode_opt(arg: object) -> Json:
 def _decode_opt(data: Json, _: int) -> Opt:
     fields = _fields(data, ("op", "axis", "arg"))
     axis, arg = fields["axis"], fields["arg"]
-    return Opt(_member(OptOps, fields["op"]), None if axis is None else _int(axis),
-               _ints(arg) if isinstance(arg, list) else None if arg is None else _int(arg))  # fmt: skip
+    return Opt(
+        _member(OptOps, fields["op"]),
+        None if axis is None else _int(axis),
+        _ints(arg) if isinstance(arg, list) else None if arg is None else _int(arg),
+    )
 
 
 def _encode_info(arg: object) -> Json:

@@ -20,12 +20,20 @@ VERSION: Final = 1
 MAX_NODES: Final = 4_000_000
 MAX_SOURCES: Final = 16_000_000
 _MAX_ORIGIN: Final = 4096
-_sourceless: Final = frozenset({Ops.UNIQUE, Ops.DEVICE, Ops.VCONST, Ops.DEFINE_GLOBAL,
-                                Ops.DEFINE_VAR})  # fmt: skip
+_sourceless: Final = frozenset(
+    {Ops.UNIQUE, Ops.DEVICE, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR}
+)
 _exact_sources: Final = {
-    Ops.GEP: 1, Ops.CAST: 1, Ops.BITCAST: 1, Ops.VIEW: 1, Ops.REDUCE_AXIS: 1, Ops.SPECIAL: 1,
-    Ops.WHERE: 3, Ops.MULACC: 3, Ops.STORE: 2,
-}  # fmt: skip
+    Ops.GEP: 1,
+    Ops.CAST: 1,
+    Ops.BITCAST: 1,
+    Ops.VIEW: 1,
+    Ops.REDUCE_AXIS: 1,
+    Ops.SPECIAL: 1,
+    Ops.WHERE: 3,
+    Ops.MULACC: 3,
+    Ops.STORE: 2,
+}
 
 
 def to_data(uops: Iterable[UOp]) -> dict[str, Json]:
@@ -53,8 +61,10 @@ def from_data(data: object) -> list[UOp]:
     if set(graph) != {"version", "nodes", "roots"}:
         raise _bad("a graph has the fields version, nodes and roots")
     if graph["version"] != VERSION:
-        raise FormatError(f"a graph of version {graph['version']!r}",
-                          hint=f"this program reads version {VERSION}; use a newer one")  # fmt: skip
+        raise FormatError(
+            f"a graph of version {graph['version']!r}",
+            hint=f"this program reads version {VERSION}; use a newer one",
+        )
     nodes, roots = graph["nodes"], graph["roots"]
     if not isinstance(nodes, list) or not isinstance(roots, list):
         raise _bad("the nodes or the roots are not a list")
@@ -72,8 +82,11 @@ def from_data(data: object) -> list[UOp]:
 
 def _encode(u: UOp, place: dict[UOp, int]) -> Json:
     node: list[Json] = [
-        u.op.name, encode_dtype(u.dtype), [place[s] for s in u.src], encode_arg(u.arg),
-    ]  # fmt: skip
+        u.op.name,
+        encode_dtype(u.dtype),
+        [place[s] for s in u.src],
+        encode_arg(u.arg),
+    ]
     if u.tag is not None or u.origin is not None:
         node.append(encode_arg(u.tag))
     if u.origin is not None:
@@ -93,8 +106,13 @@ def _decode(node: Json, made: list[UOp]) -> UOp:
     wanted = 0 if op in _sourceless else _exact_sources.get(op, len(sources))
     if len(sources) != wanted:
         raise _bad(f"{name} with {len(sources)} sources instead of {wanted}", at)
-    u = UOp(op, decode_dtype(dtype), sources, _checked(op, decode_arg(arg), at),
-            decode_arg(node[4]) if len(node) > 4 else None)  # fmt: skip
+    u = UOp(
+        op,
+        decode_dtype(dtype),
+        sources,
+        _checked(op, decode_arg(arg), at),
+        decode_arg(node[4]) if len(node) > 4 else None,
+    )
     if len(node) == 6:
         origin = node[5]
         if not isinstance(origin, str) or len(origin) > _MAX_ORIGIN:
@@ -135,5 +153,8 @@ def _position(data: Json, count: int) -> int:
 
 
 def _bad(what: str, at: str = "") -> FormatError:
-    return FormatError(f"not a UOp graph: {what}", where=at,
-                       hint="the data is damaged or was not written by this program")  # fmt: skip
+    return FormatError(
+        f"not a UOp graph: {what}",
+        where=at,
+        hint="the data is damaged or was not written by this program",
+    )
