@@ -10,7 +10,7 @@ import math
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
 from core.errors import DTypeError
@@ -61,7 +61,7 @@ class DType:
         return self if self.count == 1 else _scalars[self.name]
 
     def vec(self, count: int) -> DType:
-        """A vector of `count` elements; `vec(1)` is the dtype itself. Raises DTypeError on a vector."""
+        """A vector of `count` elements; `vec(1)` is itself. Raises DTypeError on a vector."""
         if count == 1:
             return self
         if self.count != 1 or count < 1 or self.name == "void":
@@ -81,7 +81,7 @@ class DType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PtrDType(DType):
-    """A pointer: the fields of the element it points to, the address space and the element count."""
+    """A pointer: the fields of its element, the address space and the element count."""
 
     addrspace: AddrSpace = AddrSpace.GLOBAL
     size: int = -1
@@ -105,12 +105,12 @@ class PtrDType(DType):
         return _pointer, (self.base, self.addrspace, self.size)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _vector(scalar: DType, count: int) -> DType:
     return DType(scalar.priority, scalar.bits, scalar.name, scalar.fmt, count)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pointer(base: DType, addrspace: AddrSpace, size: int) -> PtrDType:
     return PtrDType(base.priority, base.bits, base.name, base.fmt, base.count, addrspace, size)
 
@@ -248,16 +248,20 @@ _wider: Final[dict[DType, tuple[DType, ...]]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reachable(dtype: DType) -> frozenset[DType]:
     return frozenset({dtype}).union(*(_reachable(d) for d in _wider[dtype]))
 
 
-@lru_cache(maxsize=None)
+@cache
 def least_upper_dtype(*ds: DType) -> DType:
     """The smallest dtype that every one of `ds` promotes to."""
     common = frozenset.intersection(*(_reachable(d.scalar()) for d in ds))
-    return min(common, key=lambda d: d.priority)
+    return min(common, key=_priority)
+
+
+def _priority(dtype: DType) -> int:
+    return dtype.priority
 
 
 def least_upper_float(dtype: DType) -> DType:
@@ -266,7 +270,7 @@ def least_upper_float(dtype: DType) -> DType:
 
 
 def sum_acc_dtype(dtype: DType) -> DType:
-    """The dtype in which a sum of `dtype` accumulates: ints in 32 bits at least, halves in float32."""
+    """The dtype in which a sum of `dtype` accumulates: ints in >= 32 bits, halves in float32."""
     if dtypes.is_unsigned(dtype):
         return least_upper_dtype(dtype, dtypes.uint32)
     if dtypes.is_int(dtype) or dtypes.is_bool(dtype):
@@ -275,7 +279,7 @@ def sum_acc_dtype(dtype: DType) -> DType:
 
 
 def truncate(value: ConstType, dtype: DType) -> ConstType:
-    """`value` as `dtype` would hold it: integers wrap around, floats are rounded to nearest even."""
+    """`value` as `dtype` would hold it: integers wrap around, floats round to nearest even."""
     if dtypes.is_bool(dtype):
         return bool(value)
     if dtypes.is_int(dtype):

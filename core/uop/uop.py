@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from core.dtype import AddrSpace, ConstType, DType, DTypeLike, PtrDType, dtypes, to_dtype, truncate
+from core.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes, truncate
 from core.errors import DTypeError
 from core.helpers import prod
-from core.shape import ShapeTracker
+from core.uop.arithmetic import Arithmetic
 from core.uop.bounds import bounds
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import late
+from core.uop.movement import Movement
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
 from core.uop.shapes import Shape, device_of, shape_of
@@ -59,7 +60,7 @@ def _arg_key(arg: Any) -> Any:
     return arg
 
 
-class UOp:
+class UOp(Arithmetic, Movement):
     """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
@@ -67,17 +68,17 @@ class UOp:
     """
 
     __slots__ = (
-        "op",
-        "dtype",
-        "src",
-        "arg",
-        "tag",
-        "origin",
-        "_shape",
-        "_device",
-        "_bounds",
-        "_ranges",
         "__weakref__",
+        "_bounds",
+        "_device",
+        "_ranges",
+        "_shape",
+        "arg",
+        "dtype",
+        "op",
+        "origin",
+        "src",
+        "tag",
     )
     op: Ops
     dtype: DType
@@ -212,8 +213,8 @@ class UOp:
             get("op", self.op),
             get("dtype", self.dtype),
             get("src", self.src),
-            fields["arg"] if "arg" in fields else self.arg,
-            fields["tag"] if "tag" in fields else self.tag,
+            get("arg", self.arg),
+            get("tag", self.tag),
         )
         if made.origin is None:
             made.origin = self.origin
@@ -242,159 +243,6 @@ class UOp:
     def render(self) -> str:
         """The graph as one expression, such as "(gidx0*4+lidx0)"."""
         return late.render(self)
-
-    # arithmetic
-
-    def _like(self, other: UOp | ConstType) -> UOp:
-        return other if isinstance(other, UOp) else self.const_like(other)
-
-    def alu(self, op: Ops, *src: UOp) -> UOp:
-        """`op` of this node and `src`. Raises DTypeError where operand dtypes differ."""
-        operands = (self, *src)
-        values = operands[1:] if op is Ops.WHERE else operands
-        if any(v.dtype is not values[0].dtype for v in values[1:]):
-            raise DTypeError(
-                f"{op.name} of " + " and ".join(str(v.dtype) for v in values),
-                where=self.origin or "",
-                hint="cast one of them",
-            )
-        dtype = values[0].dtype
-        if op in GroupOp.Comparison:
-            dtype = dtypes.bool.vec(dtype.count)
-        return UOp(op, dtype, operands)
-
-    def _binary(self, op: Ops, other: UOp | ConstType, swapped: bool = False) -> UOp:
-        other = self._like(other)
-        return other.alu(op, self) if swapped else self.alu(op, other)
-
-    def __add__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.ADD, x)
-
-    def __radd__(self, x: ConstType) -> UOp:
-        return self._binary(Ops.ADD, x, True)
-
-    def __sub__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.SUB, x)
-
-    def __rsub__(self, x: ConstType) -> UOp:
-        return self._binary(Ops.SUB, x, True)
-
-    def __mul__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.MUL, x)
-
-    def __rmul__(self, x: ConstType) -> UOp:
-        return self._binary(Ops.MUL, x, True)
-
-    def __truediv__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.FDIV, x)
-
-    def __rtruediv__(self, x: ConstType) -> UOp:
-        return self._binary(Ops.FDIV, x, True)
-
-    def __floordiv__(self, x: UOp | ConstType) -> UOp:
-        """Truncates toward zero, as C does, not as Python does."""
-        return self._binary(Ops.IDIV, x)
-
-    def __mod__(self, x: UOp | ConstType) -> UOp:
-        """Has the sign of the dividend, as in C, not as in Python."""
-        return self._binary(Ops.MOD, x)
-
-    def __and__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.AND, x)
-
-    def __or__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.OR, x)
-
-    def __xor__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.XOR, x)
-
-    def __lshift__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.SHL, x)
-
-    def __rshift__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.SHR, x)
-
-    def __lt__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.CMPLT, x)
-
-    def __gt__(self, x: UOp | ConstType) -> UOp:
-        return self._binary(Ops.CMPLT, x, True)
-
-    def __ge__(self, x: UOp | ConstType) -> UOp:
-        """Not less: true where either side is NaN."""
-        return (self < x).logical_not()
-
-    def __le__(self, x: UOp | ConstType) -> UOp:
-        """Not greater: true where either side is NaN."""
-        return (self > x).logical_not()
-
-    def __neg__(self) -> UOp:
-        return self.neg()
-
-    def ne(self, x: UOp | ConstType) -> UOp:
-        """Elementwise inequality (`!=` compares nodes)."""
-        return self._binary(Ops.CMPNE, x)
-
-    def eq(self, x: UOp | ConstType) -> UOp:
-        """Elementwise equality (`==` compares nodes)."""
-        return self._binary(Ops.CMPEQ, x)
-
-    def maximum(self, x: UOp | ConstType) -> UOp:
-        """The larger of two."""
-        return self._binary(Ops.MAX, x)
-
-    def minimum(self, x: UOp | ConstType) -> UOp:
-        """The smaller of two, for any dtype: WHERE(x < self, x, self)."""
-        other = self._like(x)
-        return (other < self).where(other, self)
-
-    def where(self, yes: UOp, no: UOp | ConstType) -> UOp:
-        """`yes` where this (bool) holds, else `no`."""
-        return self.alu(Ops.WHERE, yes, yes._like(no))
-
-    def neg(self) -> UOp:
-        """Minus."""
-        return self.alu(Ops.NEG)
-
-    def recip(self) -> UOp:
-        """1 / x."""
-        return self.alu(Ops.RECIPROCAL)
-
-    def exp2(self) -> UOp:
-        """2 ** x."""
-        return self.alu(Ops.EXP2)
-
-    def log2(self) -> UOp:
-        """Logarithm to base 2."""
-        return self.alu(Ops.LOG2)
-
-    def sin(self) -> UOp:
-        """Sine of radians."""
-        return self.alu(Ops.SIN)
-
-    def sqrt(self) -> UOp:
-        """Square root."""
-        return self.alu(Ops.SQRT)
-
-    def trunc(self) -> UOp:
-        """Rounded toward zero."""
-        return self.alu(Ops.TRUNC)
-
-    def logical_not(self) -> UOp:
-        """The other truth value."""
-        return self.ne(UOp.const(self.dtype, True))
-
-    def cast(self, dtype: DTypeLike) -> UOp:
-        """The value as another dtype; of a vector, element by element."""
-        target = to_dtype(dtype)
-        if target.count == 1 and self.dtype.count > 1:
-            target = target.vec(self.dtype.count)
-        return self if target is self.dtype else UOp(Ops.CAST, target, (self,))
-
-    def bitcast(self, dtype: DTypeLike) -> UOp:
-        """The same bits as another dtype."""
-        target = to_dtype(dtype)
-        return self if target is self.dtype else UOp(Ops.BITCAST, target, (self,))
 
     # constants, variables, graph structure
 
@@ -455,8 +303,8 @@ class UOp:
         return UOp(Ops.SPECIAL, dtypes.index, (UOp.const(dtypes.index, n),), name)
 
     def index(self, *idxs: UOp | int, gate: UOp | None = None) -> UOp:
-        """Of a pointer: the address of one element, valid where `gate` holds. Of a shaped value: the
-        element at one index per axis."""
+        """Of a pointer: the address of one element, valid where `gate` holds. Of a shaped value:
+        the element at one index per axis."""
         src = tuple(i if isinstance(i, UOp) else UOp.const(dtypes.index, i) for i in idxs)
         return UOp(Ops.INDEX, self.dtype, (self, *src) if gate is None else (self, *src, gate))
 
@@ -527,74 +375,6 @@ class UOp:
         source = (UOp(Ops.DEVICE, arg=device),)
         made = UOp(Ops.CONST, dtype, source, truncate(value, dtype))
         return made.reshape((1,) * len(shape)).expand(shape)
-
-    def _move(self, op: Ops, arg: tuple[Any, ...], same: bool) -> UOp:
-        if same:
-            return self
-        made = UOp(op, self.dtype, (self,), arg)
-        made.shaped  # noqa: B018 - raises at the caller where the movement is impossible
-        return made
-
-    def reshape(self, shape: Iterable[int]) -> UOp:
-        """The same elements in row-major order under another shape."""
-        arg = tuple(shape)
-        return self._move(Ops.RESHAPE, arg, arg == self.shape)
-
-    def permute(self, axes: Iterable[int]) -> UOp:
-        """Axes in another order."""
-        arg = tuple(axes)
-        return self._move(Ops.PERMUTE, arg, arg == tuple(range(len(self.shaped))))
-
-    def expand(self, shape: Iterable[int]) -> UOp:
-        """Axes of length 1 repeated."""
-        arg = tuple(shape)
-        return self._move(Ops.EXPAND, arg, arg == self.shape)
-
-    def pad(self, amounts: Iterable[tuple[int, int]]) -> UOp:
-        """Zeros (before, after) each axis."""
-        arg = tuple(amounts)
-        return self._move(
-            Ops.PAD, arg, all(p == (0, 0) for p in arg) and len(arg) == len(self.shaped)
-        )
-
-    def shrink(self, bounds: Iterable[tuple[int, int]]) -> UOp:
-        """The part (start, end) of each axis."""
-        arg = tuple(bounds)
-        return self._move(Ops.SHRINK, arg, arg == tuple((0, n) for n in self.shaped))
-
-    def flip(self, axes: Iterable[bool]) -> UOp:
-        """Axes reversed where true."""
-        arg = tuple(bool(a) for a in axes)
-        return self._move(Ops.FLIP, arg, not any(arg) and len(arg) == len(self.shaped))
-
-    def view(self, st: ShapeTracker) -> UOp:
-        """Any chain of movements at once."""
-        return UOp(Ops.VIEW, self.dtype, (self,), st)
-
-    def r(self, op: Ops, axes: Iterable[int]) -> UOp:
-        """Reduce over `axes`, which stay as length 1."""
-        arg = tuple(sorted(axes))
-        return self._move(Ops.REDUCE_AXIS, (op, arg), not arg)
-
-    def contiguous(self) -> UOp:
-        """The value in memory of its own, in row-major order."""
-        return UOp(Ops.CONTIGUOUS, self.dtype, (self,))
-
-    def contiguous_backward(self) -> UOp:
-        """Itself; the gradient through it is made contiguous."""
-        return UOp(Ops.CONTIGUOUS_BACKWARD, self.dtype, (self,))
-
-    def detach(self) -> UOp:
-        """Itself, without gradient."""
-        return UOp(Ops.DETACH, self.dtype, (self,))
-
-    def copy_to_device(self, device: str) -> UOp:
-        """The value on another device."""
-        return UOp(Ops.COPY, self.dtype, (self, UOp(Ops.DEVICE, arg=device)))
-
-    def assign(self, value: UOp) -> UOp:
-        """This buffer (or view of one) after `value` was stored in it."""
-        return UOp(Ops.ASSIGN, self.dtype, (self, value))
 
 
 def _derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:

@@ -1,0 +1,91 @@
+"""The layer order of the code: every import points down, and stands at the top of its module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# From the bottom up. A module belongs to the longest entry that is a prefix of its name, and may
+# import from its own row and the rows above it in this list.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("core.errors",),
+    ("core.dtype",),
+    ("core.helpers",),
+    ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late"),
+    ("core.target", "core.shape"),
+    ("core.uop.meaning", "core.uop.bounds", "core.uop.shapes", "core.uop.ranges"),
+    ("core.uop.node", "core.uop.arithmetic", "core.uop.movement"),
+    ("core.uop.uop",),
+    ("core.uop",),
+    ("core.observers",),
+    ("core.passes",),
+    ("core.render",),
+    ("core.runtime",),
+    ("core.compile",),
+    ("core.realize",),
+    ("core.gradient",),
+    ("core.tensor",),
+    ("core.jit",),
+    ("core.nn",),
+    ("core",),
+    ("viz.schema",),
+    ("viz.trace",),
+    ("viz",),
+)
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+# A package's __init__ runs before its modules: importing `core.uop.uop` is not importing these.
+MODULES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/*.py"), *ROOT.glob("viz/server/*.py")])
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def rank_of(name: str) -> int:
+    while name not in RANK:
+        name = name.rpartition(".")[0]
+        assert name, "every module belongs to a layer"
+    return RANK[name]
+
+
+def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """(module, line) of every import that happens at run time."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            for alias in node.names:
+                inner = ROOT / (base + "." + alias.name).replace(".", "/")
+                is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
+                yield (f"{base}.{alias.name}" if is_module else base), node.lineno
+        else:
+            yield from imports_of(node)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_imports_point_down(path: Path) -> None:
+    name = module_name(path)
+    tree = ast.parse(path.read_text())
+    for imported, line in imports_of(tree):
+        top = imported.split(".")[0]
+        if top not in ("core", "viz"):
+            continue
+        assert rank_of(imported) <= rank_of(name), f"{name}:{line} imports {imported} from above"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_imports_stand_at_the_top(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            hidden = [f"line {line}: {name}" for name, line in imports_of(node)]
+            hidden = [h for h in hidden if ": core" in h or ": viz" in h]
+            assert not hidden, f"{module_name(path)}.{node.name} imports inside a function: {hidden}"
