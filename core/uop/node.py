@@ -22,7 +22,6 @@ class Node:
     if TYPE_CHECKING:
         op: Ops
         dtype: DType
-        src: tuple[Self, ...]
         arg: Any
         tag: Any
         origin: str | None
