@@ -1,0 +1,29 @@
+"""Prints the figures of docs/benchmarks.md:  python -m tests.bench [NAME ...]
+
+Measures, never judges: no figure makes it fail.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.bench import engine, overhead
+from tests.bench.measure import machine
+
+BENCHES = {"engine": engine.figures, "overhead": overhead.figures}
+
+
+def main() -> int:
+    """Runs the named benchmarks, or all."""
+    names = sys.argv[1:] or list(BENCHES)
+    if unknown := [n for n in names if n not in BENCHES]:
+        print(f"no benchmark {unknown[0]!r}: one of {', '.join(BENCHES)}", file=sys.stderr)
+        return 2
+    print(machine() + "\n", flush=True)
+    for name in names:
+        print(BENCHES[name](), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

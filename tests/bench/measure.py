@@ -1,0 +1,72 @@
+"""Measuring helpers: CPU and wall seconds of whole processes, and tables of figures.
+
+Never judges a figure.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one finished process took: seconds of CPU (user + system), of wall time, peak MiB."""
+
+    cpu: float
+    wall: float
+    mib: float
+
+
+def run(command: Sequence[str], environment: Mapping[str, str]) -> Usage:
+    """Runs a command to its end, its output thrown away. Raises RuntimeError where it fails."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    errors = process.stderr.read().decode()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{errors[-2000:]}")
+    return Usage(used.ru_utime + used.ru_stime, time.perf_counter() - start, used.ru_maxrss / 1024)
+
+
+def side_by_side(a: Callable[[], float], b: Callable[[], float], runs: int) -> list[float]:
+    """The ratio a / b of `runs` pairs, measured in turn after one warm-up each."""
+    a(), b()
+    return [a() / b() for _ in range(runs)]
+
+
+def spread(values: Sequence[float], digits: int = 2) -> str:
+    """Median (smallest .. largest)."""
+    return (
+        f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}"
+        f"..{max(values):.{digits}f})"
+    )
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table with a heading."""
+    lines = [f"### {title}", "", "| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
+
+
+def machine() -> str:
+    """One line about where the figures come from."""
+    return (
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, "
+        f"Python {platform.python_version()}, `{' '.join(['python -m tests.bench', *sys.argv[1:]])}`"
+    )
