@@ -1,0 +1,145 @@
+"""A linear program as renderers and compilers ask about it: arguments, sizes, positions, errors.
+
+Reads the program and never changes it. Knows no language.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+from core.errors import RenderError
+from core.uop.kernelinfo import AxisType
+from core.uop.ops import Ops
+from core.uop.uop import UOp, pointer_of
+
+_transparent = frozenset({Ops.AFTER, Ops.NOOP})
+
+
+def resolve(u: UOp) -> UOp:
+    """The node whose value `u` stands for."""
+    while u.op in _transparent:
+        u = u.src[0]
+    return u
+
+
+class Listing:
+    """A linear program (a list of nodes in the order of execution) and what follows from it."""
+
+    def __init__(self, uops: Sequence[UOp], name: str, language: str) -> None:
+        self.uops = tuple(uops)
+        self.name = name
+        self.language = language
+        self.position = {u: i for i, u in enumerate(self.uops)}
+        self._divisors: dict[UOp, int] = {}
+
+    @cached_property
+    def pointers(self) -> tuple[UOp, ...]:
+        """The DEFINE_GLOBALs, by number: the first arguments of the kernel."""
+        found = [u for u in self.uops if u.op is Ops.DEFINE_GLOBAL]
+        return tuple(sorted(found, key=lambda u: u.arg))
+
+    @cached_property
+    def variables(self) -> tuple[UOp, ...]:
+        """The DEFINE_VARs, by name: the arguments after the pointers."""
+        found = [u for u in self.uops if u.op is Ops.DEFINE_VAR]
+        return tuple(sorted(found, key=lambda u: u.arg[0]))
+
+    @cached_property
+    def thread_range(self) -> UOp | None:
+        """The loop that is shared out between the cores of a CPU, if any."""
+        for u in self.uops:
+            if u.op is Ops.RANGE and u.arg[1] is AxisType.THREAD:
+                return u
+        return None
+
+    @cached_property
+    def stored(self) -> frozenset[UOp]:
+        """The DEFINE_GLOBALs that the kernel writes."""
+        found = (pointer_of(u.src[0]) for u in self.uops if u.op is Ops.STORE)
+        return frozenset(p for p in found if p.op is Ops.DEFINE_GLOBAL)
+
+    def size_of(self, prefix: str) -> tuple[int, int, int]:
+        """Bounds of the SPECIALs called prefix0..2 ("gidx" or "lidx"), 1 where there is none.
+
+        Raises RenderError for a bound that is not a constant.
+        """
+        sizes = [1, 1, 1]
+        for u in self.uops:
+            if u.op is Ops.SPECIAL and u.arg[:-1] == prefix:
+                if u.src[0].op is not Ops.CONST:
+                    raise self.error("a hardware index needs a constant bound", u)
+                sizes[int(u.arg[-1])] = u.src[0].arg
+        return sizes[0], sizes[1], sizes[2]
+
+    def divisor(self, u: UOp) -> int:
+        """A number that divides the integer `u` in every iteration; 0 if `u` is always 0."""
+        todo = [u]
+        while todo:
+            node = todo[-1]
+            missing = [s for s in node.src if s not in self._divisors]
+            if node not in self._divisors and missing and node.op in _divisible:
+                todo.extend(missing)
+                continue
+            self._divisors[todo.pop()] = self._divisor(node)
+        return self._divisors[u]
+
+    def _divisor(self, u: UOp) -> int:
+        known = self._divisors
+        if u.op is Ops.CONST and isinstance(u.arg, int):
+            return abs(u.arg)
+        if u.op in (Ops.ADD, Ops.SUB, Ops.MAX):
+            return math.gcd(known[u.src[0]], known[u.src[1]])
+        if u.op is Ops.WHERE:
+            return math.gcd(known[u.src[1]], known[u.src[2]])
+        if u.op is Ops.MUL:
+            return known[u.src[0]] * known[u.src[1]]
+        if u.op is Ops.MULACC:
+            return math.gcd(known[u.src[0]] * known[u.src[1]], known[u.src[2]])
+        if u.op is Ops.SHL and u.src[1].op is Ops.CONST and 0 <= u.src[1].arg < 64:
+            return known[u.src[0]] << u.src[1].arg
+        if u.op in (Ops.NEG, Ops.CAST, *_transparent):
+            return known[u.src[0]]
+        return 1
+
+    def lanes_together(self, offset: UOp, itemsize: int, lanes: int, widest: int) -> int:
+        """Of `lanes` neighbours from `offset` on, how many one access may take (a power of two):
+        the access must be aligned to its size and at most `widest` bytes."""
+        together = 1
+        divisor = self.divisor(offset)
+        while (
+            together * 2 <= lanes
+            and lanes % (together * 2) == 0
+            and together * 2 * itemsize <= widest
+            and divisor % (together * 2) == 0
+        ):
+            together *= 2
+        return together
+
+    def error(self, what: str, u: UOp, hint: str = "") -> RenderError:
+        """A RenderError that shows the node and where it comes from."""
+        here = self.position.get(u, -1)
+        names = ", ".join(f"u{self.position[s]}" if s in self.position else "?" for s in u.src)
+        arg = "" if u.arg is None else f" arg={u.arg!r}"
+        where = (
+            f'u{here} = {u.op.name}({names}){arg}  {u.dtype}  (kernel {self.name}, pass "render")'
+        )
+        if u.origin:
+            where += f"\nfrom {u.origin}"
+        return RenderError(f"{self.language}: {what}", where, hint)
+
+    def unsupported(self, u: UOp) -> RenderError:
+        """The error for a node that the language has no text for."""
+        dtype = u.src[0].dtype if u.src and u.dtype.name in ("void", "bool") else u.dtype
+        return self.error(
+            f"no instruction for {u.op.name} on {dtype}",
+            u,
+            f"lower {u.op.name} in core/passes/decompose.py, or add it to the renderer's tables",
+        )
+
+
+_divisible = frozenset(
+    {Ops.ADD, Ops.SUB, Ops.MAX, Ops.WHERE, Ops.MUL, Ops.MULACC, Ops.SHL, Ops.NEG, Ops.CAST}
+    | _transparent
+)

@@ -1,0 +1,152 @@
+"""LLVM, from the llvmlite wheel: IR text to machine code in this process, or to assembly text.
+
+One target machine per target, made when it is first needed. Compiled objects are kept in memory by
+their text. Knows nothing of nodes; line numbers in the assembly are those of the IR's metadata.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from llvmlite import binding as llvm
+
+from core.errors import CompileError
+from core.target import Target, host_target
+
+_lock: Final = threading.RLock()
+"""LLVM contexts are not made for several threads at once."""
+
+
+@lru_cache(maxsize=1)
+def _initialised() -> bool:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    llvm.set_option("", "-x86-asm-syntax=intel")
+    return True
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A target as LLVM knows it."""
+
+    triple: str
+    cpu: str
+    features: str
+
+
+def machine_of(target: Target, native: bool = False) -> Machine:
+    """LLVM's names for `target`; with `native`, every feature of this very processor."""
+    if target.family == "amd":
+        return Machine("amdgcn-amd-amdhsa", target.arch, "")
+    if native:
+        _initialised()
+        features = cast("Any", llvm.get_host_cpu_features()).flatten()
+        return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
+    if target.arch.startswith("aarch64"):
+        return Machine("aarch64-unknown-linux-gnu", "generic", "+neon")
+    level = "x86-64-v4" if target.arch.endswith("v4") else "x86-64-v3"
+    return Machine("x86_64-unknown-linux-gnu", level, "")
+
+
+@lru_cache(maxsize=32)
+def _target_machine(machine: Machine, jit: bool) -> Any:
+    _initialised()
+    try:
+        found = llvm.Target.from_triple(machine.triple)
+    except RuntimeError as error:
+        raise CompileError(f"llvm: this build of LLVM cannot make code for {machine.triple}",
+                           hint="install the llvmlite wheel from the package index") from error  # fmt: skip
+    return found.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small", jit=jit
+    )
+
+
+def _optimised(text: str, machine: Any, name: str) -> Any:
+    """The module of `text` after LLVM's standard pipeline. Raises CompileError for bad IR."""
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise CompileError(f"llvm: the IR of kernel {name} is not valid", str(error).strip(),
+                           "this is a fault of the renderer or of a pass; please report it") from error  # fmt: skip
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(text: str, name: str, target: Target) -> str:
+    """Assembly text of the IR `text` for `target`, with `.loc` directives. Raises CompileError."""
+    with _lock:
+        native = target == host_target()
+        machine = _target_machine(machine_of(target, native), False)
+        return machine.emit_assembly(_optimised(text, machine, name))
+
+
+class Loaded:
+    """Machine code of one kernel in this process; `address` is where its function starts."""
+
+    def __init__(self, address: int, tracker: object, code: bytes) -> None:
+        self.address, self.code = address, code
+        self._tracker = tracker  # frees the code when it dies
+
+
+_numbers: Final = itertools.count()
+
+
+@lru_cache(maxsize=1)
+def _jit() -> Any:
+    return llvm.create_lljit_compiler(_target_machine(machine_of(host_target(), True), True))
+
+
+@lru_cache(maxsize=4096)
+def load(text: str, name: str) -> Loaded:
+    """Compiles the IR `text` for this processor and loads function `name`. Raises CompileError."""
+    with _lock:
+        machine = _target_machine(machine_of(host_target(), True), True)
+        code = machine.emit_object(_optimised(text, machine, name))
+        builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
+        builder.add_current_process()
+        try:
+            tracker = builder.link(_jit(), f"kernel{next(_numbers)}")
+        except RuntimeError as error:
+            raise CompileError(f"llvm: kernel {name} could not be loaded", str(error).strip(),
+                               "a function that it calls is missing on this machine") from error  # fmt: skip
+        return Loaded(tracker[name], tracker, code)
+
+
+_location: Final = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
+_directive: Final = re.compile(r"\s*(\.|#|//|;)")
+
+
+def instructions(text: str, name: str) -> tuple[list[str], list[int]]:
+    """The instructions and labels of function `name` in assembly `text`, without directives; and
+    for each line the IR's line number behind it (0: none)."""
+    lines: list[str] = []
+    numbers: list[int] = []
+    here, inside = 0, False
+    for line in text.splitlines():
+        if line.startswith(f"{name}:"):
+            inside = True
+        elif line.startswith(".Lfunc_end"):
+            inside = False
+        if not inside:
+            continue
+        found = _location.match(line)
+        if found:
+            here = int(found[1])
+        elif not _directive.match(line) or (line.startswith((".LBB", ".Ltmp")) and ".LBB" in line):
+            is_label = line.rstrip().split(";")[0].rstrip().endswith(":")
+            lines.append(line.rstrip())
+            numbers.append(0 if is_label else here)
+    return lines, numbers
