@@ -103,8 +103,11 @@ class _Kernel:
     def special(self, u: UOp) -> None:
         function = self.dialect.special.get(u.arg[:-1])
         if function is None:
-            raise self.listing.error(f"there is no hardware index {u.arg} here", u,
-                                     "this target runs loops: do not turn them into indices")  # fmt: skip
+            raise self.listing.error(
+                f"there is no hardware index {u.arg} here",
+                u,
+                "this target runs loops: do not turn them into indices",
+            )
         found = self.w.call("i32", function + "xyz"[int(u.arg[-1])])
         self.w.bind(u, found)
 
@@ -117,9 +120,10 @@ class _Kernel:
         assert isinstance(u.dtype, PtrDType)
         name = f"@local{u.arg}"
         self.globals.at = self.listing.position[u]
+        space = self.dialect.spaces[AddrSpace.LOCAL]
+        array = f"[{u.dtype.size} x {memory_type(u.dtype.base)}]"
         self.globals.add(
-            f"{name} = internal unnamed_addr addrspace({self.dialect.spaces[AddrSpace.LOCAL]}) global "
-            f"[{u.dtype.size} x {memory_type(u.dtype.base)}] poison, align 16"
+            f"{name} = internal unnamed_addr addrspace({space}) global {array} poison, align 16"
         )
         self.w.bind(u, Operand(self.dialect.pointer(AddrSpace.LOCAL), name))
 
@@ -140,7 +144,7 @@ class _Kernel:
         self.w.bind(u, self.w.let(pointer.type, text))
 
     def _align(self, u: UOp, address: UOp) -> int:
-        """Bytes that the address of a load or store of dtype u.dtype is known to be a multiple of."""
+        """Bytes that the address of a load or store of dtype u.dtype is a multiple of."""
         item = memory_bytes(address)
         if address.op is not Ops.INDEX:
             return item
@@ -155,8 +159,9 @@ class _Kernel:
             self.w.bind(u, self._from_memory(u, self.w.let(stored, text)))
             return
         if len(u.src) < 2:
-            raise self.listing.error("a gated load without an alternative value", u,
-                                     "give LOAD a second source")  # fmt: skip
+            raise self.listing.error(
+                "a gated load without an alternative value", u, "give LOAD a second source"
+            )
         at, other = self.w.number, self.w.value(u.src[1])
         self.w.branch(self.w.value(gate), f"read{at}", f"skip{at}")
         before = self.w.block
@@ -279,8 +284,18 @@ def _metadata(name: str, located: list[int]) -> list[str]:
     ]
 
 
-_nothing = frozenset({Ops.CONST, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR, Ops.AFTER,
-                      Ops.GROUP, Ops.NOOP, Ops.SINK})  # fmt: skip
+_nothing = frozenset(
+    {
+        Ops.CONST,
+        Ops.VCONST,
+        Ops.DEFINE_GLOBAL,
+        Ops.DEFINE_VAR,
+        Ops.AFTER,
+        Ops.GROUP,
+        Ops.NOOP,
+        Ops.SINK,
+    }
+)
 
 _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.CAST: _Kernel.cast,

@@ -15,18 +15,36 @@ from core.uop.uop import UOp
 
 _float = {Ops.ADD: "fadd", Ops.SUB: "fsub", Ops.MUL: "fmul", Ops.FDIV: "fdiv"}
 _int = {
-    Ops.ADD: "add", Ops.SUB: "sub", Ops.MUL: "mul", Ops.AND: "and", Ops.OR: "or", Ops.XOR: "xor",
+    Ops.ADD: "add",
+    Ops.SUB: "sub",
+    Ops.MUL: "mul",
+    Ops.AND: "and",
+    Ops.OR: "or",
+    Ops.XOR: "xor",
     Ops.SHL: "shl",
-}  # fmt: skip
+}
 _bool = {
-    Ops.ADD: "or", Ops.MUL: "and", Ops.MAX: "or", Ops.AND: "and", Ops.OR: "or", Ops.XOR: "xor",
-}  # fmt: skip
+    Ops.ADD: "or",
+    Ops.MUL: "and",
+    Ops.MAX: "or",
+    Ops.AND: "and",
+    Ops.OR: "or",
+    Ops.XOR: "xor",
+}
 _intrinsic = {
-    Ops.SQRT: "sqrt", Ops.EXP2: "exp2", Ops.LOG2: "log2", Ops.SIN: "sin", Ops.TRUNC: "trunc",
-    Ops.POW: "pow", Ops.MULACC: "fma",
-}  # fmt: skip
-_compare = {Ops.CMPLT: ("olt", "slt", "ult"), Ops.CMPNE: ("une", "ne", "ne"),
-            Ops.CMPEQ: ("oeq", "eq", "eq")}  # fmt: skip
+    Ops.SQRT: "sqrt",
+    Ops.EXP2: "exp2",
+    Ops.LOG2: "log2",
+    Ops.SIN: "sin",
+    Ops.TRUNC: "trunc",
+    Ops.POW: "pow",
+    Ops.MULACC: "fma",
+}
+_compare = {
+    Ops.CMPLT: ("olt", "slt", "ult"),
+    Ops.CMPNE: ("une", "ne", "ne"),
+    Ops.CMPEQ: ("oeq", "eq", "eq"),
+}
 _suffix = {"float16": "f16", "float32": "f32", "float64": "f64"}
 
 
@@ -74,8 +92,9 @@ def _arithmetic(w: Writer, u: UOp, dtype: DType, operands: list[Operand]) -> Ope
     if op is Ops.NEG:
         return w.let(to, f"sub {to} {constant(dtype, 0)}, {x.text}")
     if op is Ops.MAX:
-        greater = w.let(lanes("i1", dtype.count),
-                        f"icmp {'ugt' if _unsigned(dtype) else 'sgt'} {x}, {y.text}")  # fmt: skip
+        greater = w.let(
+            lanes("i1", dtype.count), f"icmp {'ugt' if _unsigned(dtype) else 'sgt'} {x}, {y.text}"
+        )
         return w.let(to, f"select {greater}, {x}, {y}")
     if op in (Ops.IDIV, Ops.MOD):
         return _division(w, u, dtype, x, y)

@@ -61,8 +61,10 @@ def _target_machine(machine: Machine, jit: bool) -> Any:
     try:
         found = llvm.Target.from_triple(machine.triple)
     except RuntimeError as error:
-        raise CompileError(f"llvm: this build of LLVM cannot make code for {machine.triple}",
-                           hint="install the llvmlite wheel from the package index") from error  # fmt: skip
+        raise CompileError(
+            f"llvm: this build of LLVM cannot make code for {machine.triple}",
+            hint="install the llvmlite wheel from the package index",
+        ) from error
     return found.create_target_machine(
         cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small", jit=jit
     )
@@ -74,8 +76,11 @@ def _optimised(text: str, machine: Any, name: str) -> Any:
         module = llvm.parse_assembly(text)
         module.verify()
     except RuntimeError as error:
-        raise CompileError(f"llvm: the IR of kernel {name} is not valid", str(error).strip(),
-                           "this is a fault of the renderer or of a pass; please report it") from error  # fmt: skip
+        raise CompileError(
+            f"llvm: the IR of kernel {name} is not valid",
+            str(error).strip(),
+            "this is a fault of the renderer or of a pass; please report it",
+        ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
@@ -120,8 +125,11 @@ def load(text: str, name: str) -> Loaded:
         try:
             tracker = builder.link(_jit(), f"kernel{next(_numbers)}")
         except RuntimeError as error:
-            raise CompileError(f"llvm: kernel {name} could not be loaded", str(error).strip(),
-                               "a function that it calls is missing on this machine") from error  # fmt: skip
+            raise CompileError(
+                f"llvm: kernel {name} could not be loaded",
+                str(error).strip(),
+                "a function that it calls is missing on this machine",
+            ) from error
         return Loaded(tracker[name], tracker, code)
 
 
