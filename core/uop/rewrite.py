@@ -1,0 +1,329 @@
+"""`graph_rewrite`: applies a PatternMatcher to a graph until nothing matches any more.
+
+One walk over the graph with an explicit stack, so depth is no limit. Every node that is reached is
+rewritten once and its outcome remembered; what a rule makes is walked like the rest. The result
+holds no node that a rule would still change. Never decides what to rewrite: rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from core.dtype import DType, PtrDType
+from core.errors import RewriteLoopError, RuleError, UopvizError
+from core.helpers import REWRITE_LIMIT
+from core.uop.matcher import PatternMatcher
+from core.uop.observe import Observer, attached
+from core.uop.rule import Rule, Variant, caller_place
+from core.uop.show import excerpt
+from core.uop.uop import UOp, creating
+
+Gate = Callable[[UOp], bool]
+Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
+Waiting = tuple[UOp, UOp, UOp, "Rule | None"]
+"""(node, the node with rewritten sources, what a rule made of that, the rule): on the stack, it
+waits for the outcome of the third, which will be the outcome of the first two."""
+
+_UNSEEN: Final = cast("UOp | None", object())
+
+
+def graph_rewrite(
+    sink: UOp,
+    matcher: PatternMatcher,
+    ctx: Any = None,
+    *,
+    bottom_up: bool = False,
+    before: PatternMatcher | None = None,
+    gate: Gate | None = None,
+    name: str | None = None,
+) -> UOp:
+    """`sink` with every node rewritten to a fixed point.
+
+    Sources come first, then the node with its rewritten sources, then what the rule made of it, and
+    so on. With `bottom_up`, a node is rewritten before its sources are, and again where a source
+    changed. `before` does both in one walk: its rules go first, before the sources, those of
+    `matcher` after them. Nodes where `gate` is false stay as they are, with all below them.
+    `ctx` is handed to rules that have a parameter of that name.
+
+    Raises RewriteLoopError where there is no fixed point, and RuleError where a rule raises or
+    returns what cannot stand for its node; deliberate errors of rules pass through.
+    """
+    walk = _Walk(sink, matcher, before, bottom_up, ctx, gate, name)
+    return walk.run({}, whole_graph=False)
+
+
+def graph_rewrite_map(
+    sink: UOp,
+    matcher: PatternMatcher,
+    ctx: Any = None,
+    *,
+    bottom_up: bool = False,
+    before: PatternMatcher | None = None,
+    gate: Gate | None = None,
+    name: str | None = None,
+    input_map: Mapping[UOp, UOp] | None = None,
+) -> dict[UOp, UOp]:
+    """What becomes of every node below `sink` in `graph_rewrite`, which see.
+
+    `input_map`, the map of an earlier rewrite that led to `sink`, is composed with this one: its
+    keys are in the result, too.
+    """
+    walk = _Walk(sink, matcher, before, bottom_up, ctx, gate, name)
+    outcome: dict[UOp, UOp | None] = {}
+    walk.run(outcome, whole_graph=True)
+    found = {u: cast(UOp, outcome[u]) for u in sink.toposort()}
+    for old, new in (input_map or {}).items():
+        found[old] = found.get(new, new)
+    return found
+
+
+class _Walk:
+    """One graph_rewrite: the rules in force, who watches, and where an error happened."""
+
+    def __init__(
+        self,
+        sink: UOp,
+        matcher: PatternMatcher,
+        before: PatternMatcher | None,
+        bottom_up: bool,
+        ctx: Any,
+        gate: Gate | None,
+        name: str | None,
+    ) -> None:
+        self.sink, self.ctx, self.gate = sink, ctx, gate
+        self.top = matcher if bottom_up else before
+        self.bottom = None if bottom_up else matcher
+        self.bottom_up = bottom_up
+        self.observer = attached()
+        self.rule: Rule | None = None
+        self.node: UOp | None = None
+        if self.observer is not None:
+            shown = matcher if before is None or bottom_up else before + matcher
+            label = name or matcher.name or "rewrite"
+            self.observer.rewrite_begin(label, sink, shown, bottom_up, caller_place(2))
+
+    def run(self, outcome: dict[UOp, UOp | None], whole_graph: bool) -> UOp:
+        """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached)."""
+        observer, origin = self.observer, creating.origin
+        try:
+            self._fixed_point(self.sink, outcome)
+            if whole_graph:
+                for u in self.sink.toposort():
+                    if u not in outcome:
+                        self._fixed_point(u, outcome)
+        except BaseException as error:
+            if observer is not None:
+                observer.rewrite_end(None, error, self.rule, self.node)
+            raise
+        finally:
+            creating.origin = origin
+        result = cast(UOp, outcome[self.sink])
+        if observer is not None:
+            observer.rewrite_end(result, None, None, None)
+        return result
+
+    def _fixed_point(self, root: UOp, outcome: dict[UOp, UOp | None]) -> None:
+        """Fills `outcome` for `root` and all that is reached from it. While a node is on its way,
+        its outcome is None; needing it then means that there is no fixed point."""
+        top, bottom, gate, observer = self.top, self.bottom, self.gate, self.observer
+        find_top = None if top is None else top.candidates
+        find = None if bottom is None else bottom.candidates
+        attempt: Attempt = self._attempt if observer is None else self._attempt_observed
+        stack: list[UOp | Waiting] = [root]
+        waiting, limit = 0, REWRITE_LIMIT.value
+        while stack:
+            entry = stack.pop()
+            if entry.__class__ is tuple:
+                n, m, r, _ = cast(Waiting, entry)
+                outcome[n] = outcome[m] = outcome[r]
+                waiting -= 1
+                continue
+            n = cast(UOp, entry)
+            seen = outcome.get(n, _UNSEEN)
+            if seen is _UNSEEN:
+                if gate is not None and not gate(n):
+                    outcome[n] = n
+                    continue
+                if (
+                    find_top is not None
+                    and (tried := find_top(n))
+                    and (hit := attempt(tried, n)) is not None
+                ):
+                    outcome[n] = None
+                    waiting += self._follow(stack, outcome, n, n, *hit)
+                    if waiting > limit:
+                        limit = self._check_depth(stack, waiting)
+                    continue
+                ready = True
+                for s in n.src:
+                    known = outcome.get(s, _UNSEEN)
+                    if known is _UNSEEN:
+                        ready = False
+                    elif known is None:
+                        raise self._loop(stack, s, n)
+                if not ready:
+                    outcome[n] = None
+                    stack.append(n)
+                    stack.extend([s for s in reversed(n.src) if s not in outcome])
+                    continue
+            elif seen is not None:
+                continue
+            m = n
+            for s in n.src:
+                if outcome[s] is not s:
+                    m = n.rebuild(tuple([cast(UOp, outcome[s]) for s in n.src]))
+                    break
+            if m is not n:
+                if observer is not None:
+                    observer.rebuild(n, m)
+                if m in outcome or find_top is not None:
+                    outcome[n] = None
+                    waiting += self._follow(stack, outcome, n, n, m, None)
+                    if waiting > limit:
+                        limit = self._check_depth(stack, waiting)
+                    continue
+            if find is not None and (tried := find(m)) and (hit := attempt(tried, m)) is not None:
+                outcome[n] = outcome[m] = None
+                waiting += self._follow(stack, outcome, n, m, *hit)
+                if waiting > limit:
+                    limit = self._check_depth(stack, waiting)
+                continue
+            outcome[n] = outcome[m] = m
+
+    def _follow(
+        self,
+        stack: list[UOp | Waiting],
+        outcome: dict[UOp, UOp | None],
+        n: UOp,
+        m: UOp,
+        r: UOp,
+        rule: Rule | None,
+    ) -> int:
+        """The outcome of `n` and `m` is that of `r`: takes it where it is known, else pushes the
+        work. Returns the number of entries that now wait."""
+        known = outcome.get(r, _UNSEEN)
+        if known is _UNSEEN:
+            stack.append((n, m, r, rule))
+            stack.append(r)
+            return 1
+        if known is None:
+            stack.append((n, m, r, rule))
+            raise self._loop(stack, r, m)
+        if known is not r and self.observer is not None:
+            self.observer.rebuild(r, known)
+        outcome[n] = outcome[m] = known
+        return 0
+
+    def _attempt(self, tried: tuple[Variant, ...], node: UOp) -> tuple[UOp, Rule] | None:
+        creating.origin = node.origin
+        for variant in tried:
+            try:
+                result = variant.plain(node, self.ctx)
+            except Exception as error:
+                raise self._failed(variant.rule, node, error) from error
+            if result is not None:
+                return self._checked(variant.rule, node, result)
+        return None
+
+    def _attempt_observed(self, tried: tuple[Variant, ...], node: UOp) -> tuple[UOp, Rule] | None:
+        creating.origin = node.origin
+        observer = cast(Observer, self.observer)
+        for variant in tried:
+            rule = variant.rule
+            try:
+                found = variant.observed(node, self.ctx, lambda r=rule: observer.decline(r, node))
+            except Exception as error:
+                raise self._failed(rule, node, error) from error
+            if found is not None:
+                hit = self._checked(rule, node, found[0])
+                observer.match(rule, node, hit[0], found[1], found[2])
+                return hit
+        return None
+
+    def _checked(self, rule: Rule, node: UOp, result: object) -> tuple[UOp, Rule]:
+        """The result, if it can stand for `node`. Raises RuleError."""
+        if not isinstance(result, UOp):
+            raise self._wrong(rule, node, f"returned {type(result).__name__}, which is no UOp")
+        if rule.changes_type:
+            return result, rule
+        old, new = node.dtype, result.dtype
+        if old is not new and old != new and _is_value(old) and _is_value(new):
+            raise self._wrong(rule, node, f"made {new} of {old}", excerpt(result))
+        try:
+            shape, was = result.shape, node.shape
+        except UopvizError as error:
+            made = f"made a node without a possible shape: {error.what}"
+            raise self._wrong(rule, node, made, excerpt(result)) from error
+        if shape != was and shape is not None and was is not None and shape != ():
+            raise self._wrong(rule, node, f"made shape {shape} of {was}", excerpt(result))
+        return result, rule
+
+    def _wrong(self, rule: Rule, node: UOp, what: str, result: str = "") -> RuleError:
+        self.rule, self.node = rule, node
+        made = f"\nresult:\n{result}" if result else ""
+        return RuleError(
+            f"rule {rule.name} {what}",
+            where=f"{rule.place}\n{excerpt(node)}{made}",
+            hint="a replacement has the dtype and shape of its node; declare "
+            "changes_type=True on a rule that means to change them",
+        )
+
+    def _failed(self, rule: Rule, node: UOp, error: Exception) -> Exception:
+        self.rule, self.node = rule, node
+        if isinstance(error, UopvizError):
+            return error
+        return RuleError(
+            f"rule {rule.name} raised {type(error).__name__}: {error}",
+            where=f"{rule.place}\n{excerpt(node)}",
+            hint="the traceback above leads to the line in the rule",
+        )
+
+    def _check_depth(self, stack: list[UOp | Waiting], waiting: int) -> int:
+        """The new limit of waiting entries, after `waiting` passed the old one. A graph of n nodes
+        may rightly have n rewrites waiting for each other (pushing an op down a chain); endless
+        growth has no bound. Raises RewriteLoopError."""
+        limit = REWRITE_LIMIT.value + 4 * len(self.sink.toposort())
+        if waiting <= limit:
+            return limit
+        entries = [cast(Waiting, e) for e in stack[-200:] if e.__class__ is tuple]
+        raise self._endless(entries, f"{waiting} rewrites wait for each other")
+
+    def _loop(self, stack: list[UOp | Waiting], again: UOp, node: UOp) -> RewriteLoopError:
+        """The error for a node that is needed while it is on its way."""
+        entries: list[Waiting] = []
+        for entry in reversed(stack):
+            if entry.__class__ is tuple:
+                entries.append(cast(Waiting, entry))
+                if again in (cast(Waiting, entry)[0], cast(Waiting, entry)[1]):
+                    break
+            elif entry is again:
+                break
+        self.node = node
+        return self._endless(entries[::-1], f"{again.op.name} leads back to itself")
+
+    def _endless(self, entries: list[Waiting], what: str) -> RewriteLoopError:
+        matched = [(rule, m, r) for _, m, r, rule in entries if rule is not None]
+        rules = list(dict.fromkeys(rule for rule, _, _ in matched))
+        if rules:
+            self.rule, self.node = rules[-1], matched[-1][1]
+        names = " -> ".join(r.name for r in rules)
+        steps = [
+            f"{rule.name} ({rule.place}):\n{_indent(excerpt(m, 4))}\n  became\n"
+            f"{_indent(excerpt(r, 4))}"
+            for rule, m, r in matched[-4:]
+        ]
+        return RewriteLoopError(
+            f"no fixed point: {what}; rules in the loop: {names}",
+            where="\n".join(steps),
+            hint="a rule must not match what it (or the next rule of the loop) makes; if the "
+            "graph is only very deep, raise REWRITE_LIMIT",
+        )
+
+
+def _is_value(dtype: DType) -> bool:
+    return dtype.name != "void" and not isinstance(dtype, PtrDType)
+
+
+def _indent(text: str) -> str:
+    return "\n".join("  " + line for line in text.splitlines())
