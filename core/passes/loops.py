@@ -1,0 +1,75 @@
+"""Loops: every END ends one loop, and every RANGE is ended by one END.
+
+Loops over the same ranges that do not need each other become one; one that needs another gets
+ranges of its own. Of ranges ended together, those with the smaller (axis type, number) are the
+outer loops. Never changes what an iteration does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.target import Target
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+
+
+@rule(UPat(Ops.END, name="end"))
+def share_loop(ctx: Mapping[UOp, UOp], end: UOp) -> UOp | None:
+    """end(a, r), end(b, r) -> end(group(a, b), r)"""
+    return ctx.get(end)
+
+
+@rule(UPat(Ops.END, name="end"))
+def nest_loops(end: UOp) -> UOp | None:
+    """end(a, r0, r1) -> end(end(a, r1), r0)"""
+    if len(end.src) == 2:
+        return None
+    body = end.src[0]
+    for loop in sorted(end.src[1:], key=lambda r: (r.arg[1], r.arg[0]), reverse=True):
+        body = body.end(loop)
+    return body
+
+
+sharing = PatternMatcher([share_loop], name="share loops")
+nesting = PatternMatcher([nest_loops], name="nest loops")
+
+
+def loops(sink: UOp, target: Target) -> UOp:
+    """The kernel with exactly one END per RANGE."""
+    sink = graph_rewrite(sink, sharing, _shared(sink), bottom_up=True, name="share loops")
+    return graph_rewrite(_own_ranges(sink), nesting, name="nest loops")
+
+
+def _ends_by_ranges(sink: UOp) -> dict[frozenset[UOp], list[UOp]]:
+    found: dict[frozenset[UOp], list[UOp]] = {}
+    for u in sink.toposort():
+        if u.op is Ops.END:
+            found.setdefault(frozenset(u.src[1:]), []).append(u)
+    return found
+
+
+def _shared(sink: UOp) -> dict[UOp, UOp]:
+    """For each END that can share its loop: the END of the shared loop."""
+    out: dict[UOp, UOp] = {}
+    for same in _ends_by_ranges(sink).values():
+        if len(same) < 2:
+            continue
+        needs = {end: end.toposort() for end in same}
+        group = [end for end in same if not any(o is not end and o in needs[end] for o in same)]
+        if len(group) > 1:
+            merged = UOp.group(*(end.src[0] for end in group)).end(*group[0].src[1:])
+            out.update((end, merged) for end in group)
+    return out
+
+
+def _own_ranges(sink: UOp) -> UOp:
+    """Ranges that several ENDs still share, made different."""
+    used: set[UOp] = set()
+    for u in sink.toposort():
+        if u.op is Ops.END and used.intersection(u.src[1:]):
+            number = 1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE)
+            fresh = {r: r.replace(arg=(number + i, r.arg[1])) for i, r in enumerate(u.src[1:])}
+            return _own_ranges(sink.substitute({u: u.substitute(fresh)}))
+        if u.op is Ops.END:
+            used.update(u.src[1:])
+    return sink

@@ -1,0 +1,228 @@
+"""A plain interpreter of linear programs: one work item at a time, op by op. Slow and obvious.
+
+Vectors are NumPy arrays of `count` elements. Work items of a group run as generators that stop at
+each BARRIER until all of the group have come to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from core.dtype import AddrSpace, DType
+from core.uop import Ops, UOp
+from core.uop.uop import pointer_of
+
+NUMPY: dict[str, Any] = {
+    "bool": np.bool_,
+    "bfloat16": ml_dtypes.bfloat16,
+    "fp8e4m3": ml_dtypes.float8_e4m3fn,
+    "fp8e5m2": ml_dtypes.float8_e5m2,
+}
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    return np.dtype(NUMPY.get(dtype.scalar().name, dtype.scalar().name))
+
+
+def _trunc_div(a: Any, b: Any) -> Any:
+    wide = [int(x) // int(y) if (x < 0) == (y < 0) or x == 0 else -(abs(int(x)) // abs(int(y)))
+            for x, y in zip(a, b, strict=True)]  # fmt: skip
+    return np.array(wide).astype(a.dtype)
+
+
+def _trunc_mod(a: Any, b: Any) -> Any:
+    return (a - _trunc_div(a, b) * b).astype(a.dtype)
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+ALU: dict[Ops, Callable[..., Any]] = {
+    Ops.ADD: _add,
+    Ops.SUB: lambda a, b: a - b,
+    Ops.MUL: lambda a, b: a * b,
+    Ops.IDIV: _trunc_div,
+    Ops.MOD: _trunc_mod,
+    Ops.FDIV: lambda a, b: a / b,
+    Ops.MAX: np.maximum,
+    Ops.POW: np.power,
+    Ops.SHL: np.left_shift,
+    Ops.SHR: np.right_shift,
+    Ops.AND: lambda a, b: a & b,
+    Ops.OR: lambda a, b: a | b,
+    Ops.XOR: lambda a, b: a ^ b,
+    Ops.CMPLT: lambda a, b: a < b,
+    Ops.CMPNE: lambda a, b: a != b,
+    Ops.CMPEQ: lambda a, b: a == b,
+    Ops.NEG: lambda a: -a,
+    Ops.RECIPROCAL: lambda a: (1 / a).astype(a.dtype),
+    Ops.EXP2: np.exp2,
+    Ops.LOG2: np.log2,
+    Ops.SIN: np.sin,
+    Ops.SQRT: np.sqrt,
+    Ops.TRUNC: np.trunc,
+    Ops.WHERE: np.where,
+    Ops.MULACC: lambda a, b, c: (
+        (a.astype(np.longdouble) * b + c).astype(a.dtype) if a.dtype.kind == "f" else a * b + c
+    ),
+}
+ALIASES = (Ops.AFTER, Ops.GROUP, Ops.NOOP)
+
+
+class Item:
+    """One work item: the values of its ops so far."""
+
+    def __init__(self, uops: Sequence[UOp], env: dict[UOp, Any], memory: dict[UOp, Any]) -> None:
+        self.uops, self.env, self.memory = uops, env, memory
+        self.position = {u: i for i, u in enumerate(uops)}
+        self.skip_to = _skips(uops)
+
+    def run(self) -> Iterator[None]:
+        at, env = 0, self.env
+        with np.errstate(all="ignore"):
+            while at < len(self.uops):
+                u = self.uops[at]
+                at += 1
+                if u.op is Ops.RANGE:
+                    env[u] = np.array([0], numpy_dtype(u.dtype))
+                    if env[u.src[0]][0] <= 0:
+                        at = self.skip_to[u]
+                elif u.op is Ops.END:
+                    loop = u.src[1]
+                    env[loop] = env[loop] + 1
+                    if env[loop][0] < env[loop.src[0]][0]:
+                        at = self.position[loop] + 1
+                elif u.op is Ops.IF:
+                    if not env[u.src[0]][0]:
+                        at = self.skip_to[u]
+                elif u.op is Ops.BARRIER:
+                    yield
+                elif u.op not in env:
+                    self.step(u)
+                elif u.op is not Ops.SPECIAL:
+                    self.step(u)
+
+    def step(self, u: UOp) -> None:
+        env, src = self.env, u.src
+        if u.op is Ops.CONST or u.op is Ops.VCONST:
+            values = u.arg if u.op is Ops.VCONST else (u.arg,) * u.dtype.count
+            env[u] = np.array(values).astype(numpy_dtype(u.dtype))
+        elif u.op in ALU:
+            value = ALU[u.op](*(env[s] for s in src))
+            assert value.shape == (u.dtype.count,), f"{u} gave {value.shape}"
+            env[u] = value.astype(numpy_dtype(u.dtype))
+        elif u.op is Ops.CAST:
+            env[u] = env[src[0]].astype(numpy_dtype(u.dtype))
+        elif u.op is Ops.BITCAST:
+            env[u] = env[src[0]].view(numpy_dtype(u.dtype))
+        elif u.op is Ops.VECTORIZE:
+            env[u] = np.concatenate([env[s] for s in src])
+        elif u.op is Ops.GEP:
+            env[u] = env[src[0]][list(u.arg)]
+        elif u.op is Ops.INDEX:
+            gate = env[src[2]] if len(src) > 2 else None
+            assert env[src[1]].shape == (1,), f"vector offset in {u}"
+            env[u] = (int(env[src[1]][0]), gate)
+        elif u.op is Ops.LOAD:
+            at, gate = env[src[0]]
+            if gate is not None and not gate[0]:
+                env[u] = env[src[1]]
+            else:
+                env[u] = self.part(src[0], at, u.dtype.count).copy()
+        elif u.op is Ops.STORE:
+            at, gate = env[src[0]]
+            assert gate is None, f"gated store {u}"
+            part = self.part(src[0], at, src[1].dtype.count)
+            assert part.dtype == env[src[1]].dtype, f"{u} stores {env[src[1]].dtype}"
+            part[:] = env[src[1]]
+        elif u.op in ALIASES:
+            env[u] = env.get(src[0]) if src else None
+
+    def part(self, index: UOp, at: int, n: int) -> Any:
+        memory = self.memory[pointer_of(index)]
+        assert 0 <= at and at + n <= len(memory), f"{index} reads {at}+{n} of {len(memory)}"
+        return memory[at : at + n]
+
+
+def _skips(uops: Sequence[UOp]) -> dict[UOp, int]:
+    found: dict[UOp, int] = {}
+    for i, u in enumerate(uops):
+        if u.op is Ops.END:
+            found[u.src[1]] = i + 1
+        elif u.op is Ops.ENDIF:
+            found[u.src[0]] = i + 1
+    return found
+
+
+def run_linear(
+    uops: Sequence[UOp], buffers: Sequence[np.ndarray[Any, Any]], variables: dict[str, int] = {}
+) -> None:
+    """Executes the program for every work group; buffers are flat and are changed in place."""
+    check_order(uops)
+    specials = [u for u in uops if u.op is Ops.SPECIAL]
+    groups = [u for u in specials if u.arg[0] == "g"]
+    items = [u for u in specials if u.arg[0] == "l"]
+    fixed: dict[UOp, Any] = {}
+    for u in uops:
+        if u.op is Ops.DEFINE_VAR:
+            fixed[u] = np.array([variables[u.arg[0]]], numpy_dtype(u.dtype))
+
+    def sizes(us: list[UOp]) -> Iterator[tuple[int, ...]]:
+        return itertools.product(*(range(u.src[0].arg) for u in us))
+
+    for group in sizes(groups):
+        shared = {u: _fresh(u) for u in uops if u.op is Ops.DEFINE_LOCAL}
+        running: list[Iterator[None]] = []
+        for item in sizes(items):
+            memory = {u: buffers[u.arg] for u in uops if u.op is Ops.DEFINE_GLOBAL}
+            memory |= shared | {u: _fresh(u) for u in uops if u.op is Ops.DEFINE_REG}
+            env = dict(fixed)
+            for u, value in zip((*groups, *items), (*group, *item), strict=True):
+                env[u] = np.array([value], np.int32)
+            running.append(Item(uops, env, memory).run())
+        while running:
+            waiting = [r for r in running if next(r, "done") is None]
+            assert len(waiting) in (0, len(running)), "not all work items came to the barrier"
+            running = waiting
+
+
+def _fresh(u: UOp) -> np.ndarray[Any, Any]:
+    size = getattr(u.dtype, "size")
+    memory = np.empty(size, numpy_dtype(u.dtype.base))
+    memory.view(np.uint8)[:] = 0xA5
+    return memory
+
+
+def check_order(uops: Sequence[UOp]) -> None:
+    """Sources come first, loops nest, and every value is used inside the loop that it is made in."""
+    open_loops: list[UOp] = []
+    where: dict[UOp, tuple[UOp, ...]] = {}
+    for u in uops:
+        assert u not in where, f"{u} twice"
+        for s in u.src:
+            assert s in where, f"{u} before its source {s}"
+            visible = where[s] == tuple(open_loops[: len(where[s])])
+            assert (
+                visible or s.op in (Ops.STORE, Ops.END, Ops.RANGE, Ops.GROUP) or u.op in ALIASES
+            ), f"{u} uses {s} outside its loop"
+        if u.op in (Ops.RANGE, Ops.IF):
+            where[u] = tuple(open_loops)
+            open_loops.append(u)
+            where[u] = tuple(open_loops)
+        elif u.op in (Ops.END, Ops.ENDIF):
+            begun = u.src[1] if u.op is Ops.END else u.src[0]
+            assert open_loops and open_loops.pop() is begun, f"{u} ends the wrong loop"
+            where[u] = tuple(open_loops)
+        else:
+            where[u] = tuple(open_loops)
+    assert not open_loops and uops[-1].op is Ops.SINK
+
+
+def address_spaces(uops: Sequence[UOp]) -> set[AddrSpace]:
+    return {getattr(u.dtype, "addrspace") for u in uops if u.op is Ops.INDEX}
