@@ -1,0 +1,132 @@
+/**
+ * Pan and zoom of one pane, and travels between two views.
+ *
+ * screen = world * zoom + offset, in CSS pixels. Never draws; `step` says whether it moved.
+ */
+import type { Rect } from "./picture";
+
+export const MIN_ZOOM = 0.005;
+export const MAX_ZOOM = 3;
+/** Fitting never magnifies more than this. */
+const MAX_FIT = 1.08;
+const MARGIN = 16;
+const TRAVEL_MS = 240;
+
+export interface View {
+  x: number;
+  y: number;
+  zoom: number;
+}
+
+export class Camera implements View {
+  x = 0;
+  y = 0;
+  zoom = 1;
+  width = 1;
+  height = 1;
+  private from: View | null = null;
+  private to: View | null = null;
+  private started = 0;
+
+  /** The part of the world that is in view. */
+  rect(): Rect {
+    return {
+      left: -this.x / this.zoom,
+      top: -this.y / this.zoom,
+      right: (this.width - this.x) / this.zoom,
+      bottom: (this.height - this.y) / this.zoom,
+    };
+  }
+
+  toWorld(sx: number, sy: number): [number, number] {
+    return [(sx - this.x) / this.zoom, (sy - this.y) / this.zoom];
+  }
+
+  panBy(dx: number, dy: number): void {
+    this.stop();
+    this.x += dx;
+    this.y += dy;
+  }
+
+  /** Zooms, with the world point under (sx, sy) staying there. */
+  zoomAt(factor: number, sx: number, sy: number): void {
+    this.stop();
+    const zoom = Math.max(MIN_ZOOM, Math.min(MAX_ZOOM, this.zoom * factor));
+    const k = zoom / this.zoom;
+    this.x = sx - (sx - this.x) * k;
+    this.y = sy - (sy - this.y) * k;
+    this.zoom = zoom;
+  }
+
+  /** The view that shows all of the rectangle, not smaller than `least` and not magnified. */
+  fitting(rect: Rect, least = MIN_ZOOM): View {
+    const w = rect.right - rect.left;
+    const h = rect.bottom - rect.top;
+    const zoom = Math.max(
+      least,
+      Math.min((this.width - 2 * MARGIN) / w, (this.height - 2 * MARGIN) / h, MAX_FIT),
+    );
+    return this.centred((rect.left + rect.right) / 2, (rect.top + rect.bottom) / 2, zoom);
+  }
+
+  /** The view with a world point in the middle. */
+  centred(wx: number, wy: number, zoom = this.zoom): View {
+    return { x: this.width / 2 - wx * zoom, y: this.height / 2 - wy * zoom, zoom };
+  }
+
+  /** Is the rectangle in view, whole or as much of it as can be? */
+  shows(rect: Rect): boolean {
+    const v = this.rect();
+    return (
+      rect.left >= v.left && rect.right <= v.right && rect.top >= v.top && rect.bottom <= v.bottom
+    );
+  }
+
+  set(view: View): void {
+    this.stop();
+    this.x = view.x;
+    this.y = view.y;
+    this.zoom = view.zoom;
+  }
+
+  /** Starts to travel; without motion it is there at once. */
+  travel(view: View, now: number, motion: boolean): void {
+    if (!motion) {
+      this.set(view);
+      return;
+    }
+    this.from = { x: this.x, y: this.y, zoom: this.zoom };
+    this.to = view;
+    this.started = now;
+  }
+
+  /** Moves on along a travel; false if there is none. */
+  step(now: number): boolean {
+    if (!this.from || !this.to) return false;
+    const t = Math.min(1, Math.max(0, (now - this.started) / TRAVEL_MS));
+    const ease = 1 - (1 - t) ** 3;
+    const { from, to } = this;
+    this.zoom = from.zoom * (to.zoom / from.zoom) ** ease;
+    // The middle of the view goes on a straight line in the world, whatever the zoom does.
+    const mid = (v: View, size: number, o: number): number => (size / 2 - o) / v.zoom;
+    const wx = mix(mid(from, this.width, from.x), mid(to, this.width, to.x), ease);
+    const wy = mix(mid(from, this.height, from.y), mid(to, this.height, to.y), ease);
+    this.x = this.width / 2 - wx * this.zoom;
+    this.y = this.height / 2 - wy * this.zoom;
+    if (t >= 1) this.set(to);
+    return true;
+  }
+
+  get travelling(): boolean {
+    return this.to !== null;
+  }
+
+  private stop(): void {
+    this.from = null;
+    this.to = null;
+  }
+}
+
+function mix(a: number, b: number, t: number): number {
+  return a + (b - a) * t;
+}

@@ -1,0 +1,71 @@
+/**
+ * The words on a node's box, worked out once per content node.
+ *
+ * Knows the width of a box in characters (the font is monospaced); what does not fit ends in an
+ * ellipsis and is whole in the inspector.
+ */
+import type { Bundle } from "../data/types";
+import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../model/content";
+import { opGroup, type OpGroup, shortOp } from "../model/ops";
+
+/** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
+const TITLE = 14;
+const LINE = 15;
+
+export interface Label {
+  group: OpGroup;
+  op: string;
+  short: string;
+  /** Right of the op; "" where there is no room. */
+  arg: string;
+  /** Second line, left. */
+  detail: string;
+  /** Second line, right: axis letters. */
+  ranges: readonly string[];
+}
+
+export class Labels {
+  private readonly known: (Label | undefined)[] = [];
+
+  constructor(private readonly bundle: Bundle) {}
+
+  of(content: number): Label {
+    return (this.known[content] ??= this.make(content));
+  }
+
+  private make(c: number): Label {
+    const { bundle } = this;
+    const op = opOf(bundle, c);
+    const group = opGroup(op);
+    const arg = argOf(bundle, c);
+    const dtype = dtypeOf(bundle, c);
+    const shape = shapeOf(bundle, c);
+    const scalar = shape === "" || shape === "()";
+    const ranges = rangesOf(bundle, c).split(" ").filter(Boolean);
+    if (group === "range")
+      return { group, op: cut(op, TITLE), short: shortOp(op), arg: "", detail: cut(arg || dtype, LINE), ranges: [] };
+    const room = TITLE - 1 - op.length;
+    const titleArg = arg.length <= room ? arg : room >= 5 ? cut(arg, room) : "";
+    // An argument that found no room beside the op goes before the dtype.
+    const spilled = arg && !titleArg ? `${arg} ${dtype}` : dtype === "void" ? "" : dtype;
+    const detail = scalar ? spilled : `${spilled} ${shape}`;
+    let letters = ranges;
+    const free = LINE - Math.min(detail.length, 9);
+    while (letters.length && letters.join(" ").length > free) letters = letters.slice(0, -1);
+    if (letters.length < ranges.length) letters = [...letters.slice(0, -1), "\u2026"];
+    return {
+      group,
+      op: cut(op, TITLE),
+      short: shortOp(op),
+      arg: titleArg,
+      detail: cut(detail.trim(), LINE - (letters.length ? letters.join(" ").length + 1 : 0)),
+      ranges: letters,
+    };
+  }
+}
+
+/** At most `room` characters, the last an ellipsis if some were left out. */
+export function cut(text: string, room: number): string {
+  if (text.length <= room) return text;
+  return room <= 1 ? "" : `${text.slice(0, room - 1)}\u2026`;
+}

@@ -1,0 +1,77 @@
+/**
+ * The graph for those who do not see the canvas: a tree of the nodes around the change.
+ *
+ * Changed nodes first, their sources under them. Kept out of sight but in the accessibility tree;
+ * choosing an item selects the node. Holds a bounded number of items and says what it leaves out.
+ */
+import { describeSlot } from "../model/diff";
+import type { Content } from "./scene";
+
+const MOST = 60;
+
+export class Outline {
+  readonly element = document.createElement("ul");
+  private readonly items = new Map<number, HTMLElement>();
+
+  constructor(choose: (slot: number) => void) {
+    const { element } = this;
+    element.className = "stage-outline";
+    element.setAttribute("role", "tree");
+    element.addEventListener("click", (event) => {
+      const slot = (event.target as HTMLElement).dataset["slot"];
+      if (slot !== undefined) choose(Number(slot));
+    });
+    element.addEventListener("focusin", (event) => {
+      const slot = (event.target as HTMLElement).dataset["slot"];
+      if (slot !== undefined) choose(Number(slot));
+    });
+  }
+
+  update(content: Content | null, selected: number | null): void {
+    const { element, items } = this;
+    element.replaceChildren();
+    items.clear();
+    if (!content) return;
+    const { before, after, diff, part, picture } = content;
+    element.setAttribute(
+      "aria-label",
+      diff.step ? `Nodes around the change of step ${diff.step}` : "Nodes of the input graph",
+    );
+    const put = (slot: number, level: number): void => {
+      const item = document.createElement("li");
+      item.setAttribute("role", "treeitem");
+      item.setAttribute("aria-level", String(level));
+      item.setAttribute("aria-selected", String(slot === selected));
+      item.tabIndex = -1;
+      item.dataset["slot"] = String(slot);
+      item.textContent = describeSlot(slot, before, after, diff);
+      items.set(slot, item);
+      element.append(item);
+    };
+    const start = diff.focus.length ? diff.focus : [after.bundle.root];
+    const queue: [number, number][] = start.map((s) => [s, 1]);
+    const seen = new Set(start);
+    for (let i = 0; i < queue.length && i < MOST; i++) {
+      const [slot, level] = queue[i]!;
+      if (!after.has(slot) && !before.has(slot)) continue;
+      put(slot, level);
+      const side = after.has(slot) ? after : before;
+      for (const s of side.srcOf(slot)) {
+        if (seen.has(s) || (part && !part.shown.has(s)) || !picture.has(s)) continue;
+        seen.add(s);
+        queue.push([s, level + 1]);
+      }
+    }
+    const left = (part?.shown.size ?? after.count) - items.size;
+    if (left > 0) {
+      const rest = document.createElement("li");
+      rest.setAttribute("role", "treeitem");
+      rest.textContent = `${left} more nodes, reached with H J K L`;
+      element.append(rest);
+    }
+  }
+
+  select(slot: number | null): void {
+    for (const [s, item] of this.items) item.setAttribute("aria-selected", String(s === slot));
+  }
+}

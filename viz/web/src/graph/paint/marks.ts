@@ -1,0 +1,219 @@
+/**
+ * Marks on top of boxes: signs of change, binding letters, the selection ring, folded groups and
+ * the stubs of hubs.
+ *
+ * Signs keep a readable size when the picture is small.
+ */
+import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { portOffset, trace } from "../../model/layout/route";
+import type { Group } from "../../model/neighbourhood";
+import type { NodeState, Scene } from "../scene";
+import type { Theme } from "../theme";
+import { cornerOf, levelOf } from "./nodes";
+
+type Ctx = CanvasRenderingContext2D;
+
+/** Half the size of the pill of a folded group, px. */
+export const PILL_W = 84;
+export const PILL_H = 12;
+
+/** How much larger than the picture a sign is drawn. */
+export function signScale(zoom: number): number {
+  return zoom < 0.82 ? Math.min(1 / zoom, zoom < 0.35 ? 0.75 / zoom : 1.5) : 1;
+}
+
+/** The sign of a change on the top right corner. */
+export function paintSign(ctx: Ctx, theme: Theme, x: number, y: number, state: NodeState, zoom: number): void {
+  const scale = signScale(zoom);
+  const cx = x + BOX_W / 2 - 2;
+  const cy = y - BOX_H / 2;
+  if (state === "replaced") {
+    disc(ctx, theme, cx - 17 * scale, cy, theme.del, scale);
+    bar(ctx, theme, cx - 17 * scale, cy, scale, false);
+    disc(ctx, theme, cx, cy, theme.add, scale);
+    bar(ctx, theme, cx, cy, scale, true);
+  } else if (state === "removed" || state === "added") {
+    disc(ctx, theme, cx, cy, state === "added" ? theme.add : theme.del, scale);
+    bar(ctx, theme, cx, cy, scale, state === "added");
+  } else if (state === "moved") {
+    ctx.beginPath();
+    const r = 9 * scale;
+    ctx.moveTo(cx, cy - r);
+    ctx.lineTo(cx + r, cy);
+    ctx.lineTo(cx, cy + r);
+    ctx.lineTo(cx - r, cy);
+    ctx.closePath();
+    ctx.lineWidth = 2 * scale;
+    ctx.strokeStyle = theme.canvas;
+    ctx.stroke();
+    ctx.fillStyle = theme.mov;
+    ctx.fill();
+  }
+}
+
+function disc(ctx: Ctx, theme: Theme, x: number, y: number, color: string, scale: number): void {
+  ctx.beginPath();
+  ctx.arc(x, y, 9 * scale, 0, 2 * Math.PI);
+  ctx.lineWidth = 2 * scale;
+  ctx.strokeStyle = theme.canvas;
+  ctx.stroke();
+  ctx.fillStyle = color;
+  ctx.fill();
+}
+
+/** The bars of a minus or plus sign. */
+function bar(ctx: Ctx, theme: Theme, x: number, y: number, s: number, plus: boolean): void {
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(x - 4 * s, y - 0.9 * s, 8 * s, 1.8 * s);
+  if (plus) ctx.fillRect(x - 0.9 * s, y - 4 * s, 1.8 * s, 8 * s);
+}
+
+/** A pattern variable's name on the top left corner of the node that it bound. */
+export function paintBinding(ctx: Ctx, theme: Theme, x: number, y: number, name: string, zoom: number): void {
+  const s = signScale(zoom);
+  const word = name.length > 6 ? `${name.slice(0, 5)}\u2026` : name;
+  const half = Math.max(9, 4 + word.length * 3.4) * s;
+  const cx = x - BOX_W / 2 + 2;
+  const cy = y - BOX_H / 2;
+  ctx.beginPath();
+  ctx.roundRect(cx - 9 * s, cy - 9 * s, 2 * half, 18 * s, 9 * s);
+  ctx.lineWidth = 2 * s;
+  ctx.strokeStyle = theme.canvas;
+  ctx.stroke();
+  ctx.fillStyle = theme.accent;
+  ctx.fill();
+  ctx.fillStyle = theme.onAccent;
+  ctx.font = `700 ${11 * s}px ${theme.mono}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "alphabetic";
+  ctx.fillText(word, cx - 9 * s + half, cy + 3.8 * s);
+  ctx.textAlign = "left";
+}
+
+/** A ring outside the border: selected (accent) or under the pointer. */
+export function paintRing(ctx: Ctx, scene: Scene, slot: number, color: string, zoom: number): void {
+  const { picture, labels } = scene.content;
+  const gap = Math.max(4, 2.5 / zoom);
+  ctx.strokeStyle = color;
+  ctx.lineWidth = Math.max(2, 1.6 / zoom);
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  ctx.roundRect(
+    picture.x(slot) - BOX_W / 2 - gap,
+    picture.y(slot) - BOX_H / 2 - gap,
+    BOX_W + 2 * gap,
+    BOX_H + 2 * gap,
+    cornerOf(labels.of(scene.node(slot)).group) + gap,
+  );
+  ctx.stroke();
+}
+
+/** Folded nodes: a pill in the place of their first one, tied to the shown nodes it hangs at. */
+export function paintGroup(
+  ctx: Ctx,
+  scene: Scene,
+  theme: Theme,
+  group: Group,
+  zoom: number,
+  ringed: boolean,
+): void {
+  const { picture } = scene.content;
+  const at = group.heads[0]!;
+  const x = picture.x(at);
+  const y = picture.y(at);
+  ctx.strokeStyle = theme.edge;
+  ctx.lineWidth = Math.max(1.2, 0.7 / zoom);
+  ctx.beginPath();
+  const inset = BOX_H / 2 - PILL_H;
+  for (const anchor of group.anchors) {
+    const state = scene.state(anchor);
+    if (state === "none" || state === "ghost") continue;
+    const ax = picture.x(anchor);
+    const ar = picture.row(anchor);
+    const rail = picture.layout.rail;
+    if (group.side === "below")
+      trace(ctx, ax, ar, x, picture.row(at), rail[picture.place[anchor]!]!, picture.pitch);
+    else trace(ctx, x, picture.row(at), ax, ar, rail[picture.place[at]!]!, picture.pitch);
+  }
+  // The pill is lower than a box: close the gap to its edge.
+  ctx.moveTo(x, y - PILL_H);
+  ctx.lineTo(x, y - PILL_H - (group.side === "below" ? inset : 0));
+  ctx.moveTo(x, y + PILL_H);
+  ctx.lineTo(x, y + PILL_H + (group.side === "above" ? inset : 0));
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.roundRect(x - PILL_W, y - PILL_H, 2 * PILL_W, 2 * PILL_H, PILL_H);
+  ctx.fillStyle = theme.surface2;
+  ctx.fill();
+  if (ringed) {
+    ctx.strokeStyle = theme.accent;
+    ctx.lineWidth = 2;
+    ctx.stroke();
+  }
+  ctx.fillStyle = theme.text2;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "alphabetic";
+  const level = levelOf(zoom);
+  const size = level === "near" ? 11 : 11 / zoom;
+  if (level !== "far") {
+    ctx.font = `500 ${size}px ${theme.sans}`;
+    const full = level === "near" ? group.label : `+${group.count}`;
+    ctx.fillText(shorten(ctx, full, 2 * PILL_W - 16), x, y + size * 0.36);
+  }
+  ctx.textAlign = "left";
+}
+
+function shorten(ctx: Ctx, words: string, room: number): string {
+  let short = words;
+  while (ctx.measureText(short).width > room && short.length > 4)
+    short = `${short.slice(0, short.length - 2).trimEnd()}\u2026`;
+  return short;
+}
+
+/** Hubs in view: short ends at the ports of their users, and a count at the hub itself. */
+export function paintStubs(ctx: Ctx, scene: Scene, theme: Theme, slots: readonly number[], zoom: number): void {
+  if (levelOf(zoom) === "far") return;
+  const { picture, after, before } = scene.content;
+  const { stub, layout, place, timeline: t } = picture;
+  ctx.strokeStyle = theme.edge;
+  ctx.fillStyle = theme.edge;
+  ctx.lineWidth = 1.2;
+  const ends: [number, number][] = [];
+  for (const s of slots) {
+    const edges = scene.sourceEdges(s);
+    if (layout.hub[place[s]!]! & 2) continue;
+    edges.forEach((e, i) => {
+      if (stub[e] && picture.has(t.edgeSrc[e]!))
+        ends.push([picture.x(s) + portOffset(i, edges.length), picture.y(s) - BOX_H / 2]);
+    });
+  }
+  ctx.beginPath();
+  for (const [x, y] of ends) {
+    ctx.moveTo(x, y - 9);
+    ctx.lineTo(x, y);
+  }
+  ctx.stroke();
+  ctx.beginPath();
+  for (const [x, y] of ends) {
+    ctx.moveTo(x + 2, y - 9);
+    ctx.arc(x, y - 9, 2, 0, 2 * Math.PI);
+  }
+  ctx.fill();
+  if (levelOf(zoom) !== "near") return;
+  ctx.font = `500 10px ${theme.sans}`;
+  ctx.fillStyle = theme.text3;
+  ctx.textAlign = "center";
+  for (const s of slots) {
+    const hub = layout.hub[place[s]!]!;
+    const replay = scene.side === "before" ? before : after;
+    if (hub & 1) {
+      const users = replay.usersOf(s).length;
+      ctx.fillText(`${users.toLocaleString("en")} users`, picture.x(s), picture.y(s) + BOX_H / 2 + 11);
+    }
+    if (hub & 2) {
+      const sources = scene.sourceEdges(s).length;
+      ctx.fillText(`${sources.toLocaleString("en")} sources`, picture.x(s), picture.y(s) - BOX_H / 2 - 4);
+    }
+  }
+  ctx.textAlign = "left";
+}

@@ -1,0 +1,218 @@
+/**
+ * Where everything is: the places of the slots and the courses of the edges of one layout.
+ *
+ * Answers what a rectangle or a point holds, by rows and by a grid of edges, so that the cost of
+ * a frame is that of what is visible. Never changes once made: stepping moves nothing.
+ */
+import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
+import { type PathSink, portOffset, trace } from "../model/layout/route";
+import type { Timeline } from "../model/timeline";
+
+export interface Rect {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** Side of the finest cells of the edge grid, px. */
+const CELL = 512;
+/** An edge's port and swing may leave the box around its ends by this much, px. */
+const SLACK = 76;
+
+export class Picture {
+  /** Per slot: index in the layout, -1 if it has no place. */
+  readonly place: Int32Array;
+  readonly bounds: Rect;
+  /** 1 for union edges that are drawn as stubs: of hubs. */
+  readonly stub: Uint8Array;
+  private readonly rowFirst: Int32Array;
+  /** Slots by row, then by x. */
+  private readonly byRow: Int32Array;
+  private readonly box: Float32Array;
+  private readonly grid: Map<number, number[]>[] = [];
+
+  constructor(
+    readonly timeline: Timeline,
+    readonly slots: Int32Array,
+    readonly layout: Layout,
+    readonly pitch: number,
+  ) {
+    this.place = new Int32Array(timeline.slots).fill(-1);
+    slots.forEach((s, i) => (this.place[s] = i));
+    this.bounds = {
+      left: -BOX_W / 2,
+      top: -BOX_H / 2,
+      right: layout.width + BOX_W / 2,
+      bottom: Math.max(0, layout.rows - 1) * pitch + BOX_H / 2,
+    };
+    for (const r of layout.rail) {
+      if (r < this.bounds.left) this.bounds.left = r;
+      if (r > this.bounds.right) this.bounds.right = r;
+    }
+    this.rowFirst = new Int32Array(layout.rows + 1);
+    for (const r of layout.row) this.rowFirst[r + 1]!++;
+    for (let r = 0; r < layout.rows; r++) this.rowFirst[r + 1]! += this.rowFirst[r]!;
+    const order = Int32Array.from(slots, (_, i) => i);
+    order.sort((a, b) => layout.row[a]! - layout.row[b]! || layout.x[a]! - layout.x[b]!);
+    this.byRow = order.map((i) => slots[i]!);
+    const edges = timeline.edgeSrc.length;
+    this.stub = new Uint8Array(edges);
+    this.box = new Float32Array(edges * 4);
+    for (let e = 0; e < edges; e++) this.indexEdge(e);
+  }
+
+  has(slot: number): boolean {
+    return this.place[slot]! >= 0;
+  }
+
+  x(slot: number): number {
+    return this.layout.x[this.place[slot]!]!;
+  }
+
+  y(slot: number): number {
+    return this.layout.row[this.place[slot]!]! * this.pitch;
+  }
+
+  row(slot: number): number {
+    return this.layout.row[this.place[slot]!]!;
+  }
+
+  /** Calls back for every slot whose box touches the rectangle, by rows from left to right. */
+  visit(rect: Rect, visitor: (slot: number) => void): void {
+    const { layout, pitch, byRow } = this;
+    const from = Math.max(0, Math.ceil((rect.top - BOX_H / 2) / pitch));
+    const to = Math.min(layout.rows - 1, Math.floor((rect.bottom + BOX_H / 2) / pitch));
+    for (let r = from; r <= to; r++) {
+      const end = this.rowFirst[r + 1]!;
+      for (let i = this.lowerBound(r, rect.left - BOX_W / 2); i < end; i++) {
+        const s = byRow[i]!;
+        if (this.x(s) > rect.right + BOX_W / 2) break;
+        visitor(s);
+      }
+    }
+  }
+
+  /** The slot whose box holds the point, -1 if none does. `grow` widens the boxes. */
+  at(x: number, y: number, grow = 0): number {
+    const r = Math.round(y / this.pitch);
+    if (r < 0 || r >= this.layout.rows) return -1;
+    if (Math.abs(y - r * this.pitch) > BOX_H / 2 + grow) return -1;
+    const i = this.lowerBound(r, x - BOX_W / 2 - grow);
+    if (i >= this.rowFirst[r + 1]!) return -1;
+    const s = this.byRow[i]!;
+    return Math.abs(this.x(s) - x) <= BOX_W / 2 + grow ? s : -1;
+  }
+
+  /** The slots of a row, left to right. */
+  rowOf(r: number): Int32Array {
+    return this.byRow.subarray(this.rowFirst[r] ?? 0, this.rowFirst[r + 1] ?? 0);
+  }
+
+  /** Calls back for every drawn union edge whose course may touch the rectangle. */
+  visitEdges(rect: Rect, visitor: (edge: number) => void): void {
+    const { box } = this;
+    const list = (edges: readonly number[]): void => {
+      for (const e of edges) {
+        const i = e * 4;
+        if (box[i]! > rect.right || box[i + 2]! < rect.left) continue;
+        if (box[i + 1]! > rect.bottom || box[i + 3]! < rect.top) continue;
+        visitor(e);
+      }
+    };
+    this.grid.forEach((cells, level) => {
+      const size = CELL * 2 ** level;
+      const x0 = Math.floor((rect.left - size / 2) / size);
+      const x1 = Math.floor((rect.right + size / 2) / size);
+      const y0 = Math.floor((rect.top - size / 2) / size);
+      const y1 = Math.floor((rect.bottom + size / 2) / size);
+      if ((x1 - x0 + 1) * (y1 - y0 + 1) >= cells.size) {
+        for (const edges of cells.values()) list(edges);
+        return;
+      }
+      for (let cx = x0; cx <= x1; cx++)
+        for (let cy = y0; cy <= y1; cy++) {
+          const edges = cells.get(cellKey(cx, cy));
+          if (edges) list(edges);
+        }
+    });
+  }
+
+  /** Traces union edge `e`, which enters its user as source `port` of `ports`. */
+  trace(out: PathSink, e: number, port: number, ports: number): void {
+    const { timeline: t, layout, place } = this;
+    const a = place[t.edgeSrc[e]!]!;
+    const b = place[t.edgeUser[e]!]!;
+    trace(
+      out,
+      layout.x[a]!,
+      layout.row[a]!,
+      layout.x[b]! + portOffset(port, ports),
+      layout.row[b]!,
+      layout.rail[a]!,
+      this.pitch,
+    );
+  }
+
+  /** First index in row r whose centre is at or right of x. */
+  private lowerBound(r: number, x: number): number {
+    let lo = this.rowFirst[r]!;
+    let hi = this.rowFirst[r + 1]!;
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (this.x(this.byRow[mid]!) < x) lo = mid + 1;
+      else hi = mid;
+    }
+    return lo;
+  }
+
+  private indexEdge(e: number): void {
+    const { timeline: t, layout, place, box, pitch } = this;
+    const a = place[t.edgeSrc[e]!]!;
+    const b = place[t.edgeUser[e]!]!;
+    if (a < 0 || b < 0) return;
+    if (layout.hub[a]! & 1 || layout.hub[b]! & 2) {
+      this.stub[e] = 1;
+      return;
+    }
+    const rail = layout.rail[a]!;
+    const xs = [layout.x[a]!, layout.x[b]!];
+    if (!Number.isNaN(rail)) xs.push(rail);
+    const rows = [layout.row[a]!, layout.row[b]!];
+    const left = Math.min(...xs) - SLACK;
+    const right = Math.max(...xs) + SLACK;
+    const top = Math.min(...rows) * pitch - SLACK;
+    const bottom = Math.max(...rows) * pitch + SLACK;
+    box.set([left, top, right, bottom], e * 4);
+    const extent = Math.max(right - left, bottom - top);
+    const level = Math.max(0, Math.ceil(Math.log2(extent / CELL)));
+    while (this.grid.length <= level) this.grid.push(new Map<number, number[]>());
+    const size = CELL * 2 ** level;
+    const key = cellKey(
+      Math.floor((left + right) / 2 / size),
+      Math.floor((top + bottom) / 2 / size),
+    );
+    const cells = this.grid[level]!;
+    const cell = cells.get(key);
+    if (cell) cell.push(e);
+    else cells.set(key, [e]);
+  }
+}
+
+function cellKey(cx: number, cy: number): number {
+  return (cx + 0x200000) * 0x400000 + (cy + 0x200000);
+}
+
+export function joinRects(rects: Iterable<Rect>): Rect | null {
+  let all: Rect | null = null;
+  for (const r of rects)
+    all = all
+      ? {
+          left: Math.min(all.left, r.left),
+          top: Math.min(all.top, r.top),
+          right: Math.max(all.right, r.right),
+          bottom: Math.max(all.bottom, r.bottom),
+        }
+      : { ...r };
+  return all;
+}

@@ -1,0 +1,87 @@
+/**
+ * What one step changes, for two replays that stand before and after it.
+ *
+ * The highlighted slots come from the bundle; edges are compared here. Costs the size of the
+ * change, never of the graph.
+ */
+import type { Step } from "../data/types";
+import { opOf, titleOf } from "./content";
+import { movedSources, type Replay } from "./replay";
+import { opGroup } from "./ops";
+
+export type NodeChange = "same" | "removed" | "added" | "moved" | "replaced";
+export type EdgeChange = "removed" | "added" | "moved";
+
+export interface StepDiff {
+  /** 0: the input graph, nothing changed. */
+  step: number;
+  /** Changed slots. "replaced" is both removed and added: other content in the same place. */
+  nodes: Map<number, NodeChange>;
+  /** Changed union edges of the state before, and of the state after. */
+  before: Map<number, EdgeChange>;
+  after: Map<number, EdgeChange>;
+  /** The match's own slots, first: where the eye should go. */
+  focus: number[];
+}
+
+export function emptyDiff(): StepDiff {
+  return { step: 0, nodes: new Map(), before: new Map(), after: new Map(), focus: [] };
+}
+
+/** The change from `before` (state k - 1) to `after` (state k). */
+export function stepDiff(before: Replay, after: Replay): StepDiff {
+  const diff = emptyDiff();
+  const k = after.step;
+  const step: Step | undefined = after.bundle.steps[k - 1];
+  if (!step || before.step !== k - 1) return diff;
+  diff.step = k;
+  for (const s of step.moved) diff.nodes.set(s, "moved");
+  for (const s of step.removed) diff.nodes.set(s, "removed");
+  for (const s of step.added) diff.nodes.set(s, diff.nodes.get(s) === "removed" ? "replaced" : "added");
+  const t = after.timeline;
+  const touched = new Set<number>();
+  for (let i = t.madeFirst[k]!; i < t.madeFirst[k + 1]!; i++) touched.add(t.slot[t.made[i]!]!);
+  for (const s of touched) {
+    const old = t.edge[before.version[s]!]!;
+    const now = t.edge[after.version[s]!]!;
+    const change = diff.nodes.get(s);
+    const gone = change === "removed" || change === "replaced";
+    const fresh = change === "added" || change === "replaced";
+    old.forEach((e, i) => {
+      if (gone) diff.before.set(e, "removed");
+      else if (now[i] !== e) diff.before.set(e, "moved");
+    });
+    now.forEach((e, i) => {
+      if (fresh) diff.after.set(e, "added");
+      else if (old[i] !== e) diff.after.set(e, "moved");
+    });
+  }
+  const present = (s: number): boolean => before.has(s) || after.has(s);
+  diff.focus = [...new Set([step.slot, step.result, ...diff.nodes.keys()])].filter(present);
+  return diff;
+}
+
+/** "MUL, int32, source 0 moved": a slot in words, for those who do not see the picture. */
+export function describeSlot(slot: number, before: Replay, after: Replay, diff: StepDiff): string {
+  const change = diff.nodes.get(slot);
+  const side = after.has(slot) ? after : before;
+  const c = side.nodeOf(slot);
+  if (c < 0) return "not in this step";
+  const { bundle } = side;
+  const words = [titleOf(bundle, c)];
+  const dtype = bundle.dtypes[bundle.nodes.dtype[c] ?? -1];
+  if (dtype && dtype !== "void") words.push(dtype);
+  if (change === "removed") words.push("removed");
+  else if (change === "added") words.push("added");
+  else if (change === "replaced") words.push(`was ${opOf(bundle, before.nodeOf(slot))}`);
+  else if (change === "moved") {
+    const moved = movedSources(before.srcOf(slot), after.srcOf(slot));
+    words.push(
+      moved.length ? `${moved.length > 1 ? "sources" : "source"} ${moved.join(", ")} moved` : "moved",
+    );
+  }
+  const sources = side.srcOf(slot).length;
+  if (sources) words.push(`${sources} ${sources > 1 ? "sources" : "source"}`);
+  else if (opGroup(opOf(bundle, c)) !== "const") words.push("no sources");
+  return words.join(", ");
+}

@@ -1,0 +1,149 @@
+/**
+ * The graph that is laid out: nodes 0..n-1 and edges source -> user, as flat arrays.
+ *
+ * Removes self-loops and repeated edges, breaks cycles (the union of the steps of a pass can hold
+ * some) and finds hubs. Never recurses and never depends on anything but its input, so that one
+ * graph always gets one picture.
+ */
+
+/** Nodes 0..n-1; edge i goes from `src[i]` to its user `user[i]`. May hold loops and cycles. */
+export interface LayoutInput {
+  n: number;
+  src: Int32Array;
+  user: Int32Array;
+}
+
+/** Adjacency lists: the neighbours of v are `to[first[v]] .. to[first[v + 1] - 1]`. */
+export interface Adjacency {
+  first: Int32Array;
+  to: Int32Array;
+}
+
+/** From this many users (or sources) on, a node's edges are drawn as stubs. */
+export const HUB = 64;
+
+export interface LayoutGraph {
+  n: number;
+  /** All edges of the acyclic graph, loops and repeats left out. */
+  srcs: Adjacency;
+  users: Adjacency;
+  /** The edges drawn as lines: `srcs` and `users` without those of hubs. */
+  nearSrcs: Adjacency;
+  nearUsers: Adjacency;
+  /** 1 for nodes with `HUB` or more users, 2 for `HUB` or more sources, 3 for both. */
+  hub: Uint8Array;
+  /** Every node after all its sources. */
+  topological: Int32Array;
+}
+
+/** Lists by `key`, in the order of the edges; edges with `keep` 0 are left out. */
+export function adjacency(
+  n: number,
+  key: Int32Array,
+  value: Int32Array,
+  keep: Uint8Array | null = null,
+): Adjacency {
+  const first = new Int32Array(n + 1);
+  const m = key.length;
+  for (let e = 0; e < m; e++) if (!keep || keep[e]) first[key[e]! + 1]!++;
+  for (let v = 0; v < n; v++) first[v + 1]! += first[v]!;
+  const at = first.slice(0, n);
+  const to = new Int32Array(first[n]!);
+  for (let e = 0; e < m; e++) if (!keep || keep[e]) to[at[key[e]!]!++] = value[e]!;
+  return { first, to };
+}
+
+/** Is every edge's end inside 0..n-1? Said once here; all later loops rely on it. */
+function checkEnds(input: LayoutInput): void {
+  const { n, src, user } = input;
+  for (let e = 0; e < src.length; e++) {
+    const a = src[e]!;
+    const b = user[e]!;
+    if (a < 0 || a >= n || b < 0 || b >= n)
+      throw new RangeError(`layout: edge ${e} joins ${a} and ${b}, nodes are 0..${n - 1}`);
+  }
+}
+
+/** Marks with 0 every self-loop and every repeat of an edge. */
+function uniqueEdges(input: LayoutInput): Uint8Array {
+  const { n, src, user } = input;
+  const keep = new Uint8Array(src.length);
+  const byUser = adjacency(n, user, Int32Array.from(src, (_, e) => e));
+  const seen = new Int32Array(n).fill(-1);
+  for (let u = 0; u < n; u++) {
+    for (let i = byUser.first[u]!; i < byUser.first[u + 1]!; i++) {
+      const e = byUser.to[i]!;
+      const s = src[e]!;
+      if (s === u || seen[s] === u) continue;
+      seen[s] = u;
+      keep[e] = 1;
+    }
+  }
+  return keep;
+}
+
+/**
+ * Depth-first walk from users to sources. Clears `keep` of the edges that close a cycle and
+ * returns the nodes in topological order (sources first). Sinks are walked first, then whatever
+ * is left (pure cycles), each by index: which edge of a cycle breaks depends on nothing else.
+ */
+function breakCycles(input: LayoutInput, keep: Uint8Array): Int32Array {
+  const { n, src, user } = input;
+  const byUser = adjacency(n, user, Int32Array.from(src, (_, e) => e), keep);
+  const hasUser = new Uint8Array(n);
+  for (let e = 0; e < src.length; e++) if (keep[e]) hasUser[src[e]!] = 1;
+  const topological = new Int32Array(n);
+  let done = 0;
+  const state = new Uint8Array(n); // 0 new, 1 on the path, 2 done
+  const next = byUser.first.slice(0, n);
+  const path = new Int32Array(n);
+  const walk = (start: number): void => {
+    let depth = 0;
+    path[0] = start;
+    state[start] = 1;
+    while (depth >= 0) {
+      const v = path[depth]!;
+      if (next[v]! >= byUser.first[v + 1]!) {
+        state[v] = 2;
+        topological[done++] = v;
+        depth--;
+        continue;
+      }
+      const e = byUser.to[next[v]!++]!;
+      const s = src[e]!;
+      if (state[s] === 1) keep[e] = 0;
+      else if (state[s] === 0) {
+        state[s] = 1;
+        path[++depth] = s;
+      }
+    }
+  };
+  for (let v = 0; v < n; v++) if (!hasUser[v] && state[v] === 0) walk(v);
+  for (let v = 0; v < n; v++) if (state[v] === 0) walk(v);
+  return topological;
+}
+
+export function layoutGraph(input: LayoutInput): LayoutGraph {
+  const { n, src, user } = input;
+  checkEnds(input);
+  const keep = uniqueEdges(input);
+  const topological = breakCycles(input, keep);
+  const users = adjacency(n, src, user, keep);
+  const srcs = adjacency(n, user, src, keep);
+  const hub = new Uint8Array(n);
+  for (let v = 0; v < n; v++) {
+    if (users.first[v + 1]! - users.first[v]! >= HUB) hub[v]! |= 1;
+    if (srcs.first[v + 1]! - srcs.first[v]! >= HUB) hub[v]! |= 2;
+  }
+  for (let e = 0; e < keep.length; e++)
+    if (keep[e] && (hub[src[e]!]! & 1 || hub[user[e]!]! & 2)) keep[e] = 0;
+  return {
+    n,
+    srcs,
+    users,
+    nearSrcs: adjacency(n, user, src, keep),
+    nearUsers: adjacency(n, src, user, keep),
+    hub,
+    topological,
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * Layered top-down layout: sources above users, one row per rank.
+ *
+ * Puts the parts together: graph, rows, order, local search, rails. Deterministic, without
+ * recursion, near-linear in nodes and edges. Yields between the parts, so that it can run in a
+ * worker with progress or in slices on the main thread. Never looks at a clock.
+ */
+import { layoutGraph, type LayoutInput } from "./graph";
+import { rowsOf, Sweeper, treeX } from "./order";
+import { rails } from "./rails";
+import { ranks } from "./rank";
+import { LocalSearch } from "./search";
+
+export type { LayoutInput } from "./graph";
+export { HUB } from "./graph";
+export { BOX_H, BOX_W } from "./rails";
+
+export interface Layout {
+  /** Centre x of each node, px; the leftmost is 0. */
+  x: Float64Array;
+  /** Row of each node, 0 at the top. */
+  row: Int32Array;
+  rows: number;
+  /** x of the rail for a node's long edges, NaN without one. */
+  rail: Float64Array;
+  /** Bit 1: too many users for lines, bit 2: too many sources. */
+  hub: Uint8Array;
+  /** Distance of the outermost centres, px. */
+  width: number;
+}
+
+/** up or down, after whom, with sorting or with the order kept */
+const SWEEPS: readonly [boolean, "users" | "sources" | "both", boolean][] = [
+  [true, "users", true],
+  [false, "sources", true],
+  [true, "users", true],
+  [false, "both", true],
+  [true, "both", true],
+  [false, "both", true],
+  [true, "both", true],
+  [false, "both", false],
+  [true, "both", false],
+  [false, "both", false],
+];
+
+/** Lays out in parts; yields the share done, 0..1. */
+export function* layered(input: LayoutInput): Generator<number, Layout> {
+  const g = layoutGraph(input);
+  yield 0.1;
+  const row = ranks(g);
+  const rows = rowsOf(row);
+  yield 0.2;
+  const x = treeX(g, row);
+  for (let r = 0; r + 1 < rows.first.length; r++)
+    rows.nodes.subarray(rows.first[r], rows.first[r + 1]).sort((a, b) => x[a]! - x[b]! || a - b);
+  const sweeper = new Sweeper(g, rows, x);
+  for (let i = 0; i < SWEEPS.length; i++) {
+    sweeper.sweep(...SWEEPS[i]!);
+    yield 0.3 + (0.3 * i) / SWEEPS.length;
+  }
+  if (LocalSearch.fits(g))
+    for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;
+  let left = Infinity;
+  let right = -Infinity;
+  for (const c of x) {
+    left = Math.min(left, c);
+    right = Math.max(right, c);
+  }
+  if (g.n) for (let v = 0; v < g.n; v++) x[v] = Math.round(x[v]! - left);
+  const rail = rails(g, row, rows, x);
+  return {
+    x,
+    row,
+    rows: rows.first.length - 1,
+    rail,
+    hub: g.hub,
+    width: g.n ? Math.ceil(right - left) : 0,
+  };
+}
+
+/** Lays out at once. */
+export function layout(input: LayoutInput): Layout {
+  const parts = layered(input);
+  for (;;) {
+    const next = parts.next();
+    if (next.done) return next.value;
+  }
+}

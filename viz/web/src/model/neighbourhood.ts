@@ -1,0 +1,164 @@
+/**
+ * The part of the graph around a step's change, and labels for what it leaves out.
+ *
+ * A breadth-first walk from the changed slots with a budget of nodes; what lies beyond is folded
+ * into groups ("5 more: MAX, STORE, SINK"), each hanging at the shown nodes it touches. Counts
+ * stop at a limit and say so. Costs the budget, never the size of the graph; the same step always
+ * gives the same answer.
+ */
+import { opOf } from "./content";
+import type { StepDiff } from "./diff";
+import { HUB } from "./layout/graph";
+import { opGroup } from "./ops";
+import type { Replay } from "./replay";
+
+export interface NeighbourhoodOptions {
+  /** Unchanged nodes to show at most. */
+  budget: number;
+  /** Leave constants out (they are then part of their users' labels). */
+  foldConstants: boolean;
+  /** Slots that the reader opened; shown if present. */
+  opened: ReadonlySet<number>;
+}
+
+export const AROUND: NeighbourhoodOptions = {
+  budget: 20,
+  foldConstants: false,
+  opened: new Set(),
+};
+
+/** Hidden nodes that hang together at the edge of what is shown. */
+export interface Group {
+  /** Hidden users of shown nodes ("below") or hidden sources of them ("above"). */
+  side: "above" | "below";
+  /** The shown nodes it touches. */
+  anchors: number[];
+  /** Its nodes next to the anchors; they open on a click. The first lends its place. */
+  heads: number[];
+  /** Nodes counted, and whether there are more than were counted. */
+  count: number;
+  more: boolean;
+  label: string;
+}
+
+export interface Neighbourhood {
+  shown: Set<number>;
+  groups: Group[];
+}
+
+/** From a node, at most this many users and sources are followed. */
+const FAN = 12;
+/** Hidden nodes counted for the groups of a step. */
+const COUNTED = 600;
+const NAMES = 3;
+
+export function neighbourhood(
+  before: Replay,
+  after: Replay,
+  diff: StepDiff,
+  options: NeighbourhoodOptions,
+): Neighbourhood {
+  const { bundle } = after;
+  const has = (s: number): boolean => before.has(s) || after.has(s);
+  const content = (s: number): number => (after.has(s) ? after : before).nodeOf(s);
+  const folded = (s: number): boolean =>
+    options.foldConstants &&
+    !diff.nodes.has(s) &&
+    opGroup(opOf(bundle, content(s))) === "const" &&
+    after.srcOf(s).length === 0;
+  const sources = (s: number): number[] =>
+    merge(before.srcOf(s), after.srcOf(s)).filter((t) => !folded(t));
+  const users = (s: number): number[] =>
+    merge(before.usersOf(s, FAN), after.usersOf(s, FAN)).filter((t) => !folded(t));
+
+  const shown = new Set<number>(diff.focus);
+  if (!shown.size && has(bundle.root)) shown.add(bundle.root);
+  for (const s of options.opened) if (has(s)) shown.add(s);
+  // Sources before users at each distance: what a rule matched is above its root.
+  let frontier = [...shown];
+  let left = options.budget;
+  while (frontier.length && left > 0) {
+    const next: number[] = [];
+    for (const near of [sources, users])
+      for (const s of frontier) {
+        for (const t of near(s).slice(0, FAN)) {
+          if (left <= 0 || shown.has(t)) continue;
+          shown.add(t);
+          next.push(t);
+          left--;
+        }
+      }
+    frontier = next;
+  }
+  return { shown, groups: fold(shown, bundle, content, sources, users) };
+}
+
+function merge(a: readonly number[], b: readonly number[]): number[] {
+  return [...new Set([...a, ...b])];
+}
+
+/** Groups the hidden neighbours of what is shown; those that share a neighbour are one group. */
+function fold(
+  shown: ReadonlySet<number>,
+  bundle: Replay["bundle"],
+  content: (s: number) => number,
+  sources: (s: number) => number[],
+  users: (s: number) => number[],
+): Group[] {
+  const groups: Group[] = [];
+  const claimed = new Map<number, Group>();
+  const ops = new Map<Group, Map<string, number>>();
+  const claim = (s: number, group: Group): void => {
+    claimed.set(s, group);
+    group.count++;
+    const names = ops.get(group)!;
+    const op = opOf(bundle, content(s));
+    names.set(op, (names.get(op) ?? 0) + 1);
+  };
+  for (const side of ["below", "above"] as const) {
+    const near = side === "below" ? users : sources;
+    for (const anchor of shown) {
+      const all = near(anchor);
+      if (all.length >= HUB) continue;
+      const hidden = all.filter((t) => !shown.has(t));
+      if (!hidden.length) continue;
+      const shared = hidden.map((t) => claimed.get(t)).find((g) => g?.side === side);
+      const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
+      if (!shared) {
+        groups.push(group);
+        ops.set(group, new Map());
+      }
+      group.anchors.push(anchor);
+      for (const t of hidden)
+        if (!claimed.has(t)) {
+          claim(t, group);
+          group.heads.push(t);
+        }
+    }
+  }
+  // Each group then grows in its own direction, all at one pace, into what nobody has claimed.
+  let frontier = [...claimed.keys()];
+  let left = COUNTED;
+  while (frontier.length && left > 0) {
+    const next: number[] = [];
+    for (const s of frontier) {
+      const group = claimed.get(s)!;
+      for (const t of group.side === "below" ? users(s) : sources(s)) {
+        if (shown.has(t) || claimed.has(t)) continue;
+        if (left-- <= 0) {
+          group.more = true;
+          break;
+        }
+        claim(t, group);
+        next.push(t);
+      }
+    }
+    frontier = next;
+  }
+  for (const group of groups) {
+    const names = [...ops.get(group)!].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+    const rest = names.length > NAMES ? ", ..." : "";
+    group.label = `${group.count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;
+  }
+  return groups.filter((g) => g.heads.length > 0);
+}
