@@ -1,0 +1,132 @@
+"""The events of one block: collected column by column, and read back as arrays.
+
+Holds numbers only; what they stand for is in `viz/schema.py`. Never touches a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import TraceError
+from viz import schema
+from viz.pack import Ints, pack, unpack
+
+
+class Events:
+    """Columns of the events of the next block."""
+
+    def __init__(self) -> None:
+        self.kind: list[int] = []
+        self.rewrite: list[int] = []
+        self.matches: list[int] = []
+        self.counts: list[int] = []
+        self.binds: list[int] = []
+        self.rebuilds: list[int] = []
+        self.declines: list[int] = []
+
+    @property
+    def count(self) -> int:
+        """How many events."""
+        return len(self.kind)
+
+    def match(
+        self,
+        rewrite: int,
+        rule: int,
+        before: int,
+        after: int,
+        us: int,
+        signature: int,
+        binds: Iterable[int],
+    ) -> None:
+        """Adds a match."""
+        self.kind.append(schema.MATCH)
+        self.rewrite.append(rewrite)
+        self.matches += (rule, before, after, us, signature)
+        had = len(self.binds)
+        self.binds += [before - bound for bound in binds]
+        self.counts.append(len(self.binds) - had)
+
+    def rebuild(self, rewrite: int, old: int, new: int) -> None:
+        """Adds a rebuild."""
+        self.kind.append(schema.REBUILD)
+        self.rewrite.append(rewrite)
+        self.rebuilds += (old, new)
+
+    def decline(self, rewrite: int, rule: int, node: int) -> None:
+        """Adds a decline."""
+        self.kind.append(schema.DECLINE)
+        self.rewrite.append(rewrite)
+        self.declines += (rule, node)
+
+    def pack(self) -> bytes:
+        """All of them as one blob."""
+        m, r, d = self.matches, self.rebuilds, self.declines
+        columns = (
+            self.kind,
+            self.rewrite,
+            *(m[i::5] for i in range(5)),
+            self.counts,
+            self.binds,
+            *(r[i::2] for i in range(2)),
+            *(d[i::2] for i in range(2)),
+        )
+        return pack(columns, schema.EVENT_DELTA)
+
+
+@dataclass(frozen=True)
+class EventArrays:
+    """The events of a block. `match`, `rebuild`, `decline` hold a row per event of that kind;
+    `row` is, for each event, its row there; `bind_start` (one longer than matches) cuts `binds`."""
+
+    kind: Ints
+    rewrite: Ints
+    row: Ints
+    match: Ints
+    binds: Ints
+    bind_start: Ints
+    rebuild: Ints
+    decline: Ints
+
+
+def read_events(blob: bytes) -> EventArrays:
+    """The events of a block. Raises TraceError where the columns do not fit together."""
+    columns = unpack(blob, len(schema.EVENT_COLUMNS))
+    kind, rewrite, *matches = columns[:7]
+    counts, binds, old, new, rule, node = columns[7:]
+    row = np.zeros(len(kind), np.int64)
+    for code, column in ((schema.MATCH, matches[0]), (schema.REBUILD, old), (schema.DECLINE, rule)):
+        mine = kind == code
+        if int(mine.sum()) != len(column):
+            raise _unfit()
+        row[mine] = np.arange(len(column))
+    lengths = {len(c) for c in matches} | {len(counts)}
+    known = len(matches[0]) + len(old) + len(rule) == len(kind)
+    if len(lengths) != 1 or len(old) != len(new) or len(rule) != len(node) or not known:
+        raise _unfit()
+    if len(rewrite) != len(kind) or int(counts.min(initial=0)) < 0:
+        raise _unfit()
+    bind_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    if int(bind_start[-1]) != len(binds):
+        raise _unfit()
+    bound = np.repeat(matches[1], counts) - binds
+    return EventArrays(
+        kind,
+        rewrite,
+        row,
+        np.stack(matches, axis=1),
+        bound,
+        bind_start,
+        np.stack((old, new), axis=1),
+        np.stack((rule, node), axis=1),
+    )
+
+
+def _unfit() -> TraceError:
+    return TraceError(
+        "a block of events is damaged (its columns do not fit together)",
+        hint="what other blocks hold is still shown",
+    )

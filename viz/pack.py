@@ -1,0 +1,108 @@
+"""Columns of integers as one compressed blob, and back.
+
+A blob is zlib of: the number of columns; per column its flags, width and count; then the bytes of
+every column, most significant ones apart from least significant ones, so that small numbers cost
+next to nothing. A column may hold the differences (`delta`) of neighbouring values. Decoding checks
+every size before it allocates; never trusts a count, never returns part of a damaged blob.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import TraceError
+
+Ints = npt.NDArray[np.int64]
+
+MAX_RAW: Final = 1 << 26
+"""No blob is larger than this when unpacked (64 MiB); the writer makes much smaller ones."""
+_LEVEL: Final = 6
+_HEAD: Final = struct.Struct("<B")
+_COLUMN: Final = struct.Struct("<BBI")
+_WIDTHS: Final = (0, 1, 2, 4, 8)
+
+
+def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> bytes:
+    """`columns` as a blob; where `delta` is true, neighbouring values are stored as differences."""
+    head = [_HEAD.pack(len(columns))]
+    body: list[bytes] = []
+    for values, differences in zip(columns, delta, strict=True):
+        column = np.asarray(values, dtype=np.int64)
+        if differences and column.size:
+            column = np.diff(column, prepend=np.int64(0))
+        folded = ((column << 1) ^ (column >> 63)).view(np.uint64)  # small magnitudes become small
+        width = _width(int(folded.max())) if folded.size else 0
+        head.append(_COLUMN.pack(int(differences), width, folded.size))
+        if width:
+            planes = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
+            body.append(np.ascontiguousarray(planes.T).tobytes())
+    return zlib.compress(b"".join(head + body), _LEVEL)
+
+
+def unpack(blob: bytes, columns: int) -> list[Ints]:
+    """The columns of a blob that has exactly `columns`. Raises TraceError for anything else."""
+    raw = inflate(blob)
+    at = _HEAD.size + columns * _COLUMN.size
+    if len(raw) < at or raw[0] != columns:
+        raise _damaged("the number of columns is wrong")
+    result: list[Ints] = []
+    for i in range(columns):
+        differences, width, count = _COLUMN.unpack_from(raw, _HEAD.size + i * _COLUMN.size)
+        size = width * count
+        if differences > 1 or width not in _WIDTHS or size > len(raw) - at or count > MAX_RAW:
+            raise _damaged("a column does not fit")
+        if width:
+            planes = np.frombuffer(raw, np.uint8, size, at).reshape(width, count)
+            folded = np.ascontiguousarray(planes.T).view(f"<u{width}").reshape(-1)
+            folded = folded.astype(np.uint64)
+        else:
+            folded = np.zeros(count, np.uint64)
+        at += size
+        column = (folded >> np.uint64(1)).view(np.int64) ^ -(folded & np.uint64(1)).view(np.int64)
+        result.append(np.cumsum(column, dtype=np.int64) if differences else column)
+    if at != len(raw):
+        raise _damaged("bytes are left over")
+    return result
+
+
+def pack_json(value: object) -> bytes:
+    """Any JSON value, compressed."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), _LEVEL)
+
+
+def unpack_json(blob: bytes) -> Any:
+    """The value that `pack_json` wrote. Raises TraceError for anything else."""
+    try:
+        return json.loads(inflate(blob))
+    except (ValueError, RecursionError) as error:
+        raise _damaged("not JSON") from error
+
+
+def inflate(blob: bytes) -> bytes:
+    """What was compressed, of bounded size. Raises TraceError for anything else."""
+    stream = zlib.decompressobj()
+    try:
+        raw = stream.decompress(blob, MAX_RAW)
+    except zlib.error as error:
+        raise _damaged(str(error)) from error
+    if not stream.eof or stream.unconsumed_tail or stream.unused_data:
+        raise _damaged("too large, or cut off")
+    return raw
+
+
+def _width(largest: int) -> int:
+    return next(w for w in _WIDTHS if w == 8 or largest < 1 << (8 * w))
+
+
+def _damaged(how: str) -> TraceError:
+    return TraceError(
+        f"a block of the trace is damaged ({how})",
+        hint="what other blocks hold is still shown",
+    )

@@ -1,0 +1,92 @@
+"""A rule as data: its pattern, and the text of its function.
+
+The form of a pattern is `Pat` of the page (`viz/web/src/data/types.ts`): the ops and dtypes that a
+node may have (none: any), the name it is bound to, its argument as text, and its sources. Never
+matches anything; `core` does.
+"""
+
+from __future__ import annotations
+
+import linecache
+from typing import Final, TypedDict
+
+from core.uop.rule import Rule
+from core.uop.upat import UPat
+
+MAX_LINES: Final = 400
+"""Longer functions are cut, with a note."""
+MAX_DEPTH: Final = 32
+
+
+class Pat(TypedDict, total=False):
+    """One pattern; `anyOf` alone stands for alternatives."""
+
+    op: list[str]
+    dtype: list[str]
+    name: str | None
+    arg: str | None
+    src: dict[str, object]
+    anyOf: list[Pat]
+    allowAny: bool
+
+
+def pattern_data(pattern: UPat, depth: int = 0) -> Pat:
+    """A pattern as data. Below MAX_DEPTH, sources are left open."""
+    inner = depth + 1
+    made: Pat = {
+        "op": [] if pattern.op is None else sorted(o.name for o in pattern.op),
+        "dtype": [] if pattern.dtype is None else [str(d) for d in pattern.dtype],
+        "name": pattern.name,
+        "arg": None if pattern.arg is None else str(pattern.arg),
+        "src": {"kind": "any"},
+    }
+    if depth > MAX_DEPTH:
+        return made
+    if isinstance(pattern.src, UPat):
+        made["src"] = {"kind": "repeat", "of": pattern_data(pattern.src, inner)}
+    elif pattern.src is not None:
+        kind = "ordered" if isinstance(pattern.src, tuple) else "permuted"
+        made["src"] = {"kind": kind, "of": [pattern_data(p, inner) for p in pattern.src]}
+    if pattern.alternatives:
+        made["anyOf"] = [pattern_data(p, inner) for p in pattern.alternatives]
+    if pattern.allow_any_len:
+        made["allowAny"] = True
+    return made
+
+
+def source_of(rule: Rule) -> str:
+    """The lines of a rule's function, decorator included; empty where the file is not there.
+
+    Reads indentation instead of parsing: a run uses hundreds of rules, and `inspect.getsource`
+    tokenizes for each of them.
+    """
+    lines = linecache.getlines(rule.file)
+    start = rule.line - 1
+    if not 0 <= start < len(lines):
+        return ""
+    base = _indent(lines[start])
+    end, in_body = start + 1, False
+    while end < len(lines):
+        line = lines[end]
+        text = line.strip()
+        if text and _indent(line) <= base:
+            opens = text.startswith(("def ", "async def ", "@")) and not in_body
+            if not opens and text[0] not in ")]}":
+                break
+        in_body = in_body or (bool(text) and _indent(line) > base and not text.startswith("@"))
+        end += 1
+        if end - start >= MAX_LINES:
+            return "".join(lines[start:end]) + f"... (cut after {MAX_LINES} lines)\n"
+    return "".join(lines[start:end]).rstrip() + "\n"
+
+
+def group_of(rule: Rule, matcher: str) -> str:
+    """The matcher a rule belongs to, or, of one seen in a sum of matchers only, its module."""
+    if matcher and "+" not in matcher:
+        return matcher
+    parts = rule.file.replace("\\", "/").removesuffix(".py").split("/")
+    return "/".join(p for p in parts[-2:] if p != "__init__")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

@@ -1,0 +1,57 @@
+"""What a trace keeps of a compiled program: names, sizes and work, as plain data.
+
+Reads attributes that any program may or may not have; never imports the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+
+@dataclass(frozen=True)
+class ProgramInfo:
+    """`details`: inputs (name, dtype, size in elements), flops, bytes, globalSize, localSize."""
+
+    name: str
+    target: str
+    device: str
+    details: dict[str, object]
+
+
+def program_info(program: object) -> ProgramInfo:
+    """The facts of a compiled program (`core.compile.Program`, or anything alike)."""
+    target = getattr(program, "target", None)
+    inputs = [_argument(i, g) for i, g in enumerate(_items(program, "globals"))]
+    details: dict[str, object] = {
+        "inputs": inputs,
+        "flops": _number(getattr(program, "flops", 0)),
+        "bytes": _number(getattr(program, "bytes", 0)),
+        "globalSize": [_number(n) for n in _items(program, "global_size")],
+        "localSize": [_number(n) for n in _items(program, "local_size")],
+    }
+    return ProgramInfo(
+        str(getattr(program, "name", "")),
+        str(getattr(target, "name", target or "")),
+        str(getattr(program, "device", "") or ""),
+        details,
+    )
+
+
+def _items(program: object, name: str) -> list[Any]:
+    value = getattr(program, name, None)
+    return list(cast("Iterable[Any]", value)) if isinstance(value, Iterable) else []
+
+
+def _argument(position: int, item: Any) -> dict[str, object]:
+    """One kernel argument from (dtype, size), or from an object with these attributes."""
+    if isinstance(item, tuple):
+        dtype, size = cast("tuple[Any, Any]", item)[:2]
+    else:
+        dtype, size = getattr(item, "dtype", ""), getattr(item, "size", 0)
+    return {"name": f"data{position}", "dtype": str(dtype), "size": _number(size)}
+
+
+def _number(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0

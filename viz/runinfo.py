@@ -1,0 +1,115 @@
+"""What ran where: the command, the state of its repository, versions, flags and the machine.
+
+Asks git once and waits for it briefly; never fails: what cannot be found out is left empty.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import os
+import platform
+import secrets
+import socket
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from core.helpers import Flag
+
+PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
+_GIT_SECONDS: Final = 2.0
+
+
+def run_info(run: str | None, main: bool) -> dict[str, object]:
+    """Values for schema.META; `run` names the run that this process takes part in."""
+    info: dict[str, object] = {
+        "run": run or secrets.token_hex(8),
+        "process": process_info(main),
+        "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": [*sys.orig_argv],
+        "cwd": os.getcwd(),
+        "flags": {name: flag.value for name, flag in Flag.table.items()},
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+    }
+    if main:
+        info["commit"] = _commit()
+        info["versions"] = _versions()
+    return info
+
+
+def process_info(main: bool) -> dict[str, object]:
+    """Who writes a trace; enough to tell later whether it still does."""
+    pid = os.getpid()
+    return {"pid": pid, "start": process_start(pid), "host": socket.gethostname(), "main": main}
+
+
+def process_start(pid: int) -> int:
+    """When a process started, in clock ticks since boot; 0 where the system does not say."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+        return int(text.rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def is_alive(process: object) -> bool:
+    """Whether the process of `process_info` still runs on this machine."""
+    match process:
+        case {"pid": int(pid), "start": int(start), "host": str(host)} if pid > 0:
+            if host != socket.gethostname():
+                return False
+            try:
+                os.kill(pid, 0)
+            except ProcessLookupError:
+                return False
+            except (PermissionError, OverflowError):
+                return False
+            return start == process_start(pid)
+        case _:
+            return False
+
+
+def child_path(main: Path) -> Path:
+    """A new file next to the run's main trace, for another process of the run."""
+    for n in itertools.count():
+        end = f"-{n}" if n else ""
+        path = main.with_name(f"{main.stem}.p{os.getpid()}{end}{main.suffix}")
+        if not path.exists():
+            return path
+    raise AssertionError("unreachable")
+
+
+def _commit() -> dict[str, object]:
+    """The commit of the repository around the working directory, and how many files differ."""
+    identity = _git("rev-parse", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no") if identity else ""
+    return {"id": identity.strip(), "dirty": len(changed.splitlines())}
+
+
+def _git(*args: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", *args],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

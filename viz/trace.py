@@ -1,0 +1,318 @@
+"""`Recorder`: an observer of `core` that writes a trace while the program runs.
+
+The program's threads append to lists; a background thread turns these into the trace several times
+a second, so that a kill loses less than half a second. An exception is written at once. A fork goes
+on in a file of its own. Where the disk is full the recording ends with one warning. Never raises
+into the program, and never keeps its nodes alive for longer than a flush.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import sqlite3
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.util import Finalize, register_after_fork
+from pathlib import Path
+from typing import Any, Final
+
+from core.errors import TraceError
+from core.uop.matcher import PatternMatcher
+from core.uop.observe import attach, detach
+from core.uop.rule import Rule
+from core.uop.uop import UOp
+from viz import transcribe as code
+from viz.runinfo import child_path, run_info
+from viz.transcribe import Entry, Transcriber, error_data
+from viz.writer import TraceWriter
+
+INTERVAL: Final = 0.2
+"""Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
+SLICE: Final = 300_000
+"""Items of a thread's buffer after which the thread itself flushes: bounds memory."""
+BLOCK: Final = 20_000
+"""Events of one block of the trace: what the viewer decodes at once."""
+_CHILD_INTERVAL: Final = 0.05
+_clock = time.perf_counter_ns
+
+
+class _Here(threading.local):
+    """What belongs to the calling thread."""
+
+    def __init__(self, register: Callable[[], tuple[int, list[Any]]]) -> None:
+        self.thread, self.events = register()
+        self.depth = 0
+
+
+class Recorder:
+    """Records everything that begins after `start` into the file `path`, until `close`.
+
+    `main`: this process is the run's first; others write files that belong to it. Raises TraceError
+    where the file cannot be made.
+    """
+
+    def __init__(self, path: Path, run: str | None = None, main: bool = True) -> None:
+        info = run_info(run, main)
+        self.path = path
+        self.run = str(info["run"])
+        self._main_path = path
+        self._child = False
+        self._lock = threading.RLock()
+        self._busy = self._closed = False
+        self._writer: TraceWriter | None = TraceWriter(path, info)
+        self._to: Transcriber | None = Transcriber(self._writer)
+        self._threads: dict[int, tuple[weakref.ref[threading.Thread], list[Any]]] = {}
+        self._numbers = 0
+        self._resumed: list[Entry] = []
+        self._wake = threading.Event()
+        self._flusher: threading.Thread | None = None
+        self._flushed = 0.0
+        self._leaked: list[sqlite3.Connection] = []
+        self._here = _Here(self._register)
+
+    def start(self) -> Recorder:
+        """Begins to record."""
+        _recorders.add(self)
+        atexit.register(self.close)
+        register_after_fork(self, Recorder._finalize_in_child)
+        attach(self)
+        return self
+
+    def close(self) -> None:
+        """Ends the recording; the file is complete. Calling it again does nothing."""
+        detach(self)
+        atexit.unregister(self.close)
+        _recorders.discard(self)
+        self._wake.set()
+        with self._lock:
+            if self._closed:
+                return
+            self.flush()
+            self._closed = True
+            if self._writer is not None:
+                try:
+                    self._writer.close()
+                except TraceError as error:
+                    _warn(error)
+            self._writer = self._to = None
+
+    def flush(self) -> None:
+        """Writes what has happened so far."""
+        with self._lock:
+            if self._busy or self._closed:
+                return
+            self._busy = True
+            try:
+                self._flush()
+            except TraceError as error:
+                self._stop(error)
+            finally:
+                self._busy = False
+
+    # what is observed: see core.uop.observe.Observer
+
+    def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
+        """See Observer; so for all methods below."""
+        here = self._here
+        here.depth += 1
+        here.events.extend((code.CONTEXT_BEGIN, name, kind, dict(meta), _clock()))
+
+    def context_rename(self, name: str) -> None:
+        """See Observer."""
+        self._here.events.extend((code.CONTEXT_RENAME, name))
+
+    def context_end(self, error: BaseException | None) -> None:
+        """See Observer."""
+        data = None if error is None else error_data(error)
+        self._here.events.extend((code.CONTEXT_END, data, _clock()))
+        self._ended(error)
+
+    def rewrite_begin(
+        self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
+    ) -> None:
+        """See Observer."""
+        here = self._here
+        here.depth += 1
+        begin = (code.REWRITE_BEGIN, name, sink, matcher, bottom_up, caller, _clock())
+        here.events.extend(begin)
+
+    def match(
+        self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
+    ) -> None:
+        """See Observer."""
+        self._here.events.extend((code.MATCH, rule, before, after, binds, ns))
+
+    def rebuild(self, old: UOp, new: UOp) -> None:
+        """See Observer."""
+        self._here.events.extend((code.REBUILD, old, new))
+
+    def decline(self, rule: Rule, node: UOp) -> None:
+        """See Observer."""
+        self._here.events.extend((code.DECLINE, rule, node))
+
+    def rewrite_end(
+        self,
+        result: UOp | None,
+        error: BaseException | None,
+        rule: Rule | None,
+        node: UOp | None,
+    ) -> None:
+        """See Observer."""
+        data = None if error is None else error_data(error)
+        self._here.events.extend((code.REWRITE_END, result, data, rule, node, _clock()))
+        self._ended(error)
+
+    def artifact(
+        self,
+        kind: str,
+        target: str,
+        text: str,
+        lines: Sequence[Sequence[UOp]],
+        facts: Mapping[str, str],
+    ) -> None:
+        """See Observer."""
+        self._here.events.extend((code.ARTIFACT, kind, target, text, lines, facts))
+
+    def kernel(self, ast: UOp, program: object) -> None:
+        """See Observer."""
+        self._here.events.extend((code.KERNEL, ast, program))
+
+    def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
+        """See Observer."""
+        self._here.events.extend((code.LAUNCH, name, device, ns, start_ns, bytes_))
+
+    def memory(self, device: str, allocated: int) -> None:
+        """See Observer."""
+        self._here.events.extend((code.MEMORY, device, allocated, _clock()))
+
+    # flushing
+
+    def _ended(self, error: BaseException | None) -> None:
+        here = self._here
+        here.depth -= 1
+        if error is not None or len(here.events) > SLICE:
+            self.flush()
+        elif self._child and here.depth <= 0 and time.monotonic() - self._flushed > _CHILD_INTERVAL:
+            self.flush()  # workers of a pool are killed without notice
+
+    def _register(self) -> tuple[int, list[Any]]:
+        """Called once by each thread that records, through `_Here`."""
+        with self._lock:
+            self._numbers += 1
+            events: list[Any] = []
+            self._threads[self._numbers] = weakref.ref(threading.current_thread()), events
+            if self._flusher is None and not self._closed:
+                self._flusher = threading.Thread(
+                    target=self._flush_often, name="uopviz recorder", daemon=True
+                )
+                self._flusher.start()
+            return self._numbers, events
+
+    def _flush_often(self) -> None:
+        while not self._closed:
+            self._wake.wait(INTERVAL)
+            self._wake.clear()
+            self.flush()
+
+    def _flush(self) -> None:
+        for number, (thread, events) in list(self._threads.items()):
+            count = len(events)
+            if count:
+                items = events[:count]
+                del events[:count]
+                self._transcribe(number, items)
+            elif (owner := thread()) is None or not owner.is_alive():
+                del self._threads[number]
+                if self._to is not None:
+                    self._to.forget(number)
+        if self._writer is not None:
+            self._writer.flush()
+        self._flushed = time.monotonic()
+
+    def _transcribe(self, thread: int, items: list[Any]) -> None:
+        if self._writer is None or self._to is None:  # the first events of a forked child
+            self.path = child_path(self._main_path)
+            self._writer = TraceWriter(self.path, run_info(self.run, False))
+            self._to = Transcriber(self._writer)
+            self._to.resume(thread, self._resumed)
+        self._to.run(thread, items)
+        if self._writer.pending > BLOCK:
+            self._writer.flush()
+
+    def _stop(self, error: TraceError) -> None:
+        """Recording is no longer possible; the program goes on."""
+        detach(self)
+        self._closed = True
+        for _, events in self._threads.values():
+            events.clear()
+        _warn(error)
+
+    # fork
+
+    def before_fork(self) -> None:
+        """No flush may be half way through when the process is copied."""
+        self._lock.acquire()
+        self.flush()
+
+    def after_fork_in_parent(self) -> None:
+        """Ends `before_fork`."""
+        self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """The parent's file is the parent's: this process begins one of its own when it has
+        something to write. The parent's connection must never be closed here, not even at exit."""
+        if self._writer is not None:
+            connection = self._writer.abandon()
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+            self._leaked.append(connection)
+        thread = self._here.thread
+        self._resumed = self._to.open_entries(thread) if self._to is not None else self._resumed
+        self._child = True
+        self._lock = threading.RLock()
+        self._wake = threading.Event()
+        self._flusher = self._writer = self._to = None
+        self._threads.clear()
+        depth = self._here.depth
+        self._here = _Here(self._register_child)
+        self._here.depth = depth
+
+    def _register_child(self) -> tuple[int, list[Any]]:
+        return self._register()
+
+    def _finalize_in_child(self) -> None:
+        """Workers of multiprocessing leave without running atexit."""
+        Finalize(self, Recorder.close, args=(self,), exitpriority=0)
+
+
+_recorders: weakref.WeakSet[Recorder] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    for recorder in list(_recorders):
+        recorder.before_fork()
+
+
+def _after_fork_in_parent() -> None:
+    for recorder in list(_recorders):
+        recorder.after_fork_in_parent()
+
+
+def _after_fork_in_child() -> None:
+    for recorder in list(_recorders):
+        recorder.after_fork_in_child()
+
+
+os.register_at_fork(
+    before=_before_fork,
+    after_in_parent=_after_fork_in_parent,
+    after_in_child=_after_fork_in_child,
+)
+
+
+def _warn(error: TraceError) -> None:
+    print(f"uopviz: recording stopped. {error.what} ({error.where})", file=sys.stderr)

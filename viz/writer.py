@@ -1,0 +1,380 @@
+"""`TraceWriter`: writes a trace of any graph-rewriting compiler. Knows nothing of `core`'s graphs.
+
+A compiler numbers its strings, nodes and rules through the writer (the same fields give the same
+number), reports what it does in the order in which it does it, and calls `flush` now and then:
+
+    with TraceWriter("run.viz", {"command": ["mycc", "a.c"]}) as t:
+        kernel = t.context_begin("kernel a", "kernel")
+        x = t.node("CONST", "int32", arg="1")
+        y = t.node("NEG", "int32", (x,))
+        fold = t.rule("fold_neg", "rules.py", 12, equation="-c -> c'")
+        z = t.node("CONST", "int32", arg="-1")
+        step = t.rewrite_begin("fold", sink=y, context=kernel)
+        t.match(step, fold, y, z, {"c": x}, ns=700)
+        t.rewrite_end(step, z)
+        t.context_end(kernel)
+
+What was flushed survives the death of the process. One thread at a time; never starts threads.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from viz import schema
+from viz.columns import Events
+from viz.database import create, write
+from viz.numbering import Numbering
+from viz.pack import pack, pack_json
+from viz.rows import ContextRow, RewriteRow, plain_text
+
+DECLINES_KEPT: Final = 64
+"""Declines of one rule in one rewrite that are kept one by one; the others are counted."""
+
+_BLOCK = "INSERT INTO blocks VALUES(?,?,?,?,?)"
+_RULE = "INSERT INTO rules VALUES(?,?,?,?,?,?)"
+_CONTEXT = "INSERT OR REPLACE INTO contexts VALUES(?,?,?,?,?,?,?,?,?)"
+_REWRITE = f"INSERT OR REPLACE INTO rewrites VALUES({','.join('?' * 19)})"
+_TOTAL = "INSERT OR REPLACE INTO rule_totals VALUES(?,?,?,?,?)"
+_META = "INSERT OR REPLACE INTO meta VALUES(?,?)"
+_KERNEL = "INSERT OR REPLACE INTO kernels VALUES(?,?,?,?,?,?)"
+_ARTIFACT = "INSERT INTO artifacts(context, kind, target, body, lines) VALUES(?,?,?,?,?)"
+
+
+class TraceWriter:
+    """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
+    cannot be made or written. Times `at` are microseconds since the start; left out: now."""
+
+    def __init__(self, path: str | Path, info: Mapping[str, object]) -> None:
+        self.path = Path(path)
+        self.numbers = Numbering()
+        self.string = self.numbers.string
+        self._start = time.perf_counter_ns()
+        self._contexts: dict[int, ContextRow] = {}
+        self._rewrites: dict[int, RewriteRow] = {}
+        self._dirty_contexts: dict[int, ContextRow] = {}
+        self._dirty_rewrites: dict[int, RewriteRow] = {}
+        self._totals: dict[tuple[int, int], list[int]] = {}
+        self._dirty_totals: set[tuple[int, int]] = set()
+        self._signatures: dict[tuple[str, ...], int] = {}
+        self._rows: list[tuple[str, tuple[object, ...]]] = []
+        self._events = Events()
+        self._launches: list[tuple[int, int, int, int, int]] = []
+        self._memory: list[tuple[int, int, int]] = []
+        self._entries = 0
+        self._blocks = 1
+        self._event_block = 1
+        self._db = create(self.path, info)
+
+    def __enter__(self) -> TraceWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def pending(self) -> int:
+        """Events that the next flush will write."""
+        return self._events.count
+
+    def now(self) -> int:
+        """Microseconds since the start of the recording."""
+        return self.since(time.perf_counter_ns())
+
+    def since(self, perf_counter_ns: int) -> int:
+        """The time of a `time.perf_counter_ns()` in us since the start; never negative."""
+        return max(0, (perf_counter_ns - self._start) // 1000)
+
+    # things with numbers (`string(text)` numbers a text)
+
+    def node(
+        self,
+        op: str,
+        dtype: str = "",
+        src: Sequence[int] = (),
+        *,
+        arg: str = "",
+        tag: str = "",
+        origin: str = "",
+        loc: str = "",
+        extra: Mapping[str, str] | None = None,
+    ) -> int:
+        """The number of a node. `src` are numbers of nodes; `arg` and `tag` typed JSON, "" is none;
+        `origin` is the user's line, `loc` the compiler's; `extra`: any of shape, lo, hi, ranges.
+        Raises TraceError for sources that are not earlier nodes."""
+        text = json.dumps(extra, separators=(",", ":")) if extra else ""
+        sid = self.string
+        strings = (sid(op), sid(dtype), sid(arg), sid(tag), sid(origin), sid(loc), sid(text))
+        return self.numbers.node((*strings, tuple(src)))
+
+    def rule(
+        self,
+        name: str,
+        file: str = "",
+        line: int = 0,
+        *,
+        matcher: str = "",
+        equation: str = "",
+        doc: str = "",
+        source: str = "",
+        source_line: int = 0,
+        pattern: Mapping[str, object] | None = None,
+    ) -> int:
+        """The number of a rule; `pattern` is in the form of viz/patterns.py."""
+        texts: dict[str, object] = {
+            "doc": doc,
+            "source": source,
+            "sourceLine": source_line or line,
+            "pattern": pattern or {},
+        }
+        return self.numbers.rule(name, file, line, matcher, equation, texts)
+
+    # what happens
+
+    def context_begin(
+        self,
+        name: str,
+        kind: str = "group",
+        *,
+        parent: int = 0,
+        meta: Mapping[str, object] | None = None,
+        thread: int = 0,
+        at: int | None = None,
+    ) -> int:
+        """A named group begins; the result is its number."""
+        text = json.dumps(meta or {}, default=str)
+        start = self.now() if at is None else at
+        made = ContextRow(self._entry(), parent, name, kind, text, thread, start)
+        self._contexts[made.id] = self._dirty_contexts[made.id] = made
+        return made.id
+
+    def context_rename(self, context: int, name: str) -> None:
+        """An open group gets its final name."""
+        made = self._contexts[context]
+        made.name = name
+        self._dirty_contexts[context] = made
+
+    def context_end(
+        self, context: int, error: Mapping[str, object] | None = None, at: int | None = None
+    ) -> None:
+        """A group ends, `error` ({"message", "traceback"}) if by an exception."""
+        made = self._contexts.pop(context)
+        made.us = max(0, (self.now() if at is None else at) - made.start)
+        made.error = json.dumps(error) if error else None
+        self._dirty_contexts[context] = made
+
+    def rewrite_begin(
+        self,
+        name: str,
+        sink: int,
+        *,
+        context: int = 0,
+        parent: int = 0,
+        matcher: str = "",
+        caller: str = "",
+        bottom_up: bool = False,
+        at: int | None = None,
+    ) -> int:
+        """A pass over the graph of node `sink` begins; `parent` is the rewrite it is part of."""
+        sid = self.string
+        made = RewriteRow(
+            self._entry(),
+            parent,
+            context,
+            sid(name),
+            sid(matcher),
+            sid(caller),
+            int(bottom_up),
+            sink,
+            self.now() if at is None else at,
+        )
+        self._rewrites[made.id] = self._dirty_rewrites[made.id] = made
+        return made.id
+
+    def match(
+        self, rewrite: int, rule: int, before: int, after: int, binds: Mapping[str, int], ns: int
+    ) -> None:
+        """`rule` replaced node `before` by `after`; `binds`: names and the nodes they bound."""
+        record = self._touch(rewrite)
+        record.matches += 1
+        names = tuple(binds)
+        signature = self._signatures.get(names)
+        if signature is None:
+            signature = self._signatures[names] = self.string(json.dumps(names))
+        self._events.match(rewrite, rule, before, after, ns // 1000, signature, binds.values())
+        total = self._total(record.name, rule)
+        total[0] += 1
+        total[2] += ns
+
+    def rebuild(self, rewrite: int, old: int, new: int) -> None:
+        """Node `old` became `new`, which differs in its sources only."""
+        self._touch(rewrite).rebuilds += 1
+        self._events.rebuild(rewrite, old, new)
+
+    def decline(self, rewrite: int, rule: int, node: int) -> None:
+        """The structure of `rule` matched at `node`, but its function said no."""
+        record = self._rewrites[rewrite]
+        record.declines += 1
+        self._dirty_rewrites[rewrite] = record
+        self._total(record.name, rule)[1] += 1
+        seen = record.declined.get(rule, 0)
+        if seen < DECLINES_KEPT:
+            record.declined[rule] = seen + 1
+            self._touch(rewrite)
+            self._events.decline(rewrite, rule, node)
+
+    def rewrite_end(
+        self,
+        rewrite: int,
+        result: int = 0,
+        *,
+        nodes: int = 0,
+        error: Mapping[str, object] | None = None,
+        at: int | None = None,
+    ) -> None:
+        """A pass ends with node `result` (0: by an exception, described by `error`: "message",
+        "traceback", "rule", "node"); `nodes`: size of the result."""
+        record = self._rewrites.pop(rewrite)
+        record.us = max(0, (self.now() if at is None else at) - record.start)
+        record.result, record.nodes = result, nodes
+        record.error = json.dumps(error) if error else None
+        self._dirty_rewrites[rewrite] = record
+
+    def rewrite_empty(self, rewrite: int) -> None:
+        """A pass inside `rewrite` changed nothing; it is only counted."""
+        record = self._rewrites[rewrite]
+        record.empty += 1
+        self._dirty_rewrites[rewrite] = record
+
+    def kernel(
+        self,
+        context: int,
+        name: str,
+        *,
+        target: str = "",
+        device: str = "",
+        ast: int = 0,
+        info: Mapping[str, object] | None = None,
+    ) -> None:
+        """The program that a kernel context ended in. `info`: see `viz/kernels.py`."""
+        row = (context, plain_text(name), target, device, ast, json.dumps(info or {}, default=str))
+        self._rows.append((_KERNEL, row))
+
+    def artifact(
+        self,
+        context: int,
+        kind: str,
+        target: str,
+        text: str,
+        *,
+        lines: Sequence[Sequence[int]] = (),
+        facts: Mapping[str, str] | None = None,
+        title: str = "",
+    ) -> None:
+        """A source text of a kernel; `lines`: per line the nodes behind it."""
+        counts = [len(line) for line in lines]
+        flat = [node for line in lines for node in line]
+        body = pack_json({"text": text, "facts": dict(facts or {}), "title": title})
+        row = (context, kind, target, body, pack((counts, flat), (False, True)))
+        self._rows.append((_ARTIFACT, row))
+
+    def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
+        """A kernel ran: its time on the device in ns and the bytes it moved."""
+        self._launches.append((self.string(name), self.string(device), start_us, ns, size))
+
+    def memory(self, device: str, allocated: int, at: int | None = None) -> None:
+        """Bytes allocated on a device, from now on."""
+        self._memory.append((self.string(device), self.now() if at is None else at, allocated))
+
+    def meta(self, key: str, value: object) -> None:
+        """One of schema.META."""
+        self._rows.append((_META, (key, json.dumps(value, default=str))))
+
+    # to disk
+
+    def flush(self) -> None:
+        """Writes what happened since the last flush, all or nothing. Raises TraceError."""
+        totals = [(*key, *self._totals[key]) for key in self._dirty_totals]
+        rules, rows = self.numbers.rule_rows, self._rows
+        batches = [
+            (_BLOCK, self._take_blocks()),
+            (_RULE, rules),
+            (_CONTEXT, [c.values() for c in self._dirty_contexts.values()]),
+            (_REWRITE, [r.values() for r in self._dirty_rewrites.values()]),
+            (_TOTAL, totals),
+            *((statement, [row]) for statement, row in rows),
+        ]
+        self._rows, self._dirty_totals = [], set()
+        self._dirty_contexts, self._dirty_rewrites = {}, {}
+        if any(values for _, values in batches):
+            write(self._db, self.path, batches)
+
+    def close(self) -> None:
+        """Flushes, notes the end of the run and leaves one plain file. Raises TraceError."""
+        try:
+            self.meta("ended", self.now() / 1e6)
+            self.flush()
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute("PRAGMA journal_mode=DELETE")  # refused while a viewer is reading
+        except sqlite3.OperationalError:
+            pass  # a reader holds the file; the log next to it is complete
+        finally:
+            self._db.close()
+
+    def abandon(self) -> sqlite3.Connection:
+        """The connection, for the child of a fork to keep unused: closing it would be taken for
+        the parent's doing."""
+        return self._db
+
+    def _entry(self) -> int:
+        self._entries += 1
+        return self._entries
+
+    def _touch(self, rewrite: int) -> RewriteRow:
+        record = self._rewrites[rewrite]
+        if record.last_block != self._event_block:
+            record.first_block = record.first_block or self._event_block
+            record.last_block = self._event_block
+            self._dirty_rewrites[rewrite] = record
+        return record
+
+    def _total(self, name: int, rule: int) -> list[int]:
+        key = (name, rule)
+        total = self._totals.get(key)
+        if total is None:
+            total = self._totals[key] = [0, 0, 0]
+        self._dirty_totals.add(key)
+        return total
+
+    def _take_blocks(self) -> list[tuple[object, ...]]:
+        made: list[tuple[object, ...]] = []
+
+        def add(kind: int, first: int, count: int, data: bytes) -> None:
+            self._blocks += 1
+            made.append((self._blocks, kind, first, count, data))
+
+        for block in self.numbers.take():
+            add(*block)
+        if launches := self._launches:
+            columns = list(zip(*launches, strict=True))
+            add(schema.LAUNCHES, 0, len(launches), pack(columns, schema.LAUNCH_DELTA))
+        if memory := self._memory:
+            columns = list(zip(*memory, strict=True))
+            add(schema.MEMORY, 0, len(memory), pack(columns, schema.MEMORY_DELTA))
+        if count := self._events.count:
+            made.append((self._event_block, schema.EVENTS, 0, count, self._events.pack()))
+            self._blocks += 1
+            self._event_block = self._blocks
+        self._events, self._launches, self._memory = Events(), [], []
+        return made
