@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.render",),
     ("core.runtime",),
     ("core.compile",),
+    ("core.runtime.run", "core.runtime.isolate"),
     ("core.realize",),
     ("core.gradient",),
     ("core.tensor",),

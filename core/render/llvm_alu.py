@@ -21,7 +21,6 @@ _int = {
     Ops.AND: "and",
     Ops.OR: "or",
     Ops.XOR: "xor",
-    Ops.SHL: "shl",
 }
 _bool = {
     Ops.ADD: "or",
@@ -87,8 +86,8 @@ def _arithmetic(w: Writer, u: UOp, dtype: DType, operands: list[Operand]) -> Ope
         return w.let(to, f"{_bool[op]} {x}, {y.text}")
     if op in _int:
         return w.let(to, f"{_int[op]} {x}, {y.text}")
-    if op is Ops.SHR:
-        return w.let(to, f"{'lshr' if _unsigned(dtype) else 'ashr'} {x}, {y.text}")
+    if op in (Ops.SHL, Ops.SHR):
+        return _shift(w, u, dtype, x, y)
     if op is Ops.NEG:
         return w.let(to, f"sub {to} {constant(dtype, 0)}, {x.text}")
     if op is Ops.MAX:
@@ -137,6 +136,23 @@ def _float_max(w: Writer, u: UOp, dtype: DType, x: Operand, y: Operand) -> Opera
 
 def _is_number(u: UOp) -> bool:
     return u.op is Ops.CONST and u.arg == u.arg
+
+
+def _shift(w: Writer, u: UOp, dtype: DType, x: Operand, y: Operand) -> Operand:
+    """0 for amounts of the dtype's width or more (all sign bits for SHR of a signed number), which
+    LLVM leaves undefined."""
+    signed = not _unsigned(dtype)
+    name = "shl" if u.op is Ops.SHL else "ashr" if signed else "lshr"
+    amount = u.src[1]
+    if amount.op is Ops.CONST and 0 <= amount.arg < dtype.bits:
+        return w.let(x.type, f"{name} {x}, {y.text}")
+    fits = w.let(lanes("i1", dtype.count), f"icmp ult {y}, {constant(dtype, dtype.bits)}")
+    most = f"{x.type} {constant(dtype, dtype.bits - 1)}"
+    safe = w.let(x.type, f"select {fits}, {y}, {most}")
+    found = w.let(x.type, f"{name} {x}, {safe.text}")
+    if name == "ashr":
+        return found
+    return w.let(x.type, f"select {fits}, {found}, {x.type} {constant(dtype, 0)}")
 
 
 def _division(w: Writer, u: UOp, dtype: DType, x: Operand, y: Operand) -> Operand:

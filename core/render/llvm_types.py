@@ -10,7 +10,7 @@ import struct
 from typing import Final
 
 from core.dtype import ConstType, DType, dtypes
-from core.render.floats import float_bits
+from core.uop.bits import to_bits
 
 _types: Final = {
     "void": "void", "bool": "i1", "int8": "i8", "uint8": "i8", "int16": "i16", "uint16": "i16",
@@ -45,14 +45,14 @@ def scalar_constant(dtype: DType, value: ConstType) -> str:
     if dtypes.is_bool(dtype):
         return "true" if value else "false"
     if dtype.name in ("fp8e4m3", "fp8e5m2"):
-        return str(float_bits(dtype, float(value)))
+        return str(to_bits(value, dtype))
     if not dtypes.is_float(dtype):
         return str(int(value))
     value = float(value)
     if dtype.name == "float16":
-        return f"0xH{float_bits(dtype, value):04X}"
+        return f"0xH{to_bits(value, dtype):04X}"
     if dtype.name == "bfloat16":
-        return f"0xR{float_bits(dtype, value):04X}"
+        return f"0xR{to_bits(value, dtype):04X}"
     short = f"{value:e}"
     if math.isfinite(value) and float(short) == value:
         return short

@@ -1,0 +1,139 @@
+"""From a kernel AST and a Target to a Program, with every rewrite on the way observable.
+
+Compiling is deterministic and needs no device: code for any target can be made on any machine.
+Never runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from core.dtype import PtrDType
+from core.helpers import NOOPT, prod
+from core.passes.pipeline import lower_kernel
+from core.render import llvm
+from core.render.listing import Listing
+from core.render.rendered import Rendered
+from core.runtime.assembled import amd_isa, cpu_assembly
+from core.runtime.estimates import bytes_of, flops_of
+from core.runtime.program import Argument, Artifact, Program
+from core.target import Family, Target
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.observe import attached, context
+
+Render = Callable[[Sequence[UOp], str, Target], Rendered]
+
+SOURCES: Final[Mapping[Family, tuple[tuple[str, Render], ...]]] = {
+    "cpu": (("llvm", llvm.render),),
+    "amd": (("llvm", llvm.render),),
+}
+"""What is rendered for each family of targets. The first is what its devices load."""
+
+ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {
+    "cpu": cpu_assembly,
+    "amd": amd_isa,
+}
+"""What is compiled further, from the first source, by the LLVM that is always there."""
+
+_names: Final[dict[str, dict[UOp, int]]] = {}
+
+
+def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Program:
+    """The program of a kernel AST. The same arguments give the same object.
+
+    `opts` are applied instead of the heuristic's; () applies none. Raises CompileError where a
+    pass fails and RenderError where a node has no text.
+    """
+    chosen = None if opts is None else tuple(opts)
+    return _compile(ast, target, () if chosen is None and NOOPT else chosen)
+
+
+@lru_cache(maxsize=8192)
+def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
+    name = kernel_name(ast)
+    with context(name, "kernel", target=target.name):
+        uops = tuple(lower_kernel(ast, target, opts))
+        kind, render = SOURCES[target.family][0]
+        source = _artifact(kind, target, uops, name, render)
+        program = _program(name, ast, target, uops, source)
+        observer = attached()
+        if observer is not None:
+            for made in (source, *_further(source, name, uops)):
+                observer.artifact(made.kind, target.name, made.text, made.lines, made.facts)
+            observer.kernel(ast, program)
+    return program
+
+
+def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[Artifact]:
+    """Every text that can be made of a kernel for `target`, on any machine: PTX and CUDA C++; or
+    LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and the processor's assembly.
+
+    Raises as `compile_kernel` does.
+    """
+    program = compile_kernel(ast, target, opts)
+    found = [program.source, *_further(program.source, program.name, program.uops)]
+    for kind, render in SOURCES[target.family][1:]:
+        found.append(_artifact(kind, target, program.uops, program.name, render))
+    return found
+
+
+def _further(source: Artifact, name: str, uops: Sequence[UOp]) -> list[Artifact]:
+    assembler = ASSEMBLERS.get(source.target.family)
+    return [assembler(source, name, uops)] if assembler is not None else []
+
+
+def _artifact(
+    kind: str, target: Target, uops: Sequence[UOp], name: str, render: Render
+) -> Artifact:
+    made = render(uops, name, target)
+    lines = tuple(tuple(uops[at] for at in line) for line in made.lines)
+    return Artifact(kind, target, made.text, lines, made.facts)
+
+
+def _program(
+    name: str, ast: UOp, target: Target, uops: tuple[UOp, ...], source: Artifact
+) -> Program:
+    listing = Listing(uops, name, source.kind)
+    arguments: list[Argument] = []
+    for u in listing.pointers:
+        size = u.dtype.size if isinstance(u.dtype, PtrDType) else -1
+        arguments.append(Argument(u.arg, u.dtype.base, size, u in listing.stored))
+    shared = listing.thread_range
+    return Program(
+        name=name,
+        ast=ast,
+        target=target,
+        uops=uops,
+        source=source,
+        arguments=tuple(arguments),
+        variables=listing.variables,
+        global_size=listing.size_of("gidx"),
+        local_size=listing.size_of("lidx"),
+        threads=int(shared.src[0].vmax) if shared is not None else 0,
+        flops=flops_of(uops),
+        bytes=bytes_of(ast),
+    )
+
+
+def kernel_name(ast: UOp) -> str:
+    """A name that says the shape: E_ and the output's sizes for elementwise kernels, r_ and also
+    the reduced sizes for reduces; and n1, n2, ... after it for other kernels of the same shape.
+    The name in the AST's KernelInfo, where it has one."""
+    if isinstance(ast.arg, KernelInfo) and ast.arg.name:
+        return ast.arg.name
+    reduced: list[int] = []
+    out: tuple[int, ...] = ()
+    for u in ast.toposort():
+        if u.op is Ops.REDUCE_AXIS:
+            shape = u.src[0].shape or ()
+            reduced += [shape[i] for i in u.arg[1]]
+        elif u.op is Ops.STORE:
+            out = max(out, u.src[0].arg.shape, key=prod)
+    sizes = [n for n in (*out, *reduced) if n != 1] or [1]
+    base = "_".join(["r" if reduced else "E", *map(str, sizes)])
+    known = _names.setdefault(base, {})
+    number = known.setdefault(ast, len(known))
+    return f"{base}n{number}" if number else base

@@ -1,0 +1,158 @@
+"""`Buffer`: memory on a device, freed with its last user; and which BUFFER node owns which.
+
+Memory is taken when it is first needed. Never copies between host and device on its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from core.dtype import DType
+from core.errors import RunError
+from core.runtime.base import Allocator
+from core.runtime.host import HostAllocator
+from core.runtime.memory import account, allocator_of
+from core.runtime.numeric import memory_dtype
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+class Buffer:
+    """`size` elements of `dtype` on `device`; or a part of another buffer, `offset` elements in."""
+
+    __slots__ = ("__weakref__", "_allocator", "_handle", "address", "base", "device", "dtype",
+                 "nbytes", "offset", "size")  # fmt: skip
+
+    def __init__(
+        self, device: str, size: int, dtype: DType, base: Buffer | None = None, offset: int = 0
+    ) -> None:
+        self.device, self.size, self.dtype = device, size, dtype
+        self.nbytes = size * dtype.itemsize
+        self.base = base
+        self.offset = offset * dtype.itemsize
+        self.address = 0
+        self._handle: Any = None
+        self._allocator: Allocator | None = None
+        if base is not None and self.offset + self.nbytes > base.nbytes:
+            raise RunError(
+                f"a view of {self.nbytes} bytes at {self.offset} leaves its buffer",
+                f"buffer of {base.nbytes} bytes on {device}",
+            )
+
+    def __repr__(self) -> str:
+        state = "allocated" if self.allocated else "not allocated"
+        return f"Buffer({self.device}, {self.size}, {self.dtype}, {state})"
+
+    @property
+    def allocated(self) -> bool:
+        """Whether it has memory."""
+        return self._handle is not None
+
+    @property
+    def handle(self) -> Any:
+        """The allocator's handle, of an allocated buffer (of the whole, for a part)."""
+        return self._handle
+
+    def allocate(self) -> Buffer:
+        """Gives it memory where it has none. Raises RunError where there is none left."""
+        if self._handle is None:
+            if self.base is not None:
+                self.base.allocate()
+                self._handle, self._allocator = self.base._handle, self.base._allocator
+                self.address = self.base.address + self.offset
+            else:
+                self._take(allocator_of(self.device), None)
+        return self
+
+    def _take(self, allocator: Allocator, handle: Any) -> None:
+        self._handle = allocator.alloc(self.nbytes) if handle is None else handle
+        self._allocator = allocator
+        self.address = allocator.address(self._handle)
+        account(self.device, self.nbytes)
+
+    def deallocate(self) -> None:
+        """Gives its memory back, if it has any."""
+        handle, allocator = self._handle, self._allocator
+        self._handle, self.address = None, 0
+        if handle is not None and allocator is not None and self.base is None:
+            allocator.free(handle, self.nbytes)
+            account(self.device, -self.nbytes)
+
+    def __del__(self) -> None:
+        if self._handle is not None:
+            self.deallocate()
+
+    def copyin(self, data: memoryview) -> Buffer:
+        """Fills it with host bytes, of exactly its size. Raises RunError otherwise."""
+        self._check(data)
+        self.allocate()
+        assert self._allocator is not None
+        self._allocator.copyin(self._handle, self.offset, data.cast("B"))
+        return self
+
+    def copyout(self, data: memoryview) -> memoryview:
+        """Fills `data`, of exactly its size, with its bytes. Raises RunError without memory."""
+        self._check(data)
+        if self._handle is None or self._allocator is None:
+            raise RunError(f"{self!r} has no content", hint="realize it first")
+        self._allocator.copyout(data.cast("B"), self._handle, self.offset)
+        return data
+
+    def _check(self, data: memoryview) -> None:
+        if data.nbytes != self.nbytes or not data.contiguous:
+            raise RunError(f"{data.nbytes} bytes do not fill {self!r} of {self.nbytes}")
+
+    def host_view(self) -> memoryview | None:
+        """Its memory itself, where the host can see it."""
+        if self._handle is None or self._allocator is None:
+            return None
+        return self._allocator.host_view(self._handle, self.offset, self.nbytes)
+
+    def as_array(self) -> np.ndarray[Any, Any]:
+        """Its elements as a flat array that shares memory with it on the host, and is a copy of
+        other devices' memory. bfloat16 and 8-bit floats come as unsigned integers of their bits.
+        Raises RunError without memory."""
+        kind = memory_dtype(self.dtype)
+        shared = self.host_view()
+        if shared is not None:
+            found = np.frombuffer(shared, kind)
+            return found
+        copy = np.empty(self.size, kind)
+        self.copyout(memoryview(copy.view(np.uint8)))
+        return copy
+
+    @staticmethod
+    def share(device: str, array: np.ndarray[Any, Any], dtype: DType) -> Buffer:
+        """A buffer with the memory of a contiguous array: shared where the device is the host's
+        memory, else copied."""
+        made = Buffer(device, array.size, dtype)
+        allocator = allocator_of(device)
+        flat = np.ascontiguousarray(array)
+        if isinstance(allocator, HostAllocator) and flat.ctypes.data % dtype.itemsize == 0:
+            made._take(allocator, allocator.wrap(flat))
+            return made
+        return made.copyin(memoryview(flat.reshape(-1).view(np.uint8)))
+
+
+buffers: Final[WeakKeyDictionary[UOp, Buffer]] = WeakKeyDictionary()
+"""The memory of each BUFFER node; it goes when the node goes."""
+
+
+def buffer_of(u: UOp) -> Buffer:
+    """The memory of a BUFFER node, or the part of it that a BUFFER_VIEW names; not allocated yet
+    if it never was. Raises RunError for other nodes."""
+    found = buffers.get(u)
+    if found is not None:
+        return found
+    if u.op is Ops.BUFFER and u.device is not None:
+        made = Buffer(u.device, u.arg, u.dtype)
+    elif u.op is Ops.BUFFER_VIEW:
+        base = buffer_of(u.src[0])
+        made = Buffer(base.device, u.arg[0], u.dtype, base, u.arg[1])
+    else:
+        raise RunError(f"{u.op.name} has no memory of its own", u.origin or "", "realize it first")
+    buffers[u] = made
+    return made

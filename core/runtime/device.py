@@ -1,0 +1,76 @@
+"""`Device`: the devices of this machine by name, opened when first used.
+
+`Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0". Never imports a
+vendor's library before its device is asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from core.errors import DeviceError
+from core.helpers import DEV
+from core.runtime.base import Allocator, ComputeDevice
+from core.runtime.cpu import CpuDevice
+from core.runtime.memory import Allocators
+from core.runtime.null import NullDevice
+from core.runtime.reference import ReferenceDevice
+
+MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
+    "CPU": CpuDevice,
+    "REFERENCE": ReferenceDevice,
+    "NULL": NullDevice,
+}
+"""How each kind of device is opened, given its canonical name."""
+
+ALIASES: Final[Mapping[str, str]] = {"PYTHON": "REFERENCE", "LLVM": "CPU", "NUMPY": "REFERENCE"}
+
+
+class Devices:
+    """The registry. There is one, `Device`."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, ComputeDevice] = {}
+        self._default: str | None = None
+        self._lock = threading.Lock()
+
+    def canonicalize(self, name: str | None) -> str:
+        """The one spelling of a device's name; of None, the default device. Raises DeviceError
+        for a kind of device that does not exist."""
+        if name is None:
+            return self.DEFAULT
+        kind, _, number = name.upper().partition(":")
+        kind = ALIASES.get(kind, kind)
+        if kind not in MAKERS or (number and not number.isdigit()):
+            raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
+        return kind if int(number or 0) == 0 else f"{kind}:{int(number)}"
+
+    def __getitem__(self, name: str | None) -> ComputeDevice:
+        """The open device. Raises DeviceError where it is not present."""
+        found = self._open.get(name) if name is not None else None
+        if found is not None:
+            return found
+        key = self.canonicalize(name)
+        with self._lock:
+            if key not in self._open:
+                self._open[key] = MAKERS[key.partition(":")[0]](key)
+            return self._open[key]
+
+    @property
+    def DEFAULT(self) -> str:  # noqa: N802 - the field's own spelling
+        """The device of tensors that name none: DEV in the environment, or CPU."""
+        return self._default if self._default is not None else self.canonicalize(DEV.value)
+
+    @DEFAULT.setter
+    def DEFAULT(self, name: str) -> None:  # noqa: N802
+        self._default = self.canonicalize(name)
+
+    def allocator(self, name: str) -> Allocator:
+        """The memory of a device."""
+        return self[name].allocator
+
+
+Device: Final = Devices()
+Allocators.find = Device.allocator

@@ -1,0 +1,42 @@
+"""Who allocates for which device, and how many bytes are taken.
+
+Allocators register here when their device opens, so that buffers need not know devices.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from core.runtime.base import Allocator
+from core.uop.observe import attached
+
+
+class Allocators:
+    """The function that finds a device's allocator; set by `core/runtime/device.py`."""
+
+    find: Callable[[str], Allocator]
+
+
+_lock: Final = threading.Lock()
+_allocated: Final[dict[str, int]] = {}
+
+
+def allocator_of(device: str) -> Allocator:
+    """The allocator of a device. Raises DeviceError for a device that is not there."""
+    return Allocators.find(device)
+
+
+def account(device: str, nbytes: int) -> None:
+    """Bytes taken (or, negative, given back); told to observers."""
+    with _lock:
+        total = _allocated[device] = _allocated.get(device, 0) + nbytes
+    observer = attached()
+    if observer is not None:
+        observer.memory(device, total)
+
+
+def allocated(device: str) -> int:
+    """Bytes taken on `device` now."""
+    return _allocated.get(device, 0)

@@ -1,0 +1,74 @@
+"""What compiling a kernel gives: texts with line maps, arguments, launch sizes, estimates.
+
+Plain data. Compiles nothing and runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.dtype import DType
+from core.target import Target
+from core.uop.uop import UOp
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """One text made of a kernel: `kind` is "ptx", "llvm", "cpu_asm", "amd_isa", "hip", "cuda" or
+    "c". `lines` has, for each line of `text`, the nodes of the linear program behind it. `facts`
+    is what the compiler says about it ("vgprs": "24")."""
+
+    kind: str
+    target: Target
+    text: str
+    lines: tuple[tuple[UOp, ...], ...]
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A pointer argument: the number of its DEFINE_GLOBAL, its elements, whether it is written."""
+
+    number: int
+    dtype: DType
+    size: int
+    written: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A compiled kernel. `source` is the artifact that a device loads; the function in it takes
+    `arguments` in order and then `variables` in order.
+
+    `flops` counts arithmetic on floats and `bytes` the memory that must be touched at least, both
+    for one launch and at the upper bounds of all variables.
+    """
+
+    name: str
+    ast: UOp
+    target: Target
+    uops: tuple[UOp, ...]
+    source: Artifact
+    arguments: tuple[Argument, ...]
+    variables: tuple[UOp, ...]
+    global_size: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    threads: int
+    flops: int
+    bytes: int
+
+    @property
+    def outs(self) -> tuple[int, ...]:
+        """Numbers of the arguments that it writes."""
+        return tuple(a.number for a in self.arguments if a.written)
+
+    @property
+    def ins(self) -> tuple[int, ...]:
+        """Numbers of the arguments that it only reads."""
+        return tuple(a.number for a in self.arguments if not a.written)
+
+    @property
+    def globals(self) -> tuple[tuple[DType, int], ...]:
+        """(dtype, elements) of each pointer argument."""
+        return tuple((a.dtype, a.size) for a in self.arguments)

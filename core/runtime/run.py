@@ -1,0 +1,129 @@
+"""Runs a schedule: compiles each kernel once, allocates its outputs, launches, tells observers.
+
+Never schedules and never decides what is computed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Protocol
+
+from core.compile import compile_kernel, kernel_name
+from core.errors import RunError
+from core.helpers import DEBUG, NOOPT
+from core.runtime.base import Runner
+from core.runtime.buffer import Buffer, buffer_of
+from core.runtime.device import Device
+from core.uop import Ops, UOp
+from core.uop.observe import Observer, attached
+
+
+class Item(Protocol):
+    """What `run_schedule` needs of a ScheduleItem."""
+
+    @property
+    def ast(self) -> UOp:
+        """A kernel's SINK, or a COPY."""
+        ...
+
+    @property
+    def bufs(self) -> tuple[UOp, ...]:
+        """The BUFFER behind each argument, by number; of a COPY, (to, from)."""
+        ...
+
+
+class Kernel:
+    """A kernel ready to run on one device."""
+
+    __slots__ = ("bytes", "flops", "name", "runner")
+
+    def __init__(self, name: str, runner: Runner, bytes_: int, flops: int) -> None:
+        self.name, self.runner, self.bytes, self.flops = name, runner, bytes_, flops
+
+
+def kernel_for(ast: UOp, device: str) -> Kernel:
+    """The kernel of an AST on a device, compiled and loaded at the first call."""
+    return _kernel(ast, device, bool(NOOPT))
+
+
+@lru_cache(maxsize=8192)
+def _kernel(ast: UOp, device: str, _: bool) -> Kernel:
+    found = Device[device]
+    if found.target is None:
+        name = kernel_name(ast)
+        return Kernel(name, found.load_ast(ast, name), 0, 0)
+    program = compile_kernel(ast, found.target)
+    if DEBUG.value >= 2:
+        print(program.source.text)
+    return Kernel(program.name, found.load(program), program.bytes, program.flops)
+
+
+_nothing: Final[Mapping[str, int]] = {}
+
+
+def run_schedule(items: Iterable[Item], variables: Mapping[str, int] = _nothing) -> None:
+    """Runs the items in order. Buffers that have no memory yet get it.
+
+    Raises RunError for memory that cannot be had, or what compiling raises.
+    """
+    for item in items:
+        observer = attached()
+        if item.ast.op is Ops.COPY:
+            _copy(item.bufs, observer)
+        else:
+            _launch(item, variables, observer)
+
+
+def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None) -> None:
+    buffers = [buffer_of(u) for u in item.bufs]
+    for buffer in buffers:
+        buffer.allocate()
+    device = buffers[0].device
+    kernel = kernel_for(item.ast, device)
+    if observer is None and not DEBUG:
+        kernel.runner(buffers, variables)
+        return
+    start = time.perf_counter_ns()
+    seconds = kernel.runner(buffers, variables, wait=True)
+    took = time.perf_counter_ns() - start if seconds is None else int(seconds * 1e9)
+    _told(kernel.name, device, took, start, kernel.bytes, kernel.flops, observer)
+
+
+def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
+    if len(bufs) != 2:
+        raise RunError(f"a copy between {len(bufs)} buffers", hint="give (to, from)")
+    target, source = (buffer_of(u).allocate() for u in bufs)
+    start = time.perf_counter_ns()
+    copy_buffer(target, source)
+    took = time.perf_counter_ns() - start
+    name = f"copy {source.device} to {target.device}"
+    _told(name, target.device, took, start, source.nbytes, 0, observer)
+
+
+def copy_buffer(target: Buffer, source: Buffer) -> None:
+    """The bytes of `source` into `target`, straight from memory to memory where the host sees
+    either. Raises RunError for different sizes."""
+    Device[source.device].synchronize()
+    visible = source.host_view()
+    if visible is not None:
+        target.copyin(visible)
+        return
+    inside = target.host_view()
+    if inside is not None:
+        source.copyout(inside)
+        return
+    bounce = memoryview(bytearray(source.nbytes))
+    source.copyout(bounce)
+    target.copyin(bounce)
+
+
+def _told(
+    name: str, device: str, ns: int, start: int, nbytes: int, flops: int, observer: Observer | None
+) -> None:
+    if DEBUG:
+        speed = f"{flops / max(ns, 1):8.2f} GFLOP/s {nbytes / max(ns, 1):8.2f} GB/s"
+        print(f"{device:>10} {name:<32} {ns / 1000:10.1f} us {speed}")
+    if observer is not None:
+        observer.launch(name, device, ns, start, nbytes)
