@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime",),
     ("core.compile",),
     ("core.runtime.run", "core.runtime.isolate"),
+    ("core.runtime.run", "core.runtime.isolate"),
     ("core.realize",),
     ("core.gradient",),
     ("core.tensor",),
