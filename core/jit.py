@@ -63,16 +63,16 @@ class TinyJit(Generic[P, R]):
         self.calls, self.captured = 0, None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        args, kwargs = stored_tensors(args), stored_tensors(kwargs)
         found = dict(arguments(args, kwargs))
         tensors = {place: x for place, x in found.items() if isinstance(x, Tensor)}
-        stored = [x.contiguous() if x.uop.base.op is Ops.CONST else x for x in tensors.values()]
-        if stored:
-            Tensor.realize(*stored)
+        if tensors:
+            Tensor.realize(*tensors.values())
         signature = Signature(
             tuple((p, x.shape, x.dtype, x.device) for p, x in tensors.items()),
             tuple((p, x) for p, x in found.items() if not isinstance(x, Tensor)),
         )
-        inputs = tuple(x.uop.base for x in stored)
+        inputs = tuple(x.uop.base for x in tensors.values())
         self.calls += 1
         if self.calls == 1:
             return self.function(*args, **kwargs)
@@ -137,6 +137,21 @@ def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[s
             stack.extend((f"{place}[{i}]", x[i]) for i in reversed(range(len(x))))
         else:
             yield place, x
+
+
+def stored_tensors(value: Any) -> Any:
+    """`value` with each Tensor in it, however deep in lists, tuples and dicts, in memory of its own
+    and row-major: what was captured for one input then holds for the next."""
+    if isinstance(value, Tensor):
+        u = value.uop
+        while u.op is Ops.RESHAPE:
+            u = u.src[0]
+        return value if u.op is Ops.BUFFER else value.contiguous()
+    if isinstance(value, list | tuple):
+        return type(value)(stored_tensors(x) for x in value)
+    if isinstance(value, dict):
+        return {name: stored_tensors(x) for name, x in value.items()}
+    return value
 
 
 def _words(kind: list[Any]) -> str:

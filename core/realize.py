@@ -14,9 +14,7 @@ from core.runtime import run
 _captures: list[list[ScheduleItem]] = []
 
 
-def run_schedule(
-    items: Sequence[ScheduleItem], variables: Mapping[str, int] | None = None
-) -> None:
+def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | None = None) -> None:
     """Runs `items` in order, with the values of symbolic variables by name.
 
     Raises RunError for memory that cannot be had, and what compiling raises.

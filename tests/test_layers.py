@@ -18,6 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.helpers",),
     ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late"),
     ("core.target", "core.shape"),
+    ("core.uop.bits", "core.uop.meaning_arrays"),
     ("core.uop.meaning", "core.uop.bounds", "core.uop.shapes", "core.uop.ranges"),
     ("core.uop.node", "core.uop.arithmetic", "core.uop.movement"),
     ("core.uop.uop",),
@@ -36,7 +37,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.nn",),
     ("core",),
     ("viz.schema",),
-    ("viz.trace",),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
