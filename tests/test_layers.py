@@ -18,8 +18,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.helpers",),
     ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late"),
     ("core.target", "core.shape"),
-    ("core.uop.bits", "core.uop.meaning_arrays"),
-    ("core.uop.meaning", "core.uop.bounds", "core.uop.shapes", "core.uop.ranges"),
+    ("core.uop.bits",),
+    (
+        "core.uop.meaning",
+        "core.uop.meaning_arrays",
+        "core.uop.bounds",
+        "core.uop.shapes",
+        "core.uop.ranges",
+    ),
     ("core.uop.node", "core.uop.arithmetic", "core.uop.movement"),
     ("core.uop.uop",),
     ("core.uop",),
@@ -41,7 +47,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 # A package's __init__ runs before its modules: importing `core.uop.uop` is not importing these.
-MODULES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/*.py"), *ROOT.glob("viz/server/*.py")])
+MODULES = sorted(
+    [*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/*.py"), *ROOT.glob("viz/server/*.py")]
+)
 
 
 def module_name(path: Path) -> str:
@@ -90,4 +98,6 @@ def test_imports_stand_at_the_top(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             hidden = [f"line {line}: {name}" for name, line in imports_of(node)]
             hidden = [h for h in hidden if ": core" in h or ": viz" in h]
-            assert not hidden, f"{module_name(path)}.{node.name} imports inside a function: {hidden}"
+            assert not hidden, (
+                f"{module_name(path)}.{node.name} imports inside a function: {hidden}"
+            )
