@@ -1,0 +1,93 @@
+"""Who uses which value, through which view, and where the uses of a value come together again.
+
+An index of one graph, computed once. Never decides anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from core.shape import ShapeTracker
+from core.uop import GroupOp, Ops, UOp
+
+BARRIERS = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY, Ops.SINK})
+"""Nodes that end a kernel."""
+COMPUTE = GroupOp.Elementwise | {Ops.REDUCE_AXIS}
+"""Nodes that a kernel computes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`user` reads a value, directly (None) or through a view."""
+
+    user: UOp
+    st: ShapeTracker | None
+
+
+@dataclass
+class Fanout:
+    """The uses of every node of a graph whose movement ops are views."""
+
+    sink: UOp
+    order: dict[UOp, int] = field(init=False)
+    uses: dict[UOp, list[Use]] = field(init=False)
+    reads_memory: set[UOp] = field(init=False)
+    meets: dict[UOp, UOp] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.order = {u: n for n, u in enumerate(self.sink.toposort())}
+        self.uses = {u: [] for u in self.order}
+        self.reads_memory = set()
+        for u in self.order:
+            values = u.src[1:] if u.op is Ops.ASSIGN else u.src
+            stored = u.op in BARRIERS or u.op in (Ops.BUFFER, Ops.BUFFER_VIEW)
+            if stored or any(s in self.reads_memory for s in values):
+                self.reads_memory.add(u)
+            if u.op is Ops.VIEW:
+                continue
+            for s in values:
+                use = Use(u, s.arg) if s.op is Ops.VIEW else Use(u, None)
+                self.uses[s.src[0] if s.op is Ops.VIEW else s].append(use)
+        self.meets = _post_dominators(self.uses, self.sink)
+
+    def between(self, first: UOp, last: UOp) -> list[UOp]:
+        """The nodes on the ways from `first` to `last`, where all of them lead; without `first`,
+        in topological order."""
+        found = {last}
+        stack = [first]
+        while stack:
+            for use in self.uses[stack.pop()]:
+                if use.user not in found:
+                    found.add(use.user)
+                    stack.append(use.user)
+        return sorted(found, key=self.order.__getitem__)
+
+
+def _post_dominators(uses: dict[UOp, list[Use]], sink: UOp) -> dict[UOp, UOp]:
+    """For each node the first one that every way from it to the sink passes.
+
+    The nearest common ancestor of the users in the tree built so far, users first (Cooper, Harvey,
+    Kennedy, "A Simple, Fast Dominance Algorithm", 2001, for a graph without cycles).
+    """
+    parent: dict[UOp, UOp] = {sink: sink}
+    depth = {sink: 0}
+
+    def common(users: Iterable[UOp]) -> UOp:
+        found: UOp | None = None
+        for u in users:
+            if found is None:
+                found = u
+                continue
+            while found is not u:
+                if depth[found] >= depth[u]:
+                    found = parent[found]
+                else:
+                    u = parent[u]
+        return sink if found is None else found
+
+    for u in reversed(uses):
+        if u is not sink:
+            parent[u] = common(use.user for use in uses[u] if use.user in parent)
+            depth[u] = depth[parent[u]] + 1
+    return parent

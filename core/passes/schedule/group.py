@@ -1,0 +1,226 @@
+"""Grouping: which values become memory, so that the graph falls apart into kernels.
+
+A value is stored because it must be (an output, a copied value) or because computing it again where
+it is used would cost more than storing it. A reduce is stored at the end of the elementwise chain
+that follows it. The decision never changes a result, only the number and the cost of kernels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.helpers import OPT
+from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
+from core.shape import ShapeTracker
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+
+EXPENSIVE = {
+    Ops.EXP2: 8,
+    Ops.LOG2: 8,
+    Ops.SIN: 8,
+    Ops.POW: 16,
+    Ops.SQRT: 4,
+    Ops.RECIPROCAL: 4,
+    Ops.FDIV: 4,
+    Ops.IDIV: 4,
+    Ops.MOD: 4,
+    Ops.THREEFRY: 64,
+}
+"""Cost of an op in additions; 1 for all others, and for a load."""
+REPEAT_LIMIT = 9
+"""A value read several times by an expanding view is computed each time up to this cost."""
+SHARE_LIMIT = 256
+"""A value that several kernels use is computed in each up to this cost."""
+SPREAD_LIMIT = 64
+"""A value that one kernel reads through several views is computed for each up to this cost."""
+MOST_BUFFERS = 120
+"""Buffers that one kernel may use: what the parameter space of every GPU can address."""
+
+
+def group(sink: UOp) -> set[UOp]:
+    """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already."""
+    grouping = Grouping(Fanout(sink))
+    grouping.store_needed()
+    if OPT.value == 0:
+        grouping.stored.update(u for u in grouping.fanout.order if u.op in COMPUTE)
+        return grouping.stored
+    grouping.end_reduces()
+    grouping.store_repeated()
+    grouping.store_spread()
+    grouping.limit_buffers()
+    return grouping.stored
+
+
+@dataclass
+class Grouping:
+    """The state of one `group`: what is stored, and which reduce each elementwise node follows."""
+
+    fanout: Fanout
+    stored: set[UOp] = field(default_factory=lambda: set[UOp]())
+    follows: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
+
+    def store_needed(self) -> None:
+        """Outputs, copied values, and values whose bits are read as elements of another size."""
+        for u in self.fanout.order:
+            resized = u.op is Ops.BITCAST and u.dtype.itemsize != u.src[0].dtype.itemsize
+            if u.op in (Ops.SINK, Ops.COPY) or resized:
+                self.stored.update(s.base for s in u.src if s.base.op in COMPUTE)
+
+    def end_reduces(self) -> None:
+        """Stores each reduce at the end of the elementwise chain that it can be computed with."""
+        for r in self.fanout.order:
+            if r.op is Ops.REDUCE_AXIS and r in self.fanout.reads_memory and r not in self.stored:
+                self._end_reduce(r)
+
+    def _end_reduce(self, r: UOp) -> None:
+        end = r
+        while end not in self.stored and OPT.value >= 2:
+            meet = self.fanout.meets[end]
+            if meet.op in (Ops.SINK, Ops.COPY):
+                break
+            region = self.fanout.between(end, meet)
+            if not self._fits(r, end, region):
+                break
+            self.follows.update((u, r) for u in region)
+            end = meet
+            if end.op in BARRIERS:
+                return
+        if end not in self.stored:
+            while end.op is Ops.CAST and end is not r:
+                inner = end.src[0].base
+                if (
+                    end.dtype.itemsize <= inner.dtype.itemsize
+                    or self.follows.get(inner, r) is not r
+                ):
+                    break
+                end = inner  # the wider dtype would only be more to write and read
+            self.stored.add(end)
+
+    def _fits(self, r: UOp, end: UOp, region: list[UOp]) -> bool:
+        """Whether one kernel can compute `region`, the last node of it being its output: all of
+        it elementwise, no other reduce, and each node reading the elements of `end` in one order.
+        """
+        reads: dict[UOp, ShapeTracker] = {end: ShapeTracker.from_shape(end.shaped)}
+        for u in region:
+            last = u is region[-1]
+            if u.op not in GroupOp.Elementwise and not (last and u.op in BARRIERS):
+                return False
+            if (u in self.stored and not last) or self.follows.get(u, r) is not r:
+                return False
+            if u.device != r.device:
+                return False
+            values = u.src[1:] if u.op is Ops.ASSIGN else u.src
+            for s in values:
+                base, st = (s.src[0], s.arg) if s.op is Ops.VIEW else (s, None)
+                if base not in reads:
+                    continue
+                if st is not None and not _one_to_one(st, base.shaped):
+                    return False
+                through = reads[base] if st is None else reads[base] + st
+                if reads.setdefault(u, through) != through:
+                    return False
+        return True
+
+    def store_repeated(self) -> None:
+        """Stores elementwise values that expanding views or several kernels would compute again."""
+        for u in self.fanout.order:
+            if u.op not in GroupOp.Elementwise or u in self.stored or not self._may_store(u):
+                continue
+            uses = self.fanout.uses[u]
+            repeated = any(use.st is not None and use.st.size > u.size for use in uses)
+            limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
+            shared = len(uses) > 1 and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT
+            if (repeated and self._cost(u, limit) > limit) or (shared and not self._stays(u)):
+                self.stored.add(u)
+
+    def _may_store(self, u: UOp) -> bool:
+        """Constants and counting are never stored, except for random numbers, which are costly."""
+        return u in self.fanout.reads_memory or self._cost(u, 63) > 63
+
+    def _stays(self, u: UOp) -> bool:
+        """Whether all uses of `u` come together in one kernel, without a reduce between."""
+        meet = self.fanout.meets[u]
+        if meet.op is Ops.SINK:
+            return False
+        region = self.fanout.between(u, meet)
+        return all(v.op in GroupOp.Elementwise and v not in self.stored for v in region[:-1]) and (
+            region[-1].op in COMPUTE or region[-1].op in BARRIERS
+        )
+
+    def store_spread(self) -> None:
+        """Stores elementwise values that one kernel would compute under many different views."""
+        copies: dict[UOp, int] = {}
+        for u in reversed(self.fanout.order):
+            through: dict[ShapeTracker | None, int] = {}
+            for use in self.fanout.uses[u]:
+                fresh = use.user in self.stored or use.user.op in BARRIERS
+                count = 1 if fresh else copies.get(use.user, 1)
+                through[use.st] = max(through.get(use.st, 1), count)
+            copies[u] = sum(through.values()) or 1
+            if copies[u] > 4 and u.op in GroupOp.Elementwise and u not in self.stored:
+                limit = SPREAD_LIMIT // copies[u]
+                if u in self.fanout.reads_memory and self._cost(u, limit) > limit:
+                    self.stored.add(u)
+            if u in self.stored:
+                copies[u] = 1
+
+    def limit_buffers(self) -> None:
+        """Stores elementwise values until no kernel uses more buffers than a launch can pass."""
+        inputs: dict[UOp, frozenset[UOp]] = {}
+        none: frozenset[UOp] = frozenset()
+        for u in self.fanout.order:
+            if u.op is Ops.VIEW:
+                inputs[u] = inputs[u.src[0]]
+            elif u.op not in COMPUTE and u.op not in (Ops.CONTIGUOUS, Ops.ASSIGN):
+                inputs[u] = frozenset({u}) if u in self.fanout.reads_memory else none
+                continue
+            else:
+                values = u.src[1:] if u.op is Ops.ASSIGN else u.src
+                while len(found := none.union(*(inputs[s] for s in values))) > MOST_BUFFERS:
+                    widest = max(values, key=lambda s: len(inputs[s]))
+                    if len(inputs[widest]) <= 1:
+                        break
+                    self.stored.add(widest.base)
+                    inputs[widest] = inputs[widest.base] = frozenset({widest.base})
+                inputs[u] = found
+            if u in self.stored or u.op in (Ops.CONTIGUOUS, Ops.ASSIGN):
+                inputs[u] = frozenset({u})
+
+    def _cost(self, u: UOp, limit: int) -> int:
+        """Cost of one element of `u` computed from stored values; counting stops over `limit`."""
+        total, seen, stack = 0, {u}, [u]
+        while stack and total <= limit:
+            v = stack.pop()
+            if v.op in COMPUTE:
+                total += EXPENSIVE.get(v.op, 1)
+            elif v.op in (Ops.BUFFER, Ops.BUFFER_VIEW) or v.op in BARRIERS:
+                total += 1
+                continue
+            for s in v.src:
+                base = s.base
+                if base in self.stored:
+                    total += base not in seen
+                elif base not in seen:
+                    stack.append(base)
+                seen.add(base)
+        return total
+
+
+def _one_to_one(st: ShapeTracker, shape: tuple[int, ...]) -> bool:
+    """Whether the view reads each element exactly once and nothing else."""
+    if st.contiguous:
+        return True
+    return not st.masked and st.invert(shape) is not None
+
+
+@rule(UPat(frozenset(Ops) - {Ops.CONTIGUOUS}, name="u"))
+def store_group(ctx: set[UOp], u: UOp) -> UOp | None:
+    """f(x) -> f(contiguous(x)) for each value x that grouping stores"""
+    if ctx.isdisjoint(u.src):
+        return None
+    return u.rebuild(tuple(s.contiguous() if s in ctx else s for s in u.src))
+
+
+storing = PatternMatcher([store_group], name="store groups")
+
+__all__ = ["Use", "group", "storing"]

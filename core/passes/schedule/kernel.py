@@ -1,0 +1,130 @@
+"""One kernel: from what it stores and where, to its AST with numbered arguments.
+
+Buffers become DEFINE_GLOBAL with LOAD and STORE, views go to the leaves. Never looks at another
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from core.errors import DeviceError, ScheduleError
+from core.passes.schedule.copies import is_disk
+from core.passes.schedule.push_views import pushing
+from core.passes.schedule.views import movement_to_view
+from core.shape import ShapeTracker
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import KernelInfo
+
+
+@dataclass
+class Arguments:
+    """The memory that a kernel uses, in the order of its arguments: outputs first."""
+
+    memory: list[UOp] = field(default_factory=lambda: list[UOp]())
+    variables: dict[str, int] = field(default_factory=lambda: dict[str, int]())
+
+    def pointer(self, memory: UOp) -> UOp:
+        """The argument for a BUFFER, BUFFER_VIEW or AFTER one of them."""
+        if memory not in self.memory:
+            self.memory.append(memory)
+        number = self.memory.index(memory)
+        return UOp(Ops.DEFINE_GLOBAL, memory.dtype.ptr(memory.size), (), number)
+
+
+@rule(UPat((Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER), name="memory"))
+def load_memory(ctx: Arguments, memory: UOp) -> UOp:
+    """buffer -> load(view(argument))"""
+    pointer = ctx.pointer(memory)
+    return pointer.view(ShapeTracker.from_shape(memory.shaped)).load(dtype=memory.dtype)
+
+
+@rule(UPat((Ops.CONST, Ops.IOTA), src=(UPat(Ops.DEVICE),), name="c"))
+def forget_device(c: UOp) -> UOp:
+    """c on a device -> c"""
+    return c.replace(src=())
+
+
+@rule(UPat(Ops.BIND, src=(UPat.var("variable"), UPat(Ops.CONST, name="value"))))
+def bind_variable(ctx: Arguments, variable: UOp, value: UOp) -> UOp:
+    """variable = value -> variable, the value given at launch. Raises ScheduleError for two."""
+    name = variable.arg[0]
+    if ctx.variables.setdefault(name, value.arg) != value.arg:
+        raise ScheduleError(
+            f"{name} is both {ctx.variables[name]} and {value.arg} in one kernel",
+            where=variable.origin or "",
+            hint="bind a variable to one value, or use two variables",
+        )
+    return variable
+
+
+arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel arguments")
+to_leaves = pushing + PatternMatcher([movement_to_view])
+
+
+def kernel_ast(
+    stores: Sequence[tuple[UOp, ShapeTracker, UOp]],
+) -> tuple[UOp, Arguments]:
+    """The AST that stores each value through a tracker in memory: (memory, tracker, value).
+
+    Raises ScheduleError for a kernel that reads what it assigns in another order, and DeviceError
+    for memory on different devices or on a disk.
+    """
+    ctx = Arguments()
+    places = [ctx.pointer(memory).view(st) for memory, st, _ in stores]
+    sink = UOp.sink(
+        *(place.store(value) for place, (_, _, value) in zip(places, stores, strict=True)),
+        arg=KernelInfo(),
+    )
+    sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel arguments")
+    sink = graph_rewrite(sink, to_leaves, name="push views left")
+    _check_devices(ctx, sink)
+    _check_assigns(ctx, sink, places)
+    return sink, ctx
+
+
+def _check_devices(ctx: Arguments, sink: UOp) -> None:
+    devices = list(dict.fromkeys(m.device for m in ctx.memory))
+    if len(devices) > 1:
+        raise DeviceError(
+            "one kernel would need memory on " + " and ".join(str(d) for d in devices),
+            where=origin_of(sink),
+            hint="move the operands to one device with .to(device)",
+        )
+    if is_disk(devices[0]):
+        raise DeviceError(
+            f"{devices[0]} stores but does not compute",
+            where=origin_of(sink),
+            hint="copy the values to a device that computes with .to(device)",
+        )
+
+
+def _check_assigns(ctx: Arguments, sink: UOp, places: Sequence[UOp]) -> None:
+    written = {place.src[0]: place.arg for place in places}
+    targets = {_buffer(ctx.memory[pointer.arg]) for pointer in written}
+    for u in sink.toposort():
+        if u.op is not Ops.LOAD:
+            continue
+        place = u.src[0]
+        memory = ctx.memory[place.src[0].arg]
+        if _buffer(memory) in targets and written.get(place.src[0]) != place.arg:
+            raise ScheduleError(
+                "a kernel reads what it assigns in another order than it writes it",
+                where=origin_of(sink),
+                hint="store the value first: x.assign(value.contiguous())",
+            )
+
+
+def _buffer(memory: UOp) -> UOp:
+    while memory.op in (Ops.AFTER, Ops.BUFFER_VIEW):
+        memory = memory.src[0]
+    return memory
+
+
+def origin_of(sink: UOp) -> str:
+    """The user's line that asked for the output of a kernel, as far as it is known."""
+    for u in reversed(sink.toposort()):
+        if u.origin:
+            return f"from {u.origin}"
+    return ""

@@ -1,0 +1,118 @@
+"""Kernelize: what has to be stored becomes memory after a KERNEL that fills it.
+
+`contiguous(x)` and `assign(t, x)` become `AFTER(buffer, KERNEL(ast, arguments...))`, a copy becomes
+a KERNEL around a COPY. KERNEL's first source is the AST, the others are the memory behind
+DEFINE_GLOBAL 0, 1, ... Afterwards the graph between buffers consists of kernels alone. Never
+decides what is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.errors import ScheduleError
+from core.passes.schedule.copies import bitcast_memory, copy_of_view
+from core.passes.schedule.kernel import kernel_ast
+from core.passes.schedule.views import drop_view, merge_views, movement_to_view
+from core.shape import ShapeTracker
+from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.kernelinfo import KernelInfo
+
+LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
+
+
+@dataclass
+class Kernels:
+    """What the pass notes down about the kernels it makes, by the memory they fill first."""
+
+    origins: dict[UOp, tuple[str, ...]] = field(
+        default_factory=lambda: dict[UOp, tuple[str, ...]]()
+    )
+    variables: dict[UOp, dict[str, int]] = field(
+        default_factory=lambda: dict[UOp, dict[str, int]]()
+    )
+    fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
+
+    def new_buffer(self, like: UOp) -> UOp:
+        """Memory for the values of `like`. Raises ScheduleError for a value without a device."""
+        if like.device is None:
+            raise ScheduleError(
+                "a value to be stored has no device",
+                where=like.origin or "",
+                hint="constants name their device: UOp.full(shape, value, dtype, device)",
+            )
+        buffer = UOp.new_buffer(like.device, like.size, like.dtype)
+        self.fresh.append(buffer)
+        return buffer
+
+    def run(self, memory: UOp, st: ShapeTracker, value: UOp) -> UOp:
+        """`memory` after a kernel stored `value` in it."""
+        ast, found = kernel_ast([(memory, st, value)])
+        kernel = UOp(Ops.KERNEL, src=(ast, *found.memory), arg=KernelInfo())
+        self.variables[memory] = found.variables
+        nodes = value.toposort(lambda u: u.op not in LEAVES)
+        self.origins[memory] = tuple(dict.fromkeys(u.origin for u in nodes if u.origin))
+        return memory.after(kernel)
+
+
+@rule(UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),), name="c"))
+def store_contiguous(ctx: Kernels, c: UOp, x: UOp) -> UOp:
+    """contiguous(x) -> new buffer after a kernel stored x in it"""
+    st = ShapeTracker.from_shape(c.shaped)
+    return ctx.run(ctx.new_buffer(c), st, x).reshape(c.shaped)
+
+
+@rule(UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("x")), name="a"))
+def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
+    """assign(view(buffer), x) -> view(buffer after a kernel stored x in it)"""
+    memory = target.base
+    st = target.arg if target.op is Ops.VIEW else ShapeTracker.from_shape(target.shaped)
+    if memory.op not in LEAVES or st.masked:
+        raise ScheduleError(
+            f"cannot assign to {'padding' if st.masked else memory.op.name}",
+            where=a.origin or "",
+            hint="assign to a buffer, or to a part of one",
+        )
+    if any(n > 1 and stride == 0 for n, stride in zip(st.shape, st.real_strides(), strict=True)):
+        raise ScheduleError(
+            "cannot assign several values to one element",
+            where=a.origin or "",
+            hint="the target is expanded; assign to it before it is",
+        )
+    return ctx.run(memory, st, x).view(st)
+
+
+@rule(
+    UPat(Ops.COPY, src=(UPat(tuple(LEAVES), name="x"), UPat(Ops.DEVICE, name="device")), name="c")
+)
+def store_copy(ctx: Kernels, c: UOp, x: UOp, device: UOp) -> UOp:
+    """copy(buffer, device) -> new buffer on the device after a copy"""
+    buffer = ctx.new_buffer(c)
+    source = UOp(Ops.DEFINE_GLOBAL, x.dtype.ptr(x.size), (), 1)
+    kernel = UOp(Ops.KERNEL, src=(UOp(Ops.COPY, c.dtype, (source, device)), buffer, x),
+                 arg=KernelInfo())  # fmt: skip
+    if c.origin:
+        ctx.origins[buffer] = (c.origin,)
+    return buffer.after(kernel)
+
+
+@rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.VIEW, src=(UPat(Ops.AFTER, name="x"),), name="v"),)))
+def contiguous_after(v: UOp, x: UOp) -> UOp | None:
+    """contiguous(view(x)) -> view(x) where x was stored row-major by a kernel"""
+    return v if v.arg.contiguous and v.size == x.size else None
+
+
+kernelizing = PatternMatcher(
+    [
+        movement_to_view,
+        merge_views,
+        drop_view,
+        copy_of_view,
+        bitcast_memory,
+        contiguous_after,
+        store_contiguous,
+        store_assign,
+        store_copy,
+    ],
+    name="kernelize",
+)

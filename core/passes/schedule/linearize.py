@@ -1,0 +1,133 @@
+"""Linear schedule: the kernels of a kernelized graph in an order in which they can run.
+
+A kernel comes after those that fill its arguments, and a kernel that overwrites memory comes after
+all that read what was there before. Among the possible orders it takes the one nearest to the
+depth-first order of the graph, in which a result is used soon after it was made, so that little
+memory is alive at a time. Never changes a kernel.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+from core.errors import ScheduleError
+from core.passes.schedule.item import ScheduleItem
+from core.passes.schedule.kernelize import LEAVES, Kernels
+from core.uop import Ops, UOp
+
+Edges = dict[UOp, dict[UOp, None]]
+_graph_ops = LEAVES | {Ops.VIEW, Ops.KERNEL, Ops.BITCAST}
+
+
+def kernels_of(sink: UOp) -> list[UOp]:
+    """All KERNELs that `sink` needs, sources first."""
+    order = sink.toposort(lambda u: u is sink or u.op in _graph_ops)
+    return [u for u in order if u.op is Ops.KERNEL]
+
+
+def outputs_of(kernel: UOp) -> tuple[UOp, ...]:
+    """The memory that a KERNEL overwrites, as it was before."""
+    ast = kernel.src[0]
+    return kernel.src[1 : 1 + (len(ast.src) if ast.op is Ops.SINK else 1)]
+
+
+def inputs_of(kernel: UOp) -> list[UOp]:
+    """The memory that a KERNEL reads, besides what it overwrites."""
+    return [version_of(m) for m in kernel.src[1 + len(outputs_of(kernel)) :]]
+
+
+def version_of(memory: UOp) -> UOp:
+    """The BUFFER, or buffer AFTER a kernel, that a part is of."""
+    return memory.src[0] if memory.op is Ops.BUFFER_VIEW else memory
+
+
+def buffer_of(memory: UOp) -> UOp:
+    """The BUFFER, or BUFFER_VIEW of it, whatever was stored in it before."""
+    if memory.op is Ops.BUFFER_VIEW:
+        return memory.rebuild((buffer_of(memory.src[0]),))
+    while memory.op is Ops.AFTER:
+        memory = memory.src[0]
+    return memory
+
+
+def needs(kernels: list[UOp]) -> Edges:
+    """For each kernel, those that must have run before it."""
+    before: Edges = {k: {} for k in kernels}
+    readers: dict[UOp, list[UOp]] = {}
+    writers: dict[UOp, list[UOp]] = {}
+    for k in kernels:
+        for memory in k.src[1:]:
+            version = version_of(memory)
+            if version.op is Ops.AFTER:
+                before[k][version.src[1]] = None
+        for version in inputs_of(k):
+            readers.setdefault(version, []).append(k)
+        for memory in outputs_of(k):
+            writers.setdefault(version_of(memory), []).append(k)
+    for version, overwriting in writers.items():
+        reading = readers.get(version, [])
+        for writer in overwriting:
+            before[writer].update((r, None) for r in reading if r is not writer)
+            reading = [writer, *readers.get(version.after(writer), [])]
+    return before
+
+
+def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
+    """The schedule of all kernels below `sink`.
+
+    Raises ScheduleError where kernels need each other, naming two of them.
+    """
+    kernels = kernels_of(sink)
+    before = needs(kernels)
+    place = {k: n for n, k in enumerate(kernels)}
+    after: Edges = {k: {} for k in kernels}
+    for k, needed in before.items():
+        for other in needed:
+            after[other][k] = None
+    missing = {k: len(needed) for k, needed in before.items()}
+    ready = [place[k] for k in kernels if not missing[k]]
+    heapify(ready)
+    items: list[ScheduleItem] = []
+    done: set[UOp] = set()
+    while ready:
+        k = kernels[heappop(ready)]
+        done.add(k)
+        items.append(_item(k, notes))
+        for user in after[k]:
+            missing[user] -= 1
+            if not missing[user]:
+                heappush(ready, place[user])
+    if len(done) < len(kernels):
+        raise _cycle([k for k in kernels if k not in done], before, notes)
+    return items
+
+
+def _item(kernel: UOp, notes: Kernels) -> ScheduleItem:
+    out = outputs_of(kernel)
+    origins = dict.fromkeys(line for m in out for line in notes.origins.get(m, ()))
+    variables: dict[str, int] = {}
+    for memory in out:
+        variables.update(notes.variables.get(memory, {}))
+    bufs = tuple(buffer_of(m) for m in kernel.src[1:])
+    return ScheduleItem(kernel.src[0], bufs, tuple(origins), variables)
+
+
+def _cycle(left: list[UOp], before: Edges, notes: Kernels) -> ScheduleError:
+    """The error for kernels that wait for each other: two neighbours on a way around."""
+    waiting = set(left)
+    seen: dict[UOp, None] = {}
+    k = left[0]
+    while k not in seen:
+        seen[k] = None
+        k = next(other for other in before[k] if other in waiting)
+    other = next(o for o in before[k] if o in waiting)
+    names = [
+        f"{'copy' if x.src[0].op is Ops.COPY else 'kernel'} that stores {outputs_of(x)[0].size}"
+        f" elements, from {', '.join(notes.origins.get(outputs_of(x)[0], ())) or 'unknown lines'}"
+        for x in (k, other)
+    ]
+    return ScheduleError(
+        "two kernels need each other: each reads memory that the other overwrites",
+        where="\n".join(names),
+        hint="keep the old value in memory of its own before assigning: old = x.clone().realize()",
+    )

@@ -1,0 +1,112 @@
+"""Views pushed left: inside a kernel, a view of a computed value becomes views of what it reads.
+
+A masked view stays to the right of an op that does not give 0 for operands that are 0. Afterwards
+views are on loads, constants, IOTA, reduces, and on such ops. Keeps the value of every store.
+"""
+
+from __future__ import annotations
+
+from core.errors import UopvizError
+from core.helpers import prod
+from core.passes.schedule.views import drop_view, merge_views
+from core.shape import ShapeTracker, View
+from core.shape.axis import strides_for
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.meaning import evaluate
+
+
+def keeps_zero(x: UOp) -> bool:
+    """Whether `x` is 0 where all its shaped operands are."""
+    if x.op in GroupOp.UnsafePad or x.op is Ops.THREEFRY:
+        return False
+    if x.op is Ops.BITCAST:
+        return True
+    values = [s.arg if s.op is Ops.CONST else s.const_like(0).base.arg for s in x.src]
+    try:
+        return evaluate(x.op, x.dtype, values, x.src[-1].dtype) == 0
+    except (UopvizError, ArithmeticError):
+        return False
+
+
+@rule(UPat(Ops.VIEW, src=(UPat(GroupOp.Elementwise, name="x"),), name="v"))
+def view_before_elementwise(v: UOp, x: UOp) -> UOp | None:
+    """view(f(a, b)) -> f(view(a), view(b)), for a masked view only where f(0, 0) = 0"""
+    if x.op is Ops.BITCAST and x.shape != x.src[0].shape:
+        return None
+    shaped = [s.shape == x.shape and s.op is not Ops.CONST for s in x.src]
+    scalar = any(not own and s.op is not Ops.CONST for own, s in zip(shaped, x.src, strict=True))
+    if v.arg.masked and (scalar or not keeps_zero(x)):
+        return None
+    return x.rebuild(
+        tuple(s.view(v.arg) if own else s for own, s in zip(shaped, x.src, strict=True))
+    )
+
+
+@rule(
+    UPat(Ops.VIEW, src=(UPat(Ops.LOAD, src=(UPat(Ops.VIEW, name="place"),), name="x"),), name="v")
+)
+def view_of_load(v: UOp, x: UOp, place: UOp) -> UOp:
+    """view(load(view(p, a)), b) -> load(view(p, a + b))"""
+    return x.rebuild((place.replace(arg=place.arg + v.arg),))
+
+
+@rule(UPat(Ops.VIEW, src=(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="r"),), name="v"))
+def view_before_reduce(v: UOp, r: UOp, x: UOp) -> UOp | None:
+    """view(reduce(x)) -> reduce(view'(x)), where the view reorders elements"""
+    st: ShapeTracker = v.arg
+    if st.masked or st.size != r.size or st.contiguous:
+        return None
+    op, axes = r.arg
+    kept = [k for k in range(len(x.shaped)) if k not in axes]
+    last = tuple(x.shaped[k] for k in axes)
+    inner = ShapeTracker.from_shape(x.shaped).permute([*kept, *axes])
+    for view in st.views:
+        inner = inner + ShapeTracker((_with_axes(view, last),))
+    rank = len(st.shape)
+    return x.view(inner).r(op, range(rank, rank + len(last))).reshape(st.shape)
+
+
+def _with_axes(view: View, last: tuple[int, ...]) -> View:
+    """The view over memory in which each element is a row-major block of shape `last`."""
+    block = prod(last)
+    return View.create(
+        (*view.shape, *last),
+        (*(stride * block for stride in view.strides), *strides_for(last)),
+        view.offset * block,
+        None if view.mask is None else (*view.mask, *((0, n) for n in last)),
+    )
+
+
+@rule(UPat(GroupOp.ALU, name="x"))
+def plain_constants(x: UOp) -> UOp | None:
+    """f(view(c), x) -> f(c, x): an operand without a shape is broadcast"""
+    plain = tuple(
+        s.src[0] if s.op is Ops.VIEW and s.src[0].op is Ops.CONST and not s.arg.masked else s
+        for s in x.src
+    )
+    if plain == x.src or all(s.op is Ops.CONST for s in plain):
+        return None
+    return x.rebuild(plain)
+
+
+@rule(UPat(Ops.VIEW, src=(UPat(Ops.CONST, name="c"),), name="v"))
+def masked_zero(v: UOp, c: UOp) -> UOp | None:
+    """view(0) with a mask -> 0 in that shape"""
+    if not v.arg.masked or c.arg:
+        return None
+    shape = v.shaped
+    return c.view(ShapeTracker.from_shape(shape, (0,) * len(shape)))
+
+
+pushing = PatternMatcher(
+    [
+        merge_views,
+        drop_view,
+        view_of_load,
+        view_before_elementwise,
+        view_before_reduce,
+        plain_constants,
+        masked_zero,
+    ],
+    name="push views left",
+)

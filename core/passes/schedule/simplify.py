@@ -1,0 +1,126 @@
+"""Tensor simplification: what needs no kernel vanishes before the graph is cut into kernels.
+
+Works on the Tensor graph as the user built it, with its movement ops. Keeps every value. Never
+decides what is stored.
+"""
+
+from __future__ import annotations
+
+from core.dtype import ConstType
+from core.passes.identities import identity
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+
+_computed = GroupOp.Elementwise | GroupOp.Movement | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY}
+
+
+def _filled(u: UOp, value: ConstType) -> UOp | None:
+    """A constant with the shape, dtype and device of `u`; None without a device."""
+    return None if u.device is None else UOp.full(u.shaped, value, u.dtype, u.device)
+
+
+@rule(UPat((Ops.DETACH, Ops.CONTIGUOUS_BACKWARD, Ops.NOOP), src=(UPat.var("x"),)))
+def forget_gradient_marks(x: UOp) -> UOp:
+    """detach(x) -> x; contiguous_backward(x) -> x"""
+    return x
+
+
+@rule(UPat(_computed, name="x"))
+def empty_result(x: UOp) -> UOp | None:
+    """f(...) without elements -> 0"""
+    if not x.shape or 0 not in x.shape or x.base.op is Ops.CONST:
+        return None
+    return _filled(x, 0)
+
+
+@rule(UPat(Ops.PAD, src=(UPat.var("x"),), name="pad"))
+def pad_of_nothing(pad: UOp, x: UOp) -> UOp | None:
+    """pad(x without elements) -> 0"""
+    return _filled(pad, 0) if 0 in x.shaped else None
+
+
+@rule(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="r"))
+def reduce_of_nothing(r: UOp, x: UOp) -> UOp | None:
+    """reduce(x without elements) -> the identity of the op"""
+    if 0 not in x.shaped or 0 in r.shaped:
+        return None
+    return _filled(r, identity(r.arg[0], r.dtype))
+
+
+@rule(UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE, name="device"))))
+def copy_to_same_device(x: UOp, device: UOp) -> UOp | None:
+    """copy(x, device of x) -> x"""
+    return x if x.device == device.arg else None
+
+
+@rule(UPat(Ops.COPY, src=(UPat((Ops.CONST, Ops.IOTA), name="x"), UPat(Ops.DEVICE, name="device"))))
+def copy_of_constant(x: UOp, device: UOp) -> UOp:
+    """copy(c, device) -> c made on that device"""
+    return x.replace(src=(device,))
+
+
+@rule(UPat(Ops.CONTIGUOUS, src=(UPat((Ops.CONTIGUOUS, Ops.BUFFER, Ops.COPY), name="x"),)))
+def contiguous_of_stored(x: UOp) -> UOp:
+    """contiguous(x) -> x where x is row-major memory already"""
+    return x
+
+
+@rule(
+    UPat(Ops.ASSIGN, src=(UPat.var("t"), UPat(Ops.ASSIGN, src=(UPat.var("t"), UPat()), name="a")))
+)
+def assign_twice(t: UOp, a: UOp) -> UOp:
+    """assign(t, assign(t, x)) -> assign(t, x)"""
+    return a
+
+
+@rule(UPat(Ops.ASSIGN, src=(UPat.var("t"), UPat.var("t"))))
+def assign_itself(t: UOp) -> UOp:
+    """assign(t, t) -> t"""
+    return t
+
+
+@rule(UPat(Ops.ASSIGN, src=(UPat.var("t"), UPat.var("x"))))
+def assign_to_value(t: UOp, x: UOp) -> UOp | None:
+    """assign(t, x) -> contiguous(x) where t is no memory"""
+    memory = (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.ASSIGN, Ops.CONTIGUOUS, Ops.COPY)
+    return None if t.base.op in memory else x.contiguous()
+
+
+@rule(UPat(Ops.CAST, src=(UPat(Ops.EXPAND, src=(UPat.var("x"),), name="wide"),), name="c"))
+def narrow_before_expand(c: UOp, wide: UOp, x: UOp) -> UOp | None:
+    """cast(expand(x)) -> expand(cast(x)) where the cast makes elements smaller"""
+    if c.dtype.itemsize >= x.dtype.itemsize:
+        return None
+    return UOp(Ops.EXPAND, c.dtype, (x.cast(c.dtype),), wide.arg)
+
+
+@rule(
+    UPat(
+        Ops.REDUCE_AXIS,
+        src=(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="inner"),),
+        name="outer",
+    )
+)
+def merge_reduces(outer: UOp, inner: UOp, x: UOp) -> UOp | None:
+    """reduce(reduce(x, axes1), axes2) -> reduce(x, axes1 + axes2) of one op"""
+    if outer.arg[0] is not inner.arg[0]:
+        return None
+    return x.r(outer.arg[0], {*outer.arg[1], *inner.arg[1]})
+
+
+simplification = PatternMatcher(
+    [
+        forget_gradient_marks,
+        empty_result,
+        pad_of_nothing,
+        reduce_of_nothing,
+        copy_to_same_device,
+        copy_of_constant,
+        contiguous_of_stored,
+        assign_twice,
+        assign_itself,
+        assign_to_value,
+        narrow_before_expand,
+        merge_reduces,
+    ],
+    name="simplify tensors",
+)
