@@ -1,1 +1,10 @@
 """The tensor compiler: Tensor programs become kernels by rewriting one graph of UOps."""
+
+from core import nn as nn
+from core.dtype import dtypes as dtypes
+from core.helpers import Context as Context
+from core.runtime.device import Device as Device
+from core.tensor import Tensor as Tensor
+from core.uop.uop import UOp
+
+Variable = UOp.variable

@@ -1,0 +1,303 @@
+"""Derivatives by reverse mode: one rule per op says how a gradient goes from a node to its sources.
+
+`gradients` walks a Tensor graph from the root down and adds up what the rules give. A rule gets the
+gradient of the node as `ctx` and returns one gradient per source, None for a source that has none.
+Never evaluates anything: a gradient is a graph like any other, so it has gradients too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from core.dtype import dtypes, sum_acc_dtype
+from core.errors import GradientError
+from core.helpers import argsort
+from core.uop.matcher import PatternMatcher
+from core.uop.ops import GroupOp, Ops
+from core.uop.rule import rule
+from core.uop.uop import UOp, creating
+from core.uop.upat import UPat
+
+Grads: TypeAlias = "tuple[UOp | None, ...]"
+
+x, y, c, ret = UPat.var("x"), UPat.var("y"), UPat.var("c"), "ret"
+
+
+def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
+    """The gradient of each target that `root` depends on differentiably, when that of `root` is
+    `seed`. Raises GradientError for a node on the way that has no rule."""
+    wanted = set(targets)
+    graph = root.toposort()
+    leads: set[UOp] = set()  # nodes with a target among what they need
+    for u in graph:
+        if u in wanted or any(s in leads for s in u.src):
+            leads.add(u)
+    found: dict[UOp, UOp] = {root: seed}
+    saved = creating.origin
+    try:
+        for u in reversed(graph):
+            if u in found and any(s in leads for s in u.src):
+                creating.origin = u.origin or saved
+                _flow(u, found[u] if u in wanted else found.pop(u), leads, found)
+    finally:
+        creating.origin = saved
+    return {u: found[u] for u in wanted if u in found}
+
+
+def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:
+    """Adds what `u` hands to its sources to what they already have."""
+    grads: Grads | None = derivatives.rewrite(u, ctx=grad)
+    if grads is None:
+        raise GradientError(
+            f"{u.op.name} has no gradient rule",
+            where=u.origin or "",
+            hint="detach() it, or add a rule to core/gradient.py",
+        )
+    for source, g in zip(u.src, grads, strict=False):
+        if g is not None and source in leads:
+            found[source] = found[source] + g if source in found else g
+
+
+def summed(g: UOp, axes: tuple[int, ...]) -> UOp:
+    """The sum over `axes`, accumulated as wide as sums of its dtype are."""
+    return g.cast(sum_acc_dtype(g.dtype)).r(Ops.ADD, axes).cast(g.dtype)
+
+
+@rule(
+    UPat(
+        frozenset(
+            {
+                Ops.DETACH,
+                Ops.BITCAST,
+                Ops.TRUNC,
+                Ops.IDIV,
+                Ops.MOD,
+                Ops.AND,
+                Ops.OR,
+                Ops.XOR,
+                Ops.SHL,
+                Ops.SHR,
+                Ops.THREEFRY,
+                *GroupOp.Comparison,
+            }
+        )
+    )
+)
+def no_gradient() -> Grads:
+    """d(steps, bits, detached) = 0"""
+    return ()
+
+
+@rule(UPat(Ops.CAST, src=(x,)))
+def cast(ctx: UOp, x: UOp) -> Grads:
+    """d cast(x) = cast(dx), where x is a float"""
+    return (ctx.cast(x.dtype) if dtypes.is_float(x.dtype) and dtypes.is_float(ctx.dtype) else None,)
+
+
+@rule(UPat(Ops.NEG))
+def neg(ctx: UOp) -> Grads:
+    """d(-x) = -dx"""
+    return (-ctx,)
+
+
+@rule(UPat(Ops.RECIPROCAL, name=ret))
+def reciprocal(ctx: UOp, ret: UOp) -> Grads:
+    """d(1/x) = -dx / x^2"""
+    return (-ctx * ret * ret,)
+
+
+@rule(UPat(Ops.SQRT, name=ret))
+def sqrt(ctx: UOp, ret: UOp) -> Grads:
+    """d sqrt(x) = dx / (2 sqrt(x))"""
+    return (ctx / (ret * 2),)
+
+
+@rule(UPat(Ops.EXP2, name=ret))
+def exp2(ctx: UOp, ret: UOp) -> Grads:
+    """d 2^x = 2^x ln(2) dx"""
+    return (ctx * ret * math.log(2),)
+
+
+@rule(UPat(Ops.LOG2, src=(x,)))
+def log2(ctx: UOp, x: UOp) -> Grads:
+    """d log2(x) = dx / (x ln(2))"""
+    return (ctx / (x * math.log(2)),)
+
+
+@rule(UPat(Ops.SIN, src=(x,)))
+def sin(ctx: UOp, x: UOp) -> Grads:
+    """d sin(x) = cos(x) dx = sin(pi/2 - x) dx"""
+    return (ctx * (math.pi / 2 - x).sin(),)
+
+
+@rule(UPat(Ops.ADD))
+def add(ctx: UOp) -> Grads:
+    """d(x + y) = dx + dy"""
+    return ctx, ctx
+
+
+@rule(UPat(Ops.SUB))
+def sub(ctx: UOp) -> Grads:
+    """d(x - y) = dx - dy"""
+    return ctx, -ctx
+
+
+@rule(UPat(Ops.MUL, src=(x, y)))
+def mul(ctx: UOp, x: UOp, y: UOp) -> Grads:
+    """d(x y) = y dx + x dy"""
+    return ctx * y, ctx * x
+
+
+@rule(UPat(Ops.MULACC, src=(x, y, c)))
+def mulacc(ctx: UOp, x: UOp, y: UOp, c: UOp) -> Grads:
+    """d(x y + c) = y dx + x dy + dc"""
+    return ctx * y, ctx * x, ctx
+
+
+@rule(UPat(Ops.FDIV, src=(x, y), name=ret))
+def fdiv(ctx: UOp, x: UOp, y: UOp, ret: UOp) -> Grads:
+    """d(x / y) = dx / y - x/y dy / y"""
+    return ctx / y, -ctx * ret / y
+
+
+@rule(UPat(Ops.POW, src=(x, y), name=ret))
+def power(ctx: UOp, x: UOp, y: UOp, ret: UOp) -> Grads:
+    """d(x^y) = y x^(y-1) dx + x^y ln(x) dy, with 0 dx for y = 0 and 0 dy for x = 0, y >= 0"""
+    zero = ctx.const_like(0)
+    base = y.eq(0).where(zero, ctx * y * x.alu(Ops.POW, y - 1))
+    flat = x.eq(0) & (y < 0).logical_not()
+    return base, flat.where(zero, ctx * ret * x.log2() * math.log(2))
+
+
+@rule(UPat(Ops.MAX, src=(x, y)))
+def maximum(ctx: UOp, x: UOp, y: UOp) -> Grads:
+    """d max(x, y) = dx where x > y, dy where y > x, half of each where x = y"""
+    half, zero = ctx * 0.5, ctx.const_like(0)
+    tie = x.eq(y)
+    return tie.where(half, (y < x).where(ctx, zero)), tie.where(half, (x < y).where(ctx, zero))
+
+
+@rule(UPat(Ops.WHERE, src=(c, x, y)))
+def where(ctx: UOp, c: UOp) -> Grads:
+    """d where(c, x, y) = where(c, dx, 0) + where(c, 0, dy)"""
+    zero = ctx.const_like(0)
+    return None, c.where(ctx, zero), c.where(zero, ctx)
+
+
+@rule(UPat(Ops.REDUCE_AXIS, src=(x,), name=ret))
+def reduce_axis(ctx: UOp, x: UOp, ret: UOp) -> Grads:
+    """d sum(x) = sum(dx). d max(x): the mean of dx over the largest. d prod(x): the product of the
+    other elements times dx, also where elements are 0."""
+    op, axes = ret.arg
+    wide = ctx.expand(x.shaped)
+    if op is Ops.ADD:
+        return (wide,)
+    if op is Ops.MAX:
+        largest = x.eq(ret.expand(x.shaped)).cast(ctx.dtype)
+        return (largest * (ctx / summed(largest, axes)).expand(x.shaped),)
+    zero = x.eq(0)
+    ones, zeros = x.const_like(1), x.const_like(0)
+    count = zero.cast(dtypes.int32).r(Ops.ADD, axes).expand(x.shaped)
+    without_zeros = zero.where(ones, x)
+    others = without_zeros.r(Ops.MUL, axes).expand(x.shaped)
+    only_zero = (zero & count.eq(1)).where(others, zeros)
+    return (wide * count.eq(0).where(others / without_zeros, only_zero),)
+
+
+@rule(UPat(Ops.RESHAPE, src=(x,)))
+def reshape(ctx: UOp, x: UOp) -> Grads:
+    """d reshape(x, s) = reshape(dx, s)"""
+    return (ctx.reshape(x.shaped),)
+
+
+@rule(UPat(Ops.PERMUTE, name=ret))
+def permute(ctx: UOp, ret: UOp) -> Grads:
+    """d permute(x, p) = permute(dx, p)"""
+    return (ctx.permute(argsort(ret.arg)),)
+
+
+@rule(UPat(Ops.EXPAND, src=(x,), name=ret))
+def expand(ctx: UOp, x: UOp, ret: UOp) -> Grads:
+    """d expand(x, s) = the sum of dx over the repeated axes"""
+    pairs = enumerate(zip(x.shaped, ret.shaped, strict=True))
+    return (summed(ctx, tuple(axis for axis, (have, want) in pairs if have != want)),)
+
+
+@rule(UPat(Ops.PAD, src=(x,), name=ret))
+def pad(ctx: UOp, x: UOp, ret: UOp) -> Grads:
+    """d pad(x, w) = the part of dx that is not padding"""
+    sizes = zip(x.shaped, ret.arg, strict=True)
+    return (ctx.shrink((before, before + n) for n, (before, _) in sizes),)
+
+
+@rule(UPat(Ops.SHRINK, src=(x,), name=ret))
+def shrink(ctx: UOp, x: UOp, ret: UOp) -> Grads:
+    """d shrink(x, part) = dx with zeros around the part"""
+    return (ctx.pad((start, n - end) for n, (start, end) in zip(x.shaped, ret.arg, strict=True)),)
+
+
+@rule(UPat(Ops.FLIP, name=ret))
+def flip(ctx: UOp, ret: UOp) -> Grads:
+    """d flip(x, axes) = flip(dx, axes)"""
+    return (ctx.flip(ret.arg),)
+
+
+@rule(UPat(Ops.COPY, src=(x,), allow_any_len=True))
+def copy(ctx: UOp, x: UOp) -> Grads:
+    """d copy(x, device) = dx on the device of x"""
+    device = x.device
+    return (ctx if device is None else ctx.copy_to_device(device),)
+
+
+@rule(UPat(Ops.CONTIGUOUS))
+def contiguous(ctx: UOp) -> Grads:
+    """d contiguous(x) = dx"""
+    return (ctx,)
+
+
+@rule(UPat(Ops.CONTIGUOUS_BACKWARD))
+def contiguous_backward(ctx: UOp) -> Grads:
+    """d x = dx, stored"""
+    return (ctx.contiguous(),)
+
+
+@rule(UPat(Ops.ASSIGN))
+def assign(ctx: UOp) -> Grads:
+    """The memory's old values have no part in the result, the stored value has all of it."""
+    return None, ctx
+
+
+derivatives = PatternMatcher(
+    [
+        no_gradient,
+        cast,
+        neg,
+        reciprocal,
+        sqrt,
+        exp2,
+        log2,
+        sin,
+        add,
+        sub,
+        mul,
+        mulacc,
+        fdiv,
+        power,
+        maximum,
+        where,
+        reduce_axis,
+        reshape,
+        permute,
+        expand,
+        pad,
+        shrink,
+        flip,
+        copy,
+        contiguous,
+        contiguous_backward,
+        assign,
+    ],
+    name="derivatives",
+)

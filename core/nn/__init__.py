@@ -1,0 +1,1 @@
+"""Layers, optimizers and the state of models."""

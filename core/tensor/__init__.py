@@ -1,0 +1,31 @@
+"""`Tensor`: a lazy array. Operations build a graph of UOps; asking for values runs it.
+
+The class is stacked from one layer per concern, each in a module of its own: base, execution,
+movement, elementwise, operators, mathematics, activation, creation, reduction, random, linear,
+joining, indexing, convolution, neural. A layer uses only those before it.
+"""
+
+from __future__ import annotations
+
+from core.tensor.neural import Neural
+from core.tensor.origin import mark_methods
+from core.tensor.shortcuts import Shortcuts
+
+__all__ = ["Tensor"]
+
+
+@mark_methods
+class Tensor(Neural, Shortcuts):
+    """A lazy array of numbers on a device.
+
+    `Tensor(data, device=None, dtype=None, requires_grad=None)`: `data` is a number, nested lists of
+    numbers, a NumPy array, bytes (as uint8 unless `dtype` says otherwise), None (no elements), a
+    UOp, or another Tensor. Numbers become constants in the kernels that use them; anything with
+    axes is copied to the device at once. Python floats are float32 and ints int32 (int64 where they
+    do not fit) unless `dtype` is given; arrays keep their dtype.
+
+    Nothing is computed before `realize`, `numpy`, `tolist`, `item` or `data`. Every operation marks
+    the nodes it makes with the line of the user's program that called it.
+    """
+
+    __slots__ = ()

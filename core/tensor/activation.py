@@ -1,0 +1,97 @@
+"""Activation functions of neural networks.
+
+All are compositions of `mathematics.py`; none has a gradient rule of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+from core.tensor.mathematics import Mathematics
+
+
+class Activation(Mathematics):
+    """Elementwise non-linearities. Shapes stay; integers become floats where needed."""
+
+    __slots__ = ()
+
+    def relu(self) -> Self:
+        """max(x, 0), with gradient 0 at 0; NaN stays."""
+        return (self <= 0).where(0, self)
+
+    def relu6(self) -> Self:
+        """min(max(x, 0), 6)"""
+        return self.hardtanh(0, 6)
+
+    def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
+        """x between `min_val` and `max_val`, with gradient 0 at both ends."""
+        x = (self <= min_val).where(min_val, self)
+        return (x >= max_val).where(max_val, x)
+
+    def sigmoid(self) -> Self:
+        """1 / (1 + e ** -x)"""
+        return self._wide(lambda x: (1 + (-x).exp()).reciprocal())
+
+    def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
+        """alpha x + beta, between 0 and 1"""
+        return (self * alpha + beta).hardtanh(0, 1)
+
+    def logsigmoid(self) -> Self:
+        """ln(sigmoid(x)) = -softplus(-x)"""
+        return -((-self).softplus())
+
+    def silu(self) -> Self:
+        """x sigmoid(x), https://arxiv.org/abs/1702.03118"""
+        return self * self.sigmoid()
+
+    def swish(self) -> Self:
+        """`silu`."""
+        return self.silu()
+
+    def hardswish(self) -> Self:
+        """x relu6(x + 3) / 6, https://arxiv.org/abs/1905.02244"""
+        return self * (self + 3).relu6() * (1 / 6)
+
+    def gelu(self) -> Self:
+        """x (1 + tanh(sqrt(2/pi) (x + 0.044715 x ** 3))) / 2, https://arxiv.org/abs/1606.08415"""
+        return self._wide(
+            lambda x: 0.5 * x * (1 + (math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)).tanh())
+        )
+
+    def quick_gelu(self) -> Self:
+        """x sigmoid(1.702 x)"""
+        return self * (self * 1.702).sigmoid()
+
+    def elu(self, alpha: float = 1.0) -> Self:
+        """x for x > 0, else alpha (e ** x - 1), https://arxiv.org/abs/1511.07289"""
+        return (self > 0).where(self, alpha * (self.minimum(0).exp() - 1))
+
+    def celu(self, alpha: float = 1.0) -> Self:
+        """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483"""
+        return (self > 0).where(self, alpha * ((self.minimum(0) / alpha).exp() - 1))
+
+    def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
+        """gamma elu(x, alpha), https://arxiv.org/abs/1706.02515"""
+        return gamma * self.elu(alpha)
+
+    def leaky_relu(self, neg_slope: float = 0.01) -> Self:
+        """x for x > 0, else neg_slope x"""
+        return (self > 0).where(self, neg_slope * self)
+
+    def softplus(self, beta: float = 1.0) -> Self:
+        """ln(1 + e ** (beta x)) / beta, without overflow: max(x, 0) + ln(1 + e ** -|beta x|) / beta"""
+
+        def smooth(x: Self) -> Self:
+            scaled = x * beta
+            return (scaled.relu() + (1 + (-scaled.abs()).exp()).log()) / beta
+
+        return self._wide(smooth)
+
+    def mish(self) -> Self:
+        """x tanh(softplus(x)), https://arxiv.org/abs/1908.08681"""
+        return self * self.softplus().tanh()
+
+    def softsign(self) -> Self:
+        """x / (1 + |x|)"""
+        return self / (1 + self.abs())

@@ -1,0 +1,257 @@
+"""What every Tensor is: a UOp that says how to compute it, and whether it wants a gradient.
+
+Defines identity, dtype and device of a Tensor; arithmetic and movement are layers above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+from weakref import WeakValueDictionary
+
+from core.dtype import DType, DTypeLike, dtypes, to_dtype
+from core.errors import DTypeError, ShapeError
+from core.helpers import TRAINING, Context
+from core.runtime.device import Device
+from core.tensor.data import Data, uop_from_data
+from core.tensor.origin import here
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+Shape = tuple[int, ...]
+
+
+class GradMode:
+    """Whether results keep a path for gradients to the tensors they are made from."""
+
+    enabled = True
+
+
+class TensorMeta(type):
+    """Gives the class `Tensor.training`, the flag TRAINING as an attribute of the class."""
+
+    @property
+    def training(cls) -> bool:
+        """Whether dropout and batch norm behave as in training."""
+        return bool(TRAINING)
+
+    @training.setter
+    def training(cls, value: bool) -> None:
+        TRAINING.value = int(value)
+
+
+class TensorBase(metaclass=TensorMeta):
+    """A lazy array: `uop` is the graph that computes it. See `core.tensor.Tensor`."""
+
+    __slots__ = ("__weakref__", "_requires_grad", "grad", "uop")
+    uop: UOp
+    grad: Self | None
+
+    def __init__(
+        self,
+        data: Data | UOp | TensorBase,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+    ) -> None:
+        wanted = None if dtype is None else to_dtype(dtype)
+        if isinstance(data, TensorBase):
+            data = data.uop
+        uop = uop_from_data(data, Device.canonicalize(device), wanted)
+        self._setup(uop, None)
+        self.requires_grad = requires_grad
+
+    def _setup(self, uop: UOp, requires_grad: bool | None) -> None:
+        self.uop, self._requires_grad, self.grad = uop, requires_grad, None
+        live[id(self)] = self
+
+    @classmethod
+    def _new(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
+        """A Tensor of `uop` as it is."""
+        self = object.__new__(cls)
+        self._setup(uop, None)
+        if requires_grad is not None:
+            self.requires_grad = requires_grad
+        return self
+
+    def _make(self, uop: UOp, *others: TensorBase) -> Self:
+        """The result of an operation on this and `others`: wants a gradient where one of them does."""
+        wants = self._requires_grad
+        for other in others:
+            mine = other._requires_grad
+            wants = True if wants or mine else None if wants is None or mine is None else False
+        if not GradMode.enabled:
+            uop, wants = uop.detach(), False
+        made = object.__new__(type(self))
+        made._setup(uop, wants)
+        return made
+
+    def __repr__(self) -> str:
+        grad = ", requires_grad=True" if self._requires_grad else ""
+        return f"<Tensor {self.shape} {self.dtype} on {self.device}, {self.uop.op.name}{grad}>"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise ShapeError("a Tensor without axes has no length", where=here())
+        return self.shape[0]
+
+    @property
+    def requires_grad(self) -> bool | None:
+        """True: `backward` fills `grad`. None: not decided, an optimizer may set it. False: never."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool | None) -> None:
+        if value and not dtypes.is_float(self.dtype):
+            raise DTypeError(
+                f"a Tensor of {self.dtype} cannot have a gradient",
+                where=here(),
+                hint="cast it to a float dtype first",
+            )
+        if value and not self._requires_grad and not _has_memory(self.uop):
+            # equal constants are one node, which would make two parameters one
+            self.uop = in_fresh_memory(self.uop)
+        self._requires_grad = value
+
+    def requires_grad_(self, requires_grad: bool | None = True) -> Self:
+        """Sets `requires_grad` and returns the Tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def shape(self) -> Shape:
+        """Length of each axis."""
+        return self.uop.shaped
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self.uop.dtype
+
+    @property
+    def device(self) -> str:
+        """The device that holds, or will hold, the elements."""
+        return self.uop.device or Device.DEFAULT
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return self.uop.size
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.numel() * self.element_size()
+
+    def is_floating_point(self) -> bool:
+        """Whether elements are floating point."""
+        return dtypes.is_float(self.dtype)
+
+    def size(self, dim: int | None = None) -> Shape | int:
+        """The shape, or the length of one axis."""
+        return self.shape if dim is None else self.shape[self._axis(dim)]
+
+    def _axis(self, axis: int, extra: int = 0) -> int:
+        """A non-negative axis number. `extra` counts axes that the result has more."""
+        total = self.ndim + extra
+        if not -max(1, total) <= axis < max(1, total):
+            raise ShapeError(
+                f"axis {axis} of a Tensor with {total} axes",
+                where=here(),
+                hint=f"the shape is {self.shape}",
+            )
+        return axis + total if axis < 0 else axis
+
+    def cast(self, dtype: DTypeLike) -> Self:
+        """Values converted to `dtype`: floats to integers truncate toward zero."""
+        wanted = to_dtype(dtype)
+        return self if wanted is self.dtype else self._make(self.uop.cast(wanted))
+
+    def bitcast(self, dtype: DTypeLike) -> Self:
+        """The same bytes read as `dtype`; the last axis changes length with the element size.
+
+        Raises ShapeError where the last axis does not fill whole elements.
+        """
+        wanted = to_dtype(dtype)
+        made = self.uop.bitcast(wanted)
+        made.shaped  # noqa: B018 - raises here, at the user's call
+        return self if made is self.uop else self._make(made)
+
+    def detach(self) -> Self:
+        """The same values; no gradient flows through."""
+        made = object.__new__(type(self))
+        made._setup(self.uop.detach(), False)
+        return made
+
+    def contiguous(self) -> Self:
+        """The values stored in row-major order in memory of their own, when they are realized."""
+        if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
+            return self
+        if self.uop.base.op is Ops.CONST and self.numel():
+            return self._make(in_fresh_memory(self.uop))
+        return self._make(self.uop.contiguous())
+
+    def contiguous_backward(self) -> Self:
+        """The same values; the gradient that flows back is made contiguous."""
+        return self._make(self.uop.contiguous_backward())
+
+    def to(self, device: str | None) -> Self:
+        """The values on another device (None: the default device)."""
+        wanted = Device.canonicalize(device)
+        if wanted == self.device:
+            return self
+        return self._make(self.uop.copy_to_device(wanted))
+
+    def to_(self, device: str | None) -> Self:
+        """Moves this Tensor (and its gradient) to another device."""
+        self.uop = self.to(device).uop
+        if self.grad is not None:
+            self.grad = self.grad.to(device)
+        return self
+
+    @staticmethod
+    def train(mode: bool = True) -> Context:
+        """A context in which dropout and batch norm behave as in training (or not)."""
+        return Context(TRAINING=int(mode))
+
+    @staticmethod
+    @contextmanager
+    def no_grad() -> Iterator[None]:
+        """A context in which results do not lead gradients back to their sources."""
+        saved, GradMode.enabled = GradMode.enabled, False
+        try:
+            yield
+        finally:
+            GradMode.enabled = saved
+
+
+live: WeakValueDictionary[int, TensorBase] = WeakValueDictionary()
+"""Every Tensor that is alive, by id."""
+
+
+def in_fresh_memory(uop: UOp) -> UOp:
+    """The value in memory shared with no other node: a new buffer after the value was stored in it."""
+    buffer = UOp.new_buffer(uop.device or Device.DEFAULT, uop.size, uop.dtype)
+    return buffer.reshape(uop.shaped).assign(uop)
+
+
+def _stored(uop: UOp) -> bool:
+    """Whether `uop` is all of a buffer in row-major order (perhaps after an assign)."""
+    while uop.op is Ops.RESHAPE:
+        uop = uop.src[0]
+    return uop.op is Ops.BUFFER or (uop.op is Ops.ASSIGN and _stored(uop.src[0]))
+
+
+def _has_memory(uop: UOp) -> bool:
+    return any(u.op in (Ops.BUFFER, Ops.CONTIGUOUS) for u in uop.toposort())

@@ -1,0 +1,285 @@
+"""Arithmetic, comparisons and bit operations of Tensors: broadcast, promote, build one node.
+
+A Python number takes the dtype of the Tensor beside it, unless it is a float beside integers or an
+int beside bools. Two Tensors meet in `least_upper_dtype`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
+from core.errors import DeviceError, DTypeError, ShapeError
+from core.tensor.base import Shape, TensorBase
+from core.tensor.movement import Movement
+from core.tensor.origin import here
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+def broadcast_shape(*shapes: Shape) -> Shape:
+    """The shape that all broadcast to. Raises ShapeError where lengths differ and none is 1."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    result: list[int] = []
+    for axis, lengths in enumerate(zip(*padded, strict=True)):
+        wide = {n for n in lengths if n != 1}
+        if len(wide) > 1:
+            raise ShapeError(
+                "cannot broadcast shapes " + " and ".join(map(str, shapes)),
+                where=here(),
+                hint=f"axis {axis - rank} has lengths {sorted(wide)}: they must be equal or 1",
+            )
+        result.append(wide.pop() if wide else 1)
+    return tuple(result)
+
+
+def scalar_dtype(value: ConstType, beside: DType) -> DType:
+    """The dtype in which a Python number meets a Tensor of dtype `beside`."""
+    if dtypes.is_float(beside) or (dtypes.is_int(beside) and not isinstance(value, float)):
+        return beside
+    return dtypes.bool if isinstance(value, bool) else dtypes.from_py(value)
+
+
+class Elementwise(Movement):
+    """Operations on elements at the same place. Operands broadcast to one shape.
+
+    Raises ShapeError where shapes do not broadcast, DTypeError for a dtype that the operation does
+    not take, DeviceError for operands on different devices.
+    """
+
+    __slots__ = ()
+
+    def _operand(self, other: Self | ConstType, shape: Shape | None = None) -> Self:
+        """`other` as a Tensor; a number in the dtype in which it meets this one."""
+        if isinstance(other, TensorBase):
+            if other.device != self.device:
+                raise DeviceError(
+                    f"operands on {self.device} and {other.device}",
+                    where=here(),
+                    hint=f"move one of them: .to({self.device!r})",
+                )
+            return other
+        if not isinstance(other, bool | int | float):
+            raise DTypeError(
+                f"a Tensor does not combine with {type(other).__name__}",
+                where=here(),
+                hint="make a Tensor of it first",
+            )
+        full = UOp.full(shape or (), other, scalar_dtype(other, self.dtype), self.device)
+        return type(self)._new(full, False)
+
+    def _meet(self, *others: Self | ConstType) -> list[Self]:
+        """This and `others` in one shape and one dtype."""
+        values = [self, *(self._operand(o) for o in others)]
+        dtype = least_upper_dtype(*(v.dtype for v in values))
+        shape = broadcast_shape(*(v.shape for v in values))
+        return [v.cast(dtype)._broadcast_to(shape) for v in values]
+
+    def _binary(self, op: Ops, other: Self | ConstType, reverse: bool = False) -> Self:
+        a, b = self._meet(other)
+        if reverse:
+            a, b = b, a
+        return a._make(a.uop.alu(op, b.uop), b)
+
+    def _unary(self, op: Ops) -> Self:
+        return self._make(self.uop.alu(op))
+
+    def _as_float(self) -> Self:
+        return self.cast(least_upper_float(self.dtype))
+
+    def _wide(self, function: Callable[[Self], Self]) -> Self:
+        """`function` of this as a float; in float32 for narrower ones, which would lose digits."""
+        dtype = least_upper_float(self.dtype)
+        wide = dtype if dtype.bits >= 32 else dtypes.float32
+        return function(self.cast(wide)).cast(dtype)
+
+    # arithmetic
+
+    def add(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """self + x. Of bools: whether one holds."""
+        return self._binary(Ops.ADD, x, reverse)
+
+    def sub(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """self - x. Raises DTypeError for bools."""
+        a, b = self._meet(x)
+        if dtypes.is_bool(a.dtype):
+            raise DTypeError("minus of bools", where=here(), hint="use ^ or cast to int")
+        return a._binary(Ops.SUB, b, reverse)
+
+    def mul(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """self * x. Of bools: whether both hold."""
+        return self._binary(Ops.MUL, x, reverse)
+
+    def div(
+        self, x: Self | ConstType, reverse: bool = False, rounding_mode: str | None = None
+    ) -> Self:
+        """self / x; "trunc" rounds toward zero, "floor" down. Integers divide to floats otherwise."""
+        a, b = self._meet(x)
+        if reverse:
+            a, b = b, a
+        exact = dtypes.is_int(a.dtype)
+        if rounding_mode == "floor":
+            return a._floor_divide(b)
+        if rounding_mode == "trunc":
+            return a._binary(Ops.IDIV, b) if exact else a.div(b)._unary(Ops.TRUNC)
+        if rounding_mode is not None:
+            raise DTypeError(
+                f"unknown rounding mode {rounding_mode!r}",
+                where=here(),
+                hint='use None, "trunc" or "floor"',
+            )
+        return a._as_float()._binary(Ops.FDIV, b._as_float())
+
+    def idiv(self, x: Self | ConstType) -> Self:
+        """Integer division that truncates toward zero. Raises DTypeError for floats."""
+        a, b = self._meet(x)
+        if not dtypes.is_int(a.dtype):
+            raise DTypeError(
+                f"idiv of {a.dtype}", where=here(), hint='use div(rounding_mode="trunc")'
+            )
+        return a._binary(Ops.IDIV, b)
+
+    def _floor_divide(self, b: Self) -> Self:
+        if not dtypes.is_int(self.dtype):
+            return self.div(b)._floor()
+        quotient = self._binary(Ops.IDIV, b)
+        if dtypes.is_unsigned(self.dtype):
+            return quotient
+        return quotient.sub(self._wrong_side(self._binary(Ops.MOD, b), b).cast(self.dtype))
+
+    @staticmethod
+    def _wrong_side(remainder: Self, divisor: Self) -> Self:
+        """Whether a C remainder has not the sign that Python's would have."""
+        return remainder.ne(0)._binary(Ops.AND, remainder._binary(Ops.XOR, divisor).lt(0))
+
+    def _floor(self) -> Self:
+        down = self._unary(Ops.TRUNC)
+        return self.lt(down).where(down.sub(1), down)
+
+    def mod(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """The remainder with the sign of the divisor, as in Python."""
+        a, b = self._meet(x)
+        if reverse:
+            a, b = b, a
+        if dtypes.is_float(a.dtype):
+            return a.sub(a.div(b)._floor().detach().mul(b))
+        if dtypes.is_bool(a.dtype):
+            raise DTypeError("remainder of bools", where=here(), hint="cast to int")
+        remainder = a._binary(Ops.MOD, b)
+        if dtypes.is_unsigned(a.dtype):
+            return remainder
+        return a._wrong_side(remainder, b).where(remainder.add(b), remainder)
+
+    def maximum(self, x: Self | ConstType) -> Self:
+        """The larger of two."""
+        return self._binary(Ops.MAX, x)
+
+    def minimum(self, x: Self | ConstType) -> Self:
+        """The smaller of two."""
+        a, b = self._meet(x)
+        if dtypes.is_float(a.dtype):
+            return a.neg()._binary(Ops.MAX, b.neg()).neg()
+        if dtypes.is_bool(a.dtype):
+            return a._binary(Ops.AND, b)
+        return b.lt(a).where(b, a)
+
+    def neg(self) -> Self:
+        """Minus; of unsigned integers modulo 2^bits. Raises DTypeError for bools."""
+        if dtypes.is_bool(self.dtype):
+            raise DTypeError("minus of bools", where=here(), hint="use logical_not or ~")
+        return self.mul(-1) if dtypes.is_unsigned(self.dtype) else self._unary(Ops.NEG)
+
+    def where(self, x: Self | ConstType, y: Self | ConstType) -> Self:
+        """x where this holds, y elsewhere."""
+        condition = self if dtypes.is_bool(self.dtype) else self.ne(0)
+        if isinstance(x, TensorBase):
+            a, b = x._meet(y)
+        elif isinstance(y, TensorBase):
+            b, a = y._meet(x)
+        else:
+            both = least_upper_dtype(dtypes.from_py(x), dtypes.from_py(y))
+            a, b = (self._new(UOp.full((), v, both, self.device)) for v in (x, y))
+        self._operand(a)
+        shape = broadcast_shape(self.shape, a.shape)
+        condition, a, b = (v._broadcast_to(shape) for v in (condition, a, b))
+        return a._make(condition.uop.where(a.uop, b.uop), b)
+
+    def masked_fill(self, mask: Self, value: Self | ConstType) -> Self:
+        """`value` where the mask holds."""
+        return mask.where(value, self)
+
+    # comparisons: NaN equals nothing, and is neither less nor greater
+
+    def eq(self, x: Self | ConstType) -> Self:
+        """Whether equal."""
+        return self._binary(Ops.CMPEQ, x)
+
+    def ne(self, x: Self | ConstType) -> Self:
+        """Whether different."""
+        return self._binary(Ops.CMPNE, x)
+
+    def lt(self, x: Self | ConstType) -> Self:
+        """self < x"""
+        return self._binary(Ops.CMPLT, x)
+
+    def gt(self, x: Self | ConstType) -> Self:
+        """self > x"""
+        return self._binary(Ops.CMPLT, x, True)
+
+    def le(self, x: Self | ConstType) -> Self:
+        """self <= x"""
+        a, b = self._meet(x)
+        if dtypes.is_float(a.dtype):
+            return a.lt(b)._binary(Ops.OR, a.eq(b))
+        return a.gt(b).logical_not()
+
+    def ge(self, x: Self | ConstType) -> Self:
+        """self >= x"""
+        a, b = self._meet(x)
+        return b.le(a)
+
+    def logical_not(self) -> Self:
+        """Whether zero or False."""
+        return self.cast(dtypes.bool).ne(True)
+
+    # bits
+
+    def _bitwise(self, op: Ops, x: Self | ConstType, reverse: bool = False) -> Self:
+        a, b = self._meet(x)
+        if dtypes.is_float(a.dtype):
+            raise DTypeError(
+                f"{op.name} of {a.dtype}",
+                where=here(),
+                hint="bit operations take integers and bools",
+            )
+        return a._binary(op, b, reverse)
+
+    def bitwise_and(self, x: Self | ConstType) -> Self:
+        """Bits set in both."""
+        return self._bitwise(Ops.AND, x)
+
+    def bitwise_or(self, x: Self | ConstType) -> Self:
+        """Bits set in one or both."""
+        return self._bitwise(Ops.OR, x)
+
+    def bitwise_xor(self, x: Self | ConstType) -> Self:
+        """Bits set in one, not in both."""
+        return self._bitwise(Ops.XOR, x)
+
+    def bitwise_not(self) -> Self:
+        """All bits changed; of bools: not."""
+        if dtypes.is_bool(self.dtype):
+            return self.logical_not()
+        return self._bitwise(
+            Ops.XOR, dtypes.max(self.dtype) if dtypes.is_unsigned(self.dtype) else -1
+        )
+
+    def lshift(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """Bits moved up; zeros come in."""
+        return self._bitwise(Ops.SHL, x, reverse)
+
+    def rshift(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """Bits moved down; copies of the sign come in for signed dtypes, zeros for unsigned."""
+        return self._bitwise(Ops.SHR, x, reverse)

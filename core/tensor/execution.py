@@ -1,0 +1,200 @@
+"""Asking for values: realize, copies to the host, assignment, and gradients.
+
+The only layer of a Tensor that makes anything run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from core.dtype import ConstType, dtypes
+from core.errors import DeviceError, DTypeError, GradientError, ShapeError
+from core.gradient import gradients
+from core.passes.schedule import ScheduleItem
+from core.runtime.buffer import buffer_of
+from core.tensor.base import TensorBase, live
+from core.tensor.data import Array, numpy_dtype
+from core.tensor.origin import here
+from core.tensor.realization import plan, realize, replace_in_live, schedule
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+class Execution(TensorBase):
+    """Values on demand. Nothing runs before a value is needed."""
+
+    __slots__ = ()
+
+    def realize(self, *others: TensorBase) -> Self:
+        """Computes this and `others` together and stores them."""
+        realize((self, *others))
+        return self
+
+    def schedule(self, *others: TensorBase) -> list[ScheduleItem]:
+        """The kernels and copies that `realize` would run, for the caller to run in this order."""
+        return schedule((self, *others))
+
+    def kernelize(self, *others: TensorBase) -> Self:
+        """Cuts the graph into kernels, as a trace shows it, without running any."""
+        plan((self, *others))
+        return self
+
+    def _stored_bytes(self) -> bytearray:
+        """A copy of the elements' bytes in row-major order."""
+        into = bytearray(self.nbytes())
+        if into:
+            stored = self.detach().to("CPU").contiguous().realize()
+            buffer_of(stored.uop.base).copyout(memoryview(into))
+        return into
+
+    def data(self) -> memoryview:
+        """The elements in row-major order; shaped, for dtypes that Python's formats know."""
+        raw = memoryview(self._stored_bytes())
+        if self.dtype.fmt is None or not self.numel():
+            return raw
+        return (
+            raw.cast(self.dtype.fmt, list(self.shape)) if self.shape else raw.cast(self.dtype.fmt)
+        )
+
+    def numpy(self) -> Array:
+        """The elements as an array of its own. Dtypes that NumPy lacks become float32."""
+        if self.dtype.fmt is None:
+            return self.cast(dtypes.float32).numpy()
+        array = np.frombuffer(self._stored_bytes(), dtype=numpy_dtype(self.dtype))
+        return array.reshape(self.shape)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number where there are no axes."""
+        return self.numpy().tolist()
+
+    def item(self) -> ConstType:
+        """The only element. Raises ShapeError where there are more or none."""
+        if self.numel() != 1:
+            raise ShapeError(
+                f"item of a Tensor with {self.numel()} elements",
+                where=here(),
+                hint=f"the shape is {self.shape}; use tolist or numpy",
+            )
+        return self.numpy().item()
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def assign(self, x: Self | ConstType | Sequence[Any] | Array) -> Self:
+        """Stores the values of `x`, broadcast to this shape, in this Tensor's memory when realized.
+
+        A Tensor that has no memory yet simply takes the values. Raises ShapeError, DTypeError and
+        DeviceError where `x` does not fit.
+        """
+        value = x if isinstance(x, TensorBase) else type(self)(x, self.device, self.dtype)
+        target = self.uop
+        pending: dict[UOp, UOp] = {}
+        while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten
+            inner = target.base
+            pending[inner] = inner.src[1]
+            target = target.substitute({inner: inner.src[0]})
+        if value.dtype is not self.dtype:
+            raise DTypeError(
+                f"cannot assign {value.dtype} to {self.dtype}",
+                where=here(),
+                hint=f"use .cast(dtypes.{self.dtype})",
+            )
+        if value.device != self.device:
+            raise DeviceError(
+                f"cannot assign a Tensor on {value.device} to one on {self.device}",
+                where=here(),
+                hint=f"use .to({self.device!r})",
+            )
+        new = _fit(value.uop, self.shape)
+        if target.base.op is not Ops.BUFFER:
+            self.uop = new
+            return self
+        if pending:
+            # whoever has seen the earlier values keeps them; only the last ones are stored
+            replace_in_live(pending, but=self)
+            new = new.substitute(pending)
+        self.uop = target.assign(new)
+        return self
+
+    def replace(self, x: Self) -> Self:
+        """Becomes `x`, which has the same shape, without storing anything."""
+        if x.shape != self.shape:
+            raise ShapeError(f"cannot replace {self.shape} by {x.shape}", where=here())
+        self.uop = x.uop
+        return self
+
+    def gradient(
+        self, *targets: Self, gradient: Self | None = None, materialize_grads: bool = False
+    ) -> list[Self]:
+        """The derivative of this with respect to each target, times `gradient` (1 for a scalar).
+
+        Raises GradientError for a target that this does not depend on, unless
+        `materialize_grads`, which gives zeros.
+        """
+        found = gradients(self.uop, self._seed(gradient), [t.uop for t in targets])
+        result: list[Self] = []
+        for target in targets:
+            grad = found.get(target.uop)
+            if grad is None:
+                if not materialize_grads:
+                    raise GradientError(
+                        f"no gradient flows to a target of shape {target.shape}",
+                        where=here(),
+                        hint="this Tensor is not computed from it; materialize_grads=True gives zeros",
+                    )
+                grad = target.uop.const_like(0)
+            result.append(self._new(grad))
+        return result
+
+    def backward(self, gradient: Self | None = None) -> Self:
+        """Adds the derivative of this to `grad` of every Tensor it needs that requires a gradient.
+
+        Raises ShapeError without `gradient` where this has more than one element.
+        """
+        seed = self._seed(gradient)
+        graph = self.uop.toposort()
+        wanted = [t for t in live.values() if t.requires_grad and t.uop in graph]
+        found = gradients(self.uop, seed, [t.uop for t in wanted])
+        for t in wanted:
+            if (grad := found.get(t.uop)) is not None:
+                total = grad if t.grad is None else t.grad.uop + grad
+                t.grad = type(t)._new(total, requires_grad=False)
+        return self
+
+    def _seed(self, gradient: Self | None) -> UOp:
+        if not dtypes.is_float(self.dtype):
+            raise GradientError(
+                f"a Tensor of {self.dtype} has no gradient",
+                where=here(),
+                hint="only functions with float results have one",
+            )
+        if gradient is None:
+            if self.numel() != 1:
+                raise GradientError(
+                    f"a gradient needs a single number to start from, not shape {self.shape}",
+                    where=here(),
+                    hint="sum or average it, or give `gradient` in that shape",
+                )
+            return self.uop.const_like(1)
+        if gradient.shape != self.shape:
+            raise ShapeError(
+                f"a gradient of shape {gradient.shape} for a Tensor of {self.shape}", where=here()
+            )
+        return gradient.uop.cast(self.dtype)
+
+
+def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:
+    have = uop.shaped
+    padded = (1,) * (len(shape) - len(have)) + have
+    if len(padded) != len(shape) or any(
+        n not in (1, m) for n, m in zip(padded, shape, strict=True)
+    ):
+        raise ShapeError(
+            f"cannot store a value of shape {have} in {shape}",
+            where=here(),
+            hint="from the last axis back, lengths must be equal or 1",
+        )
+    return uop.reshape(padded).expand(shape)

@@ -1,0 +1,293 @@
+"""Indexing, and the operations that pick or place elements by integer Tensors.
+
+Picking compares positions with indices and sums what is equal; code generation turns that into
+direct loads. Only boolean masks need values, and realize their mask; nothing else here runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from core.dtype import ConstType, dtypes
+from core.errors import DTypeError, ShapeError
+from core.helpers import ceildiv
+from core.tensor.base import TensorBase
+from core.tensor.elementwise import broadcast_shape
+from core.tensor.joining import Joining
+from core.tensor.origin import here
+from core.tensor.subscript import Index, Subscript
+
+Item: TypeAlias = "int | slice | None | EllipsisType | Sequence[Any] | TensorBase"
+
+
+class Indexing(Joining):
+    """Selection by position. Indices out of range raise ShapeError where they are known, and give 0
+    where they are in a Tensor."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Item | tuple[Item, ...]) -> Self:
+        """Integers, slices with any step, None, ..., lists and Tensors of integers or bools.
+
+        Tensors and lists of integers together pick elements as in NumPy: they broadcast to one
+        shape, which takes the place of the first of them, or goes to the front where an axis that
+        is not indexed by one lies between.
+        """
+        subscript = self._subscript(key)
+        x = self._cut(subscript)
+        tensors = [(axis, self._as_index(t, x.shape[axis])) for axis, t in subscript.tensors]
+        return x._pick(tensors) if tensors else x
+
+    def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
+        items = key if isinstance(key, tuple) else (key,)
+        plain: list[Index] = []
+        for item in items:
+            if isinstance(item, Indexing) and dtypes.is_bool(item.dtype):
+                plain.extend(item.nonzero().transpose(0, 1)._rows())
+            elif isinstance(item, list | np.ndarray):
+                plain.extend(type(self)(item, self.device)._as_items())
+            elif item is None or isinstance(item, int | slice | EllipsisType | TensorBase):
+                plain.append(item)
+            else:
+                raise DTypeError(
+                    f"a Tensor is not indexed by {type(item).__name__}",
+                    where=here(),
+                    hint="use integers, slices, None, ..., or Tensors of integers",
+                )
+        return Subscript.parse(plain, self.shape)
+
+    def _as_items(self) -> list[Index]:
+        return self.nonzero().transpose(0, 1)._rows() if dtypes.is_bool(self.dtype) else [self]
+
+    def _rows(self) -> list[Index]:
+        return [self._part(0, i, i + 1).squeeze(0) for i in range(self.shape[0])]
+
+    def _cut(self, subscript: Subscript) -> Self:
+        """The part that integers and slices name, in the shape before Tensors pick from it."""
+        x = self.shrink(subscript.bounds).flip([i for i, s in enumerate(subscript.steps) if s < 0])
+        for axis, step in enumerate(subscript.steps):
+            if abs(step) > 1:
+                x = x._every(axis, abs(step))
+        return x.reshape(subscript.shape)
+
+    def _every(self, axis: int, step: int) -> Self:
+        count = ceildiv(self.shape[axis], step)
+        widths = [(0, 0)] * self.ndim
+        widths[axis] = (0, count * step - self.shape[axis])
+        x = self._pad_zeros(widths)
+        split = x.reshape((*self.shape[:axis], count, step, *self.shape[axis + 1 :]))
+        return split._part(axis + 1, 0, 1).squeeze(axis + 1)
+
+    def _as_index(self, index: TensorBase, length: int) -> Self:
+        """Positions counted from the end made positive."""
+        if not dtypes.is_int(index.dtype):
+            raise DTypeError(
+                f"an index of {index.dtype}",
+                where=here(),
+                hint="index with integers or a bool mask",
+            )
+        made = self._new(index.uop, False)
+        return made if dtypes.is_unsigned(made.dtype) else (made < 0).where(made + length, made)
+
+    def _pick(self, tensors: list[tuple[int, Self]]) -> Self:
+        """The elements at index tensors, one (axis, positions) pair each."""
+        axes = [axis for axis, _ in tensors]
+        shape = broadcast_shape(*(t.shape for _, t in tensors))
+        together = axes == list(range(axes[0], axes[0] + len(axes)))
+        at = axes[0] if together else 0
+        rank = len(shape)
+        # the result's index axes go in before axis `at`, then the picked axes are summed away
+        x = self.reshape((*self.shape[:at], *[1] * rank, *self.shape[at:]))
+        mask: Self | None = None
+        for axis, index in tensors:
+            moved = axis + rank if axis >= at else axis
+            places = x._positions(moved)
+            lead = (
+                index._broadcast_to(shape)
+                .cast(dtypes.int32)
+                .reshape([shape[i - at] if at <= i < at + rank else 1 for i in range(x.ndim)])
+            )
+            here_ = lead == places
+            mask = here_ if mask is None else mask & here_
+        assert mask is not None
+        moved_axes = tuple(a + rank if a >= at else a for a in axes)
+        return mask.where(x, 0)._sum_exact(moved_axes)
+
+    def _sum_exact(self, axes: tuple[int, ...]) -> Self:
+        """The sum of values of which at most one is not 0, which needs no wider dtype."""
+        if dtypes.is_bool(self.dtype):
+            return self.any(axes)
+        return self.sum(axes, dtype=self.dtype)
+
+    def __setitem__(self, key: Item | tuple[Item, ...], value: Self | ConstType) -> None:
+        """Makes this Tensor the one with these elements replaced. Other Tensors do not change, nor
+        does memory. Raises DTypeError for Tensors as indices (except one bool mask of this shape)
+        and ShapeError where the value does not broadcast to the place."""
+        if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):
+            self.uop = key._broadcast_to(self.shape).where(value, self).cast(self.dtype).uop
+            return
+        subscript = self._subscript(key)
+        if subscript.tensors:
+            raise DTypeError(
+                "assignment to elements picked by a Tensor",
+                where=here(),
+                hint="use scatter, or where with a mask",
+            )
+        new = (value if isinstance(value, TensorBase) else self._operand(value)).cast(self.dtype)
+        placed = new._broadcast_to(subscript.shape).reshape(subscript.cut)
+        ones = placed._make(placed.uop.const_like(1).cast(dtypes.bool))
+        filled, mask = self._place(placed, subscript), self._place(ones, subscript)
+        self.uop = mask.where(filled, self).uop
+
+    def _place(self, part: Self, subscript: Subscript) -> Self:
+        """`part` where the subscript cuts, zeros elsewhere."""
+        for axis, step in enumerate(subscript.steps):
+            start, end = subscript.bounds[axis]
+            if abs(step) > 1:
+                count = part.shape[axis]
+                widths = [(0, 0)] * (part.ndim + 1)
+                widths[axis + 1] = (0, abs(step) - 1)
+                part = (
+                    part.unsqueeze(axis + 1)
+                    ._pad_zeros(widths)
+                    .reshape((*part.shape[:axis], count * abs(step), *part.shape[axis + 1 :]))
+                )
+                part = part._part(axis, 0, end - start)
+        part = part.flip([i for i, s in enumerate(subscript.steps) if s < 0])
+        sides = zip(subscript.bounds, self.shape, strict=True)
+        return part._pad_zeros([(start, n - end) for (start, end), n in sides])
+
+    # by index tensors along one axis
+
+    def gather(self, dim: int, index: Self) -> Self:
+        """result[i, j] = self[index[i, j], j] for dim 0, and so on for every axis and rank.
+
+        Raises ShapeError where `index` is longer than this on another axis.
+        """
+        axis = self._axis(dim)
+        self._check_index("gather", index, self, axis)
+        x = self.shrink([None if i == axis else (0, n) for i, n in enumerate(index.shape)])
+        # the axis to pick from goes last, and a length 1 stands in its place
+        moved = x.permute([*(i for i in range(x.ndim) if i != axis), axis]).unsqueeze(axis)
+        mask = self._as_index(index, self.shape[axis]).unsqueeze(-1) == moved._positions(x.ndim)
+        return mask.where(moved, 0)._sum_exact((x.ndim,))
+
+    def _check_index(self, name: str, index: Self, source: Self, axis: int) -> None:
+        if not dtypes.is_int(index.dtype):
+            raise DTypeError(
+                f"{name} with an index of {index.dtype}", where=here(), hint="indices are integers"
+            )
+        fits = index.ndim == source.ndim and all(
+            i == axis or a <= b
+            for i, (a, b) in enumerate(zip(index.shape, source.shape, strict=False))
+        )
+        if not fits:
+            raise ShapeError(
+                f"{name} with an index of {index.shape} in {source.shape}",
+                where=here(),
+                hint=f"it may be longer only on axis {axis}",
+            )
+
+    def scatter(
+        self, dim: int, index: Self, src: Self | ConstType, reduce: str | None = None
+    ) -> Self:
+        """This with self[index[i, j], j] = src[i, j] for dim 0, and so on; the last of equals wins.
+
+        `reduce` "add" or "multiply" combines all of them with what is there instead.
+        """
+        if reduce is not None and reduce not in ("add", "multiply"):
+            raise DTypeError(
+                f"unknown reduction {reduce!r}", where=here(), hint='use None, "add" or "multiply"'
+            )
+        mask, values = self._scattered(dim, index, src)
+        if reduce == "add":
+            return self + mask.where(values, 0).sum(-1, dtype=self.dtype)
+        if reduce == "multiply":
+            return self * mask.where(values, 1).prod(-1, dtype=self.dtype)
+        count = mask.shape[-1]
+        order = type(self)._iota(count, self.device)
+        last = mask.where(order, -1).max(-1, keepdim=True)
+        value = (order == last).where(values, 0)._sum_exact((self.ndim,))
+        return (last.squeeze(-1) >= 0).where(value, self)
+
+    def scatter_reduce(
+        self, dim: int, index: Self, src: Self, reduce: str, include_self: bool = True
+    ) -> Self:
+        """As `scatter`, combining with "sum", "prod", "mean", "amax" or "amin"."""
+        mask, values = self._scattered(dim, index, src)
+        any_ = mask.any(-1)
+        base = self if include_self else None
+        if reduce == "sum":
+            total = mask.where(values, 0).sum(-1, dtype=self.dtype)
+            return total + self if base is not None else any_.where(total, self)
+        if reduce == "prod":
+            total = mask.where(values, 1).prod(-1, dtype=self.dtype)
+            return total * self if base is not None else any_.where(total, self)
+        if reduce in ("amax", "amin"):
+            sign = -1 if reduce == "amin" else 1
+            lowest = dtypes.min(self.dtype) if sign == 1 else -dtypes.max(self.dtype)
+            best = mask.where(values * sign, lowest).max(-1) * sign
+            combined = best.maximum(self) if sign == 1 else best.minimum(self)
+            return any_.where(combined if base is not None else best, self)
+        if reduce == "mean":
+            count = mask.cast(dtypes.int32).sum(-1) + int(include_self)
+            total = mask.where(values, 0).sum(-1, dtype=self.dtype)
+            mean = (total + (self if base is not None else 0)) / count.maximum(1)
+            return (any_ if base is None else any_ | True).where(mean.cast(self.dtype), self)
+        raise DTypeError(
+            f"unknown reduction {reduce!r}",
+            where=here(),
+            hint='use "sum", "prod", "mean", "amax" or "amin"',
+        )
+
+    def _scattered(self, dim: int, index: Self, src: Self | ConstType) -> tuple[Self, Self]:
+        """For every element of this and every source along `dim`, as a last axis: whether that
+        source goes there, and its value."""
+        axis = self._axis(dim)
+        self._check_index("scatter", index, self, axis)
+        values = src if isinstance(src, TensorBase) else self._operand(src).cast(self.dtype)
+        values = values._broadcast_to(index.shape) if not values.ndim else values
+        self._check_index("scatter", index, values, -1)
+        values = values.shrink([(0, n) for n in index.shape]).cast(self.dtype)
+        last = [i for i in range(self.ndim) if i != axis] + [axis]
+        picks = index.permute(last).unsqueeze(axis)
+        places = self._positions(axis).unsqueeze(-1)
+        mask = (picks == places)._pad_axes(self.shape, axis)
+        return mask, values.permute(last).unsqueeze(axis)._pad_axes(self.shape, axis)
+
+    def _pad_axes(self, shape: Sequence[int], but: int) -> Self:
+        """Zeros up to `shape` on every axis except `but` and the last."""
+        return self._pad_zeros(
+            [
+                (0, 0 if i == but else n - m)
+                for i, (n, m) in enumerate(zip(shape, self.shape, strict=False))
+            ]
+            + [(0, 0)]
+        )
+
+    def one_hot(self, num_classes: int = -1) -> Self:
+        """1 at the position that each element names on a new last axis, 0 elsewhere, as int32.
+
+        -1 counts the classes by looking at the values.
+        """
+        if not dtypes.is_int(self.dtype):
+            raise DTypeError(f"one_hot of {self.dtype}", where=here(), hint="classes are integers")
+        count = int(self.max().item()) + 1 if num_classes == -1 else num_classes
+        classes = type(self)._iota(count, self.device).cast(self.dtype)
+        return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
+
+    # by masks, which need values
+
+    def nonzero(self) -> Self:
+        """The indices of the elements that are not zero, one row each. Realizes this Tensor."""
+        found = np.argwhere(self.numpy()).astype(np.int32)
+        return type(self)(np.ascontiguousarray(found), self.device)
+
+    def masked_select(self, mask: Self) -> Self:
+        """The elements where the mask holds, in order, with one axis. Realizes the mask."""
+        flat = np.flatnonzero(mask._broadcast_to(self.shape).numpy()).astype(np.int32)
+        return self.flatten()[type(self)(flat, self.device)]

@@ -1,0 +1,106 @@
+"""Matrix products and the contractions built like them.
+
+A product is a broadcast multiply and a sum: the passes below recognise it, nothing here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from core.dtype import DTypeLike, least_upper_dtype
+from core.errors import ShapeError
+from core.helpers import argsort
+from core.tensor.einsum import Formula
+from core.tensor.origin import here
+from core.tensor.random import Random
+
+
+class Linear(Random):
+    """Sums of products. Accumulates like `sum`; `dtype` says otherwise."""
+
+    __slots__ = ()
+
+    def dot(self, w: Self, dtype: DTypeLike | None = None) -> Self:
+        """The matrix product over the last axis of this and the second last of `w` (the last of a
+        vector); other axes broadcast. Raises ShapeError where the two lengths differ."""
+        if not self.ndim or not w.ndim:
+            raise ShapeError(
+                f"matrix product of shapes {self.shape} and {w.shape}",
+                where=here(),
+                hint="both sides need an axis; multiply by a number with *",
+            )
+        axis = -min(w.ndim, 2)
+        if self.shape[-1] != w.shape[axis]:
+            raise ShapeError(
+                f"matrix product of shapes {self.shape} and {w.shape}",
+                where=here(),
+                hint=f"the last axis of the left side has {self.shape[-1]} elements, axis {axis} "
+                f"of the right side {w.shape[axis]}",
+            )
+        wide = min(self.ndim - 1, w.ndim - 1, 1)
+        x = self.reshape((*self.shape[:-1], *[1] * wide, self.shape[-1]))
+        y = w.reshape((*w.shape[:-2], *[1] * wide, *w.shape[axis:])).transpose(-1, axis)
+        result = least_upper_dtype(x.dtype, y.dtype)
+        return (x * y).sum(-1, dtype=dtype).cast(result if dtype is None else dtype)
+
+    def matmul(self, x: Self, reverse: bool = False, dtype: DTypeLike | None = None) -> Self:
+        """`dot`, or with `reverse` the product with `x` on the left."""
+        return x.dot(self, dtype) if reverse else self.dot(x, dtype)
+
+    def __matmul__(self, x: Self) -> Self:
+        return self.dot(x)
+
+    def __rmatmul__(self, x: Self) -> Self:
+        return self.matmul(x, reverse=True)
+
+    def linear(
+        self, weight: Self, bias: Self | None = None, dtype: DTypeLike | None = None
+    ) -> Self:
+        """self @ weight + bias; a weight with one axis scales instead. `dtype` casts all first."""
+        if dtype is not None:
+            casted = None if bias is None else bias.cast(dtype)
+            return self.cast(dtype).linear(weight.cast(dtype), casted)
+        product = self * weight if weight.ndim == 1 else self.dot(weight)
+        return product if bias is None else product + bias
+
+    @staticmethod
+    def einsum(
+        formula: str, *operands: Self | Sequence[Self], dtype: DTypeLike | None = None
+    ) -> Self:
+        """The sum of products that an Einstein formula such as "ij,jk->ik" says.
+
+        A letter twice in one operand takes its diagonal; "..." stands for the axes not named.
+        Without "->", letters that occur once are the result, in alphabetical order. Raises
+        ShapeError for a formula that does not fit the operands.
+        """
+        if len(operands) == 1 and not isinstance(operands[0], Random):
+            tensors = list(operands[0])
+        else:
+            tensors = [t for t in operands if isinstance(t, Random)]
+        parsed = Formula.parse(formula, [t.shape for t in tensors])
+        letters = parsed.letters
+        total: Self | None = None
+        for tensor, names in zip(tensors, parsed.inputs, strict=True):
+            aligned = tensor._aligned(names, letters)
+            total = aligned if total is None else total * aligned
+        assert total is not None  # parse wants an operand
+        sizes = [parsed.sizes[c] for c in letters]
+        summed = tuple(i for i, c in enumerate(letters) if c not in parsed.output)
+        kept = [c for c in letters if c in parsed.output]
+        result = total._broadcast_to(sizes)
+        if summed:
+            result = result.sum(summed, dtype=dtype).cast(dtype or total.dtype)
+        return result.permute([kept.index(c) for c in parsed.output])
+
+    def _aligned(self, names: str, letters: str) -> Self:
+        """Axes called `names` put in the order of `letters`, length 1 where a letter is missing."""
+        x = self
+        while len(set(names)) < len(names):
+            again = next(c for c in names if names.count(c) > 1)
+            first, second = names.index(again), names.rindex(again)
+            x = x.diagonal(0, first, second)
+            names = "".join(c for i, c in enumerate(names) if i not in (first, second)) + again
+        x = x.permute(argsort([letters.index(c) for c in names]))
+        lengths = dict(zip(sorted(names, key=letters.index), x.shape, strict=True))
+        return x.reshape([lengths.get(c, 1) for c in letters])

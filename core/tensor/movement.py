@@ -1,0 +1,240 @@
+"""Tensor operations that only move elements: nothing is computed or copied.
+
+Everything here is a chain of the six movement ops; the scheduler folds them into views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from core.errors import ShapeError
+from core.helpers import prod
+from core.tensor.base import Shape
+from core.tensor.execution import Execution
+from core.tensor.origin import here
+
+
+def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
+    """`f(1, 2)` and `f((1, 2))` mean the same."""
+    if len(args) == 1 and not isinstance(args[0], int):
+        return tuple(args[0])
+    return tuple(a for a in args if isinstance(a, int))
+
+
+class Movement(Execution):
+    """Movement of elements. Arguments out of range raise ShapeError at the user's call."""
+
+    __slots__ = ()
+
+    @property
+    def T(self) -> Self:  # noqa: N802 - the field's own spelling
+        """The last two axes exchanged; of a vector, itself."""
+        return self if self.ndim < 2 else self.transpose()
+
+    def reshape(self, *shape: int | Sequence[int | None] | None) -> Self:
+        """The same elements in row-major order; one length may be -1, None keeps the axis's own."""
+        given: Sequence[int | None]
+        if len(shape) == 1 and not isinstance(shape[0], int) and shape[0] is not None:
+            given = shape[0]
+        else:
+            given = [n for n in shape if n is None or isinstance(n, int)]
+        if any(n is None and i >= self.ndim for i, n in enumerate(given)):
+            raise ShapeError(f"cannot keep an axis that {self.shape} does not have", where=here())
+        new = [self.shape[i] if n is None else n for i, n in enumerate(given)]
+        if new.count(-1) > 1:
+            raise ShapeError(
+                f"cannot reshape {self.shape} to {tuple(new)}",
+                where=here(),
+                hint="only one length can be -1",
+            )
+        if -1 in new:
+            known = -prod(new)
+            if known == 0 or self.numel() % known:
+                raise ShapeError(
+                    f"cannot reshape {self.shape} to {tuple(new)}",
+                    where=here(),
+                    hint=f"{self.numel()} elements do not split by {known}",
+                )
+            new[new.index(-1)] = self.numel() // known
+        return self._make(self.uop.reshape(new))
+
+    def view(self, *shape: int | Sequence[int | None] | None) -> Self:
+        """`reshape`."""
+        return self.reshape(*shape)
+
+    def expand(self, *shape: int | Sequence[int | None] | None) -> Self:
+        """Axes of length 1 repeated, new axes in front; -1 and None keep an axis."""
+        given: Sequence[int | None]
+        if len(shape) == 1 and not isinstance(shape[0], int) and shape[0] is not None:
+            given = shape[0]
+        else:
+            given = [n for n in shape if n is None or isinstance(n, int)]
+        padded = (1,) * (len(given) - self.ndim) + self.shape
+        new = [
+            have if want in (-1, None) else want for have, want in zip(padded, given, strict=False)
+        ]
+        return self._broadcast_to([n for n in new if n is not None])
+
+    def _broadcast_to(self, shape: Sequence[int]) -> Self:
+        new = tuple(shape)
+        if new == self.shape:
+            return self
+        padded = (1,) * (len(new) - self.ndim) + self.shape
+        if len(padded) != len(new) or any(
+            have not in (1, want) for have, want in zip(padded, new, strict=True)
+        ):
+            raise ShapeError(
+                f"cannot broadcast {self.shape} to {new}",
+                where=here(),
+                hint="from the last axis back, lengths must be equal or 1",
+            )
+        return self._make(self.uop.reshape(padded).expand(new))
+
+    def expand_as(self, other: Self) -> Self:
+        """`expand` to the shape of `other`."""
+        return self._broadcast_to(other.shape)
+
+    def permute(self, *order: int | Sequence[int]) -> Self:
+        """Axis k of the result is axis order[k]."""
+        axes = [self._axis(a) for a in as_ints(*order)]
+        if sorted(axes) != list(range(self.ndim)):
+            raise ShapeError(
+                f"{as_ints(*order)} does not name every axis of {self.shape} once", where=here()
+            )
+        return self._make(self.uop.permute(axes))
+
+    def transpose(self, dim0: int = -2, dim1: int = -1) -> Self:
+        """Two axes exchanged."""
+        order = list(range(self.ndim))
+        a, b = self._axis(dim0), self._axis(dim1)
+        order[a], order[b] = order[b], order[a]
+        return self.permute(order)
+
+    def flip(self, *axis: int | Sequence[int]) -> Self:
+        """Axes reversed."""
+        axes = [self._axis(a) for a in as_ints(*axis)]
+        if len(set(axes)) != len(axes):
+            raise ShapeError(f"flip names an axis twice: {as_ints(*axis)}", where=here())
+        return self._make(self.uop.flip([i in axes for i in range(self.ndim)]))
+
+    def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:
+        """The part start <= index < end of each axis; None keeps all of it."""
+        if len(arg) != self.ndim:
+            raise ShapeError(
+                f"shrink with {len(arg)} ranges of a Tensor with {self.ndim} axes",
+                where=here(),
+                hint="give one (start, end) or None per axis",
+            )
+        parts = [(0, n) if part is None else part for part, n in zip(arg, self.shape, strict=True)]
+        return self._make(self.uop.shrink(parts))
+
+    def _pad_zeros(self, widths: Sequence[tuple[int, int]]) -> Self:
+        return self._make(self.uop.pad(widths))
+
+    def squeeze(self, dim: int | None = None) -> Self:
+        """Without the axes of length 1, or without that one axis if its length is 1."""
+        if dim is None:
+            return self.reshape([n for n in self.shape if n != 1])
+        axis = self._axis(dim)
+        if not self.ndim or self.shape[axis] != 1:
+            return self
+        return self.reshape(self.shape[:axis] + self.shape[axis + 1 :])
+
+    def unsqueeze(self, dim: int) -> Self:
+        """With an axis of length 1 at `dim`."""
+        axis = self._axis(dim, extra=1)
+        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
+        """The axes from `start_dim` to `end_dim`, both included, as one."""
+        start, end = self._axis(start_dim), self._axis(end_dim)
+        if start > end:
+            raise ShapeError(
+                f"flatten from axis {start} to axis {end}",
+                where=here(),
+                hint="the first axis must not come after the last",
+            )
+        merged = prod(self.shape[start : end + 1])
+        return self.reshape((*self.shape[:start], merged, *self.shape[end + 1 :]))
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
+        """One axis split into several; one of `sizes` may be -1."""
+        axis = self._axis(dim)
+        known = prod(n for n in sizes if n != -1)
+        lengths = [self.shape[axis] // known if n == -1 and known else n for n in sizes]
+        return self.reshape((*self.shape[:axis], *lengths, *self.shape[axis + 1 :]))
+
+    def repeat(self, *repeats: int | Sequence[int]) -> Self:
+        """Whole copies one after the other along each axis; new axes in front."""
+        times = as_ints(*repeats)
+        base: Shape = (1,) * (len(times) - self.ndim) + self.shape
+        if len(times) < self.ndim:
+            raise ShapeError(
+                f"repeat {times} of a Tensor with {self.ndim} axes",
+                where=here(),
+                hint="give one number per axis, or more",
+            )
+        split = [m for n in base for m in (1, n)]
+        wide = [m for r, n in zip(times, base, strict=True) for m in (r, n)]
+        return (
+            self.reshape(split)
+            .expand(wide)
+            .reshape([r * n for r, n in zip(times, base, strict=True)])
+        )
+
+    def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
+        """Each element `repeats` times in a row along an axis (of the flat Tensor for None)."""
+        x = self.flatten() if dim is None else self
+        axis = 0 if dim is None else self._axis(dim)
+        shape = x.shape
+        wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
+        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+
+    def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
+        """Parts of an axis: of the given lengths, or all of one length and a shorter last one."""
+        axis = self._axis(dim)
+        total = self.shape[axis]
+        if isinstance(sizes, int):
+            if sizes < 1:
+                raise ShapeError(f"cannot split by {sizes}", where=here(), hint="give 1 or more")
+            sizes = [min(sizes, total - at) for at in range(0, max(total, 1), sizes)]
+        if sum(sizes) != total:
+            raise ShapeError(
+                f"cannot split {total} elements into {tuple(sizes)}",
+                where=here(),
+                hint=f"the lengths sum to {sum(sizes)}",
+            )
+        starts = [sum(sizes[:i]) for i in range(len(sizes))]
+        return tuple(self._part(axis, at, at + n) for at, n in zip(starts, sizes, strict=True))
+
+    def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
+        """At most `chunks` parts of an axis, equal except for a shorter last one."""
+        axis = self._axis(dim)
+        if chunks < 1:
+            raise ShapeError(
+                f"cannot cut into {chunks} chunks", where=here(), hint="give 1 or more"
+            )
+        length = max(1, -(-self.shape[axis] // chunks))
+        return list(self.split(length, axis))
+
+    def _part(self, axis: int, start: int, end: int) -> Self:
+        return self.shrink([(start, end) if i == axis else None for i in range(self.ndim)])
+
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
+        """The elements whose indices on two axes differ by `offset`, as a last axis."""
+        a, b = self._axis(dim1), self._axis(dim2)
+        if a == b:
+            raise ShapeError(f"diagonal of axis {a} with itself", where=here())
+        rest = [i for i in range(self.ndim) if i not in (a, b)]
+        x = self.permute([*rest, a, b])
+        rows, cols = x.shape[-2:]
+        length = max(0, min(rows, cols - offset) if offset >= 0 else min(rows + offset, cols))
+        row, col = max(0, -offset), max(0, offset)
+        lead = [None] * len(rest)
+        x = x.shrink([*lead, (row, row + length), (col, col + length)])
+        # rows one element longer put the diagonal into the first column
+        flat = x.reshape((*x.shape[:-2], length * length))
+        flat = flat._pad_zeros([(0, 0)] * len(rest) + [(0, length)])
+        rows_longer = flat.reshape((*x.shape[:-2], length, length + 1))
+        return rows_longer._part(len(rest) + 1, 0, 1).squeeze(-1)

@@ -1,0 +1,239 @@
+"""Functions of neural networks: normalisation, dropout, attention and losses.
+
+All are compositions of the layers below. Random parts act only while `Tensor.training`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Self
+
+from core.dtype import dtypes
+from core.errors import DTypeError, ShapeError
+from core.helpers import TRAINING
+from core.tensor.convolution import Convolution
+from core.tensor.origin import here
+from core.tensor.reduction import Axes
+
+
+class Neural(Convolution):
+    """Building blocks of models. `reduction` is "mean", "sum" or "none"."""
+
+    __slots__ = ()
+
+    def sequential(self, layers: Sequence[Callable[[Self], Self]]) -> Self:
+        """The layers applied one after the other."""
+        x = self
+        for layer in layers:
+            x = layer(x)
+        return x
+
+    def layernorm(self, axis: Axes = -1, eps: float = 1e-5) -> Self:
+        """(x - mean) / sqrt(var + eps) over the axes, https://arxiv.org/abs/1607.06450"""
+        centered = self - self.mean(axis, keepdim=True)
+        return centered * (centered.square().mean(axis, keepdim=True) + eps).rsqrt()
+
+    def batchnorm(
+        self,
+        weight: Self | None,
+        bias: Self | None,
+        mean: Self,
+        invstd: Self,
+        axis: int | Sequence[int] = 1,
+    ) -> Self:
+        """(x - mean) * invstd * weight + bias, with those four along `axis`.
+
+        https://arxiv.org/abs/1502.03167
+        """
+        axes = self._axes(axis)
+        shape = [n if i in axes else 1 for i, n in enumerate(self.shape)]
+        x = self - mean.reshape(shape)
+        if weight is not None:
+            x = x * weight.reshape(shape)
+        result = x * (invstd.reshape(shape) if invstd.ndim == len(axes) else invstd)
+        return result if bias is None else result + bias.reshape(shape)
+
+    def dropout(self, p: float = 0.5) -> Self:
+        """While training: 0 with probability p, else x / (1 - p). Otherwise x."""
+        if not 0 <= p <= 1:
+            raise DTypeError(f"dropout with probability {p}", where=here(), hint="give 0 to 1")
+        if not TRAINING or p == 0:
+            return self
+        if p == 1:
+            return self._make(self.uop.const_like(0))
+        kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
+        return kept.where(self, 0) / (1 - p)
+
+    def scaled_dot_product_attention(
+        self,
+        key: Self,
+        value: Self,
+        attn_mask: Self | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        enable_gqa: bool = False,
+    ) -> Self:
+        """softmax(self @ key^T / sqrt(d) + mask) @ value, https://arxiv.org/abs/1706.03762
+
+        A bool mask keeps where it holds, others are added. `is_causal` keeps what is not later.
+        `enable_gqa` repeats the heads of key and value to the number of heads of this.
+        """
+        if enable_gqa:
+            heads = self.shape[-3]
+            key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
+        scores = self.matmul(key.transpose(-2, -1)) / math.sqrt(self.shape[-1])
+        if is_causal:
+            if attn_mask is not None:
+                raise ShapeError(
+                    "attention with a mask and is_causal",
+                    where=here(),
+                    hint="make the mask causal: mask.tril()",
+                )
+            rows, columns = scores._grid("attention")
+            scores = (columns <= rows).where(scores, -math.inf)
+        elif attn_mask is not None:
+            mask = attn_mask
+            scores = mask.where(scores, -math.inf) if dtypes.is_bool(mask.dtype) else scores + mask
+        return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
+
+    # losses
+
+    def _reduced(self, reduction: str) -> Self:
+        if reduction not in ("mean", "sum", "none"):
+            raise ShapeError(
+                f"unknown reduction {reduction!r}", where=here(), hint='use "mean", "sum" or "none"'
+            )
+        if reduction == "none":
+            return self
+        return self.mean() if reduction == "mean" else self.sum()
+
+    def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
+        """-(y ln(p) + (1 - y) ln(1 - p)) of probabilities p."""
+        return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
+
+    def binary_crossentropy_logits(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
+        """`binary_crossentropy` of sigmoid(x), without overflow: max(x, 0) - x y + ln(1 + e ** -|x|)."""
+        smooth = (1 + (-self.abs()).exp()).log()
+        return (self.relu() - self * Y + smooth)._reduced(reduction)
+
+    def sparse_categorical_crossentropy(
+        self,
+        Y: Self,
+        ignore_index: int = -1,
+        label_smoothing: float = 0.0,
+        reduction: str = "mean",
+    ) -> Self:
+        """-ln(softmax(x)[y]) of logits (..., classes) and integer classes (...,).
+
+        Places where y is `ignore_index` count for nothing.
+        """
+        if Y.shape != self.shape[:-1]:
+            raise ShapeError(
+                f"logits of {self.shape} and classes of {Y.shape}",
+                where=here(),
+                hint="classes have the shape of the logits without the last axis",
+            )
+        logs = self.log_softmax(-1)
+        counted = Y.ne(ignore_index)
+        wanted = Y.unsqueeze(-1).eq(type(self)._iota(self.shape[-1], self.device))
+        picked = wanted.where(logs, 0).sum(-1)
+        losses = -(picked * (1 - label_smoothing) + logs.mean(-1) * label_smoothing)
+        losses = counted.where(losses, 0)
+        if reduction == "mean":
+            return losses.sum() / counted.cast(dtypes.int32).sum()
+        return losses._reduced(reduction)
+
+    def cross_entropy(
+        self,
+        Y: Self,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> Self:
+        """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...) or
+        probabilities of the logits' shape."""
+        classes = self.shape[1 if self.ndim > 1 else 0]
+        if Y.shape == self.shape and self.ndim and dtypes.is_float(Y.dtype):
+            target = Y
+        else:
+            axis = 1 if self.ndim > 1 else 0
+            if Y.shape != self.shape[:axis] + self.shape[axis + 1 :]:
+                raise ShapeError(
+                    f"logits of {self.shape} and classes of {Y.shape}",
+                    where=here(),
+                    hint="classes have the shape of the logits without the class axis",
+                )
+            target = Y.unsqueeze(axis).eq(self._positions(axis)).cast(self.dtype)
+        axis = 1 if self.ndim > 1 else 0
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+        losses = -(self.log_softmax(axis) * target).sum(axis)
+        return losses._reduced(reduction)
+
+    def nll_loss(
+        self,
+        Y: Self,
+        weight: Self | None = None,
+        ignore_index: int | None = None,
+        reduction: str = "mean",
+    ) -> Self:
+        """-x[y] of log probabilities (batch, classes, ...) and integer classes (batch, ...), each
+        class counted by its `weight`."""
+        if Y.shape != self.shape[:1] + self.shape[2:]:
+            raise ShapeError(
+                f"log probabilities of {self.shape} and classes of {Y.shape}",
+                where=here(),
+                hint="classes have that shape without axis 1",
+            )
+        factor = type(self).full(Y.shape, 1.0, device=self.device) if weight is None else weight[Y]
+        if ignore_index is not None:
+            factor = Y.ne(ignore_index).where(factor, 0)
+        picked = self.gather(1, Y.unsqueeze(1)).squeeze(1)
+        losses = -picked * factor
+        return losses.sum() / factor.sum() if reduction == "mean" else losses._reduced(reduction)
+
+    # order
+
+    def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
+        """(values, positions) in order along an axis; equals keep their order.
+
+        Counts for each element those before it: work grows with the square of the length.
+        """
+        if not self.ndim:
+            return self, self._make(self.uop.const_like(0).cast(dtypes.int32))
+        axis = self._axis(dim)
+        x = self.transpose(axis, -1)
+        n = x.shape[-1]
+        mine, other = x.detach().unsqueeze(-1), x.detach().unsqueeze(-2)
+        place = type(self)._iota(n, self.device)
+        ahead = (mine < other) if descending else (other < mine)
+        tie = (mine == other) & (place.reshape(1, n) < place.reshape(n, 1))
+        rank = (ahead | tie).cast(dtypes.int32).sum(-1).contiguous()
+        chosen = rank.unsqueeze(-2) == place.reshape(n, 1)
+        values = chosen.where(x.unsqueeze(-2), 0)._sum_exact((x.ndim,))
+        order = chosen.where(place, 0).sum(-1)
+        return values.transpose(axis, -1), order.transpose(axis, -1)
+
+    def argsort(self, dim: int = -1, descending: bool = False) -> Self:
+        """The positions that put an axis in order."""
+        return self.sort(dim, descending)[1]
+
+    def topk(
+        self, k: int, dim: int = -1, largest: bool = True, sorted_: bool = True
+    ) -> tuple[Self, Self]:
+        """(values, positions) of the k largest (or smallest) along an axis, in order."""
+        axis = self._axis(dim)
+        if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
+            raise ShapeError(
+                f"topk of {k} elements of shape {self.shape}",
+                where=here(),
+                hint=f"axis {axis} has fewer",
+            )
+        if not sorted_:
+            raise ShapeError("topk without order", where=here(), hint="it is always sorted here")
+        values, order = self.sort(axis, largest)
+        return values._part(axis, 0, k), order._part(axis, 0, k)
+
+    @classmethod
+    def randperm(cls, n: int, *, device: str | None = None) -> Self:
+        """0..n-1 in random order, as int32."""
+        return cls.rand(n, device=device).argsort(0)

@@ -1,0 +1,108 @@
+"""Python's operators on Tensors.
+
+Each is one named method of the layer below; nothing is defined here but the spelling.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from core.dtype import ConstType
+from core.tensor.elementwise import Elementwise
+
+
+class Operators(Elementwise):
+    """`a + b` and the like. `/` divides to floats, `//` and `%` round down as in Python."""
+
+    __slots__ = ()
+    __hash__ = Elementwise.__hash__
+
+    def __neg__(self) -> Self:
+        return self.neg()
+
+    def __invert__(self) -> Self:
+        return self.bitwise_not()
+
+    def __add__(self, x: Self | ConstType) -> Self:
+        return self.add(x)
+
+    def __radd__(self, x: Self | ConstType) -> Self:
+        return self.add(x, reverse=True)
+
+    def __sub__(self, x: Self | ConstType) -> Self:
+        return self.sub(x)
+
+    def __rsub__(self, x: Self | ConstType) -> Self:
+        return self.sub(x, reverse=True)
+
+    def __mul__(self, x: Self | ConstType) -> Self:
+        return self.mul(x)
+
+    def __rmul__(self, x: Self | ConstType) -> Self:
+        return self.mul(x, reverse=True)
+
+    def __truediv__(self, x: Self | ConstType) -> Self:
+        return self.div(x)
+
+    def __rtruediv__(self, x: Self | ConstType) -> Self:
+        return self.div(x, reverse=True)
+
+    def __mod__(self, x: Self | ConstType) -> Self:
+        return self.mod(x)
+
+    def __rmod__(self, x: Self | ConstType) -> Self:
+        return self.mod(x, reverse=True)
+
+    def __lshift__(self, x: Self | ConstType) -> Self:
+        return self.lshift(x)
+
+    def __rlshift__(self, x: Self | ConstType) -> Self:
+        return self.lshift(x, reverse=True)
+
+    def __rshift__(self, x: Self | ConstType) -> Self:
+        return self.rshift(x)
+
+    def __rrshift__(self, x: Self | ConstType) -> Self:
+        return self.rshift(x, reverse=True)
+
+    def __and__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_and(x)
+
+    def __rand__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_and(x)
+
+    def __or__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_or(x)
+
+    def __ror__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_or(x)
+
+    def __xor__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_xor(x)
+
+    def __rxor__(self, x: Self | ConstType) -> Self:
+        return self.bitwise_xor(x)
+
+    def __floordiv__(self, x: Self | ConstType) -> Self:
+        return self.div(x, rounding_mode="floor")
+
+    def __rfloordiv__(self, x: Self | ConstType) -> Self:
+        return self.div(x, reverse=True, rounding_mode="floor")
+
+    def __lt__(self, x: Self | ConstType) -> Self:
+        return self.lt(x)
+
+    def __le__(self, x: Self | ConstType) -> Self:
+        return self.le(x)
+
+    def __gt__(self, x: Self | ConstType) -> Self:
+        return self.gt(x)
+
+    def __ge__(self, x: Self | ConstType) -> Self:
+        return self.ge(x)
+
+    def __eq__(self, x: object) -> Self:  # type: ignore[override]
+        return self.eq(x)
+
+    def __ne__(self, x: object) -> Self:  # type: ignore[override]
+        return self.ne(x)

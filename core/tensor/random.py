@@ -1,0 +1,211 @@
+"""Random Tensors: threefry2x32 applied to a counter, so that a seed fixes every number.
+
+Element i of the n-th random Tensor since `manual_seed` is a pure function of the seed and of the
+count of elements drawn before it, the same on every device. Holds no state but these two numbers.
+
+Threefry: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+from core.dtype import DType, DTypeLike, dtypes, to_dtype
+from core.errors import DTypeError, ShapeError
+from core.helpers import prod
+from core.runtime.device import Device
+from core.tensor.base import Shape
+from core.tensor.movement import as_ints
+from core.tensor.origin import here
+from core.tensor.reduction import Reduction
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+class RandomState:
+    """The seed, and per device how many numbers were drawn since it was set."""
+
+    seed: int = time.time_ns() & 0xFFFF_FFFF
+    drawn: dict[str, int] = {}  # noqa: RUF012 - one state for the process
+
+
+class Random(Reduction):
+    """Random constructors. A seed gives the same numbers on every device."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def manual_seed(seed: int = 0) -> None:
+        """Starts the random numbers of all devices again, from `seed`."""
+        RandomState.seed, RandomState.drawn = seed & 0xFFFF_FFFF_FFFF_FFFF, {}
+
+    @classmethod
+    def _bits(cls, shape: Shape, device: str | None) -> Self:
+        """64 random bits per element, as uint64; computed anew by each kernel that uses them."""
+        if any(n < 0 for n in shape):
+            raise ShapeError(
+                f"a random Tensor of shape {shape}", where=here(), hint="lengths are not negative"
+            )
+        where, count = Device.canonicalize(device), prod(shape)
+        first = RandomState.drawn.get(where, 0)
+        RandomState.drawn[where] = first + count
+        counter = cls._iota(count, where).cast(dtypes.uint64) + first
+        key = UOp.full((count,), RandomState.seed, dtypes.uint64, where)
+        return cls._new(counter.uop.alu(Ops.THREEFRY, key)).reshape(shape)
+
+    @staticmethod
+    def _unit(bits: Self, dtype: DType) -> Self:
+        """Random bits as numbers of [0, 1): as many bits as the dtype has digits, times 2 ** -digits."""
+        digits = {dtypes.float64: 53, dtypes.float32: 24, dtypes.float16: 11, dtypes.bfloat16: 8}
+        if dtype not in digits:
+            raise DTypeError(
+                f"no random numbers in {dtype}",
+                where=here(),
+                hint="use a float dtype of 16 bits or more, or randint",
+            )
+        n = digits[dtype]
+        if n <= 32:
+            bits = bits.cast(dtypes.uint32)
+        top = bits.rshift(bits.dtype.bits - n)
+        return (top.cast(dtypes.float64 if n > 24 else dtypes.float32) * 2.0**-n).cast(dtype)
+
+    @classmethod
+    def _fresh(cls, made: Self, requires_grad: bool | None) -> Self:
+        """Stored once, when realized, rather than drawn again in every kernel that uses it."""
+        return cls._new(made.contiguous().uop, requires_grad)
+
+    @classmethod
+    def rand(
+        cls,
+        *shape: int | Sequence[int],
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+        contiguous: bool = True,
+    ) -> Self:
+        """Uniform in [0, 1). `contiguous=False` draws again in each kernel instead of storing."""
+        unit = cls._unit(
+            cls._bits(as_ints(*shape), device), to_dtype(dtype or dtypes.default_float)
+        )
+        return cls._fresh(unit, requires_grad) if contiguous else cls._new(unit.uop, requires_grad)
+
+    @classmethod
+    def randn(
+        cls,
+        *shape: int | Sequence[int],
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Normal with mean 0 and standard deviation 1."""
+        wanted = to_dtype(dtype or dtypes.default_float)
+        return cls._fresh(cls._gauss(as_ints(*shape), device).cast(wanted), requires_grad)
+
+    @classmethod
+    def _gauss(cls, shape: Shape, device: str | None) -> Self:
+        """sqrt(-2 ln(1 - u)) cos(2 pi v) for u and v of [0, 1).
+
+        G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29 (1958).
+        """
+        bits = cls._bits(shape, device)
+        u = cls._unit(bits, dtypes.float32)
+        v = cls._unit(bits.rshift(32), dtypes.float32)
+        return (-2 * (1 - u).log()).sqrt() * (v * (2 * math.pi)).cos()
+
+    @classmethod
+    def randint(
+        cls,
+        *shape: int | Sequence[int],
+        low: int = 0,
+        high: int = 10,
+        device: str | None = None,
+        dtype: DTypeLike = dtypes.int32,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Integers low <= n < high, all equally likely (to one part in 2 ** 32)."""
+        wanted = to_dtype(dtype)
+        if not dtypes.is_int(wanted):
+            raise DTypeError(f"randint of {wanted}", where=here(), hint="use an integer dtype")
+        if not low < high:
+            raise ShapeError(
+                f"randint from {low} to {high}",
+                where=here(),
+                hint="high is not included, and must be above low",
+            )
+        span = high - low
+        # the high word of a product replaces a remainder, where it is as even
+        bits = cls._bits(as_ints(*shape), device)
+        drawn = (bits.rshift(32) * span).rshift(32) if span < 1 << 16 else bits % span
+        made = drawn.cast(dtypes.int64).add(low).cast(wanted)
+        return cls._fresh(made, requires_grad)
+
+    @classmethod
+    def normal(
+        cls,
+        *shape: int | Sequence[int],
+        mean: float = 0.0,
+        std: float = 1.0,
+        requires_grad: bool | None = None,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> Self:
+        """Normal with the given mean and standard deviation."""
+        made = cls._gauss(as_ints(*shape), device) * std + mean
+        return cls._fresh(made.cast(dtype or dtypes.default_float), requires_grad)
+
+    @classmethod
+    def uniform(
+        cls,
+        *shape: int | Sequence[int],
+        low: float = 0.0,
+        high: float = 1.0,
+        device: str | None = None,
+        dtype: DTypeLike | None = None,
+        requires_grad: bool | None = None,
+    ) -> Self:
+        """Uniform in [low, high)."""
+        wanted = to_dtype(dtype or dtypes.default_float)
+        inner = wanted if wanted is dtypes.float64 else dtypes.float32
+        unit = cls._unit(cls._bits(as_ints(*shape), device), inner)
+        return cls._fresh((unit * (high - low) + low).cast(wanted), requires_grad)
+
+    @classmethod
+    def scaled_uniform(cls, *shape: int | Sequence[int], **options: Any) -> Self:
+        """Uniform in [-1, 1), divided by the square root of the number of elements."""
+        bound = max(1, prod(as_ints(*shape))) ** -0.5
+        return cls.uniform(*shape, low=-bound, high=bound, **options)
+
+    @classmethod
+    def glorot_uniform(cls, *shape: int | Sequence[int], **options: Any) -> Self:
+        """Uniform with bound sqrt(6 / (fan_in + fan_out)).
+
+        X. Glorot and Y. Bengio, Understanding the difficulty of training deep networks (2010).
+        """
+        lengths = as_ints(*shape)
+        bound = math.sqrt(6 / (lengths[0] + prod(lengths[1:])))
+        return cls.uniform(lengths, low=-bound, high=bound, **options)
+
+    @classmethod
+    def kaiming_uniform(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
+        """Uniform with bound sqrt(6 / ((1 + a ** 2) fan_in)), https://arxiv.org/abs/1502.01852"""
+        lengths = as_ints(*shape)
+        bound = math.sqrt(6 / ((1 + a * a) * prod(lengths[1:])))
+        return cls.uniform(lengths, low=-bound, high=bound, **options)
+
+    @classmethod
+    def kaiming_normal(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
+        """Normal with standard deviation sqrt(2 / ((1 + a ** 2) fan_in)), as `kaiming_uniform`."""
+        lengths = as_ints(*shape)
+        std = math.sqrt(2 / ((1 + a * a) * prod(lengths[1:])))
+        return cls.normal(lengths, std=std, **options)
+
+    def rand_like(self, **options: Any) -> Self:
+        """Uniform in [0, 1), shaped like this."""
+        return type(self).rand(self.shape, **self._like_this(options))
+
+    def randn_like(self, **options: Any) -> Self:
+        """Normal, shaped like this."""
+        return type(self).randn(self.shape, **self._like_this(options))

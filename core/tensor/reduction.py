@@ -1,0 +1,216 @@
+"""Reductions of axes to one value, and running reductions along an axis.
+
+Sums accumulate in `sum_acc_dtype` and are rounded once. Never loops over elements in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype, to_dtype
+from core.errors import ShapeError
+from core.helpers import ceildiv, prod
+from core.tensor.creation import Creation
+from core.tensor.movement import as_ints
+from core.tensor.origin import here
+from core.uop.ops import Ops
+
+Axes = int | Sequence[int] | None
+
+SCAN_BLOCK = 256
+"""Running reductions longer than this go in blocks: work n * block instead of n * n."""
+
+
+class Reduction(Creation):
+    """`axis` None means all axes; `keepdim` keeps reduced axes as length 1.
+
+    An axis out of range or named twice raises ShapeError.
+    """
+
+    __slots__ = ()
+
+    def _axes(self, axis: Axes) -> tuple[int, ...]:
+        if axis is None:
+            return tuple(range(self.ndim))
+        axes = tuple(self._axis(a) for a in as_ints(axis) if self.ndim or a in (0, -1))
+        if len(set(axes)) != len(axes):
+            raise ShapeError(
+                f"axes {as_ints(axis)} name an axis twice",
+                where=here(),
+                hint=f"the shape is {self.shape}",
+            )
+        return axes if self.ndim else ()
+
+    def _reduce(self, op: Ops, axes: tuple[int, ...], keepdim: bool) -> Self:
+        result = self._make(self.uop.r(op, axes))
+        if keepdim:
+            return result
+        return result.reshape([n for i, n in enumerate(self.shape) if i not in axes])
+
+    def _accumulate(self, op: Ops, axis: Axes, keepdim: bool, dtype: DTypeLike | None) -> Self:
+        wide = sum_acc_dtype(self.dtype) if dtype is None else to_dtype(dtype)
+        result = self.cast(wide)._reduce(op, self._axes(axis), keepdim)
+        narrow = dtype is None and dtypes.is_float(self.dtype)
+        return result.cast(self.dtype) if narrow else result
+
+    def sum(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
+        """The sum. Integers and bools give 32 bits or more; `dtype` sets what it accumulates in."""
+        return self._accumulate(Ops.ADD, axis, keepdim, dtype)
+
+    def prod(
+        self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
+        """The product, in dtypes as `sum`."""
+        return self._accumulate(Ops.MUL, axis, keepdim, dtype)
+
+    def max(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The largest. Its gradient is shared by equals."""
+        return self._reduce(Ops.MAX, self._not_empty("max", self._axes(axis)), keepdim)
+
+    def min(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The smallest."""
+        axes = self._not_empty("min", self._axes(axis))
+        if dtypes.is_float(self.dtype):
+            return -((-self)._reduce(Ops.MAX, axes, keepdim))
+        return ~((~self)._reduce(Ops.MAX, axes, keepdim))
+
+    def _not_empty(self, name: str, axes: tuple[int, ...]) -> tuple[int, ...]:
+        if any(self.shape[a] == 0 for a in axes):
+            raise ShapeError(
+                f"{name} of no elements",
+                where=here(),
+                hint=f"the shape is {self.shape}: there is no identity to return",
+            )
+        return axes
+
+    def any(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """Whether one element is not zero."""
+        return self.cast(dtypes.bool)._reduce(Ops.MAX, self._axes(axis), keepdim)
+
+    def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """Whether no element is zero."""
+        return self.logical_not().any(axis, keepdim).logical_not()
+
+    def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """The sum divided by the count, in float32 at least, rounded to the dtype at the end."""
+        axes = self._axes(axis)
+        dtype = least_upper_float(self.dtype)
+        total = self.cast(sum_acc_dtype(dtype))._reduce(Ops.ADD, axes, keepdim)
+        return (total / self._count(axes)).cast(dtype)
+
+    def _count(self, axes: tuple[int, ...]) -> int:
+        return prod(self.shape[a] for a in axes)
+
+    def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The mean square distance from the mean, divided by count - `correction`."""
+        axes = self._axes(axis)
+        dtype = least_upper_float(self.dtype)
+        x = self.cast(sum_acc_dtype(dtype))
+        squares = (x - x.mean(axes, keepdim=True)).square()._reduce(Ops.ADD, axes, keepdim)
+        return (squares / max(0, self._count(axes) - correction)).cast(dtype)
+
+    def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
+        """The square root of `var`."""
+        return self.var(axis, keepdim, correction).sqrt()
+
+    def var_mean(
+        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """(`var`, `mean`)"""
+        return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    def std_mean(
+        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+    ) -> tuple[Self, Self]:
+        """(`std`, `mean`)"""
+        return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
+
+    def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The position of the first of the largest, along an axis or in the flat Tensor."""
+        if axis is None:
+            flat = self.flatten().argmax(0)
+            return flat.reshape((1,) * self.ndim) if keepdim else flat
+        (at,) = self._axes(axis) or (None,)
+        if at is None:
+            return self._make(self.uop.const_like(0).cast(dtypes.int32))
+        count = self.shape[at]
+        largest = self.detach() == self.detach().max(at, keepdim=True)
+        backwards = count - self._positions(at)
+        return count - (largest.cast(dtypes.int32) * backwards).max(at, keepdim)
+
+    def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
+        """The position of the first of the smallest."""
+        flipped = -self if dtypes.is_float(self.dtype) else ~self
+        return flipped.argmax(axis, keepdim)
+
+    def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
+        """ln(sum(e ** x)), without overflow."""
+        largest = self._shift(self._axes(axis))
+        total = (self - largest).exp().sum(axis, keepdim).log()
+        return total + (largest if keepdim else largest.reshape(total.shape))
+
+    def _shift(self, axes: tuple[int, ...]) -> Self:
+        """The largest along `axes` where it is finite, else 0, without gradient."""
+        largest = self.detach().max(axes, keepdim=True)
+        return largest.isinf().where(0, largest)
+
+    def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """e ** x / sum(e ** x) along an axis."""
+        x = self._as_float() if dtype is None else self.cast(dtype)
+        powers = (x - x.detach().max(axis, keepdim=True)).exp()
+        return powers / powers.sum(axis, keepdim=True)
+
+    def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """ln(softmax(x)), without underflow."""
+        x = self._as_float() if dtype is None else self.cast(dtype)
+        shifted = x - x.detach().max(axis, keepdim=True)
+        return shifted - shifted.exp().sum(axis, keepdim=True).log()
+
+    # running reductions
+
+    def cumsum(self, axis: int = 0) -> Self:
+        """The sum of the elements up to each, in dtypes as `sum`."""
+        wide = self.cast(sum_acc_dtype(self.dtype))._scan(Ops.ADD, axis)
+        return wide.cast(self.dtype) if dtypes.is_float(self.dtype) else wide
+
+    def cumprod(self, axis: int) -> Self:
+        """The product of the elements up to each, in dtypes as `sum`."""
+        wide = self.cast(sum_acc_dtype(self.dtype))._scan(Ops.MUL, axis)
+        return wide.cast(self.dtype) if dtypes.is_float(self.dtype) else wide
+
+    def cummax(self, axis: int = 0) -> Self:
+        """The largest of the elements up to each."""
+        return self._scan(Ops.MAX, axis)
+
+    def _scan(self, op: Ops, axis: int) -> Self:
+        """The reduction of each prefix of an axis."""
+        if not self.ndim:
+            return self
+        at = self._axis(axis)
+        return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
+
+    def _scan_last(self, op: Ops, strict: bool) -> Self:
+        """Each element reduces what is before it (and itself unless `strict`) on the last axis.
+
+        Long axes go in blocks, whose totals are scanned in the same way.
+        """
+        n = self.shape[-1]
+        if n <= SCAN_BLOCK:
+            return self._prefixes(op, strict)
+        blocks = ceildiv(n, SCAN_BLOCK)
+        # what is padded comes after all that is kept, so that zeros do for any op
+        padded = self._pad_zeros([(0, 0)] * (self.ndim - 1) + [(0, blocks * SCAN_BLOCK - n)])
+        split = padded.reshape((*self.shape[:-1], blocks, SCAN_BLOCK))
+        before = split._reduce(op, (self.ndim,), keepdim=False)._scan_last(op, strict=True)
+        whole = split._prefixes(op, strict)._binary(op, before.unsqueeze(-1))
+        return whole.reshape(padded.shape)._part(self.ndim - 1, 0, n)
+
+    def _prefixes(self, op: Ops, strict: bool) -> Self:
+        n = self.shape[-1]
+        rows = type(self)._iota(n, self.device).reshape(n, 1)
+        columns = type(self)._iota(n, self.device).reshape(1, n)
+        visible = columns < rows if strict else columns <= rows
+        wide = self.unsqueeze(-2)._broadcast_to((*self.shape[:-1], n, n))
+        identity = {Ops.ADD: 0, Ops.MUL: 1, Ops.MAX: dtypes.min(self.dtype)}[op]
+        return visible.where(wide, identity)._reduce(op, (self.ndim,), keepdim=False)
