@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { fixtureServer } from "./test/dev/server";
+import { fixtureServer } from "./test/dev/server.ts";
 
 /** One script, one style sheet and index.html, so that an export can put them all in one file. */
 export default defineConfig({

@@ -1,3 +1,59 @@
+/** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
+import { App } from "./app/App";
+import { connect, openContext, openRewrite, readAddress } from "./app/actions";
+import { onKeyDown } from "./app/keys";
+import { follow } from "./app/live";
+import { rows, run, view } from "./app/state";
+import { startTheme } from "./app/theme";
+import { embeddedBackend } from "./data/embedded";
+import { httpBackend } from "./data/http";
+import { startSearch } from "./panels/navigator/query";
+import { startTree } from "./panels/navigator/tree";
+import { startKernel } from "./panels/sources/kernel";
+import { startRunBox } from "./panels/sources/RunBox";
+import { effect } from "@preact/signals";
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/layout.css";
+import "./style/panels.css";
 
-render(<p>uopviz</p>, document.getElementById("app")!);
+function start(): void {
+  const backend = embeddedBackend() ?? httpBackend();
+  connect(backend);
+  startTheme();
+  startTree();
+  startSearch();
+  startKernel();
+  startRunBox();
+  addEventListener("keydown", onKeyDown);
+  addEventListener("popstate", readAddress);
+  addEventListener("hashchange", readAddress);
+  effect(() => {
+    const name = run.value?.name;
+    document.title = name ? `${name} · uopviz` : "uopviz";
+  });
+  render(<App />, document.getElementById("app")!);
+  void follow(backend).then(() => {
+    readAddress();
+    openSomething();
+  });
+}
+
+/** Without a pass in the address: the failed pass, else the first kernel, else the first pass. */
+function openSomething(): void {
+  const stop = effect(() => {
+    const all = rows.value;
+    if (view.peek().rewrite !== null) return;
+    const failed = all.find((r) => r.kind === "rewrite" && r.status === "error");
+    const kernel = all.find((r) => r.label === "kernel" && r.steps > 0);
+    const first = all.find((r) => r.kind === "rewrite" && r.steps > 0);
+    if (failed) openRewrite(failed.id);
+    else if (kernel) openContext(kernel.row);
+    else if (first) openRewrite(first.id);
+    else return;
+    queueMicrotask(() => stop());
+  });
+}
+
+start();

@@ -1,6 +1,69 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
+import type { Job, RunResult } from "../../src/data/types.ts";
+import { bundleFor, compiled, kernel, origins, rows, rules, run } from "./fixture.ts";
+import { random } from "./maker.ts";
+import { searchLocally } from "../../src/data/search.ts";
 
 /** Development only: answers /api from the fixtures, so that the page runs without the server. */
 export function fixtureServer(): Plugin {
-  return { name: "uopviz-fixtures", apply: "serve" };
+  return {
+    name: "uopviz-fixtures",
+    apply: "serve",
+    configureServer: (server) => void server.middlewares.use("/api", answer),
+    configurePreviewServer: (server) => void server.middlewares.use("/api", answer),
+  };
+}
+
+const jobs: { started: number; ms: number; result: unknown }[] = [];
+
+function answer(req: IncomingMessage, res: ServerResponse): void {
+  const url = new URL(req.url ?? "/", "http://localhost");
+  const [, kind = "", id = "", action = ""] = url.pathname.split("/");
+  let text = "";
+  req.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  req.on("end", () => {
+    const body = (text ? JSON.parse(text) : {}) as Record<string, string>;
+    const reply = route(kind, Number(id), action, url, body);
+    res.statusCode = reply === undefined ? 404 : 200;
+    res.setHeader("Content-Type", "application/json");
+    res.end(JSON.stringify(reply ?? { error: { what: "No such thing in this trace", where: url.pathname, hint: "Choose another pass in the navigator." } }));
+  });
+}
+
+function route(kind: string, id: number, action: string, url: URL, body: Record<string, string>): unknown {
+  switch (kind) {
+    case "run":
+      return run;
+    case "tree":
+      return { rows: rows.slice(Number(url.searchParams.get("since"))), total: rows.length };
+    case "rules":
+      return rules;
+    case "rewrites":
+      return id === 999 ? undefined : bundleFor(id, rows.find((r) => r.kind === "rewrite" && r.id === id));
+    case "kernels":
+      if (action === "compile") return { job: jobs.push({ started: Date.now(), ms: 900, result: compiled(body.target ?? "") }) - 1 };
+      if (action === "run") return { job: jobs.push({ started: Date.now(), ms: 700, result: times(body.device ?? "") }) - 1 };
+      return kernel(id);
+    case "origins":
+      return origins;
+    case "search":
+      return searchLocally(url.searchParams.get("q") ?? "", rows, rules);
+    case "jobs": {
+      const job = jobs[id];
+      if (!job) return undefined;
+      const done = Date.now() - job.started > job.ms;
+      return { state: done ? "done" : "running", progress: "Assembling", result: done ? job.result : null, error: null } satisfies Job;
+    }
+    case "open":
+      return {};
+    default:
+      return undefined;
+  }
+}
+
+function times(device: string): RunResult {
+  const rnd = random(5);
+  const us = Array.from({ length: 100 }, () => 9.2 + rnd() * rnd() * 2 + (rnd() > 0.97 ? 6 : 0));
+  return { device, us, median: 9.8, p90: 10.3, equal: true, maxError: 2.4e-7, reference: "NumPy, float64", tolerance: 1e-5, detail: "2,048 of 2,048 outputs compared." };
 }

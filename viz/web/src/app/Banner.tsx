@@ -1,0 +1,69 @@
+/** A pass that failed says so above its last graph: what happened, where, what to do next. */
+import { count } from "./format";
+import { goStep } from "./actions";
+import { bundle, currentKernel, currentRow, ruleName, rules, step } from "./state";
+import { Clipped, copyText, openEditor } from "../ui/Text";
+import { Icon } from "../ui/Icon";
+
+export function Banner() {
+  const b = bundle.value;
+  if (!b?.error) return b?.truncated ? <Truncated text={b.truncated} /> : <div />;
+  const { error } = b;
+  const rule = rules.value.get(error.rule);
+  const last = Math.min(error.step, b.steps.length);
+  const kernel = currentKernel.value?.name;
+  return (
+    <div class="banner" role="alert">
+      <span class="sig">!</span>
+      <div class="words">
+        <div class="h">
+          <Clipped text={error.message} limit={240} />
+        </div>
+        <div class="t2">
+          Pass <b>{currentRow.value?.name ?? b.name}</b>
+          {kernel && (
+            <>
+              , kernel <b>{kernel}</b>
+            </>
+          )}
+          , after step {count(last)}
+          {error.rule >= 0 && (
+            <>
+              , in rule <b>{ruleName(error.rule)}</b>
+            </>
+          )}
+          . Everything up to it is saved.
+        </div>
+      </div>
+      <div class="row wrap">
+        {step.value !== last && (
+          <button type="button" class="btn" onClick={() => goStep(last)}>
+            Last good step
+          </button>
+        )}
+        <button
+          type="button"
+          class="btn"
+          onClick={() => copyText(`${error.message}\n\n${error.traceback}`, "The report")}
+        >
+          <Icon name="copy" />
+          Copy report
+        </button>
+        {rule && (
+          <button type="button" class="btn pri" onClick={() => openEditor(rule.file, rule.line)}>
+            Open rule
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Truncated({ text }: { text: string }) {
+  return (
+    <div class="banner soft">
+      <span class="sig mov">◆</span>
+      <div class="words">{text}</div>
+    </div>
+  );
+}

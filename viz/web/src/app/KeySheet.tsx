@@ -1,0 +1,64 @@
+/** `?`: every key, by group, and the switch for single letters. */
+import { useEffect, useRef } from "preact/hooks";
+import { commands } from "./commands";
+import { keyCaps } from "./keys";
+import { letterKeys } from "./prefs";
+import { overlay } from "./state";
+
+const GROUPS = ["Steps", "Graph", "Rule and node", "Sources", "Page"] as const;
+
+export function KeySheet() {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    box.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement && document.body.contains(before)) before.focus();
+    };
+  }, []);
+  return (
+    <>
+      <div class="scrim" onClick={() => (overlay.value = null)} />
+      <div
+        class="palette sheet"
+        role="dialog"
+        aria-label="Keys"
+        aria-modal="true"
+        tabIndex={-1}
+        ref={box}
+      >
+        <div class="cols">
+          {GROUPS.map((group) => (
+            <>
+              <h3>{group}</h3>
+              {commands
+                .filter((c) => c.group === group && c.keys.length)
+                .map((c) => (
+                  <div class="line" key={c.id}>
+                    <span class="row g4">
+                      {keyCaps(c.keys[0]!).map((cap) => (
+                        <kbd key={cap}>{cap}</kbd>
+                      ))}
+                    </span>
+                    <span>{c.title}</span>
+                  </div>
+                ))}
+            </>
+          ))}
+        </div>
+        <div class="foot">
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={letterKeys.value}
+              onChange={(e) => (letterKeys.value = e.currentTarget.checked)}
+            />
+            Single-letter keys
+          </label>
+          <span class="sp" />
+          <kbd>Esc</kbd> closes
+        </div>
+      </div>
+    </>
+  );
+}

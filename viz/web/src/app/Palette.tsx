@@ -1,0 +1,164 @@
+/** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Highlight } from "../ui/Highlight";
+import { Icon } from "../ui/Icon";
+import { go, goStep, openContext, openRewrite } from "./actions";
+import { commands, enabled } from "./commands";
+import { baseName, count, plural } from "./format";
+import { keyCaps } from "./keys";
+import { search, type Entry } from "./paletteSearch";
+import { bundle, overlay, rows, ruleName, rules } from "./state";
+
+export function Palette() {
+  const [query, setQuery] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const entries = useMemo(collect, []);
+  const groups = useMemo(() => search(entries, query), [query]);
+  const flat = groups.flatMap((g) => g.entries);
+  const chosen = Math.min(at, flat.length - 1);
+  useEffect(() => {
+    const before = document.activeElement;
+    input.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement && document.body.contains(before)) before.focus();
+    };
+  }, []);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [chosen, query]);
+  const close = (): void => void (overlay.value = null);
+  const pick = (entry: Entry | undefined): void => {
+    if (!entry) return;
+    close();
+    entry.run();
+  };
+  let index = -1;
+  return (
+    <>
+      <div class="scrim" onClick={close} />
+      <div class="palette" role="dialog" aria-label="Command palette" aria-modal="true">
+        <div class="ask">
+          <Icon name="search" />
+          <input
+            ref={input}
+            role="combobox"
+            aria-expanded="true"
+            aria-controls="palette-list"
+            aria-activedescendant={chosen >= 0 ? `pal-${chosen}` : undefined}
+            aria-label="Command, pass, kernel or rule"
+            placeholder="Command, pass, kernel or rule"
+            spellcheck={false}
+            value={query}
+            onInput={(e) => {
+              setQuery(e.currentTarget.value);
+              setAt(0);
+            }}
+            onKeyDown={(e) => {
+              if (e.key === "ArrowDown") setAt((chosen + 1) % Math.max(1, flat.length));
+              else if (e.key === "ArrowUp") setAt((chosen - 1 + flat.length) % Math.max(1, flat.length));
+              else if (e.key === "Enter") pick(flat[chosen]);
+              else if (e.key === "Tab") input.current?.focus();
+              else return;
+              e.preventDefault();
+            }}
+          />
+          <kbd>Esc</kbd>
+        </div>
+        <div class="list" id="palette-list" role="listbox" aria-label="Results" ref={list}>
+          {!flat.length && <div class="state">Nothing is called that. Try a part of the name.</div>}
+          {groups.map((g) => (
+            <div key={g.name} role="group" aria-label={g.name}>
+              <div class="grp">
+                {g.name}
+                {g.total > g.entries.length && (
+                  <span class="num"> {g.entries.length} of {count(g.total)}</span>
+                )}
+              </div>
+              {g.entries.map((entry) => {
+                index += 1;
+                const mine = index;
+                return (
+                  <div
+                    key={mine}
+                    id={`pal-${mine}`}
+                    class="it"
+                    role="option"
+                    aria-selected={mine === chosen}
+                    onPointerMove={() => mine !== chosen && setAt(mine)}
+                    onClick={() => pick(entry)}
+                  >
+                    <span class="el">
+                      <Highlight text={entry.title} query={query} />
+                    </span>
+                    <span class="sp" />
+                    <span class="t3 mono el">{entry.detail}</span>
+                    {entry.keys.slice(0, 1).map((key) => (
+                      <span class="row g4" key={key}>
+                        {keyCaps(key).map((cap) => (
+                          <kbd key={cap}>{cap}</kbd>
+                        ))}
+                      </span>
+                    ))}
+                  </div>
+                );
+              })}
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** Everything that can be reached now. */
+function collect(): Entry[] {
+  const out: Entry[] = [];
+  for (const c of commands)
+    if (enabled(c) && c.id !== "palette" && c.id !== "escape")
+      out.push({ group: "Commands", title: c.title, detail: "", keys: c.keys, run: c.run });
+  for (const row of rows.peek()) {
+    const parent = rows.peek()[row.parent]?.name ?? "";
+    if (row.kind === "rewrite")
+      out.push({
+        group: "Passes",
+        title: row.name,
+        detail: `${parent}  ${plural(row.steps, "step")}`,
+        keys: [],
+        run: () => openRewrite(row.id),
+      });
+    else
+      out.push({
+        group: row.label === "kernel" ? "Kernels" : "Contexts",
+        title: row.name,
+        detail: plural(row.steps, "step"),
+        keys: [],
+        run: () => void openContext(row.row),
+      });
+  }
+  for (const rule of rules.peek().values())
+    out.push({
+      group: "Rules",
+      title: rule.name,
+      detail: `${baseName(rule.file)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
+      keys: [],
+      run: () => openRule(rule.id),
+    });
+  bundle.peek()?.steps.forEach((s, i) =>
+    out.push({
+      group: "Steps of this pass",
+      title: `${i + 1} ${ruleName(s.rule)}`,
+      detail: "",
+      keys: [],
+      run: () => goStep(i + 1),
+    }),
+  );
+  return out;
+}
+
+/** Shows the rule in this pass if it fires here; the filter says so either way. */
+function openRule(rule: number): void {
+  const first = bundle.peek()?.steps.findIndex((s) => s.rule === rule) ?? -1;
+  go(first >= 0 ? { rule, step: first + 1, tab: "step" } : { rule });
+}

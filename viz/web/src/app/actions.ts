@@ -1,0 +1,235 @@
+/** Everything that changes what is looked at. Panels, keys and the palette call these. */
+import { batch } from "@preact/signals";
+import { asProblem, isAbort, type Backend } from "../data/backend";
+import type { ApiProblem, Bundle } from "../data/types";
+import { Timeline } from "../model/timeline";
+import { nextPassing } from "./filter";
+import {
+  announcement,
+  bundle,
+  currentStep,
+  filtered,
+  loadError,
+  loading,
+  ownProblems,
+  passing,
+  rewriteRows,
+  rows,
+  ruleName,
+  rules,
+  step,
+  stepCount,
+  timeline,
+  view,
+} from "./state";
+import { fromHash, isJump, toHash, type Mode, type View } from "./url";
+
+let backend: Backend | null = null;
+let fetching: AbortController | null = null;
+
+/** Gives the actions their data. Call once, before anything else here. */
+export function connect(to: Backend): void {
+  backend = to;
+}
+
+/** The back end of this page. */
+export function data(): Backend {
+  if (!backend) throw new Error("connect() comes first");
+  return backend;
+}
+
+/** Changes the view, the address and, on a jump, the history. */
+export function go(change: Partial<View>, history: "auto" | "push" | "replace" = "auto"): void {
+  const from = view.peek();
+  const to: View = { ...from, ...change };
+  // An implied step ("the pass's first change") becomes a stated one as soon as something moves.
+  const was: View = { ...from, step: from.step ?? step.peek() };
+  const push = history === "push" || (history === "auto" && isJump(was, to));
+  view.value = to;
+  const hash = toHash(to) || location.pathname + location.search;
+  if (push) window.history.pushState(null, "", hash);
+  else window.history.replaceState(null, "", hash);
+  ensureBundle();
+}
+
+/** Takes the view from the address: at the start, and on Back and Forward. */
+export function readAddress(): void {
+  view.value = fromHash(location.hash);
+  ensureBundle();
+}
+
+/** Opens a pass; at `at`, or at its first change. The selection belongs to a pass and goes. */
+export function openRewrite(id: number, at: number | null = null): void {
+  if (view.peek().rewrite === id) {
+    if (at !== null) goStep(at);
+    return;
+  }
+  go({ rewrite: id, step: at, slot: null, node: null });
+}
+
+export function goStep(k: number): void {
+  const bounded = Math.max(0, Math.min(k, stepCount.peek()));
+  if (bounded === step.peek() && view.peek().step !== null) return;
+  go({ step: bounded });
+}
+
+/** One step on or back; with filters on, to the next step that passes them. */
+export function stepBy(direction: 1 | -1): void {
+  if (!filtered.peek()) {
+    goStep(step.peek() + direction);
+    return;
+  }
+  const to = nextPassing(passing.peek(), step.peek(), direction > 0);
+  if (to !== null) goStep(to);
+  else announce(direction > 0 ? "No later step passes the filters" : "No earlier step passes the filters");
+}
+
+/** The next (or previous) match of the current step's rule in this pass. */
+export function nextMatch(direction: 1 | -1): void {
+  const rule = view.peek().rule ?? currentStep.peek()?.rule ?? null;
+  const b = bundle.peek();
+  if (rule === null || !b) return;
+  const matches = b.steps.flatMap((s, i) => (s.rule === rule ? [i + 1] : []));
+  const to = nextPassing(matches, step.peek(), direction > 0);
+  if (to !== null) go({ step: to });
+  else announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
+}
+
+/** The next pass in the order of the run; `within` keeps it to passes that changed something. */
+export function nextRewrite(direction: 1 | -1): void {
+  const order = rows.peek().filter((r) => r.kind === "rewrite" && (r.steps > 0 || r.status === "error"));
+  const current = view.peek().rewrite;
+  const row = current === null ? undefined : rewriteRows.peek().get(current);
+  const at = row?.row ?? -1;
+  const next =
+    direction > 0 ? order.find((r) => r.row > at) : order.findLast((r) => r.row < at);
+  if (next) openRewrite(next.id);
+  else announce(direction > 0 ? "This is the last pass" : "This is the first pass");
+}
+
+/** The first changing pass of the next (or previous) kernel. */
+export function nextKernel(direction: 1 | -1): void {
+  const all = rows.peek();
+  const current = view.peek().rewrite;
+  const at = current === null ? -1 : (rewriteRows.peek().get(current)?.row ?? -1);
+  const kernels = all.filter((r) => r.label === "kernel");
+  const own = kernels.findLast((r) => r.row < at);
+  const next =
+    direction > 0
+      ? kernels.find((r) => r.row > at)
+      : kernels.findLast((r) => r.row < (own?.row ?? at));
+  if (next) openContext(next.row);
+  else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
+}
+
+/** Opens the first pass below a context that changed something (or else its first pass). */
+export function openContext(row: number): boolean {
+  const all = rows.peek();
+  const inside = new Set([row]);
+  let first: number | null = null;
+  for (const r of all) {
+    if (!inside.has(r.parent)) continue;
+    inside.add(r.row);
+    if (r.kind !== "rewrite") continue;
+    if (r.steps > 0 || r.status === "error") {
+      openRewrite(r.id);
+      return true;
+    }
+    first ??= r.id;
+  }
+  if (first !== null) openRewrite(first);
+  return first !== null;
+}
+
+export function select(slot: number | null): void {
+  if (slot !== view.peek().slot) go({ slot });
+}
+
+export function setMode(mode: Mode): void {
+  go({ mode: view.peek().mode === mode ? "side" : mode });
+}
+
+export function toggleScope(): void {
+  go({ scope: view.peek().scope === "all" ? "change" : "all" });
+}
+
+/** Turns a filter on, or off when it is on already. */
+export function toggleRuleFilter(rule: number): void {
+  go({ rule: view.peek().rule === rule ? null : rule });
+}
+export function toggleNodeFilter(slot: number): void {
+  go({ node: view.peek().node === slot ? null : slot });
+}
+export function clearFilters(): void {
+  go({ rule: null, op: null, node: null });
+}
+
+export function announce(text: string): void {
+  announcement.value = text;
+}
+
+export function reportProblem(problem: ApiProblem): void {
+  ownProblems.value = [...ownProblems.peek(), problem].slice(-100);
+}
+
+/** Fetches the pass in the view unless it is here or on its way. */
+export function ensureBundle(): void {
+  const wanted = view.peek().rewrite;
+  if (wanted === null || bundle.peek()?.rewrite === wanted || loading.peek()?.rewrite === wanted)
+    return;
+  void fetchBundle(wanted);
+}
+
+/** Fetches the current pass again, keeping step and selection: live steps, or a retry. */
+export function reloadBundle(): void {
+  const wanted = view.peek().rewrite;
+  if (wanted !== null) void fetchBundle(wanted);
+}
+
+export function cancelLoading(): void {
+  if (!loading.peek()) return;
+  fetching?.abort();
+  loading.value = null;
+  const shown = bundle.peek();
+  if (shown) go({ rewrite: shown.rewrite, step: null, slot: null }, "replace");
+}
+
+async function fetchBundle(rewrite: number): Promise<void> {
+  fetching?.abort();
+  const mine = new AbortController();
+  fetching = mine;
+  batch(() => {
+    loading.value = { rewrite, since: performance.now() };
+    loadError.value = null;
+  });
+  try {
+    const loaded = await data().bundle(rewrite, mine.signal);
+    if (fetching !== mine) return;
+    const checked = new Timeline(loaded);
+    await knowRules(loaded);
+    batch(() => {
+      timeline.value = checked;
+      bundle.value = loaded;
+      loading.value = null;
+    });
+  } catch (thrown) {
+    if (isAbort(thrown) || fetching !== mine) return;
+    batch(() => {
+      loading.value = null;
+      loadError.value = { ...pick(asProblem(thrown, `pass ${rewrite}`)), rewrite };
+    });
+  }
+}
+
+const pick = ({ what, where, hint }: ApiProblem): ApiProblem => ({ what, where, hint });
+
+/** Fetches the rules again if a step names one that has not arrived. */
+async function knowRules(b: Bundle): Promise<void> {
+  const known = rules.peek();
+  if (!b.steps.some((s) => !known.has(s.rule))) return;
+  await refreshRules();
+}
+
+export async function refreshRules(): Promise<void> {
+  rules.value = new Map((await data().rules()).map((rule) => [rule.id, rule]));
+}

@@ -1,0 +1,57 @@
+/** Numbers and long texts as people read them. Pure. */
+
+const whole = new Intl.NumberFormat("en");
+
+/** 4942 -> "4,942" */
+export const count = (n: number): string => whole.format(n);
+
+/** "1 step", "2 steps"; `many` where adding an s is wrong. */
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/** Bytes with a decimal unit: "3.1 MB". */
+export function bytes(n: number): string {
+  return scaled(n, 1000, ["B", "KB", "MB", "GB", "TB"]);
+}
+
+/** Microseconds with a fitting unit: "9.8 µs", "1.2 ms". */
+export function micros(us: number): string {
+  if (us > 0 && us < 0.1) return `${whole.format(Math.round(us * 1000))} ns`;
+  return scaled(us, 1000, ["µs", "ms", "s"]);
+}
+
+export const millis = (ms: number): string => micros(ms * 1000);
+
+function scaled(n: number, base: number, units: readonly string[]): string {
+  let value = n;
+  let unit = 0;
+  while (Math.abs(value) >= base && unit < units.length - 1) {
+    value /= base;
+    unit += 1;
+  }
+  const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;
+  return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
+}
+
+/** A float error in few characters: "2.4e-7". */
+export function tiny(x: number): string {
+  if (x === 0) return "0";
+  if (!Number.isFinite(x)) return String(x);
+  return Math.abs(x) >= 0.001 && Math.abs(x) < 10000 ? String(Number(x.toPrecision(3))) : x.toExponential(1);
+}
+
+/** The last part of a path. */
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** At most `limit` characters and how many were cut; a trace may hold labels of megabytes. */
+export function clip(text: string, limit: number): { text: string; cut: number } {
+  if (text.length <= limit) return { text, cut: 0 };
+  return { text: text.slice(0, limit), cut: text.length - limit };
+}
+
+/** Splits "dir/file.py:41" at its last colon; line 0 if there is none. */
+export function place(text: string): { file: string; line: number } {
+  const found = /^(.*):(\d{1,9})$/.exec(text);
+  return found ? { file: found[1] ?? "", line: Number(found[2]) } : { file: text, line: 0 };
+}

@@ -1,0 +1,75 @@
+/**
+ * Keeps run, rows and rules up to date while the run lives, and reconnects to a lost server.
+ * Only appends: never moves the view, never touches the loaded pass.
+ */
+import { batch } from "@preact/signals";
+import { asProblem, type Backend } from "../data/backend";
+import { mergeRows } from "../data/rows";
+import { ensureBundle, refreshRules } from "./actions";
+import { bundle, connection, fatal, rows, run } from "./state";
+
+const POLL_MS = 500;
+const RETRY_MS = [1000, 2000, 3000, 5000, 10000];
+
+/** Fetches everything once, then polls while the run is live. Resolves after the first answer. */
+export async function follow(backend: Backend): Promise<void> {
+  const answered = await refresh(backend);
+  if (!answered || backend.server) schedule(backend);
+}
+
+let failures = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Asks again at once: the user pressed "Try now". */
+export function retryNow(backend: Backend): void {
+  clearTimeout(timer);
+  void tick(backend);
+}
+
+function schedule(backend: Backend): void {
+  const lost = connection.peek().kind === "lost";
+  const settled = run.peek()?.live === false;
+  // A finished run is asked now and then, so that a lost server and a rerun show.
+  const pause = lost
+    ? RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]!
+    : settled
+      ? POLL_MS * 8
+      : POLL_MS;
+  if (lost) connection.value = { kind: "lost", retryAt: Date.now() + pause };
+  timer = setTimeout(() => void tick(backend), pause);
+}
+
+async function tick(backend: Backend): Promise<void> {
+  await refresh(backend);
+  schedule(backend);
+}
+
+async function refresh(backend: Backend): Promise<boolean> {
+  try {
+    const now = await backend.run();
+    const before = run.peek();
+    const another = before !== null && before.started !== now.started;
+    const known = another ? 0 : rows.peek().length;
+    const tree = now.live || before === null || another || before.live ? await backend.tree(known) : null;
+    if (before === null || another) await refreshRules();
+    batch(() => {
+      if (another) {
+        rows.value = [];
+        bundle.value = null;
+      }
+      if (tree) rows.value = mergeRows(rows.peek(), tree.rows);
+      if (JSON.stringify(before) !== JSON.stringify(now)) run.value = now;
+      connection.value = { kind: backend.server ? "connected" : "embedded" };
+      fatal.value = null;
+    });
+    failures = 0;
+    if (another) ensureBundle();
+    return true;
+  } catch (thrown) {
+    failures += 1;
+    const problem = asProblem(thrown, "api/run");
+    if (problem.lost) connection.value = { kind: "lost", retryAt: Date.now() };
+    if (run.peek() === null) fatal.value = problem;
+    return false;
+  }
+}

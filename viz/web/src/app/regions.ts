@@ -1,0 +1,24 @@
+/** F6 walks the regions of the page in reading order. */
+import { announce } from "./actions";
+
+const FOCUSABLE =
+  'button:not(:disabled), [href], input, [tabindex="0"], [tabindex="-1"][data-region-focus]';
+
+/** Moves the focus to the next (or previous) visible region, to the first thing that takes it. */
+export function focusRegion(direction: 1 | -1): void {
+  const regions = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter(
+    (el) => el.offsetParent !== null && getComputedStyle(el).visibility !== "hidden",
+  );
+  if (!regions.length) return;
+  const at = regions.findLastIndex((el) => el.contains(document.activeElement));
+  const next = regions[(at + direction + regions.length) % regions.length]!;
+  const target = [...next.querySelectorAll<HTMLElement>(FOCUSABLE)].find(
+    (el) => el.offsetParent !== null,
+  );
+  if (target) target.focus();
+  else {
+    next.tabIndex = -1;
+    next.focus();
+  }
+  announce(next.dataset.region ?? "");
+}

@@ -1,0 +1,68 @@
+/** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
+import { effect, signal } from "@preact/signals";
+import { createStage, type Stage } from "../graph/stage";
+import { go, reportProblem } from "./actions";
+import { asProblem } from "../data/backend";
+import { bindSlots } from "./bindings";
+import { bundle, currentStep, hovered, sides, step, view } from "./state";
+import { themeVersion } from "./theme";
+
+export interface Stats {
+  shown: number;
+  total: number;
+  hidden: number;
+  zoom: number;
+  layoutMs: number;
+  frameMs: number;
+}
+
+export const stats = signal<Stats | null>(null);
+export const busy = signal<{ text: string; progress: number } | null>(null);
+/** Slots lit from a source line or a pattern node. */
+export const lit = signal<readonly number[]>([]);
+/** The stage while it is on the page. */
+export const stage = signal<Stage | null>(null);
+
+/** Puts the stage into `host` and keeps it in step with the state. Returns what takes it away. */
+export function mountStage(host: HTMLElement): () => void {
+  const made = createStage(host, {
+    onSelect: (slot) => go({ slot }),
+    onHover: (slot) => (hovered.value = slot),
+    onStats: (s) => (stats.value = s),
+    onBusy: (text, progress) => (busy.value = text === null ? null : { text, progress }),
+  });
+  stage.value = made;
+  const stops = [
+    effect(() => {
+      const b = bundle.value;
+      made.load(b).catch((thrown: unknown) => reportProblem(asProblem(thrown, "graph layout")));
+    }),
+    effect(() => {
+      void bundle.value;
+      made.setStep(step.value);
+    }),
+    effect(() => {
+      if (view.value.mode !== "text") made.setMode(view.value.mode);
+    }),
+    effect(() => made.setScope(view.value.scope)),
+    effect(() => {
+      void bundle.value;
+      made.select(view.value.slot);
+    }),
+    effect(() => made.light(lit.value)),
+    effect(() => {
+      const both = sides.value;
+      const at = currentStep.value;
+      made.bindings(both && at ? bindSlots(at, both.before) : null);
+    }),
+    effect(() => {
+      void themeVersion.value;
+      made.setTheme();
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    stage.value = null;
+    made.destroy();
+  };
+}

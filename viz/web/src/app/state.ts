@@ -1,0 +1,131 @@
+/**
+ * The state of the page as signals, and what follows from it. Changes come from actions.ts and
+ * live.ts only; panels read. Never touches the DOM or the network.
+ */
+import { computed, signal } from "@preact/signals";
+import { ancestry } from "../data/rows";
+import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
+import { Replay } from "../model/replay";
+import type { Timeline } from "../model/timeline";
+import { passingSteps } from "./filter";
+import { FIRST_VIEW, type View } from "./url";
+
+export type Connection =
+  | { kind: "starting" }
+  | { kind: "connected" }
+  | { kind: "embedded" }
+  | { kind: "lost"; retryAt: number };
+
+export const run = signal<Run | null>(null);
+export const rows = signal<readonly Row[]>([]);
+export const rules = signal<ReadonlyMap<number, Rule>>(new Map());
+export const connection = signal<Connection>({ kind: "starting" });
+/** A failure that leaves nothing to look at. */
+export const fatal = signal<ApiProblem | null>(null);
+/** Problems that the page itself met, newest last. */
+export const ownProblems = signal<readonly ApiProblem[]>([]);
+
+export const view = signal<View>(FIRST_VIEW);
+export const bundle = signal<Bundle | null>(null);
+/** All states of `bundle`, checked; set together with it. */
+export const timeline = signal<Timeline | null>(null);
+/** The rewrite that is being fetched, and since when. */
+export const loading = signal<{ rewrite: number; since: number } | null>(null);
+export const loadError = signal<(ApiProblem & { rewrite: number }) | null>(null);
+
+/** A step shown while the scrubber is dragged; null otherwise. */
+export const preview = signal<number | null>(null);
+export const hovered = signal<number | null>(null);
+/** One sentence for screen readers and the status bar. */
+export const announcement = signal("");
+
+export type Overlay = "palette" | "keys" | null;
+export const overlay = signal<Overlay>(null);
+export const drawerTab = signal<"source" | "problems">("source");
+/** On small windows: the side panel that lies over the graph. */
+export const sidePanel = signal<"nav" | "insp" | null>(null);
+
+export const windowWidth = signal(1440);
+
+/** Steps of the loaded pass: 1..count. */
+export const stepCount = computed(() => bundle.value?.steps.length ?? 0);
+
+/** The current step, always within the loaded pass. */
+export const step = computed(() => {
+  const asked = preview.value ?? view.value.step ?? firstStep(bundle.value);
+  return Math.max(0, Math.min(asked, stepCount.value));
+});
+
+/** What a pass opens with: its error, or its first change, or its input graph. */
+export function firstStep(b: Bundle | null): number {
+  if (!b) return 0;
+  if (b.error) return Math.min(b.error.step, b.steps.length);
+  return Math.min(1, b.steps.length);
+}
+
+export const currentStep = computed<Step | null>(
+  () => bundle.value?.steps[step.value - 1] ?? null,
+);
+
+export const currentRule = computed<Rule | null>(() => {
+  const at = currentStep.value;
+  return at ? (rules.value.get(at.rule) ?? null) : null;
+});
+
+/** Two walkers over the same pass: before and after the step, so that neither runs back and forth. */
+const walkers = computed(() => {
+  const b = bundle.value;
+  const t = timeline.value;
+  if (!b || t?.bundle !== b) return null;
+  return { before: new Replay(b, t), after: new Replay(b, t) };
+});
+
+/** The graphs on both sides of the current step. Valid until the step changes. */
+export const sides = computed<{ before: Replay; after: Replay; step: number } | null>(() => {
+  const pair = walkers.value;
+  if (!pair) return null;
+  pair.before.goto(Math.max(0, step.value - 1));
+  pair.after.goto(step.value);
+  return { ...pair, step: step.value };
+});
+
+export const filtered = computed(() => {
+  const v = view.value;
+  return v.rule !== null || v.op !== null || v.node !== null;
+});
+
+/** Steps (1-based) that pass the filters, ascending. */
+export const passing = computed<readonly number[]>(() => {
+  const b = bundle.value;
+  const { rule, op, node } = view.value;
+  return b ? passingSteps(b, { rule, op, node }) : [];
+});
+
+/** Row of the rewrite that is being looked at. */
+export const currentRow = computed<Row | null>(() => {
+  const id = view.value.rewrite;
+  return id === null ? null : (rewriteRows.value.get(id) ?? null);
+});
+
+export const rewriteRows = computed<ReadonlyMap<number, Row>>(
+  () => new Map(rows.value.filter((r) => r.kind === "rewrite").map((r) => [r.id, r])),
+);
+
+/** The kernel that the current pass belongs to; null for a pass of a schedule. */
+export const currentKernel = computed<Row | null>(() => {
+  const row = currentRow.value;
+  if (!row) return null;
+  return ancestry(rows.value, row.row).find((r) => r.label === "kernel") ?? null;
+});
+
+/** Steps that the server has and the loaded pass does not show yet. */
+export const newSteps = computed(() => {
+  const row = currentRow.value;
+  const b = bundle.value;
+  return row && b && b.rewrite === row.id ? Math.max(0, row.steps - b.steps.length) : 0;
+});
+
+/** A rule's name, also for one that has not arrived yet. */
+export function ruleName(id: number): string {
+  return rules.value.get(id)?.name ?? `rule ${id}`;
+}

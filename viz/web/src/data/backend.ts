@@ -1,0 +1,81 @@
+/**
+ * What the page asks for, whoever answers: a server (http.ts) or the exported file itself
+ * (embedded.ts). Never caches and never interprets: it moves messages.
+ */
+import type {
+  ApiProblem,
+  Bundle,
+  Job,
+  Kernel,
+  Origins,
+  Rule,
+  Run,
+  SearchResult,
+  Tree,
+} from "./types";
+
+/** Questions that both back ends answer. All reject with a DataError. */
+export interface Backend {
+  run(): Promise<Run>;
+  /** Rows from row `since` on, and older rows that changed. */
+  tree(since: number): Promise<Tree>;
+  rules(): Promise<Rule[]>;
+  bundle(rewrite: number, signal: AbortSignal): Promise<Bundle>;
+  kernel(context: number, signal: AbortSignal): Promise<Kernel>;
+  origins(context: number, signal: AbortSignal): Promise<Origins>;
+  search(query: string, signal: AbortSignal): Promise<SearchResult>;
+  /** What only a server can do; null in an exported file. */
+  readonly server: ServerActions | null;
+}
+
+/** Actions that need the user's machine. Each starts only on the user's command. */
+export interface ServerActions {
+  /** Starts compiling; answers with a job whose result is Artifact[]. */
+  compile(context: number, target: string): Promise<number>;
+  /** Starts running; answers with a job whose result is RunResult. */
+  launch(context: number, device: string, count: number): Promise<number>;
+  job(id: number): Promise<Job>;
+  cancel(id: number): Promise<void>;
+  /** Opens the user's editor at a place that the trace names. */
+  open(file: string, line: number): Promise<void>;
+  /** Address of the download; all kernels when `kernels` is empty. */
+  exportUrl(kernels: readonly number[]): string;
+}
+
+/** An error with what happened, where, and what to do. `lost`: nobody answered at all. */
+export class DataError extends Error implements ApiProblem {
+  constructor(
+    readonly what: string,
+    readonly where: string,
+    readonly hint: string,
+    readonly lost = false,
+  ) {
+    super(what);
+    this.name = "DataError";
+  }
+}
+
+/** Any thrown value as the problem that the page shows. */
+export function asProblem(thrown: unknown, where: string): ApiProblem & { lost: boolean } {
+  if (thrown instanceof DataError) return thrown;
+  if (isProblem(thrown)) return { what: thrown.what, where: thrown.where, hint: thrown.hint, lost: false };
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return {
+    what: text,
+    where,
+    hint: "Reload the page; if it happens again, report it with the trace.",
+    lost: false,
+  };
+}
+
+/** Errors of other layers that carry the same three sentences. */
+function isProblem(thrown: unknown): thrown is ApiProblem {
+  const has = (key: string): boolean =>
+    thrown instanceof Error && typeof (thrown as unknown as Record<string, unknown>)[key] === "string";
+  return has("what") && has("where") && has("hint");
+}
+
+/** True for the rejection of a request that the page itself gave up. */
+export function isAbort(thrown: unknown): boolean {
+  return thrown instanceof DOMException && thrown.name === "AbortError";
+}

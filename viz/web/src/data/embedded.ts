@@ -1,0 +1,61 @@
+/**
+ * The back end of an exported file: every answer lies in the page itself, gzipped and in base64,
+ * keyed by the API path. Never touches the network.
+ */
+import { DataError, type Backend } from "./backend";
+import { searchLocally } from "./search";
+import type { Bundle, Kernel, Origins, Rule, Run, Tree } from "./types";
+
+const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
+
+/** The embedded back end, or null if this page carries no data. */
+export function embeddedBackend(doc: Document = document): Backend | null {
+  const blocks = doc.querySelectorAll(BLOCKS);
+  if (!blocks.length) return null;
+  const entries = new Map<string, string>();
+  for (const block of blocks)
+    for (const [path, packed] of Object.entries(
+      JSON.parse(block.textContent || "{}") as Record<string, unknown>,
+    ))
+      if (typeof packed === "string") entries.set(path, packed);
+  const unpacked = new Map<string, Promise<unknown>>();
+
+  function ask<T>(path: string): Promise<T> {
+    let answer = unpacked.get(path);
+    if (!answer) {
+      const packed = entries.get(path);
+      if (packed === undefined)
+        return Promise.reject(
+          new DataError(
+            "Left out of this file",
+            path,
+            "Export again with this kernel, or open the trace itself with `uopviz open`.",
+          ),
+        );
+      answer = unpack(packed);
+      unpacked.set(path, answer);
+    }
+    return answer as Promise<T>;
+  }
+
+  const backend: Backend = {
+    run: async () => ({ ...(await ask<Run>("/api/run")), live: false }),
+    tree: (since) =>
+      since ? Promise.resolve({ rows: [], total: since }) : ask<Tree>("/api/tree?since=0"),
+    rules: () => ask<Rule[]>("/api/rules"),
+    bundle: (rewrite) => ask<Bundle>(`/api/rewrites/${rewrite}`),
+    kernel: (context) => ask<Kernel>(`/api/kernels/${context}`),
+    origins: (context) => ask<Origins>(`/api/origins/${context}`),
+    search: async (query) =>
+      searchLocally(query, (await backend.tree(0)).rows, await backend.rules()),
+    server: null,
+  };
+  return backend;
+}
+
+/** base64 -> gzip -> JSON, with the browser's own decompressor. */
+export async function unpack(packed: string): Promise<unknown> {
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text()) as unknown;
+}

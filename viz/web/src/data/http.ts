@@ -1,0 +1,86 @@
+/** The back end of the live page: JSON over the loopback server. Never retries by itself. */
+import { DataError, isAbort, type Backend, type ServerActions } from "./backend";
+import type { Bundle, Job, Kernel, Origins, Rule, Run, SearchResult, Tree } from "./types";
+
+type Fetch = typeof fetch;
+
+interface ErrorBody {
+  error?: { what?: unknown; where?: unknown; hint?: unknown };
+}
+
+/** Asks `base` (the page's own address by default) for everything. */
+export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): Backend {
+  async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+    let response: Response;
+    try {
+      response = await fetcher(base + path, {
+        credentials: "same-origin",
+        cache: "no-store",
+        ...init,
+      });
+    } catch (thrown) {
+      if (isAbort(thrown)) throw thrown;
+      throw new DataError(
+        "The server does not answer",
+        path,
+        "Start it again with `uopviz open <trace>`; this page reconnects by itself.",
+        true,
+      );
+    }
+    if (!response.ok) throw await refusal(response, path);
+    return (await response.json()) as T;
+  }
+  const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
+    ask<T>(path, signal ? { signal } : {});
+  const post = <T>(path: string, body: unknown): Promise<T> =>
+    ask<T>(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+
+  const server: ServerActions = {
+    compile: async (context, target) =>
+      (await post<{ job: number }>(`api/kernels/${context}/compile`, { target })).job,
+    launch: async (context, device, count) =>
+      (await post<{ job: number }>(`api/kernels/${context}/run`, { device, count })).job,
+    job: (id) => get<Job>(`api/jobs/${id}`),
+    cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
+    open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
+    exportUrl: (kernels) =>
+      base + "api/export" + (kernels.length ? `?kernels=${kernels.join(",")}` : ""),
+  };
+  return {
+    run: () => get<Run>("api/run"),
+    tree: (since) => get<Tree>(`api/tree?since=${since}`),
+    rules: () => get<Rule[]>("api/rules"),
+    bundle: (rewrite, signal) => get<Bundle>(`api/rewrites/${rewrite}`, signal),
+    kernel: (context, signal) => get<Kernel>(`api/kernels/${context}`, signal),
+    origins: (context, signal) => get<Origins>(`api/origins/${context}`, signal),
+    search: (query, signal) =>
+      get<SearchResult>(`api/search?q=${encodeURIComponent(query)}`, signal),
+    server,
+  };
+}
+
+async function refusal(response: Response, path: string): Promise<DataError> {
+  if (response.status === 403)
+    return new DataError(
+      "The server does not accept this page",
+      path,
+      "Open the address that uopviz printed; it carries the key of this server.",
+    );
+  let body: ErrorBody = {};
+  try {
+    body = (await response.json()) as ErrorBody;
+  } catch {
+    // An answer that is not JSON has no better explanation than its status.
+  }
+  const text = (value: unknown, otherwise: string): string =>
+    typeof value === "string" && value ? value : otherwise;
+  return new DataError(
+    text(body.error?.what, `The server answered ${response.status} ${response.statusText}`),
+    text(body.error?.where, path),
+    text(body.error?.hint, "The log of the server says more."),
+  );
+}

@@ -1,0 +1,48 @@
+/** The navigator's rows as they arrive: appended, and older ones replaced. Pure. */
+import type { Row } from "./types";
+
+/** `known` with `update` applied; the same array if nothing changed. */
+export function mergeRows(known: readonly Row[], update: readonly Row[]): readonly Row[] {
+  let merged: Row[] | null = null;
+  for (const row of update) {
+    const old = (merged ?? known)[row.row];
+    if (old && sameRow(old, row)) continue;
+    merged ??= [...known];
+    merged[row.row] = row;
+  }
+  return merged ?? known;
+}
+
+function sameRow(a: Row, b: Row): boolean {
+  return (
+    a.steps === b.steps &&
+    a.status === b.status &&
+    a.ms === b.ms &&
+    a.nodes === b.nodes &&
+    a.declines === b.declines &&
+    a.name === b.name &&
+    a.id === b.id
+  );
+}
+
+/** Children of every row, in order; parent -1 gives the roots. */
+export function childrenOf(rows: readonly Row[]): (parent: number) => readonly number[] {
+  const lists = new Map<number, number[]>();
+  for (const row of rows) {
+    const list = lists.get(row.parent);
+    if (list) list.push(row.row);
+    else lists.set(row.parent, [row.row]);
+  }
+  return (parent) => lists.get(parent) ?? [];
+}
+
+/** Rows from `row` up to its root, `row` first. Stops at a cycle, which only a bad trace has. */
+export function ancestry(rows: readonly Row[], row: number): Row[] {
+  const path: Row[] = [];
+  const seen = new Set<number>();
+  for (let at = rows[row]; at && !seen.has(at.row); at = rows[at.parent]) {
+    seen.add(at.row);
+    path.push(at);
+  }
+  return path;
+}

@@ -1,0 +1,109 @@
+/** Where we are, what the step did, and how it is shown. */
+import { go, openContext, setMode } from "../../app/actions";
+import { count } from "../../app/format";
+import { currentKernel, currentRow, currentStep, rows, step, stepCount, view } from "../../app/state";
+import { stage, stats } from "../../app/stage";
+import type { Mode } from "../../app/url";
+import { Icon } from "../../ui/Icon";
+
+const MODES: [Mode, string][] = [
+  ["side", "Side by side"],
+  ["merged", "Merged"],
+  ["text", "Text"],
+];
+
+export function Header() {
+  const row = currentRow.value;
+  const parent = currentKernel.value ?? (row ? rows.value[row.parent] : undefined);
+  const at = currentStep.value;
+  const s = stats.value;
+  const all = view.value.scope === "all";
+  return (
+    <div class="ph" data-region="Step">
+      <nav class="crumb" aria-label="Where">
+        {parent && (
+          <>
+            <button
+              type="button"
+              class="link plain t2 el wide"
+              title={parent.name}
+              onClick={() => void openContext(parent.row)}
+            >
+              {parent.name}
+            </button>
+            <span class="t3 wide">/</span>
+          </>
+        )}
+        <b class="el" title={row?.name}>
+          {row?.name ?? "No pass"}
+        </b>
+        {row && (
+          <>
+            <span class="t3">/</span>
+            <span class="num nw">
+              {step.value === 0 ? "input" : `step ${count(step.value)}`}{" "}
+              <span class="t3">of {count(stepCount.value)}</span>
+            </span>
+          </>
+        )}
+      </nav>
+      {at && (
+        <>
+          <Badge kind="del" sign="−" n={at.removed.length} word="removed" />
+          <Badge kind="add" sign="+" n={at.added.length} word="added" />
+          <Badge kind="mov" sign="◆" n={at.moved.length} word="moved" />
+        </>
+      )}
+      <span class="sp" />
+      <span class="seg" role="group" aria-label="Scope">
+        <button type="button" aria-pressed={!all} title="Nodes around the change (A)" onClick={() => go({ scope: "change" })}>
+          <span class="wide">Around change</span>
+          <span class="narrow">Near</span>
+          {!all && s && <span class="t3 num wide">&ensp;{count(s.shown)}</span>}
+        </button>
+        <button type="button" aria-pressed={all} title="All nodes (A)" onClick={() => go({ scope: "all" })}>
+          All{s && <span class="t3 num wide">&ensp;{count(s.total)}</span>}
+        </button>
+      </span>
+      <span class="seg" role="group" aria-label="Diff view">
+        {MODES.map(([mode, name]) => (
+          <button
+            type="button"
+            key={mode}
+            aria-pressed={view.value.mode === mode}
+            onClick={() => view.value.mode !== mode && setMode(mode)}
+          >
+            {mode === "side" ? (
+              <>
+                <span class="wide">{name}</span>
+                <span class="narrow">Side</span>
+              </>
+            ) : (
+              name
+            )}
+          </button>
+        ))}
+      </span>
+      <button
+        type="button"
+        class="btn sm ico quiet wide"
+        aria-label="Fit the graph"
+        title="Fit the graph (0)"
+        onClick={() => stage.value?.fit()}
+      >
+        <Icon name="fit" />
+      </button>
+    </div>
+  );
+}
+
+function Badge(p: { kind: "del" | "add" | "mov"; sign: string; n: number; word: string }) {
+  if (!p.n) return null;
+  return (
+    <span class={`badge num ${p.kind}`} aria-label={`${p.n} ${p.word}`}>
+      {p.sign}
+      {count(p.n)}
+      <span class="wide"> {p.word}</span>
+    </span>
+  );
+}

@@ -1,0 +1,230 @@
+/** The graphs before and after the step, their titles, and what stands there when there is none. */
+import { useEffect, useRef } from "preact/hooks";
+import { cancelLoading, reloadBundle } from "../../app/actions";
+import { count, plural } from "../../app/format";
+import {
+  announcement,
+  bundle,
+  currentStep,
+  loadError,
+  loading,
+  newSteps,
+  ruleName,
+  rows,
+  step,
+  view,
+} from "../../app/state";
+import { busy, mountStage, stage, stats } from "../../app/stage";
+import { opOf } from "../../model/content";
+import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
+import { TextDiff } from "./TextDiff";
+
+export function Panes() {
+  const host = useRef<HTMLDivElement>(null);
+  useEffect(() => mountStage(host.current!), []);
+  const mode = view.value.mode;
+  return (
+    <div class="panes" data-region="Graph">
+      <Titles />
+      <div class="host" ref={host} />
+      <Foot />
+      {mode === "text" && bundle.value && (
+        <div class="cover">
+          <TextDiff />
+        </div>
+      )}
+      <States />
+      <div class="sr" aria-live="polite">
+        {view.value.slot !== null && stage.value && bundle.value
+          ? stage.value.describe(view.value.slot)
+          : ""}
+      </div>
+      {newSteps.value > 0 && (
+        <button type="button" class="pill num" onClick={reloadBundle}>
+          {plural(newSteps.value, "new step")}
+        </button>
+      )}
+      <Working />
+    </div>
+  );
+}
+
+function Titles() {
+  const k = step.value;
+  const before = bundle.value?.steps[k - 2];
+  const at = currentStep.value;
+  if (view.value.mode !== "side")
+    return (
+      <div class="pts one">
+        <div class="pt">
+          <b>{view.value.mode === "text" ? "Text" : "Merged"}</b>
+          <span class="num">{k ? `${count(k - 1)} → ${count(k)}` : "input graph"}</span>
+          {at && (
+            <span class="el t3">
+              by <span class="mono">{ruleName(at.rule)}</span>
+            </span>
+          )}
+        </div>
+      </div>
+    );
+  return (
+    <div class="pts">
+      <div class="pt">
+        <b>Before</b>
+        <span class="num">{k > 1 ? `step ${count(k - 1)}` : "input graph"}</span>
+        {before && (
+          <span class="el t3 wide">
+            after <span class="mono">{ruleName(before.rule)}</span>
+          </span>
+        )}
+      </div>
+      <div class="pt">
+        <b>After</b>
+        <span class="num">{k ? `step ${count(k)}` : "input graph"}</span>
+        {at && (
+          <span class="el t3">
+            by <span class="mono">{ruleName(at.rule)}</span>
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Foot() {
+  const s = stats.value;
+  return (
+    <div class="pf num">
+      <Legend />
+      <span class="sp" />
+      <span class="sr" role="status">
+        {announcement.value}
+      </span>
+      {s && bundle.value && view.value.mode !== "text" && (
+        <>
+          <span>
+            {count(s.shown)} of {plural(s.total, "node")}
+          </span>
+          {s.hidden > 0 && <span class="wide">{count(s.hidden)} unchanged nodes hidden</span>}
+          <span>{Math.round(s.zoom * 100)}%</span>
+        </>
+      )}
+    </div>
+  );
+}
+
+const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> = {
+  range: { d: "M9 5a4 4 0 1 1-8 0 4 4 0 0 1 8 0", colour: "range" },
+  const: { d: "M1.5 1.5h7v7h-7z", colour: "const", hollow: true },
+  arithmetic: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "alu" },
+  memory: { d: "M3 0h4v10H3z", colour: "mem" },
+  reduce: { d: "M0 1h10L5 10z", colour: "red" },
+  movement: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "view" },
+  control: { d: "M2 0h2v10H2zM6 0h2v10H6z", colour: "ctl" },
+  device: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "dev" },
+};
+
+/** The groups that occur in this pass, with the glyphs that the nodes carry. */
+function Legend() {
+  const b = bundle.value;
+  if (!b) return null;
+  const used = new Set(b.initial.node.map((c) => opGroup(opOf(b, c))));
+  return (
+    <>
+      {OP_GROUPS.filter((g) => used.has(g)).map((g) => {
+        const { d, colour, hollow } = SHAPES[g];
+        const paint = `var(--o-${colour})`;
+        return (
+          <span class="sw" key={g}>
+            <svg width="10" height="10" aria-hidden="true">
+              <path
+                d={d}
+                style={
+                  hollow
+                    ? { fill: "none", stroke: paint, strokeWidth: "2px" }
+                    : { fill: paint }
+                }
+              />
+            </svg>
+            {g}
+          </span>
+        );
+      })}
+    </>
+  );
+}
+
+/** Nothing chosen, nothing there, or it could not be read: said in place, with what to do. */
+function States() {
+  const problem = loadError.value;
+  if (problem && problem.rewrite === view.value.rewrite)
+    return (
+      <div class="cover">
+        <div class="state" role="alert">
+          <div class="row">
+            <span class="sig del">!</span>
+            <span class="h">{problem.what}</span>
+          </div>
+          <span class="mono">{problem.where}</span>
+          <span>{problem.hint}</span>
+          <span class="row">
+            <button type="button" class="btn" onClick={reloadBundle}>
+              Try again
+            </button>
+            <button type="button" class="btn quiet" onClick={() => history.back()}>
+              Back
+            </button>
+          </span>
+        </div>
+      </div>
+    );
+  if (view.value.rewrite === null)
+    return (
+      <div class="cover">
+        <div class="state">
+          <span class="h">
+            {rows.value.length ? "Choose a pass" : "Waiting for the first pass"}
+          </span>
+          <span>
+            {rows.value.length
+              ? "Each pass on the left is one graph rewrite; its steps are single rule matches. ] opens the next one."
+              : "The run has not rewritten a graph yet. This page fills in while it runs."}
+          </span>
+        </div>
+      </div>
+    );
+  const b = bundle.value;
+  if (b && b.rewrite === view.value.rewrite && b.slots === 0)
+    return (
+      <div class="cover">
+        <div class="state">This pass has no graph: its input was not recorded.</div>
+      </div>
+    );
+  return null;
+}
+
+/** Work that takes longer than a glance: a bar, a word, and a way out. */
+function Working() {
+  const reading = loading.value;
+  const work = busy.value;
+  if (!reading && !work) return null;
+  return (
+    <>
+      <div class="progress" style={{ top: "26px", bottom: "auto" }}>
+        {work && work.progress > 0 ? (
+          <i style={{ width: `${Math.round(work.progress * 100)}%` }} />
+        ) : (
+          <i class="any" />
+        )}
+      </div>
+      <span class="working badge" role="status">
+        {reading ? "Reading the pass" : work?.text}
+        {reading && (
+          <button type="button" class="link" onClick={cancelLoading}>
+            Cancel
+          </button>
+        )}
+      </span>
+    </>
+  );
+}

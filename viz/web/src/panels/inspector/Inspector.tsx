@@ -1,0 +1,53 @@
+/** The right column: the step and its rule, or the selected node. */
+import { go } from "../../app/actions";
+import { sidePanel, view } from "../../app/state";
+import { Divider } from "../../ui/Divider";
+import { NodeTab } from "./NodeTab";
+import { StepTab } from "./StepTab";
+
+const TABS = [
+  ["step", "Step"],
+  ["node", "Node"],
+] as const;
+
+export function Inspector() {
+  const tab = view.value.tab;
+  return (
+    <aside
+      class={sidePanel.value === "insp" ? "insp over" : "insp"}
+      data-region="Inspector"
+      aria-label="Inspector"
+    >
+      <div class="ph">
+        <div class="tabs" role="tablist" aria-label="Inspector">
+          {TABS.map(([key, name]) => (
+            <button
+              type="button"
+              class="tab"
+              role="tab"
+              key={key}
+              id={`tab-${key}`}
+              aria-controls="inspector-body"
+              aria-selected={tab === key}
+              onClick={() => go({ tab: key }, "replace")}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div class="scroll" role="tabpanel" id="inspector-body" aria-labelledby={`tab-${tab}`}>
+        {tab === "step" ? <StepTab /> : <NodeTab />}
+      </div>
+      <Divider
+        part="insp"
+        label="Width of the inspector"
+        class="insp-edge"
+        axis="x"
+        grows={-1}
+        min={280}
+        max={560}
+      />
+    </aside>
+  );
+}

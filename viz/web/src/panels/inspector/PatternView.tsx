@@ -1,0 +1,130 @@
+/** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
+import { select } from "../../app/actions";
+import { bindSlots } from "../../app/bindings";
+import { bundle, currentStep, sides } from "../../app/state";
+import { lit } from "../../app/stage";
+import type { Pat } from "../../data/types";
+import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
+import { layoutPattern, type PatNode } from "./patternLayout";
+
+const HALF = 11;
+
+export function PatternView({ pattern }: { pattern: Pat }) {
+  const d = layoutPattern(pattern);
+  const at = currentStep.value;
+  const both = sides.value;
+  const slots = at && both ? bindSlots(at, both.before) : [];
+  const lightFor = (name: string | null): void => {
+    lit.value = name === null ? [] : slots.filter(([n]) => n === name).map(([, s]) => s);
+  };
+  return (
+    <div class={d.width > 172 ? "pat wide-pat" : "pat"}>
+      <div class="scrollx">
+        <svg
+          width={d.width}
+          height={d.height}
+          viewBox={`0 0 ${d.width} ${d.height}`}
+          role="img"
+          aria-label={patternWords(pattern)}
+        >
+          {d.edges.map((e, i) => {
+            const mid = (e.y2 - e.y1) * 0.6;
+            return (
+              <path
+                key={i}
+                d={`M${e.x1} ${e.y1}C${e.x1} ${e.y1 + mid} ${e.x2} ${e.y2 - mid} ${e.x2} ${e.y2}`}
+              />
+            );
+          })}
+          {d.nodes.map((n, i) => (
+            <Node key={i} n={n} lightFor={lightFor} />
+          ))}
+        </svg>
+        {d.left > 0 && <div class="t3 small">{d.left} more nodes of the pattern not drawn</div>}
+      </div>
+      <Bindings slots={slots} lightFor={lightFor} />
+    </div>
+  );
+}
+
+function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => void }) {
+  const kinds = [n.kind, n.name && n.kind === "op" ? "bound" : ""].join(" ");
+  return (
+    <g
+      class={kinds}
+      onPointerEnter={() => lightFor(n.name)}
+      onPointerLeave={() => lightFor(null)}
+    >
+      <rect
+        x={n.x - n.width / 2}
+        y={n.y - HALF}
+        width={n.width}
+        height={2 * HALF}
+        rx={n.kind === "op" ? 5 : HALF}
+      />
+      <text x={n.x} y={n.y + 4}>
+        {n.kind === "op" && n.name ? (
+          <>
+            <tspan class="acc-fill">{n.name}</tspan> {n.text}
+          </>
+        ) : (
+          n.text
+        )}
+      </text>
+      {n.note && (
+        <text class="note" x={n.x} y={n.y + HALF + 10}>
+          {n.note}
+        </text>
+      )}
+    </g>
+  );
+}
+
+interface BindingsProps {
+  slots: [string, number][];
+  lightFor: (name: string | null) => void;
+}
+
+/** Name, node and what it is; a click selects it in the graph. */
+function Bindings({ slots, lightFor }: BindingsProps) {
+  const b = bundle.value;
+  const at = currentStep.value;
+  if (!b || !at) return null;
+  if (!at.binds.length) return <span class="t3">The pattern binds no names.</span>;
+  return (
+    <dl class="binds">
+      {at.binds.map(([name, c]) => {
+        const slot = slots.find(([n]) => n === name)?.[1];
+        const lo = b.nodes.lo[c] ?? "";
+        const hi = b.nodes.hi[c] ?? "";
+        const more = [argOf(b, c).slice(0, 40), lo && lo !== hi ? `${lo}..${hi}` : "", rangesOf(b, c)];
+        return (
+          <>
+            <dt class="mono acc b">{name}</dt>
+            <dd class="mono">
+              <button
+                type="button"
+                class="bindrow"
+                disabled={slot === undefined}
+                onPointerEnter={() => lightFor(name)}
+                onPointerLeave={() => lightFor(null)}
+                onClick={() => slot !== undefined && select(slot)}
+              >
+                {uidOf(b, c)} {opOf(b, c)}
+                <br />
+                <span class="t3">{more.filter(Boolean).join(", ")}</span>
+              </button>
+            </dd>
+          </>
+        );
+      })}
+    </dl>
+  );
+}
+
+function patternWords(pat: Pat, depth = 0): string {
+  const self = pat.op.join(" or ") || pat.name || "any node";
+  if (depth > 4 || pat.src.kind === "any") return self;
+  const sources = pat.src.kind === "repeat" ? [pat.src.of] : pat.src.of;
+  return `${self} of ${sources.map((s) => patternWords(s, depth + 1)).join(" and ")}`;
+}

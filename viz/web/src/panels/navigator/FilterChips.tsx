@@ -1,0 +1,150 @@
+/** The filters as chips: what is on shows its value and goes off with one click. */
+import { useState } from "preact/hooks";
+import { clearFilters, go } from "../../app/actions";
+import { ruleCounts } from "../../app/filter";
+import { count } from "../../app/format";
+import { changedOnly } from "../../app/prefs";
+import { bundle, filtered, passing, ruleName, sides, stepCount, view } from "../../app/state";
+import { opOf, uidOf } from "../../model/content";
+import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/Menu";
+
+export function FilterChips() {
+  const v = view.value;
+  return (
+    <div class="chips" role="group" aria-label="Filters">
+      <button
+        type="button"
+        class={changedOnly.value ? "chip on" : "chip"}
+        aria-pressed={changedOnly.value}
+        title="Fold passes that changed nothing"
+        onClick={() => (changedOnly.value = !changedOnly.value)}
+      >
+        Changed
+      </button>
+      {v.rule !== null ? (
+        <OnChip text={ruleName(v.rule)} off={() => go({ rule: null })} />
+      ) : (
+        <Choice
+          what="Rule"
+          items={() =>
+            bundle.value
+              ? ruleCounts(bundle.value).map(({ rule, count: n }) => ({
+                  text: ruleName(rule),
+                  hint: count(n),
+                  pick: () => go({ rule }),
+                }))
+              : []
+          }
+        />
+      )}
+      {v.op !== null ? (
+        <OnChip text={v.op} off={() => go({ op: null })} />
+      ) : (
+        <Choice
+          what="Op"
+          items={() =>
+            [...(bundle.value?.ops ?? [])]
+              .sort()
+              .map((op) => ({ text: op, hint: "", pick: () => go({ op }) }))
+          }
+        />
+      )}
+      {v.node !== null ? (
+        <OnChip text={slotName(v.node)} off={() => go({ node: null })} />
+      ) : (
+        <Menu label="Filter by node" class="chip" button="Node" disabled={!bundle.value}>
+          {(close) =>
+            v.slot === null ? (
+              <div class="note">Select a node in the graph first, then press T or choose Node.</div>
+            ) : (
+              <MenuItem
+                onClick={() => {
+                  close();
+                  go({ node: v.slot });
+                }}
+              >
+                Only steps that touch {slotName(v.slot)}
+              </MenuItem>
+            )
+          }
+        </Menu>
+      )}
+      {filtered.value && (
+        <>
+          <span class="badge num">
+            {count(passing.value.length)} of {count(stepCount.value)} steps
+          </span>
+          <button type="button" class="chip" onClick={clearFilters}>
+            Clear
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function OnChip({ text, off }: { text: string; off: () => void }) {
+  return (
+    <button type="button" class="chip on" aria-label={`Remove the filter ${text}`} onClick={off}>
+      <span class="el mono">{text}</span>
+      <Icon name="close" />
+    </button>
+  );
+}
+
+interface Item {
+  text: string;
+  hint: string;
+  pick: () => void;
+}
+
+function Choice({ what, items }: { what: string; items: () => Item[] }) {
+  return (
+    <Menu label={`Filter by ${what.toLowerCase()}`} class="chip" button={what} disabled={!bundle.value}>
+      {(close) => <ChoiceList what={what} items={items()} close={close} />}
+    </Menu>
+  );
+}
+
+function ChoiceList({ what, items, close }: { what: string; items: Item[]; close: () => void }) {
+  const [text, setText] = useState("");
+  const shown = items.filter((i) => i.text.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <>
+      {items.length > 8 && (
+        <label class="field">
+          <Icon name="search" />
+          <input
+            aria-label={`Find a ${what.toLowerCase()}`}
+            placeholder={`${what} of this pass`}
+            onInput={(e) => setText(e.currentTarget.value)}
+          />
+        </label>
+      )}
+      {shown.map((i) => (
+        <MenuItem
+          key={i.text}
+          hint={i.hint}
+          onClick={() => {
+            close();
+            i.pick();
+          }}
+        >
+          <span class="mono">{i.text}</span>
+        </MenuItem>
+      ))}
+      {!shown.length && <div class="note">None in this pass.</div>}
+    </>
+  );
+}
+
+/** "u124 MUL" of what the slot holds now, or held before the step. */
+export function slotName(slot: number): string {
+  const b = bundle.value;
+  const both = sides.value;
+  if (!b || !both) return `slot ${slot}`;
+  const after = both.after.nodeOf(slot);
+  const c = after >= 0 ? after : both.before.nodeOf(slot);
+  return c >= 0 ? `${uidOf(b, c)} ${opOf(b, c)}` : `slot ${slot}`;
+}

@@ -1,0 +1,92 @@
+/** The run as a tree: contexts, passes, the steps of the open pass; search and filters on top. */
+import { useRef } from "preact/hooks";
+import { count, millis, plural } from "../../app/format";
+import { rows, run, sidePanel } from "../../app/state";
+import { Divider } from "../../ui/Divider";
+import { Icon } from "../../ui/Icon";
+import { FilterChips } from "./FilterChips";
+import { SearchList } from "./SearchList";
+import { TreeList } from "./TreeList";
+import { query } from "./query";
+
+export function Navigator() {
+  const input = useRef<HTMLInputElement>(null);
+  const asking = query.value.trim() !== "";
+  return (
+    <aside
+      class={sidePanel.value === "nav" ? "nav over" : "nav"}
+      data-region="Run navigator"
+      aria-label="Run navigator"
+    >
+      <div class="head">
+        <label class="field">
+          <Icon name="search" />
+          <input
+            ref={input}
+            id="search"
+            type="search"
+            placeholder="Name, rule, op or file"
+            aria-label="Search the run"
+            spellcheck={false}
+            value={query.value}
+            onInput={(e) => (query.value = e.currentTarget.value)}
+            onKeyDown={(e) => {
+              if (e.key === "Escape") {
+                if (query.value) e.stopPropagation();
+                query.value = "";
+                e.currentTarget.blur();
+              }
+              if (e.key === "ArrowDown" || e.key === "Enter") {
+                e.preventDefault();
+                document.querySelector<HTMLElement>("#nav-list")?.focus();
+              }
+            }}
+          />
+          {asking ? (
+            <button
+              type="button"
+              class="link plain"
+              aria-label="Clear the search"
+              onClick={() => {
+                query.value = "";
+                input.current?.focus();
+              }}
+            >
+              <Icon name="close" />
+            </button>
+          ) : (
+            <kbd>/</kbd>
+          )}
+        </label>
+        <FilterChips />
+      </div>
+      {asking ? <SearchList /> : <TreeList />}
+      <Footer />
+      <Divider
+        part="nav"
+        label="Width of the navigator"
+        class="nav-edge"
+        axis="x"
+        grows={1}
+        min={200}
+        max={420}
+      />
+    </aside>
+  );
+}
+
+function Footer() {
+  const r = run.value;
+  if (!r) return <div class="foot" />;
+  const open = rows.value.filter((row) => row.status === "open").length;
+  return (
+    <div class="foot num">
+      <span class="el">
+        {plural(r.totals.kernels, "kernel")} · {count(r.totals.steps)} steps
+      </span>
+      <span class="sp" />
+      {r.live && open > 0 && <span>{open} running</span>}
+      <span>{millis(r.seconds * 1000)}</span>
+    </div>
+  );
+}

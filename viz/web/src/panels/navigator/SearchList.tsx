@@ -1,0 +1,102 @@
+/** Answers of the search box, in trace order; a rule opens its pass with the filter on. */
+import { signal } from "@preact/signals";
+import { go, openContext, openRewrite } from "../../app/actions";
+import { count, plural } from "../../app/format";
+import { rows, rules } from "../../app/state";
+import { ancestry } from "../../data/rows";
+import type { SearchResult } from "../../data/types";
+import { Highlight } from "../../ui/Highlight";
+import { VirtualList } from "../../ui/VirtualList";
+import { query, result, searchError } from "./query";
+
+const LINE = 24;
+const cursor = signal<string | null>(null);
+
+type Hit = SearchResult["hits"][number] & { key: string };
+
+export function SearchList() {
+  const found = result.value;
+  const problem = searchError.value;
+  if (problem)
+    return (
+      <div class="state sp">
+        <b>{problem.what}</b>
+        <span>{problem.hint}</span>
+      </div>
+    );
+  if (!found) return <div class="state sp">Searching</div>;
+  if (!found.hits.length)
+    return (
+      <div class="state sp">
+        <span>
+          Nothing in this run matches <b>{query.value.trim()}</b>.
+        </span>
+        <button type="button" class="btn sm" onClick={() => (query.value = "")}>
+          Clear
+        </button>
+      </div>
+    );
+  const hits: Hit[] = found.hits.map((h, i) => ({ ...h, key: `h${i}` }));
+  return (
+    <>
+      <div class="cols">
+        <span class="sp">
+          {found.total > hits.length
+            ? `${count(hits.length)} of ${plural(found.total, "hit")}`
+            : plural(found.total, "hit")}
+        </span>
+      </div>
+      <VirtualList
+        id="nav-list"
+        class="tree"
+        role="listbox"
+        label="Search results"
+        items={hits}
+        keyOf={(h) => h.key}
+        lineHeight={LINE}
+        cursor={cursor.value}
+        reveal={null}
+        onCursor={(key) => (cursor.value = key)}
+        onKey={(e, hit) => {
+          if (e.key !== "Enter" || !hit) return;
+          e.preventDefault();
+          open(hit);
+        }}
+        draw={(hit, i) => (
+          <div
+            key={hit.key}
+            id={`nav-list-${hit.key}`}
+            role="option"
+            aria-selected={cursor.value === hit.key}
+            class={cursor.value === hit.key ? "trow cur" : "trow"}
+            style={{ top: `${i * LINE}px`, paddingLeft: "16px" }}
+            onClick={() => {
+              cursor.value = hit.key;
+              open(hit);
+            }}
+          >
+            <span class="badge">{hit.kind}</span>
+            <span class="n el" title={hit.text}>
+              <Highlight text={hit.text} query={query.value} />
+            </span>
+            <span class="t3 small el">{where(hit.row)}</span>
+          </div>
+        )}
+      />
+    </>
+  );
+}
+
+function where(row: number): string {
+  const path = ancestry(rows.value, row);
+  const inside = path[0]?.kind === "rewrite" ? path[1] : undefined;
+  return inside?.name ?? "";
+}
+
+function open(hit: Hit): void {
+  const row = rows.peek()[hit.row];
+  if (row?.kind === "rewrite") openRewrite(row.id);
+  else if (row) openContext(row.row);
+  const rule = hit.kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
+  if (rule) go({ rule: rule.id });
+}

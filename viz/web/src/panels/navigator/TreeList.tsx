@@ -1,0 +1,213 @@
+/** The tree's lines as the reader sees and steers them. */
+import type { CSSProperties, HTMLAttributes } from "preact";
+import { goStep, openContext, openRewrite } from "../../app/actions";
+import { count, millis, plural } from "../../app/format";
+import { bundle, connection, loading, rows, ruleName, step, view } from "../../app/state";
+import type { Row, Step } from "../../data/types";
+import { Icon } from "../../ui/Icon";
+import { VirtualList } from "../../ui/VirtualList";
+import { rowKey, stepKey, type Line } from "./fold";
+import { cursor, lines, openKeys, setOpen, slowest } from "./tree";
+
+const LINE = 24;
+
+export function TreeList() {
+  const all = lines.value;
+  const current = all.find((l) => l.kind === "row" && isCurrent(rows.value[l.row]));
+  const inSteps = all.some((l) => l.key === stepKey(step.value));
+  return (
+    <>
+      <div class="cols" aria-hidden="true">
+        <span class="sp">Pass</span>
+        <span class="tb">time</span>
+        <span class="c">steps</span>
+      </div>
+      {all.length === 0 && (
+        <div class="state">
+          {connection.value.kind === "starting" ? "Reading the run" : "No pass has been recorded yet"}
+        </div>
+      )}
+      <VirtualList
+        id="nav-list"
+        class="tree"
+        role="tree"
+        label="Passes of the run"
+        items={all}
+        keyOf={(line) => line.key}
+        lineHeight={LINE}
+        cursor={cursor.value}
+        reveal={inSteps ? stepKey(step.value) : (current?.key ?? null)}
+        draw={(line, i) => <TreeLine key={line.key} line={line} top={i * LINE} />}
+        onCursor={(key) => (cursor.value = key)}
+        onKey={onKey}
+      />
+    </>
+  );
+}
+
+const isCurrent = (row: Row | undefined): boolean =>
+  row?.kind === "rewrite" && row.id === view.value.rewrite;
+
+function onKey(e: KeyboardEvent, line: Line | undefined): void {
+  if (!line || !["Enter", " ", "ArrowLeft", "ArrowRight"].includes(e.key)) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const open = "open" in line ? line.open : null;
+  if (e.key === "ArrowRight" && open === false) setOpen(line.key, true);
+  else if (e.key === "ArrowLeft" && open === true) setOpen(line.key, false);
+  else if (e.key === "ArrowLeft") toParent(line);
+  else if (e.key === "Enter" || e.key === " ") activate(line);
+}
+
+function toParent(line: Line): void {
+  const all = lines.peek();
+  const at = all.indexOf(line);
+  cursor.value = all.slice(0, at).findLast((l) => l.depth < line.depth)?.key ?? line.key;
+}
+
+function activate(line: Line): void {
+  cursor.value = line.key;
+  if (line.kind === "step") goStep(line.step);
+  else if (line.kind === "more") goStep(line.to);
+  else if (line.kind === "gap") goStep(line.first);
+  else if (line.kind === "unchanged") setOpen(line.key, !line.open);
+  else {
+    const row = rows.peek()[line.row];
+    if (!row) return;
+    if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
+    else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
+    else openRewrite(row.id);
+  }
+}
+
+function TreeLine({ line, top }: { line: Line; top: number }) {
+  const pad = 10 + line.depth * 12;
+  const place: CSSProperties = { top: `${top}px`, paddingLeft: `${pad}px` };
+  const common = {
+    id: `nav-list-${line.key}`,
+    role: "treeitem" as const,
+    "aria-level": line.depth + 1,
+    style: place,
+    onClick: () => activate(line),
+  };
+  const cur = cursor.value === line.key ? " cur" : "";
+  switch (line.kind) {
+    case "unchanged":
+      return (
+        <div {...common} class={`trow fold${cur}`} aria-expanded={line.open}>
+          <Twist open={line.open} />
+          <span class="n el">{plural(line.count, "pass", "passes")} changed nothing</span>
+        </div>
+      );
+    case "gap":
+      return (
+        <div {...common} class={`trow fold${cur}`}>
+          <span class="tw">⋮</span>
+          <span class="n el">{plural(line.count, "rule")} applied</span>
+        </div>
+      );
+    case "more":
+      return (
+        <div {...common} class={`trow fold${cur}`}>
+          <span class="tw">{line.earlier ? "↑" : "↓"}</span>
+          <span class="n el">
+            {plural(line.count, line.earlier ? "earlier step" : "later step")}
+          </span>
+        </div>
+      );
+    case "step":
+      return <StepLine line={line} common={common} cur={cur} />;
+    case "row":
+      return <RowLine line={line} common={common} cur={cur} />;
+  }
+}
+
+type Common = HTMLAttributes<HTMLDivElement>;
+
+function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: string }) {
+  const k = p.line.step;
+  const at = bundle.value?.steps[k - 1];
+  const on = k === step.value;
+  return (
+    <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
+      <span class="k">{k}</span>
+      <span class="n el">{at ? ruleName(at.rule) : ""}</span>
+      {at && <Change at={at} />}
+    </div>
+  );
+}
+
+function Change({ at }: { at: Step }) {
+  const [del, add, mov] = [at.removed.length, at.added.length, at.moved.length];
+  if (del && add) return <span class="c cmov">±{count(del + add)}</span>;
+  if (del) return <span class="c cdel">−{count(del)}</span>;
+  if (add) return <span class="c cadd">+{count(add)}</span>;
+  return <span class="c cmov">◆{count(mov)}</span>;
+}
+
+function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string }) {
+  const row = rows.value[p.line.row];
+  if (!row) return null;
+  const { open, key } = p.line;
+  const on = isCurrent(row);
+  const soft = on && open === true && step.value > 0;
+  const share = row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
+  return (
+    <div
+      {...p.common}
+      class={`trow${on && !soft ? " sel" : ""}${p.cur}`}
+      aria-expanded={open ?? undefined}
+      aria-selected={on}
+      onDblClick={() => void (row.kind === "context" && openContext(row.row))}
+    >
+      {open === null ? (
+        <span class="tw" />
+      ) : (
+        <button
+          type="button"
+          class="tw"
+          tabIndex={-1}
+          aria-label={open ? "Fold" : "Unfold"}
+          onClick={(e) => {
+            e.stopPropagation();
+            setOpen(key, !open);
+          }}
+        >
+          <Icon name={open ? "down" : "right"} />
+        </button>
+      )}
+      <span class={on || row.label === "kernel" ? "n el on" : "n el"} title={row.name}>
+        {row.name || "unnamed"}
+      </span>
+      {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
+        <span class="t3 small">reading</span>
+      )}
+      {row.status === "error" && (
+        <span class="sig del" role="img" aria-label="failed">
+          !
+        </span>
+      )}
+      {row.status === "open" && (
+        <span class="dot" role="img" aria-label="running" />
+      )}
+      <span class="bar" title={millis(row.ms)} aria-label={`took ${millis(row.ms)}`} role="img">
+        <i style={{ width: `${Math.max(4, share * 100)}%` }} />
+      </span>
+      <span class="c">{count(row.steps)}</span>
+    </div>
+  );
+}
+
+/** Key of the current line, for focus from elsewhere. */
+export function cursorToCurrent(): void {
+  const row = rows.peek().find((r) => r.kind === "rewrite" && r.id === view.peek().rewrite);
+  if (row) cursor.value = rowKey(row.row);
+}
+
+function Twist({ open }: { open: boolean }) {
+  return (
+    <span class="tw">
+      <Icon name={open ? "down" : "right"} />
+    </span>
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * The navigator as a flat list of lines: contexts and passes, what is folded, and the steps of
+ * the open pass. Pure; nothing is left out without a line that says how many.
+ */
+import { childrenOf } from "../../data/rows";
+import type { Row } from "../../data/types";
+
+/** Steps shown at once below the open pass; a page stays put while the reader steps in it. */
+export const STEP_PAGE = 8;
+
+export type Line =
+  | { kind: "row"; key: string; row: number; depth: number; open: boolean | null }
+  | { kind: "unchanged"; key: string; parent: number; depth: number; count: number; open: boolean }
+  | { kind: "step"; key: string; step: number; depth: number }
+  | { kind: "gap"; key: string; depth: number; count: number; first: number }
+  | { kind: "more"; key: string; depth: number; count: number; to: number; earlier: boolean };
+
+export interface FoldInput {
+  rows: readonly Row[];
+  /** Keys of what the reader opened. */
+  open: ReadonlySet<string>;
+  changedOnly: boolean;
+  current: number | null;
+  /** Steps that pass the filters (1-based, ascending), and the one looked at. */
+  steps: readonly number[];
+  step: number;
+  /** Filters are on: runs of steps between two passing ones fold to a line. */
+  filtered: boolean;
+}
+
+export const rowKey = (row: number): string => `r${row}`;
+const unchangedKey = (parent: number): string => `u${parent}`;
+export const stepKey = (step: number): string => `s${step}`;
+
+/** All lines, top to bottom. */
+export function foldTree(input: FoldInput): Line[] {
+  const { rows, open } = input;
+  const children = childrenOf(rows);
+  const lines: Line[] = [];
+
+  const add = (at: number, depth: number): void => {
+    const row = rows[at];
+    if (!row) return;
+    const key = rowKey(at);
+    const isCurrent = row.kind === "rewrite" && row.id === input.current;
+    const foldable = row.kind === "context" ? children(at).length > 0 : isCurrent && row.steps > 0;
+    const isOpen = foldable && open.has(key);
+    lines.push({ kind: "row", key, row: at, depth, open: foldable ? isOpen : null });
+    if (!isOpen) return;
+    if (row.kind === "rewrite") lines.push(...stepLines(input, depth + 1));
+    else addChildren(at, depth + 1);
+  };
+
+  const addChildren = (parent: number, depth: number): void => {
+    const folded: number[] = [];
+    for (const child of children(parent)) {
+      const row = rows[child]!;
+      if (input.changedOnly && isUnchanged(row) && row.id !== input.current) folded.push(child);
+      else add(child, depth);
+    }
+    if (!folded.length) return;
+    const key = unchangedKey(parent);
+    const isOpen = open.has(key);
+    lines.push({ kind: "unchanged", key, parent, depth, count: folded.length, open: isOpen });
+    if (isOpen) for (const child of folded) add(child, depth + 1);
+  };
+
+  addChildren(-1, 0);
+  return lines;
+}
+
+/** A finished pass without a match. */
+export function isUnchanged(row: Row): boolean {
+  return row.kind === "rewrite" && row.steps === 0 && row.status === "ok";
+}
+
+/** The page of steps that holds the current one, with what lies before and after it. */
+export function stepLines(input: FoldInput, depth: number): Line[] {
+  const { steps, step, filtered } = input;
+  if (!steps.length) return [];
+  let at = steps.findIndex((k) => k >= step);
+  if (at < 0) at = steps.length - 1;
+  const from = Math.floor(at / STEP_PAGE) * STEP_PAGE;
+  const to = Math.min(from + STEP_PAGE, steps.length);
+  const lines: Line[] = [];
+  if (from > 0)
+    lines.push({ kind: "more", key: "m-", depth, count: from, to: steps[from - 1]!, earlier: true });
+  for (let i = from; i < to; i++) {
+    const k = steps[i]!;
+    const before = i > 0 ? steps[i - 1]! : 0;
+    if (filtered && k - before > 1)
+      lines.push({ kind: "gap", key: `g${k}`, depth, count: k - before - 1, first: before + 1 });
+    lines.push({ kind: "step", key: stepKey(k), step: k, depth });
+  }
+  if (to < steps.length)
+    lines.push({ kind: "more", key: "m+", depth, count: steps.length - to, to: steps[to]!, earlier: false });
+  return lines;
+}
+
+/** Index of the first visible line and how many fit, with some to spare on both sides. */
+export function visibleRange(
+  scrollTop: number,
+  height: number,
+  lineHeight: number,
+  total: number,
+  spare = 8,
+): { from: number; to: number } {
+  const from = Math.max(0, Math.floor(scrollTop / lineHeight) - spare);
+  const to = Math.min(total, Math.ceil((scrollTop + height) / lineHeight) + spare);
+  return { from, to: Math.max(from, to) };
+}

@@ -1,0 +1,73 @@
+/** What is open in the navigator, and the lines that follow. No DOM. */
+import { computed, effect, signal } from "@preact/signals";
+import { changedOnly } from "../../app/prefs";
+import { currentRow, filtered, passing, rows, step, stepCount, view } from "../../app/state";
+import { ancestry } from "../../data/rows";
+import type { Row } from "../../data/types";
+import { foldTree, rowKey, type Line } from "./fold";
+
+/** Keys of open lines. Only grows by itself (the way to the current pass): nothing folds unasked. */
+export const openKeys = signal<ReadonlySet<string>>(new Set());
+/** Key of the line that the keyboard is on. */
+export const cursor = signal<string | null>(null);
+
+export const lines = computed<Line[]>(() =>
+  foldTree({
+    rows: rows.value,
+    open: openKeys.value,
+    changedOnly: changedOnly.value,
+    current: view.value.rewrite,
+    steps: filtered.value ? passing.value : allSteps.value,
+    step: step.value,
+    filtered: filtered.value,
+  }),
+);
+
+const allSteps = computed(() => Array.from({ length: stepCount.value }, (_, i) => i + 1));
+
+/** Milliseconds of the slowest child of each row's parent, for the bars. */
+export const slowest = computed(() => {
+  const most = new Map<number, number>();
+  for (const row of rows.value) most.set(row.parent, Math.max(most.get(row.parent) ?? 0, row.ms));
+  return most;
+});
+
+export function setOpen(key: string, open: boolean): void {
+  if (openKeys.peek().has(key) === open) return;
+  const next = new Set(openKeys.peek());
+  if (open) next.add(key);
+  else next.delete(key);
+  openKeys.value = next;
+}
+
+/** Opens the roots once they arrive, and the way to the current pass when it changes. */
+export function startTree(): void {
+  let rootsSeen = false;
+  effect(() => {
+    const all = rows.value;
+    if (rootsSeen || !all.length) return;
+    rootsSeen = true;
+    const roots = all.filter((r) => r.parent < 0 && r.kind === "context");
+    if (roots.length <= 3) for (const root of roots) setOpen(rowKey(root.row), true);
+  });
+  let opened: number | null = null;
+  effect(() => {
+    const row = currentRow.value;
+    if (!row || opened === row.row) return;
+    opened = row.row;
+    openKeys.value = new Set([
+      ...openKeys.peek(),
+      ...ancestry(rows.peek(), row.row).map((r) => rowKey(r.row)),
+    ]);
+  });
+}
+
+export function unfoldAll(): void {
+  openKeys.value = new Set(rows.peek().filter((r: Row) => r.kind === "context").map((r) => rowKey(r.row)));
+}
+
+/** Folds all but the way to the current pass. */
+export function foldAll(): void {
+  const row = currentRow.peek();
+  openKeys.value = new Set(row ? ancestry(rows.peek(), row.row).map((r) => rowKey(r.row)) : []);
+}

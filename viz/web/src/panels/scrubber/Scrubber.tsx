@@ -1,0 +1,222 @@
+/** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
+import { batch, computed } from "@preact/signals";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { go, goStep, stepBy, toggleRuleFilter } from "../../app/actions";
+import { ruleCounts } from "../../app/filter";
+import { count } from "../../app/format";
+import {
+  bundle,
+  currentStep,
+  filtered,
+  passing,
+  preview,
+  ruleName,
+  step,
+  stepCount,
+  view,
+} from "../../app/state";
+import { themeVersion } from "../../app/theme";
+import { Divider } from "../../ui/Divider";
+import { Icon } from "../../ui/Icon";
+import { drawLanes, drawOverview, readPalette } from "./draw";
+import { makeScale, snap, stepAt, xOf, type Scale } from "./scale";
+
+const LANE = 14;
+
+const sizes = computed(() =>
+  (bundle.value?.steps ?? []).map((s) => s.removed.length + s.added.length + s.moved.length),
+);
+/** Most frequent rule first; the order holds for the whole pass, so that lanes never move. */
+const lanes = computed(() => {
+  const b = bundle.value;
+  if (!b) return [];
+  const at = new Map<number, number[]>();
+  b.steps.forEach((s, i) => {
+    const list = at.get(s.rule);
+    if (list) list.push(i + 1);
+    else at.set(s.rule, [i + 1]);
+  });
+  return ruleCounts(b).map(({ rule, count: n }) => ({ rule, n, steps: at.get(rule) ?? [] }));
+});
+const passes = computed(() => {
+  if (!filtered.value) return () => true;
+  const set = new Set(passing.value);
+  return (k: number) => set.has(k);
+});
+
+export function Scrubber() {
+  return (
+    <section class="scrub" data-region="Steps" aria-label="Steps of the pass">
+      <Divider
+        part="scrub"
+        label="Height of the step strip"
+        class="top-edge"
+        axis="y"
+        grows={-1}
+        min={72}
+        max={400}
+      />
+      <div class="line1">
+        <Controls />
+        <Strip />
+      </div>
+      <Lanes />
+    </section>
+  );
+}
+
+function Controls() {
+  const n = stepCount.value;
+  const k = step.value;
+  return (
+    <div class="ctl">
+      <Move icon="first" label="Input graph" off={k === 0} onClick={() => goStep(0)} quiet />
+      <Move icon="prev" label="Previous step" off={k === 0} onClick={() => stepBy(-1)} />
+      <Move icon="right" label="Next step" off={k >= n} onClick={() => stepBy(1)} />
+      <Move icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
+      <span class="sp" />
+      <b class="num">
+        {count(k)}
+        <span class="t3">/{count(n)}</span>
+      </b>
+    </div>
+  );
+}
+
+interface MoveProps {
+  icon: "first" | "prev" | "right" | "last";
+  label: string;
+  off: boolean;
+  quiet?: boolean;
+  onClick: () => void;
+}
+
+function Move({ icon, label, off, quiet, onClick }: MoveProps) {
+  return (
+    <button
+      type="button"
+      class={quiet ? "btn sm ico quiet" : "btn sm ico"}
+      aria-label={label}
+      title={label}
+      disabled={off}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** The width of an element, followed. */
+function useWidth(): [{ current: HTMLCanvasElement | null }, number] {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const el = ref.current!;
+    const watch = new ResizeObserver(() => setWidth(el.clientWidth));
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+/** Pointer handlers shared by both canvases: click jumps, drag previews, release keeps. */
+function pointing(scale: Scale) {
+  const at = (e: PointerEvent & { currentTarget: Element }): number => {
+    const k = stepAt(scale, e.clientX - e.currentTarget.getBoundingClientRect().left);
+    return filtered.peek() ? snap(scale, k, passing.peek()) : k;
+  };
+  return {
+    onPointerDown: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
+      if (e.button !== 0 || !scale.count) return;
+      e.currentTarget.setPointerCapture(e.pointerId);
+      preview.value = at(e);
+    },
+    onPointerMove: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
+      if (e.currentTarget.hasPointerCapture(e.pointerId)) preview.value = at(e);
+    },
+    onPointerUp: () => {
+      const k = preview.peek();
+      if (k === null) return;
+      batch(() => {
+        preview.value = null;
+        go({ step: k });
+      });
+    },
+    onPointerCancel: () => (preview.value = null),
+  };
+}
+
+function Strip() {
+  const [canvas, width] = useWidth();
+  const scale = makeScale(stepCount.value, width);
+  const k = step.value;
+  useLayoutEffect(() => {
+    const el = canvas.current!;
+    drawOverview(el, { scale, palette: readPalette(el), current: k }, sizes.value, passes.value);
+  }, [width, k, sizes.value, passes.value, themeVersion.value]);
+  const at = bundle.value?.steps[k - 1];
+  return (
+    <div class="over">
+      <canvas
+        ref={canvas}
+        role="slider"
+        tabIndex={0}
+        aria-label="Step"
+        aria-valuemin={0}
+        aria-valuemax={stepCount.value}
+        aria-valuenow={k}
+        aria-valuetext={at ? `${k}, ${ruleName(at.rule)}` : "input graph"}
+        {...pointing(scale)}
+      />
+      {preview.value !== null && (
+        <div class="tip num" style={{ left: `${Math.min(Math.max(xOf(scale, k), 60), width - 60)}px` }}>
+          {k ? `${count(k)}  ${at ? ruleName(at.rule) : ""}` : "input graph"}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Lanes() {
+  const box = useRef<HTMLDivElement>(null);
+  const [canvas, width] = useWidth();
+  const scale = makeScale(stepCount.value, width);
+  const k = step.value;
+  const list = lanes.value;
+  const active = view.value.rule ?? currentStep.value?.rule ?? null;
+  const height = Math.max(1, list.length * LANE + 8);
+  useLayoutEffect(() => {
+    const el = canvas.current!;
+    drawLanes(el, { scale, palette: readPalette(el), current: k }, list, active, LANE);
+  }, [width, k, list, active, themeVersion.value]);
+  const lane = list.findIndex((l) => l.rule === active);
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el || lane < 0) return;
+    const top = lane * LANE;
+    if (top < el.scrollTop || top + LANE > el.scrollTop + el.clientHeight)
+      el.scrollTop = Math.max(0, top - LANE);
+  }, [lane]);
+  return (
+    <div class="lanes" ref={box}>
+      <div class="grid" style={{ height: `${height}px` }}>
+        <div class="labs">
+          {list.map((l) => (
+            <button
+              type="button"
+              key={l.rule}
+              class={l.rule === active ? "lab on" : "lab"}
+              aria-pressed={view.value.rule === l.rule}
+              title={`Only steps of ${ruleName(l.rule)}`}
+              onClick={() => toggleRuleFilter(l.rule)}
+            >
+              <span class="el">{ruleName(l.rule)}</span>
+              <span class="n">{count(l.n)}</span>
+            </button>
+          ))}
+        </div>
+        <canvas ref={canvas} style={{ height: `${height}px` }} {...pointing(scale)} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+/** Where a step lies on the scrubber, and which step lies under the pointer. Pure. */
+
+export interface Scale {
+  count: number;
+  /** Width of the drawing in CSS pixels and the margin on both sides. */
+  width: number;
+  margin: number;
+  /** Pixels of one step; below 1 for passes with more steps than pixels. */
+  pitch: number;
+}
+
+const MARGIN = 16;
+/** Few steps do not spread over a whole wide window: their bars would read as blocks. */
+const WIDEST = 28;
+
+export function makeScale(count: number, width: number): Scale {
+  const room = Math.max(1, width - 2 * MARGIN);
+  return { count, width, margin: MARGIN, pitch: count ? Math.min(room / count, WIDEST) : room };
+}
+
+/** Middle of step k's column (k from 1). Step 0, the input graph, is the left edge. */
+export function xOf(scale: Scale, k: number): number {
+  return k <= 0 ? scale.margin : scale.margin + (k - 0.5) * scale.pitch;
+}
+
+/** The step under x, within 1..count; 0 in the left margin. */
+export function stepAt(scale: Scale, x: number): number {
+  if (!scale.count || x < scale.margin) return 0;
+  return Math.min(scale.count, Math.floor((x - scale.margin) / scale.pitch) + 1);
+}
+
+/** The passing step nearest to `k` if one lies within `pixels` of it; `k` itself otherwise. */
+export function snap(
+  scale: Scale,
+  k: number,
+  passing: readonly number[],
+  pixels = 4,
+): number {
+  let best = k;
+  let distance = pixels / scale.pitch;
+  for (const candidate of passing) {
+    const d = Math.abs(candidate - k);
+    if (d <= distance) {
+      best = candidate;
+      distance = d;
+    }
+  }
+  return best;
+}
+
+/**
+ * Steps gathered into columns at least one pixel wide: the largest value of each column, so that
+ * no big change vanishes between pixels. `first` is the step that the column starts with.
+ */
+export function columns(
+  scale: Scale,
+  values: ArrayLike<number>,
+): { first: number; size: number; value: number }[] {
+  const per = Math.max(1, Math.ceil(1 / scale.pitch));
+  const out: { first: number; size: number; value: number }[] = [];
+  for (let i = 0; i < scale.count; i += per) {
+    const end = Math.min(i + per, scale.count);
+    let value = 0;
+    for (let j = i; j < end; j++) value = Math.max(value, values[j] ?? 0);
+    out.push({ first: i + 1, size: end - i, value });
+  }
+  return out;
+}
+
+/** Round steps for the grid: at most `most` of them, 1-2-5 apart. */
+export function ticks(scale: Scale, most: number): number[] {
+  if (scale.count < 2) return [];
+  let gap = 1;
+  for (let power = 1; ; power *= 10) {
+    const fit = [1, 2, 5].find((m) => scale.count / (m * power) <= most);
+    if (fit !== undefined) {
+      gap = fit * power;
+      break;
+    }
+  }
+  const out: number[] = [];
+  for (let k = gap; k < scale.count; k += gap) out.push(k);
+  return out;
+}
+
+/** Height of a bar: by the root of the change, so that one giant hides nobody. */
+export function barHeight(size: number, biggest: number, height: number): number {
+  if (size <= 0) return 1;
+  return Math.max(2, Math.sqrt(size / Math.max(1, biggest)) * height);
+}

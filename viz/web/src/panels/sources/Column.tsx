@@ -1,0 +1,154 @@
+/** One source: title, facts, text. Lines and nodes light each other. */
+import { useEffect, useRef } from "preact/hooks";
+import { select } from "../../app/actions";
+import { plural } from "../../app/format";
+import { bundle, sides } from "../../app/state";
+import { lit } from "../../app/stage";
+import type { Artifact } from "../../data/types";
+import { CopyButton } from "../../ui/Text";
+import { columnKey, kindName, kindOf, targetOf } from "./columns";
+import { sourceEditor, type SourceEditor } from "./editor";
+import { cancelCompile, compile, compiling, kernel, kernelOrigins } from "./kernel";
+import { languageOf } from "./languages";
+import { lineIndex, linesOf, originMap, pointedNode, sameOrigin, slotsOfLine } from "./link";
+import { pointedLine } from "./pointed";
+
+const MOST_LIT = 400;
+
+export function Column({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
+  const target = targetOf(id);
+  return (
+    <section class="col" aria-label={`${kindName(kindOf(id))} for ${target}`}>
+      <div class="ch">
+        <span class="el">{kindName(kindOf(id))}</span>
+        <span class="t3 mono el">{target}</span>
+        <span class="sp" />
+        {artifact && !artifact.error && (
+          <CopyButton text={artifact.text} what={`${kindName(artifact.kind)} source`} />
+        )}
+      </div>
+      {artifact && !artifact.error ? <Loaded artifact={artifact} /> : <Missing id={id} artifact={artifact} />}
+    </section>
+  );
+}
+
+function Loaded({ artifact }: { artifact: Artifact }) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<SourceEditor | null>(null);
+  const key = columnKey(artifact);
+  const current = useRef(artifact);
+  current.current = artifact;
+
+  useEffect(() => {
+    const made = sourceEditor(host.current!, `${kindName(artifact.kind)} source`, {
+      onLine: (line) => pointAt(current.current, line),
+      onPick: (line) => pickLine(current.current, line),
+    });
+    editor.current = made;
+    return () => made.destroy();
+  }, []);
+  useEffect(() => {
+    editor.current?.setText(artifact.text, languageOf(artifact.kind));
+  }, [artifact]);
+
+  const line = pointedLine.value;
+  const { id, selected } = pointedNode.value;
+  const origins = originMap(kernelOrigins.value);
+  const marked =
+    line !== null
+      ? line.key === key
+        ? [line.line]
+        : sameOrigin(line.artifact, line.line, lineIndex(artifact))
+      : id >= 0
+        ? linesOf(lineIndex(artifact), origins, id)
+        : [];
+  const signature = marked.join(",");
+  useEffect(() => {
+    editor.current?.mark(marked, line === null ? selected : line.key !== key);
+  }, [signature, artifact, selected]);
+
+  return (
+    <>
+      <div class="cb">
+        {artifact.facts.map((f) => (
+          <span class="badge" key={f.name} title={f.name}>
+            {f.value}
+          </span>
+        ))}
+        {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
+      </div>
+      <div class="ed" ref={host} />
+    </>
+  );
+}
+
+function pointAt(artifact: Artifact, line: number | null): void {
+  if (line === null) {
+    pointedLine.value = null;
+    lit.value = [];
+    return;
+  }
+  pointedLine.value = { key: columnKey(artifact), artifact, line };
+  lit.value = slotsUnder(artifact, line);
+}
+
+function slotsUnder(artifact: Artifact, line: number): number[] {
+  const b = bundle.peek();
+  const both = sides.peek();
+  if (!b || !both) return [];
+  const origins = originMap(kernelOrigins.peek());
+  return slotsOfLine(b, both.after, origins, artifact, line).slice(0, MOST_LIT);
+}
+
+function pickLine(artifact: Artifact, line: number): void {
+  const slot = slotsUnder(artifact, line).at(-1);
+  if (slot !== undefined) select(slot);
+}
+
+function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
+  const target = targetOf(id);
+  const job = compiling.value.get(target);
+  if (job?.state === "running")
+    return (
+      <>
+        <div class="cb">
+          <span class="t2 small">{job.progress || "Compiling"}</span>
+        </div>
+        <div class="state">
+          <div class="progress static">
+            <i class="any" />
+          </div>
+          <button type="button" class="btn sm" onClick={() => cancelCompile(target)}>
+            Cancel
+          </button>
+        </div>
+      </>
+    );
+  const problem = artifact?.error ?? (job?.state === "error" ? job.error : null);
+  if (problem)
+    return (
+      <>
+        <div class="cb">
+          <span class="sig del">!</span>
+        </div>
+        <div class="state" role="alert">
+          <b>{problem.what}</b>
+          {problem.where && <span class="mono">{problem.where}</span>}
+          {problem.hint && <span>{problem.hint}</span>}
+          {!artifact && (
+            <button type="button" class="btn sm" onClick={() => compile(target)}>
+              Compile for {target}
+            </button>
+          )}
+        </div>
+      </>
+    );
+  return (
+    <>
+      <div class="cb" />
+      <div class="state">
+        {kernel.value ? `Not recorded for ${target}.` : "Reading the kernel"}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,202 @@
+/** Below the graphs: the kernel's sources side by side, and the problems of the run. */
+import { useEffect } from "preact/hooks";
+import { plural } from "../../app/format";
+import { drawerOpen, shownSources } from "../../app/prefs";
+import { currentKernel, drawerTab, ownProblems, run, view, windowWidth } from "../../app/state";
+import { data } from "../../app/actions";
+import { Divider } from "../../ui/Divider";
+import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/Menu";
+import { slotName } from "../navigator/FilterChips";
+import { Problems } from "../problems/Problems";
+import { Column } from "./Column";
+import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
+import { kernel, kernelArtifacts, kernelError, shownColumns, columnsShown } from "./kernel";
+import { linkedLines, pointedNode } from "./link";
+import { RunBox } from "./RunBox";
+
+/** Open by choice, or by default where the window has room for it. */
+export function isDrawerOpen(): boolean {
+  return drawerOpen.value ?? windowWidth.value >= 1440;
+}
+
+export function toggleDrawer(tab?: "source" | "problems"): void {
+  const same = tab === undefined || drawerTab.peek() === tab;
+  if (tab) drawerTab.value = tab;
+  drawerOpen.value = same ? !isDrawerOpen() : true;
+}
+
+export function Drawer() {
+  const open = isDrawerOpen();
+  const tab = drawerTab.value;
+  useEffect(() => {
+    columnsShown.value = open && tab === "source";
+  }, [open, tab]);
+  const problems = (run.value?.problems.length ?? 0) + ownProblems.value.length;
+  const pick = (to: "source" | "problems"): void => {
+    if (tab === to) toggleDrawer();
+    else {
+      drawerTab.value = to;
+      drawerOpen.value = true;
+    }
+  };
+  return (
+    <section class="drawer" data-region="Sources and problems" aria-label="Sources and problems">
+      {open && (
+        <Divider
+          part="drawer"
+          label="Height of the source drawer"
+          class="top-edge"
+          axis="y"
+          grows={-1}
+          min={120}
+          max={900}
+        />
+      )}
+      <div class="ph">
+        <div class="tabs" role="tablist" aria-label="Drawer">
+          <button
+            type="button"
+            class="tab"
+            role="tab"
+            aria-selected={open && tab === "source"}
+            aria-expanded={open && tab === "source"}
+            onClick={() => pick("source")}
+          >
+            Source
+          </button>
+          <button
+            type="button"
+            class="tab"
+            role="tab"
+            aria-selected={open && tab === "problems"}
+            aria-expanded={open && tab === "problems"}
+            onClick={() => pick("problems")}
+          >
+            Problems
+            {problems > 0 && <span class="badge del num">{problems}</span>}
+          </button>
+        </div>
+        <Linked />
+        <span class="sp" />
+        {open && tab === "source" && <Chooser />}
+        <RunBox />
+        <button
+          type="button"
+          class="btn sm ico quiet"
+          aria-label={open ? "Close the drawer" : "Open the drawer"}
+          title={`${open ? "Close" : "Open"} the drawer (S)`}
+          onClick={() => toggleDrawer()}
+        >
+          <span class={open ? "" : "flip"}>
+            <Icon name="down" />
+          </span>
+        </button>
+      </div>
+      {open && (tab === "source" ? <Sources /> : <Problems />)}
+    </section>
+  );
+}
+
+/** "u124 MUL -> 8 lines in 4 targets" */
+function Linked() {
+  const slot = view.value.slot;
+  const { id } = pointedNode.value;
+  if (slot === null || id < 0 || !kernel.value) return null;
+  const n = linkedLines.value(id);
+  return (
+    <>
+      <span class="vr wide" />
+      <span class="t2 el">
+        <span class="mono acc">{slotName(slot)}</span>
+        <span class="wide">
+          {" "}
+          → {plural(n, "line")} in {plural(kernelArtifacts.value.length, "source")}
+        </span>
+        <span class="narrow"> {plural(n, "line")}</span>
+      </span>
+    </>
+  );
+}
+
+function Chooser() {
+  const all = possibleColumns(
+    kernelArtifacts.value,
+    data().server ? (run.value?.targets ?? []) : [],
+  );
+  const shown = shownColumns.value;
+  const have = new Set(kernelArtifacts.value.map(columnKey));
+  if (!kernel.value) return null;
+  const toggle = (key: string): void => {
+    shownSources.value = shown.includes(key) ? shown.filter((k) => k !== key) : [...shown, key];
+  };
+  return (
+    <Menu
+      label="Sources to show"
+      class="btn sm quiet"
+      button={
+        <>
+          <Icon name="columns" />
+          <span class="wide">Sources</span>
+        </>
+      }
+    >
+      {() => (
+        <>
+          {[...new Set([...all, ...shown])].map((key) => (
+            <MenuItem
+              key={key}
+              ticked={shown.includes(key)}
+              hint={have.has(key) ? "" : data().server ? "compiled on demand" : "not in this file"}
+              onClick={() => toggle(key)}
+            >
+              {kindName(kindOf(key))} <span class="mono t3">{targetOf(key)}</span>
+            </MenuItem>
+          ))}
+          {shownSources.value !== null && (
+            <MenuItem ticked={false} onClick={() => (shownSources.value = null)}>
+              Let the page choose
+            </MenuItem>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function Sources() {
+  const problem = kernelError.value;
+  if (!currentKernel.value)
+    return (
+      <div class="state">
+        Sources belong to kernels; this pass does not belong to one. Press <kbd>{"}"}</kbd> for the
+        next kernel.
+      </div>
+    );
+  if (problem)
+    return (
+      <div class="state" role="alert">
+        <b>{problem.what}</b>
+        <span class="mono">{problem.where}</span>
+        <span>{problem.hint}</span>
+      </div>
+    );
+  const columns = shownColumns.value;
+  if (!kernel.value) return <div class="state">Reading the kernel</div>;
+  if (!columns.length)
+    return (
+      <div class="state">
+        {kernelArtifacts.value.length
+          ? "No source is chosen. Choose some under Sources."
+          : "No source of this kernel was recorded, and nothing here can compile it."}
+      </div>
+    );
+  const byKey = new Map(kernelArtifacts.value.map((a) => [columnKey(a), a]));
+  return (
+    <div class="cols4">
+      {columns.map((key) => (
+        <Column key={key} id={key} artifact={byKey.get(key)} />
+      ))}
+    </div>
+  );
+}

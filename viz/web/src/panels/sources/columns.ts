@@ -1,0 +1,64 @@
+/** Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". Pure. */
+import type { Artifact, ArtifactKind } from "../../data/types";
+
+const NAMES: Record<ArtifactKind, string> = {
+  ptx: "PTX",
+  amd_isa: "AMD ISA",
+  hip: "HIP",
+  llvm: "LLVM IR",
+  cpu_asm: "CPU assembly",
+  c: "C",
+  cuda: "CUDA C++",
+  sass: "SASS",
+};
+const KINDS = Object.keys(NAMES) as ArtifactKind[];
+const FIRST_COLUMNS = 4;
+
+export const columnKey = (a: Pick<Artifact, "kind" | "target">): string => `${a.kind}:${a.target}`;
+export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1);
+export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":")) as ArtifactKind;
+
+export function kindName(kind: string): string {
+  return NAMES[kind as ArtifactKind] ?? kind;
+}
+
+/** What compiling for a target gives, as far as the page can tell before asking. */
+export function kindsOfTarget(target: string): ArtifactKind[] {
+  if (/^sm_/.test(target)) return ["ptx", "cuda"];
+  if (/^gfx/.test(target)) return ["amd_isa", "hip", "llvm"];
+  return ["llvm", "cpu_asm", "c"];
+}
+
+/** All columns that can be shown: recorded ones first, then what targets would give. */
+export function possibleColumns(artifacts: readonly Artifact[], targets: readonly string[]): string[] {
+  const keys = artifacts.map(columnKey);
+  for (const target of targets)
+    for (const kind of kindsOfTarget(target)) {
+      const key = `${kind}:${target}`;
+      const other = artifacts.some((a) => a.target === target);
+      // Once a target's artifacts are known, they are all it has.
+      if (!other && !keys.includes(key)) keys.push(key);
+    }
+  return [...new Set(keys)];
+}
+
+/**
+ * The columns of a page that nobody has set: of each main kind its best target, recorded before
+ * compilable, NVIDIA and AMD next to each other.
+ */
+export function chooseColumns(artifacts: readonly Artifact[], targets: readonly string[]): string[] {
+  const possible = possibleColumns(artifacts, targets);
+  const recorded = new Set(artifacts.map(columnKey));
+  const chosen: string[] = [];
+  for (const kind of KINDS) {
+    const ofKind = possible.filter((key) => kindOf(key) === kind);
+    const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind);
+    if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);
+  }
+  return chosen;
+}
+
+/** Of several targets the one that people mean: the newest data centre parts. */
+function preferred(keys: readonly string[]): string | undefined {
+  return keys.find((key) => /:(sm_90|gfx942)$/.test(key)) ?? keys[0];
+}

@@ -1,0 +1,185 @@
+/**
+ * A read-only CodeMirror for one source text. It lives in a shadow root, where its style sheet is
+ * adopted rather than written into the page: the page's policy allows no inline styles.
+ */
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, EditorState, RangeSetBuilder, type Extension } from "@codemirror/state";
+import {
+  Decoration,
+  EditorView,
+  drawSelection,
+  gutterLineClass,
+  GutterMarker,
+  keymap,
+  lineNumbers,
+  type DecorationSet,
+} from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { readToken, startState, type LexState } from "./languages";
+
+export interface SourceEditor {
+  /** Marks lines (0-based, ascending); scrolls the first into view if `reveal`. */
+  mark(lines: readonly number[], reveal: boolean): void;
+  setText(text: string, language: string): void;
+  destroy(): void;
+}
+
+interface Hooks {
+  onLine(line: number | null): void;
+  onPick(line: number): void;
+}
+
+const TOKEN_NAMES = {
+  keyword: "keyword",
+  number: "number",
+  comment: "comment",
+  string: "string",
+  label: "labelName",
+} as const;
+
+const languages = new Map<string, Extension>();
+
+function languageFor(name: string): Extension {
+  let made = languages.get(name);
+  if (!made) {
+    made = StreamLanguage.define<LexState>({
+      name,
+      startState,
+      copyState: (s) => ({ ...s }),
+      token(stream, state) {
+        const { length, kind } = readToken(name, stream.string, stream.pos, state);
+        stream.pos += length;
+        return kind && TOKEN_NAMES[kind];
+      },
+    });
+    languages.set(name, made);
+  }
+  return made;
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: "var(--syn-k)" },
+  { tag: tags.number, color: "var(--syn-n)" },
+  { tag: [tags.comment, tags.string], color: "var(--syn-c)" },
+  { tag: tags.labelName, fontWeight: "600" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "11px", color: "var(--text)", backgroundColor: "transparent" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": {
+    fontFamily: "var(--mono)",
+    lineHeight: "16px",
+    fontVariantLigatures: "none",
+    scrollbarWidth: "thin",
+    scrollbarColor: "var(--line2) transparent",
+  },
+  ".cm-content": { padding: "4px 0" },
+  ".cm-line": { padding: "0 8px 0 2px" },
+  ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--text3)", border: "0" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "34px", padding: "0 8px 0 6px" },
+  ".cm-hit": { backgroundColor: "var(--accentbg)" },
+  ".cm-hit.cm-gutterElement": {
+    color: "var(--accent)",
+    fontWeight: "600",
+    boxShadow: "inset 2px 0 var(--accent)",
+  },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent) !important",
+  },
+  ".cm-cursor": { borderLeftColor: "var(--accent)" },
+});
+
+const hitLine = Decoration.line({ class: "cm-hit" });
+const hitNumber = new (class extends GutterMarker {
+  override elementClass = "cm-hit";
+})();
+
+export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): SourceEditor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const language = new Compartment();
+  const marks = new Compartment();
+  let hoveredLine: number | null = null;
+  const lineAt = (view: EditorView, e: MouseEvent): number | null => {
+    const pos = view.posAtCoords({ x: e.clientX, y: e.clientY }, false);
+    const block = view.lineBlockAt(pos);
+    const y = e.clientY - view.documentTop;
+    return y >= block.top && y <= block.bottom ? view.state.doc.lineAt(pos).number - 1 : null;
+  };
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      extensions: [
+        EditorState.readOnly.of(true),
+        EditorView.editable.of(false),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label }),
+        lineNumbers(),
+        drawSelection(),
+        keymap.of([]),
+        syntaxHighlighting(colours),
+        look,
+        language.of([]),
+        marks.of([]),
+        EditorView.domEventHandlers({
+          mousemove(e, v) {
+            const line = lineAt(v, e);
+            if (line !== hoveredLine) hooks.onLine((hoveredLine = line));
+          },
+          mouseleave() {
+            if (hoveredLine !== null) hooks.onLine((hoveredLine = null));
+          },
+          click(e, v) {
+            const line = lineAt(v, e);
+            if (line !== null && v.state.selection.main.empty) hooks.onPick(line);
+          },
+        }),
+      ],
+    }),
+  });
+
+  function mark(lines: readonly number[], reveal: boolean): void {
+    const deco = new RangeSetBuilder<Decoration>();
+    const gutter = new RangeSetBuilder<GutterMarker>();
+    const { doc } = view.state;
+    const inside = lines.filter((line) => line < doc.lines);
+    for (const line of inside) {
+      const { from } = doc.line(line + 1);
+      deco.add(from, from, hitLine);
+      gutter.add(from, from, hitNumber);
+    }
+    const set: DecorationSet = deco.finish();
+    const first = inside[0];
+    view.dispatch({
+      effects: [
+        marks.reconfigure([
+          EditorView.decorations.of(set),
+          gutterLineClass.of(gutter.finish()),
+        ]),
+        ...(reveal && first !== undefined && !lineInView(first)
+          ? [EditorView.scrollIntoView(doc.line(first + 1).from, { y: "center" })]
+          : []),
+      ],
+    });
+  }
+
+  function lineInView(line: number): boolean {
+    const block = view.lineBlockAt(view.state.doc.line(line + 1).from);
+    const { scrollTop, clientHeight } = view.scrollDOM;
+    return block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+  }
+
+  return {
+    mark,
+    setText(text, name) {
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        effects: [language.reconfigure(languageFor(name)), marks.reconfigure([])],
+        selection: { anchor: 0 },
+      });
+      view.scrollDOM.scrollTop = 0;
+    },
+    destroy: () => view.destroy(),
+  };
+}

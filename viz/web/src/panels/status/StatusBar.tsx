@@ -1,0 +1,85 @@
+/** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
+import { useEffect, useState } from "preact/hooks";
+import { data } from "../../app/actions";
+import { bytes, count } from "../../app/format";
+import { retryNow } from "../../app/live";
+import { bundle, connection, overlay, run } from "../../app/state";
+import { stats } from "../../app/stage";
+
+export function StatusBar() {
+  const r = run.value;
+  const s = stats.value;
+  return (
+    <footer class="status" data-region="Status">
+      <Connected />
+      {r && (
+        <>
+          <span class="mono mid">{r.file}</span>
+          <span class="num mid">{bytes(r.bytes)}</span>
+          <span class="wide num">
+            {count(r.totals.steps)} steps,{" "}
+            <span class={r.lost ? "cmov b" : undefined}>{count(r.lost)} lost</span>
+          </span>
+        </>
+      )}
+      {s && bundle.value && (
+        <span class="wide num">
+          layout {Math.round(s.layoutMs)} ms, frame {Math.max(0, s.frameMs).toFixed(1)} ms
+        </span>
+      )}
+      <span class="sp" />
+      <span class="row g4 mid">
+        <kbd>←</kbd>
+        <kbd>→</kbd> step
+      </span>
+      <span class="row g4 mid">
+        <kbd>[</kbd>
+        <kbd>]</kbd> pass
+      </span>
+      <span class="row g4 wide">
+        <kbd>A</kbd> all nodes
+      </span>
+      <span class="row g4 wide">
+        <kbd>M</kbd> merged
+      </span>
+      <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
+        <kbd>?</kbd> keys
+      </button>
+    </footer>
+  );
+}
+
+function Connected() {
+  const c = connection.value;
+  const [, tick] = useState(0);
+  useEffect(() => {
+    if (c.kind !== "lost") return;
+    const timer = setInterval(() => tick((n) => n + 1), 500);
+    return () => clearInterval(timer);
+  }, [c.kind]);
+  switch (c.kind) {
+    case "starting":
+      return <span class="row g4">Connecting</span>;
+    case "connected":
+      return (
+        <span class="row g4">
+          <span class="cadd b">●</span>Connected
+        </span>
+      );
+    case "embedded":
+      return (
+        <span class="row g4">
+          <span class="acc b">■</span>Exported file
+        </span>
+      );
+    case "lost":
+      return (
+        <span class="row g4 cmov" role="status">
+          <b>▲</b>Connection lost, next try in {Math.max(0, Math.ceil((c.retryAt - Date.now()) / 1000))} s
+          <button type="button" class="link" onClick={() => retryNow(data())}>
+            Try now
+          </button>
+        </span>
+      );
+  }
+}

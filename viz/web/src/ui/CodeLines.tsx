@@ -1,0 +1,43 @@
+/** A short text as numbered, lightly coloured lines. For long texts use the source columns. */
+import { clip } from "../app/format";
+import { pieces, startState, type TokenKind } from "../panels/sources/languages";
+
+const CLASSES: Record<Exclude<TokenKind, null>, string> = {
+  keyword: "k",
+  number: "nn",
+  comment: "cm",
+  string: "cm",
+  label: "b",
+};
+
+interface CodeLinesProps {
+  text: string;
+  language: string;
+  /** Number of the first line, and the line to mark. */
+  from: number;
+  marked?: number;
+}
+
+const LONGEST_LINE = 2000;
+
+export function CodeLines({ text, language, from, marked }: CodeLinesProps) {
+  const state = startState();
+  const lines = text.replace(/\n$/, "").split("\n");
+  return (
+    <div class="code">
+      {lines.map((line, i) => (
+        <div class={from + i === marked ? "ln hl" : "ln"} key={i}>
+          <i>{from + i}</i>
+          <span>
+            {pieces(language, clip(line, LONGEST_LINE).text, state).map((p, j) => (
+              <span key={j} class={p.kind ? CLASSES[p.kind] : undefined}>
+                {p.text}
+              </span>
+            ))}
+            {line.length > LONGEST_LINE && <span class="t3"> … line clipped</span>}
+          </span>
+        </div>
+      ))}
+    </div>
+  );
+}

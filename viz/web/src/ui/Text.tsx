@@ -1,0 +1,82 @@
+/** Texts of a trace: always text nodes, clipped when huge, places as links to the editor. */
+import { useState } from "preact/hooks";
+import { announce, data, reportProblem } from "../app/actions";
+import { baseName, clip, count } from "../app/format";
+import { asProblem } from "../data/backend";
+import { Icon } from "./Icon";
+
+/** At most `limit` characters; the rest on demand, and never without a count. */
+export function Clipped({ text, limit = 300 }: { text: string; limit?: number }) {
+  const [full, setFull] = useState(false);
+  if (full) return <span class="clip">{text}</span>;
+  const { text: shown, cut } = clip(text, limit);
+  if (!cut) return <span class="clip">{shown}</span>;
+  return (
+    <span class="clip">
+      {shown}
+      {"… "}
+      <button type="button" class="link" onClick={() => setFull(true)}>
+        {count(cut)} more characters
+      </button>
+    </span>
+  );
+}
+
+export function copyText(text: string, what: string): void {
+  navigator.clipboard.writeText(text).then(
+    () => announce(`${what} copied`),
+    () =>
+      reportProblem({
+        what: "The browser did not allow copying",
+        where: what,
+        hint: "Select the text and copy it by hand.",
+      }),
+  );
+}
+
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [done, setDone] = useState(false);
+  return (
+    <button
+      type="button"
+      class="btn sm ico quiet"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={() => {
+        copyText(text, what);
+        setDone(true);
+        setTimeout(() => setDone(false), 1200);
+      }}
+    >
+      {done ? "✓" : <Icon name="copy" />}
+    </button>
+  );
+}
+
+export function openEditor(file: string, line: number): void {
+  const { server } = data();
+  if (!server) {
+    copyText(`${file}:${line}`, "The place");
+    return;
+  }
+  server.open(file, line).then(
+    () => announce(`${baseName(file)}:${line} opened in the editor`),
+    (thrown: unknown) => reportProblem(asProblem(thrown, `${file}:${line}`)),
+  );
+}
+
+/** "symbolic.py:214": opens the editor; in an exported file it copies the place. */
+export function Place({ file, line }: { file: string; line: number }) {
+  if (!file) return <span class="t3">unknown</span>;
+  const live = data().server !== null;
+  return (
+    <button
+      type="button"
+      class="link mono el"
+      title={`${live ? "Open in the editor" : "Copy"}: ${file}:${line}`}
+      onClick={() => openEditor(file, line)}
+    >
+      {baseName(file)}:{line}
+    </button>
+  );
+}

@@ -1,0 +1,107 @@
+/** A list that draws only the lines in view, each of one height, and keeps one cursor line. */
+import type { JSX } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { visibleRange } from "../panels/navigator/fold";
+
+interface VirtualListProps<T> {
+  id: string;
+  items: readonly T[];
+  keyOf: (item: T) => string;
+  lineHeight: number;
+  cursor: string | null;
+  /** Scrolled into view when it changes. */
+  reveal: string | null;
+  role: "tree" | "listbox";
+  label: string;
+  class: string;
+  draw: (item: T, index: number) => JSX.Element;
+  onCursor: (key: string) => void;
+  onKey: (e: KeyboardEvent, item: T | undefined) => void;
+}
+
+export function VirtualList<T>(props: VirtualListProps<T>) {
+  const { items, keyOf, lineHeight } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [scroll, setScroll] = useState(0);
+  const [height, setHeight] = useState(600);
+  const anchor = useRef<{ key: string; offset: number } | null>(null);
+
+  useLayoutEffect(() => {
+    const el = box.current!;
+    const watch = new ResizeObserver(() => setHeight(el.clientHeight));
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+
+  // Lines that arrive above what is being read must not push it away.
+  useLayoutEffect(() => {
+    const el = box.current!;
+    const kept = anchor.current;
+    if (!kept || el.scrollTop === 0) return;
+    const at = items.findIndex((item) => keyOf(item) === kept.key);
+    if (at >= 0) {
+      const top = at * lineHeight + kept.offset;
+      if (Math.abs(top - el.scrollTop) >= 1) el.scrollTop = top;
+    }
+  }, [items]);
+
+  const show = (key: string | null): void => {
+    const el = box.current;
+    const at = key === null ? -1 : items.findIndex((item) => keyOf(item) === key);
+    if (!el || at < 0) return;
+    const top = at * lineHeight;
+    if (top < el.scrollTop + lineHeight) el.scrollTop = Math.max(0, top - 3 * lineHeight);
+    else if (top + 2 * lineHeight > el.scrollTop + el.clientHeight)
+      el.scrollTop = top + 4 * lineHeight - el.clientHeight;
+  };
+  const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
+  useLayoutEffect(() => show(props.reveal), [props.reveal, revealAt < 0]);
+
+  const move = (to: number): void => {
+    const item = items[Math.max(0, Math.min(items.length - 1, to))];
+    if (!item) return;
+    props.onCursor(keyOf(item));
+    show(keyOf(item));
+  };
+  const { from, to } = visibleRange(scroll, height, lineHeight, items.length);
+  const at = props.cursor === null ? -1 : items.findIndex((item) => keyOf(item) === props.cursor);
+  return (
+    <div
+      ref={box}
+      id={props.id}
+      class={props.class}
+      role={props.role}
+      tabIndex={0}
+      aria-label={props.label}
+      aria-activedescendant={at >= from && at < to ? `${props.id}-${props.cursor}` : undefined}
+      onScroll={(e) => {
+        const top = e.currentTarget.scrollTop;
+        setScroll(top);
+        const first = items[Math.floor(top / lineHeight)];
+        anchor.current = first ? { key: keyOf(first), offset: top % lineHeight } : null;
+      }}
+      onKeyDown={(e) => {
+        if (e.ctrlKey || e.metaKey || e.altKey) return;
+        const page = Math.max(1, Math.floor(height / lineHeight) - 1);
+        const steps: Record<string, number> = {
+          ArrowDown: at + 1,
+          ArrowUp: at < 0 ? 0 : at - 1,
+          PageDown: at + page,
+          PageUp: at - page,
+          Home: 0,
+          End: items.length - 1,
+        };
+        const target = steps[e.key];
+        if (target !== undefined) {
+          e.preventDefault();
+          e.stopPropagation();
+          move(target);
+        } else props.onKey(e, items[at]);
+      }}
+    >
+      <div class="space" role="presentation" style={{ height: `${items.length * lineHeight}px` }}>
+        {items.slice(from, to).map((item, i) => props.draw(item, from + i))}
+      </div>
+    </div>
+  );
+}
