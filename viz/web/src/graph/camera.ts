@@ -5,7 +5,7 @@
  */
 import type { Rect } from "./picture";
 
-export const MIN_ZOOM = 0.005;
+export const MIN_ZOOM = 0.001;
 export const MAX_ZOOM = 3;
 /** Fitting never magnifies more than this. */
 const MAX_FIT = 1.08;

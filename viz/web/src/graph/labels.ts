@@ -11,6 +11,10 @@ import { opGroup, type OpGroup, shortOp } from "../model/ops";
 /** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
 const TITLE = 14;
 const LINE = 15;
+/** Width of the second line, of one of its characters and of one of its axis letters, px. */
+const ROOM = 102;
+const CHAR = 6.62;
+const LETTER = 6.35;
 
 export interface Label {
   group: OpGroup;
@@ -49,16 +53,19 @@ export class Labels {
     // An argument that found no room beside the op goes before the dtype.
     const spilled = arg && !titleArg ? `${arg} ${dtype}` : dtype === "void" ? "" : dtype;
     const detail = scalar ? spilled : `${spilled} ${shape}`;
+    // The dtype keeps seven characters ("float32") before letters have to go.
+    const taken = (words: readonly string[]): number =>
+      words.length ? words.join(" ").length * LETTER + 4 : 0;
     let letters = ranges;
-    const free = LINE - Math.min(detail.length, 9);
-    while (letters.length && letters.join(" ").length > free) letters = letters.slice(0, -1);
+    while (letters.length && ROOM - taken(letters) < Math.min(detail.length, 7) * CHAR)
+      letters = letters.slice(0, -1);
     if (letters.length < ranges.length) letters = [...letters.slice(0, -1), "\u2026"];
     return {
       group,
       op: cut(op, TITLE),
       short: shortOp(op),
       arg: titleArg,
-      detail: cut(detail.trim(), LINE - (letters.length ? letters.join(" ").length + 1 : 0)),
+      detail: cut(detail.trim(), Math.floor((ROOM - taken(letters)) / CHAR)),
       ranges: letters,
     };
   }

@@ -13,6 +13,8 @@ const HEIGHT = 92;
 const MARGIN = 6;
 /** Blocks smaller than this are drawn this large, px. */
 const LEAST = 1.2;
+/** How much of a folded node's colour is left. */
+const FOLDED = 0.35;
 
 export class Minimap {
   readonly element: HTMLCanvasElement;
@@ -57,7 +59,7 @@ export class Minimap {
       canvas.height = HEIGHT * dpr;
     }
     if (!scene) return;
-    const { picture, labels, diff } = scene.content;
+    const { picture, labels, diff, after, part } = scene.content;
     const { bounds } = picture;
     const w = bounds.right - bounds.left;
     const h = bounds.bottom - bounds.top;
@@ -77,9 +79,12 @@ export class Minimap {
         bh + 2 * grow,
       );
     };
-    scene.visitNodes(bounds, (s) => {
-      if (scene.state(s) === "same") put(s, theme.op[labels.of(scene.node(s)).group], 0);
+    picture.visit(bounds, (s) => {
+      if (diff.nodes.has(s) || !after.has(s)) return;
+      ctx.globalAlpha = part && !part.shown.has(s) ? FOLDED : 1;
+      put(s, theme.op[labels.of(scene.node(s)).group], 0);
     });
+    ctx.globalAlpha = 1;
     for (const s of diff.nodes.keys()) {
       const state = scene.state(s);
       if (state === "none" || state === "ghost") continue;

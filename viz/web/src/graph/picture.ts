@@ -59,7 +59,9 @@ export class Picture {
     const edges = timeline.edgeSrc.length;
     this.stub = new Uint8Array(edges);
     this.box = new Float32Array(edges * 4);
-    for (let e = 0; e < edges; e++) this.indexEdge(e);
+    for (const s of slots)
+      for (let j = timeline.usersFirst[s]!; j < timeline.usersFirst[s + 1]!; j++)
+        this.indexEdge(timeline.usersEdge[j]!);
   }
 
   has(slot: number): boolean {

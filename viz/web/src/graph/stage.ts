@@ -72,7 +72,7 @@ export interface Stage {
 /** Work that takes longer is announced, ms. */
 const ANNOUNCE = 50;
 /** A picture that fits at this zoom is shown whole, so that stepping moves nothing at all. */
-const WHOLE = 0.55;
+const WHOLE = 0.46;
 /** Otherwise the camera goes to the change at no less than this. */
 const NEAR = 0.82;
 /** Heads of a group that open at once. */
@@ -105,6 +105,7 @@ class CanvasStage implements Stage {
   private theme;
   private loaded: Loaded | null = null;
   private picture: Picture | null = null;
+  private everything: Picture | null = null;
   private content: Content | null = null;
   private work = new AbortController();
   private mode: DiffMode = "side";
@@ -161,9 +162,11 @@ class CanvasStage implements Stage {
     this.work.abort();
     this.loaded = null;
     this.picture = null;
+    this.everything = null;
     this.content = null;
     this.marks = { ...this.marks, selected: null, group: null, hovered: null, bindings: null };
     this.step = 0;
+    this.resize();
     this.refresh();
     if (!bundle) return;
     const timeline = new Timeline(bundle);
@@ -184,8 +187,16 @@ class CanvasStage implements Stage {
 
   setStep(k: number): void {
     this.step = k;
-    if (!this.picture) return;
+    const { picture } = this;
+    if (!picture) return;
+    // A page may turn: a node that both have stays where the eye has it.
+    const held = this.content!.diff.focus.map((s) => ({ slot: s, was: this.screenOf(s) }));
     this.show();
+    if (this.picture !== picture) {
+      const both = held.find(({ slot }) => this.picture!.has(slot));
+      if (this.fitted || !both) this.home();
+      else this.hold(both.slot, both.was);
+    }
     this.revealChange();
   }
 
@@ -209,7 +220,7 @@ class CanvasStage implements Stage {
 
   setFoldConstants(fold: boolean): void {
     this.foldConstants = fold;
-    if (this.picture) this.show();
+    this.show();
   }
 
   select(slot: number | null): void {
@@ -341,12 +352,23 @@ class CanvasStage implements Stage {
     );
   }
 
-  /** Gets the picture of the scope, then shows the step in it. */
+  /** Shows the step; the picture of everything has to be waited for the first time. */
   private async arrangePicture(place: () => void): Promise<void> {
     const { loaded } = this;
     if (!loaded) return;
     this.work.abort();
     const work = (this.work = new AbortController());
+    if (this.scope === "all") {
+      const picture = await this.layOutAll(loaded, work.signal);
+      if (!picture) return;
+      this.everything = picture;
+    }
+    this.show();
+    place();
+  }
+
+  /** null: something newer is wanted by now. */
+  private async layOutAll(loaded: Loaded, signal: AbortSignal): Promise<Picture | null> {
     let share = 0;
     let text = "";
     let announcements = 0;
@@ -355,38 +377,37 @@ class CanvasStage implements Stage {
       this.events.onBusy(text, share);
     }, ANNOUNCE);
     try {
-      const { width, height } = this.lead().camera;
-      const picture = await loaded.pictures.get(
-        this.scope,
-        loaded.opened,
-        { width, height },
-        work.signal,
-        (t, s) => ([text, share] = [t, s]),
-      );
-      this.picture = picture;
-      this.show();
-      place();
+      const picture = await loaded.pictures.all(this.lead().camera, signal, (t, s) => {
+        text = t;
+        share = s;
+      });
+      return signal.aborted ? null : picture;
     } catch (error) {
-      if (!(error instanceof Cancelled)) throw error;
+      if (error instanceof Cancelled) return null;
+      throw error;
     } finally {
       clearInterval(timer);
-      if (announcements && !work.signal.aborted) this.events.onBusy(null, 1);
+      if (announcements) this.events.onBusy(null, 1);
     }
   }
 
   /** Brings the replays to the step and makes the scenes of both panes. */
   private show(): void {
-    const { loaded, picture } = this;
-    if (!loaded || !picture) return;
+    const { loaded } = this;
+    if (!loaded) return;
     const { before, after, beforeEdges, afterEdges, labels, opened } = loaded;
+    const around = this.scope === "change";
+    if (!around && !this.everything) return;
     after.goto(this.step);
     this.step = after.step;
     before.goto(Math.max(0, this.step - 1));
     const diff = this.step > 0 ? stepDiff(before, after) : emptyDiff();
-    const part =
-      this.scope === "change"
-        ? neighbourhood(before, after, diff, { ...AROUND, opened, foldConstants: this.foldConstants })
-        : null;
+    const picture = around
+      ? loaded.pictures.around(this.step, opened, this.lead().camera)
+      : this.everything!;
+    const options = { ...AROUND, opened, foldConstants: this.foldConstants };
+    const part = around ? neighbourhood(before, after, diff, options) : null;
+    this.picture = picture;
     this.content = { picture, labels, before, after, beforeEdges, afterEdges, diff, part };
     this.marks = { ...this.marks, group: null };
     this.refresh();
@@ -488,15 +509,12 @@ class CanvasStage implements Stage {
   private open(group: Group): void {
     const { loaded, picture } = this;
     if (!loaded || !picture) return;
-    const fresh = group.heads.slice(0, OPEN_AT_ONCE);
-    for (const s of fresh) loaded.opened.add(s);
-    if (fresh.every((s) => picture.has(s))) {
-      this.show();
-      return;
-    }
+    for (const s of group.heads.slice(0, OPEN_AT_ONCE)) loaded.opened.add(s);
+    // What opens may need room; the node that it hangs at stays where it is.
     const anchor = group.anchors[0]!;
     const held = this.screenOf(anchor);
-    void this.arrangePicture(() => this.hold(anchor, held));
+    this.show();
+    this.hold(anchor, held);
   }
 
   private screenOf(slot: number): View | null {

@@ -20,7 +20,7 @@ export interface StepDiff {
   /** Changed union edges of the state before, and of the state after. */
   before: Map<number, EdgeChange>;
   after: Map<number, EdgeChange>;
-  /** The match's own slots, first: where the eye should go. */
+  /** The match's own slots, then all other changed ones: where the eye should go. */
   focus: number[];
 }
 
@@ -35,9 +35,10 @@ export function stepDiff(before: Replay, after: Replay): StepDiff {
   const step: Step | undefined = after.bundle.steps[k - 1];
   if (!step || before.step !== k - 1) return diff;
   diff.step = k;
-  for (const s of step.moved) diff.nodes.set(s, "moved");
   for (const s of step.removed) diff.nodes.set(s, "removed");
-  for (const s of step.added) diff.nodes.set(s, diff.nodes.get(s) === "removed" ? "replaced" : "added");
+  for (const s of step.added)
+    diff.nodes.set(s, diff.nodes.get(s) === "removed" ? "replaced" : "added");
+  for (const s of step.moved) if (!diff.nodes.has(s)) diff.nodes.set(s, "moved");
   const t = after.timeline;
   const touched = new Set<number>();
   for (let i = t.madeFirst[k]!; i < t.madeFirst[k + 1]!; i++) touched.add(t.slot[t.made[i]!]!);

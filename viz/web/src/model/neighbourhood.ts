@@ -13,6 +13,8 @@ import { opGroup } from "./ops";
 import type { Replay } from "./replay";
 
 export interface NeighbourhoodOptions {
+  /** Changed nodes to show at most; the users of a replaced constant can be thousands. */
+  changed: number;
   /** Unchanged nodes to show at most. */
   budget: number;
   /** Leave constants out (they are then part of their users' labels). */
@@ -22,6 +24,7 @@ export interface NeighbourhoodOptions {
 }
 
 export const AROUND: NeighbourhoodOptions = {
+  changed: 60,
   budget: 20,
   foldConstants: false,
   opened: new Set(),
@@ -51,6 +54,7 @@ const FAN = 12;
 /** Hidden nodes counted for the groups of a step. */
 const COUNTED = 600;
 const NAMES = 3;
+const TINY = 2;
 
 export function neighbourhood(
   before: Replay,
@@ -68,10 +72,10 @@ export function neighbourhood(
     after.srcOf(s).length === 0;
   const sources = (s: number): number[] =>
     merge(before.srcOf(s), after.srcOf(s)).filter((t) => !folded(t));
-  const users = (s: number): number[] =>
-    merge(before.usersOf(s, FAN), after.usersOf(s, FAN)).filter((t) => !folded(t));
+  const users = (s: number, limit = FAN): number[] =>
+    merge(before.usersOf(s, limit), after.usersOf(s, limit)).filter((t) => !folded(t));
 
-  const shown = new Set<number>(diff.focus);
+  const shown = new Set<number>(diff.focus.slice(0, options.changed));
   if (!shown.size && has(bundle.root)) shown.add(bundle.root);
   for (const s of options.opened) if (has(s)) shown.add(s);
   // Sources before users at each distance: what a rule matched is above its root.
@@ -90,7 +94,14 @@ export function neighbourhood(
       }
     frontier = next;
   }
-  return { shown, groups: fold(shown, bundle, content, sources, users) };
+  let groups = fold(shown, bundle, content, sources, users);
+  // A label that stands for one or two nodes takes their room and tells less.
+  const tiny = groups.filter((g) => g.count <= TINY && !g.more);
+  if (tiny.length) {
+    for (const g of tiny) for (const s of g.heads) shown.add(s);
+    groups = fold(shown, bundle, content, sources, users);
+  }
+  return { shown, groups };
 }
 
 function merge(a: readonly number[], b: readonly number[]): number[] {
@@ -103,7 +114,7 @@ function fold(
   bundle: Replay["bundle"],
   content: (s: number) => number,
   sources: (s: number) => number[],
-  users: (s: number) => number[],
+  users: (s: number, limit?: number) => number[],
 ): Group[] {
   const groups: Group[] = [];
   const claimed = new Map<number, Group>();
@@ -116,13 +127,13 @@ function fold(
     names.set(op, (names.get(op) ?? 0) + 1);
   };
   for (const side of ["below", "above"] as const) {
-    const near = side === "below" ? users : sources;
     for (const anchor of shown) {
-      const all = near(anchor);
-      if (all.length >= HUB) continue;
+      const all = side === "below" ? users(anchor, Infinity) : sources(anchor);
       const hidden = all.filter((t) => !shown.has(t));
       if (!hidden.length) continue;
-      const shared = hidden.map((t) => claimed.get(t)).find((g) => g?.side === side);
+      // A hub's group stays its own: it would pull in what hangs at every other node.
+      const shared =
+        hidden.length < HUB ? hidden.map((t) => claimed.get(t)).find((g) => g?.side === side) : null;
       const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
       if (!shared) {
         groups.push(group);
@@ -137,7 +148,7 @@ function fold(
     }
   }
   // Each group then grows in its own direction, all at one pace, into what nobody has claimed.
-  let frontier = [...claimed.keys()];
+  let frontier = [...claimed].filter(([, g]) => g.heads.length < HUB).map(([s]) => s);
   let left = COUNTED;
   while (frontier.length && left > 0) {
     const next: number[] = [];
@@ -158,7 +169,8 @@ function fold(
   for (const group of groups) {
     const names = [...ops.get(group)!].sort((a, b) => b[1] - a[1]).map(([name]) => name);
     const rest = names.length > NAMES ? ", ..." : "";
-    group.label = `${group.count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;
+    const count = group.count.toLocaleString("en");
+    group.label = `${count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;
   }
   return groups.filter((g) => g.heads.length > 0);
 }

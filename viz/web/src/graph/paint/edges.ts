@@ -93,7 +93,8 @@ export function paintChangedEdges(
     if (state === "none" || state === "same" || !drawable(scene, e)) continue;
     const style = STYLES[state];
     const scale = Math.max(1, 0.6 / zoom);
-    paintEdge(ctx, scene, e, style.color(theme), style.width * scale, style.dash.map((d) => d * scale));
+    const dash = style.dash.map((d) => d * scale);
+    paintEdge(ctx, scene, e, style.color(theme), style.width * scale, dash, state !== "moved");
     if (state === "moved") {
       const [x, y] = head(scene, e);
       ctx.beginPath();
@@ -125,6 +126,7 @@ export function paintEdge(
   color: string,
   width: number,
   dash: number[] = [],
+  arrows = true,
 ): void {
   ctx.strokeStyle = color;
   ctx.fillStyle = color;
@@ -134,6 +136,7 @@ export function paintEdge(
   scene.content.picture.trace(ctx, e, scene.port(e), scene.ports(e));
   ctx.stroke();
   ctx.setLineDash([]);
+  if (!arrows) return;
   ctx.beginPath();
   arrow(ctx, scene, e, Math.max(1, width / 1.8));
   ctx.fill();

@@ -84,19 +84,23 @@ function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: numbe
   ctx.textAlign = "left";
   ctx.font = `650 12px ${theme.mono}`;
   ctx.fillStyle = color;
-  for (const s of slots) ctx.fillText(label(s).op, left(picture.x(s)), picture.y(s) - 2);
+  for (const s of slots)
+    ctx.fillText(label(s).op, left(picture.x(s)), picture.y(s) + titleY(label(s)));
   ctx.font = `400 11px ${theme.mono}`;
   ctx.fillStyle = theme.text3;
   for (const s of slots) ctx.fillText(label(s).detail, left(picture.x(s)), picture.y(s) + 11);
   ctx.textAlign = "right";
   ctx.fillStyle = theme.text2;
   for (const s of slots)
-    if (label(s).arg) ctx.fillText(label(s).arg, right(picture.x(s)), picture.y(s) - 2);
+    if (label(s).arg)
+      ctx.fillText(label(s).arg, right(picture.x(s)), picture.y(s) + titleY(label(s)));
   ctx.font = `600 10.5px ${theme.mono}`;
   for (const s of slots) letters(ctx, theme, label(s).ranges, right(picture.x(s)), picture.y(s) + 11);
   ctx.textAlign = "left";
 }
 
+/** Baseline of the title: in the middle of the box if there is no second line. */
+const titleY = (l: Label): number => (l.detail || l.ranges.length ? -2 : 4);
 const left = (x: number): number => x - HALF_W + 22;
 const right = (x: number): number => x + HALF_W - 8;
 
@@ -222,7 +226,7 @@ function strike(ctx: Ctx, theme: Theme, label: Label, x: number, y: number, zoom
   ctx.fillStyle = theme.del;
   if (levelOf(zoom) === "near") {
     ctx.font = `650 12px ${theme.mono}`;
-    ctx.fillRect(left(x), y - 6.6, ctx.measureText(label.op).width, 1.3);
+    ctx.fillRect(left(x), y + titleY(label) - 4.6, ctx.measureText(label.op).width, 1.3);
     return;
   }
   const size = 11 / zoom;
