@@ -12,7 +12,7 @@ import numpy as np
 
 from core.errors import TraceError
 from viz import schema
-from viz.pack import Ints, pack, unpack
+from viz.pack import Ints, adds_up, pack, unpack
 
 
 class Events:
@@ -107,11 +107,9 @@ def read_events(blob: bytes) -> EventArrays:
     known = len(matches[0]) + len(old) + len(rule) == len(kind)
     if len(lengths) != 1 or len(old) != len(new) or len(rule) != len(node) or not known:
         raise _unfit()
-    if len(rewrite) != len(kind) or int(counts.min(initial=0)) < 0:
+    if len(rewrite) != len(kind) or not adds_up(counts, binds):
         raise _unfit()
     bind_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    if int(bind_start[-1]) != len(binds):
-        raise _unfit()
     bound = np.repeat(matches[1], counts) - binds
     return EventArrays(
         kind,

@@ -23,6 +23,8 @@ Ints = npt.NDArray[np.int64]
 
 MAX_RAW: Final = 1 << 26
 """No blob is larger than this when unpacked (64 MiB); the writer makes much smaller ones."""
+MAX_COUNT: Final = 1 << 22
+"""No column is longer; the writer makes blocks of tens of thousands."""
 _LEVEL: Final = 6
 _HEAD: Final = struct.Struct("<B")
 _COLUMN: Final = struct.Struct("<BBI")
@@ -56,7 +58,7 @@ def unpack(blob: bytes, columns: int) -> list[Ints]:
     for i in range(columns):
         differences, width, count = _COLUMN.unpack_from(raw, _HEAD.size + i * _COLUMN.size)
         size = width * count
-        if differences > 1 or width not in _WIDTHS or size > len(raw) - at or count > MAX_RAW:
+        if differences > 1 or width not in _WIDTHS or size > len(raw) - at or count > MAX_COUNT:
             raise _damaged("a column does not fit")
         if width:
             planes = np.frombuffer(raw, np.uint8, size, at).reshape(width, count)
@@ -95,6 +97,14 @@ def inflate(blob: bytes) -> bytes:
     if not stream.eof or stream.unconsumed_tail or stream.unused_data:
         raise _damaged("too large, or cut off")
     return raw
+
+
+def adds_up(counts: Ints, items: Ints) -> bool:
+    """Whether `counts` cut `items` into parts; checked before anything is sized by `counts`."""
+    if not counts.size:
+        return not items.size
+    low, high = int(counts.min()), int(counts.max())
+    return low >= 0 and high <= items.size and int(counts.sum()) == items.size
 
 
 def _width(largest: int) -> int:

@@ -35,8 +35,6 @@ INTERVAL: Final = 0.2
 """Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
 SLICE: Final = 300_000
 """Items of a thread's buffer after which the thread itself flushes: bounds memory."""
-BLOCK: Final = 20_000
-"""Events of one block of the trace: what the viewer decodes at once."""
 _CHILD_INTERVAL: Final = 0.05
 _clock = time.perf_counter_ns
 
@@ -241,8 +239,6 @@ class Recorder:
             self._to = Transcriber(self._writer)
             self._to.resume(thread, self._resumed)
         self._to.run(thread, items)
-        if self._writer.pending > BLOCK:
-            self._writer.flush()
 
     def _stop(self, error: TraceError) -> None:
         """Recording is no longer possible; the program goes on."""

@@ -37,6 +37,9 @@ from viz.rows import ContextRow, RewriteRow, plain_text
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
 
+BLOCK: Final = 20_000
+"""Events of one block: what a reader decodes at once. More begin a new one."""
+
 _BLOCK = "INSERT INTO blocks VALUES(?,?,?,?,?)"
 _RULE = "INSERT INTO rules VALUES(?,?,?,?,?,?)"
 _CONTEXT = "INSERT OR REPLACE INTO contexts VALUES(?,?,?,?,?,?,?,?,?)"
@@ -82,11 +85,6 @@ class TraceWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    @property
-    def pending(self) -> int:
-        """Events that the next flush will write."""
-        return self._events.count
 
     def now(self) -> int:
         """Microseconds since the start of the recording."""
@@ -216,6 +214,8 @@ class TraceWriter:
         total = self._total(record.name, rule)
         total[0] += 1
         total[2] += ns
+        if self._events.count > BLOCK:
+            self.flush()
 
     def rebuild(self, rewrite: int, old: int, new: int) -> None:
         """Node `old` became `new`, which differs in its sources only."""

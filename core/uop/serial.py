@@ -8,7 +8,7 @@ looked at: anything that is not such a graph raises FormatError. Never pickles, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from core.errors import FormatError
@@ -73,7 +73,7 @@ def from_data(data: object) -> list[UOp]:
     made: list[UOp] = []
     left = MAX_SOURCES
     for node in nodes:
-        made.append(_decode(node, made))
+        made.append(decode_node(node, made))
         left -= len(made[-1].src)
         if left < 0:
             raise _bad(f"more than {MAX_SOURCES} sources")
@@ -94,7 +94,8 @@ def _encode(u: UOp, place: dict[UOp, int]) -> Json:
     return node
 
 
-def _decode(node: Json, made: list[UOp]) -> UOp:
+def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
+    """One node whose sources are positions in `made`. Raises FormatError where it is not a node."""
     at = f"node {len(made)}"
     if not isinstance(node, list) or not 4 <= len(node) <= 6:
         raise _bad("a node is a list of op, dtype, sources, arg, tag and origin", at)

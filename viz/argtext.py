@@ -1,0 +1,73 @@
+"""Arguments of nodes as people write them: `{"float": 0.5}` is 0.5, a ShapeTracker its strides.
+
+Works on the typed JSON of a trace (core/uop/args.py) and on anything else; never fails.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, Final, cast
+
+MAX_DEPTH: Final = 24
+MAX_LENGTH: Final = 2000
+"""Longer texts are cut, with a note of how much."""
+
+
+@lru_cache(maxsize=65536)
+def arg_text(text: str) -> str:
+    """The argument in typed JSON `text`; JSON that is none of these is shown as it is."""
+    try:
+        shown = _show(json.loads(text), 0)
+    except (ValueError, RecursionError):
+        shown = text
+    if len(shown) > MAX_LENGTH:
+        return f"{shown[:MAX_LENGTH]}... ({len(shown) - MAX_LENGTH} more)"
+    return shown
+
+
+def _show(value: Any, depth: int) -> str:
+    if depth > MAX_DEPTH:
+        return "..."
+    match value:
+        case list():
+            items = [_show(v, depth + 1) for v in cast("list[Any]", value)]
+            return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
+        case {"float": inner}:
+            return str(inner)
+        case {"view": dict() as view}:
+            return _view(cast("dict[str, Any]", view), depth)
+        case {"shapetracker": list() as views}:
+            return " of ".join(
+                _view(cast("dict[str, Any]", v), depth) if isinstance(v, dict) else "?"
+                for v in reversed(cast("list[Any]", views))
+            )
+        case {"opt": {"op": op, "axis": axis, "arg": arg}}:
+            given = [_show(v, depth + 1) for v in (axis, arg) if v is not None]
+            return f"{op}({', '.join(given)})"
+        case {"kernelinfo": {"name": name, "opts": opts}}:
+            return f"{name}" if opts is None else f"{name} {_show(opts, depth + 1)}"
+        case dict():
+            fields = cast("dict[str, Any]", value)
+            if len(fields) == 1:  # one tag: int, dtype, op, axis, space, repr
+                return _show(next(iter(fields.values())), depth + 1)
+            return ", ".join(f"{k}={_show(v, depth + 1)}" for k, v in fields.items())
+        case str():
+            return value
+        case _:
+            return "None" if value is None else str(value)
+
+
+def _view(view: dict[str, Any], depth: int) -> str:
+    """`4x8 strides 8,1`, then the offset and the mask where there are any."""
+    shape, strides, mask = view.get("shape"), view.get("strides"), view.get("mask")
+    dims = "x".join(_show(n, depth + 1) for n in cast("list[Any]", shape or [])) or "scalar"
+    made = dims
+    if strides:
+        made += " strides " + ",".join(_show(n, depth + 1) for n in cast("list[Any]", strides))
+    if view.get("offset"):
+        made += f" offset {_show(view['offset'], depth + 1)}"
+    if mask is not None:
+        pairs = (cast("list[Any]", p) for p in cast("list[Any]", mask) if isinstance(p, list))
+        made += " mask " + ",".join("-".join(_show(n, depth + 1) for n in p) for p in pairs)
+    return made

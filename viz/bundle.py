@@ -1,0 +1,230 @@
+"""One graph_rewrite as a message for the page: a node table and the delta of every step.
+
+The form is `Bundle` of `viz/web/src/data/types.ts`; the live server and the export send the same.
+The cost is that of the graph once plus that of the changes. Never sends more than a bounded number
+of changes: what is left out is said in `truncated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from viz.argtext import arg_text
+from viz.facts import Facts
+from viz.slots import Delta, Slots
+from viz.steps import Events, read_steps
+from viz.tracefile import Rewrite, TraceFile
+
+MAX_CHANGES: Final = 1_000_000
+"""Changed slots of one rewrite."""
+MAX_NODES: Final = 400_000
+
+Ids = Callable[[int], int]
+Place = Callable[[str], str]
+
+
+def make_bundle(
+    file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
+) -> dict[str, Any]:
+    """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
+    whole run, `rule_id` its rules; `place` shortens "file:line"."""
+    events = read_steps(file, rewrite)
+    replay = _Replay(file, rewrite, events)
+    table = _Table(file, facts, global_id, place)
+    initial = replay.initial
+    for node in replay.all_nodes():
+        table.add(node)
+    steps: list[dict[str, Any]] = []
+    for (match, _), (slot, result, delta) in zip(events.steps, replay.steps, strict=False):
+        steps.append(
+            {
+                "rule": rule_id(match.rule),
+                "us": match.us,
+                "slot": slot,
+                "result": result,
+                "before": table.index[match.before],
+                "after": table.index[match.after],
+                "binds": [(name, table.index[node]) for name, node in match.binds],
+                "set": [(s, table.index[node], src) for s, node, src in delta.set],
+                "drop": delta.drop,
+                "removed": delta.removed,
+                "added": delta.added,
+                "moved": delta.moved,
+            }
+        )
+    return {
+        "version": 1,
+        "rewrite": global_id(rewrite.id),
+        "name": rewrite.name,
+        "context": global_id(rewrite.context) if rewrite.context else 0,
+        "bottomUp": rewrite.bottom_up,
+        **table.data(),
+        "slots": len(replay.slots.content) if replay.slots else 0,
+        "initial": {
+            "slot": [slot for slot, _, _ in initial],
+            "node": [table.index[node] for _, node, _ in initial],
+            "src": [src for _, _, src in initial],
+        },
+        "root": replay.slots.root if replay.slots else 0,
+        "steps": steps,
+        "error": _error(rewrite, len(steps), rule_id),
+        "truncated": replay.left_out(),
+    }
+
+
+class _Replay:
+    """The slots of a rewrite from its first graph to its last."""
+
+    def __init__(self, file: TraceFile, rewrite: Rewrite, events: Events) -> None:
+        self.events = events
+        self.initial: list[tuple[int, int, list[int]]] = []
+        self.steps: list[tuple[int, int, Delta]] = []
+        self.slots: Slots | None = None
+        self._total = len(events.steps)
+        self._large = False
+        known = 0 < rewrite.sink <= file.nodes.count
+        self._large = known and len(file.nodes.reachable(rewrite.sink)) > MAX_NODES
+        if known and not self._large:
+            self.slots = self._run(file, rewrite, events)
+
+    def _run(self, file: TraceFile, rewrite: Rewrite, events: Events) -> Slots:
+        op, arg = file.nodes.field("op"), file.nodes.field("arg")
+        slots = Slots(rewrite.sink, file.nodes.sources, lambda n: (op[n], arg[n]))
+        self.initial = [
+            (s, slots.content[s], slots.edges[s]) for s in range(len(slots.content))
+        ]  # every slot made from the root is part of its graph
+        for old, new in events.leading:
+            slots.rebuild(old, new)
+        changes = 0
+        for i, (match, rebuilds) in enumerate(events.steps):
+            slot = slots.match(match.before, match.after)
+            for old, new in rebuilds:
+                slots.rebuild(old, new)
+            if i == self._total - 1 and 0 < rewrite.result <= file.nodes.count:
+                slots.settle(rewrite.result)
+            changes += slots.touched
+            self.steps.append((slot, slots.standing_for(slot), slots.take()))
+            if changes > MAX_CHANGES:
+                break
+        return slots
+
+    def all_nodes(self) -> Iterable[int]:
+        """Every node that the message names."""
+        for _, node, _ in self.initial:
+            yield node
+        for (match, _), (_, _, delta) in zip(self.events.steps, self.steps, strict=False):
+            yield match.before
+            yield match.after
+            for _, node in match.binds:
+                yield node
+            for _, node, _ in delta.set:
+                yield node
+
+    def left_out(self) -> str | None:
+        """A sentence that says what the message does not hold."""
+        said: list[str] = []
+        if self._large:
+            said.append(f"The graph has more than {MAX_NODES:,} nodes and is not shown.")
+        elif len(self.steps) < self._total:
+            said.append(
+                f"Steps {len(self.steps) + 1:,} to {self._total:,} are left out: the steps before "
+                f"change more than {MAX_CHANGES:,} nodes."
+            )
+        if self.events.lost:
+            said.append(f"{self.events.lost:,} events are damaged and left out.")
+        return " ".join(said) or None
+
+
+class _Table:
+    """The content table: distinct nodes with their fields as indices of string tables."""
+
+    def __init__(self, file: TraceFile, facts: Facts, global_id: Ids, place: Place) -> None:
+        self.index: dict[int, int] = {}
+        self._file, self._facts = file, facts
+        self._global, self._place = global_id, place
+        self._order: list[int] = []
+
+    def add(self, node: int) -> None:
+        """Adds a node with all that it needs, sources first."""
+        stack = [node]
+        while stack:
+            n = stack[-1]
+            missing = [s for s in self._file.nodes.sources(n) if s not in self.index]
+            if n not in self.index and missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if n not in self.index:
+                self.index[n] = len(self._order)
+                self._order.append(n)
+
+    def data(self) -> dict[str, Any]:
+        """The string tables and the node table."""
+        nodes, order = self._file.nodes, self._order
+        facts = self._facts.of(order)
+        ops, op = self._strings("op", lambda text: text or "?")
+        dtypes, dtype = self._strings("dtype", str)
+        args, arg = self._strings("arg", arg_text)
+        locs, loc = self._strings("loc", self._place)
+        tags, tag = self._strings("tag", arg_text)
+        origins, origin = self._strings("origin", self._place)
+        shapes, shape = _tabulate([fact.shape for fact in facts])
+        return {
+            "ops": ops,
+            "dtypes": dtypes,
+            "args": args,
+            "locs": locs,
+            "tags": tags,
+            "shapes": shapes,
+            "nodes": {
+                "id": [self._global(n) for n in order],
+                "op": op,
+                "dtype": dtype,
+                "arg": arg,
+                "loc": loc,
+                "tag": tag,
+                "shape": shape,
+                "lo": [fact.low for fact in facts],
+                "hi": [fact.high for fact in facts],
+                "ranges": [fact.ranges for fact in facts],
+                "src": [[self.index[s] for s in nodes.sources(n)] for n in order],
+                "origin": origin,
+            },
+            "origins": origins,
+        }
+
+    def _strings(self, field: str, show: Callable[[str], str]) -> tuple[list[str], list[int]]:
+        """A field of all nodes as string table and indices; "none" is -1, but for op and dtype."""
+        ids = self._file.nodes.field(field)[self._order].tolist() if self._order else []
+        needed = field in ("op", "dtype")
+        places: dict[int, int] = {} if needed else {0: -1}
+        table: list[str] = []
+        indices: list[int] = []
+        for string in ids:
+            at = places.get(string)
+            if at is None:
+                at = places[string] = len(table)
+                table.append(show(self._file.text(string)))
+            indices.append(at)
+        return table, indices
+
+
+def _tabulate(texts: list[str]) -> tuple[list[str], list[int]]:
+    """Distinct texts, and for each text its position among them; -1 for ""."""
+    places: dict[str, int] = {"": -1}
+    for text in texts:
+        places.setdefault(text, len(places) - 1)
+    return list(places)[1:], [places[text] for text in texts]
+
+
+def _error(rewrite: Rewrite, steps: int, rule_id: Ids) -> dict[str, Any] | None:
+    if rewrite.error is None:
+        return None
+    rule = rewrite.error.get("rule")
+    return {
+        "step": steps,
+        "rule": rule_id(rule) if isinstance(rule, int) and rule else 0,
+        "message": str(rewrite.error.get("message", "")),
+        "traceback": str(rewrite.error.get("traceback", "")),
+    }

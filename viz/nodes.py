@@ -1,0 +1,113 @@
+"""All nodes of one trace file as arrays, in the order of their numbers.
+
+Number n is at position n; position 0 stands for "none". A lost block leaves nodes without fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+
+from core.errors import TraceError
+from viz import schema
+from viz.pack import Ints, adds_up, unpack
+
+FIELDS: Final = ("op", "dtype", "arg", "tag", "origin", "loc", "extra")
+MAX_GAP: Final = 1 << 20
+"""Nodes that a lost block may have held."""
+
+
+class Growing:
+    """An array that grows at its end."""
+
+    def __init__(self) -> None:
+        self._data = np.zeros(1024, np.int64)
+        self._size = 0
+
+    @property
+    def array(self) -> Ints:
+        """What it holds now."""
+        return self._data[: self._size]
+
+    def extend(self, values: Ints) -> None:
+        """Adds values."""
+        end = self._size + len(values)
+        if end > len(self._data):
+            bigger = np.zeros(max(end, 2 * len(self._data)), np.int64)
+            bigger[: self._size] = self.array
+            self._data = bigger
+        self._data[self._size : end] = values
+        self._size = end
+
+
+class NodeTable:
+    """The nodes of a trace: string ids per field, and the sources of each node."""
+
+    def __init__(self) -> None:
+        self._fields = {name: Growing() for name in FIELDS}
+        self._begin, self._src = Growing(), Growing()
+        self.count = -1
+        self._append([np.zeros(1, np.int64)] * len(FIELDS), np.zeros(1, np.int64))
+
+    def field(self, name: str) -> Ints:
+        """One of FIELDS for all nodes."""
+        return self._fields[name].array
+
+    def sources(self, node: int) -> list[int]:
+        """The numbers of a node's sources; none for a number that is no node's."""
+        if not 0 < node <= self.count:
+            return []
+        begin = self._begin.array
+        end = int(begin[node + 1]) if node < self.count else len(self._src.array)
+        return self._src.array[int(begin[node]) : end].tolist()
+
+    def add(self, first: int, count: int, blob: bytes) -> None:
+        """A block of nodes. Raises TraceError where it is damaged; then they have no fields."""
+        if not self.count < first <= self.count + MAX_GAP or not 0 < count <= MAX_GAP:
+            raise _damaged("its numbers do not follow")
+        self.skip_to(first)
+        try:
+            *fields, counts, deltas = unpack(blob, len(schema.NODE_COLUMNS))
+            if {len(f) for f in (*fields, counts)} != {count} or not adds_up(counts, deltas):
+                raise _damaged("its columns do not fit together")
+            ids = np.repeat(np.arange(first, first + count), counts)
+            src = ids - deltas
+            if len(src) and (int(src.min()) < 1 or int(deltas.min()) < 1):
+                raise _damaged("a source is not an earlier node")
+        except TraceError:
+            self.skip_to(first + count)
+            raise
+        self._append(fields, counts, src)
+
+    def skip_to(self, first: int) -> None:
+        """Nodes without fields up to `first`, which comes next."""
+        missing = first - self.count - 1
+        if missing > 0:
+            nothing = np.zeros(missing, np.int64)
+            self._append([nothing] * len(FIELDS), nothing)
+
+    def reachable(self, root: int) -> list[int]:
+        """A node and all below it, sources first."""
+        seen: set[int] = set()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in seen:
+                seen.add(node)
+                stack.extend(s for s in self.sources(node) if s not in seen)
+        return sorted(seen)  # a source has a smaller number than its user
+
+    def _append(self, fields: Iterable[Ints], counts: Ints, src: Ints | None = None) -> None:
+        for name, values in zip(FIELDS, fields, strict=True):
+            self._fields[name].extend(values)
+        before = len(self._src.array)
+        self._begin.extend(before + np.cumsum(counts) - counts)
+        if src is not None:
+            self._src.extend(src)
+        self.count += len(counts)
+
+
+def _damaged(how: str) -> TraceError:
+    return TraceError(f"a block of nodes is damaged ({how})")

@@ -1,0 +1,201 @@
+"""Opens a trace that nobody vouches for, and reads as many rows as can be read.
+
+A trace may be cut off, damaged or made to harm: the file is opened read-only, nothing in its schema
+is run, and every value is checked for its type. What cannot be read is a Problem, never a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote
+
+from core.errors import TraceError
+from viz import schema
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read or that went wrong: what, where, and what to do."""
+
+    what: str
+    where: str
+    hint: str
+    rewrite: int | None = None
+    step: int | None = None
+
+    def data(self) -> dict[str, object]:
+        """As JSON."""
+        return asdict(self)
+
+
+class Database:
+    """One trace file, read-only. Raises TraceError for a file that is no trace at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        if not path.is_file():
+            raise TraceError("there is no such trace", where=str(path), hint="check the path")
+        self._db = self._open(path)
+        self._tables = self._check()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """What is read in the block is of one moment, however much is written meanwhile."""
+        with suppress(sqlite3.Error):  # a damaged file is read without
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+
+    def problem(self, what: str, hint: str = "") -> None:
+        """Notes a problem of this file, once."""
+        found = Problem(what, self.path.name, hint or "what else the file holds is still shown")
+        if found not in self.problems:
+            self.problems.append(found)
+
+    def rows(self, table: str, columns: Sequence[str], after: int = 0) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table with an integer key `id` above `after`, in order; those behind a damaged
+        place too, if they can be reached from the other end."""
+        if table not in self._tables:
+            return
+        names, key = ", ".join(columns), columns[0]
+        select = f"SELECT {names} FROM {table} WHERE {key} > ? AND {key} < ? ORDER BY {key}"
+        last, end = after, 1 << 62
+        try:
+            for row in self._db.execute(select, (last, end)):
+                if isinstance(row[0], int):
+                    last = row[0]
+                    yield row
+            return
+        except sqlite3.Error as error:
+            self.problem(f"table {table} is damaged ({error})")
+        behind: list[tuple[Any, ...]] = []
+        try:
+            for row in self._db.execute(select + " DESC", (last, end)):
+                if isinstance(row[0], int):
+                    behind.append(row)
+        except sqlite3.Error:
+            pass  # the damaged place, from the other side
+        yield from reversed(behind)
+
+    def all(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+        """All rows of a small table, up to a damaged place."""
+        found: list[tuple[Any, ...]] = []
+        if table in self._tables:
+            try:
+                found.extend(self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"))
+            except sqlite3.Error as error:
+                self.problem(f"table {table} is damaged ({error})")
+        return found
+
+    def one(self, table: str, columns: Sequence[str], key: int) -> tuple[Any, ...] | None:
+        """The row with this key, if it can be read; `columns[0]` is the key."""
+        if table not in self._tables:
+            return None
+        select = f"SELECT {', '.join(columns)} FROM {table} WHERE {columns[0]} = ?"
+        try:
+            return self._db.execute(select, (key,)).fetchone()
+        except (sqlite3.Error, OverflowError) as error:
+            self.problem(f"table {table} is damaged ({error})")
+            return None
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        with path.open("rb") as file:
+            head = file.read(72)
+        wanted = schema.APPLICATION_ID.to_bytes(4)
+        if head[:15] != b"SQLite format 3" or head[68:72] != wanted:
+            raise TraceError(
+                "this file is not a trace",
+                where=str(path),
+                hint="traces are made by VIZ=1 python program.py",
+            )
+        url = f"file:{quote(str(path.absolute()))}?mode=ro"
+        try:
+            return self._connect(url)
+        except sqlite3.Error:
+            pass  # e.g. in a folder where the log of a killed run cannot be indexed
+        try:
+            return self._connect(url + "&immutable=1")
+        except sqlite3.Error as error:
+            raise TraceError(
+                f"this trace cannot be read ({error})",
+                where=str(path),
+                hint="it is cut off or damaged before the first table",
+            ) from error
+
+    def _connect(self, url: str) -> sqlite3.Connection:
+        db = sqlite3.connect(url, uri=True, check_same_thread=False, timeout=2)
+        try:
+            db.text_factory = _decode
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
+            for pragma in ("query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"):
+                db.execute(f"PRAGMA {pragma}")
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.Error:
+            db.close()
+            raise
+        return db
+
+    def _check(self) -> frozenset[str]:
+        """The tables that are there and are plain tables; a view of that name is not looked at."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > schema.VERSION:
+            self.problem(
+                f"this trace has format version {version}, newer than {schema.VERSION}",
+                "open it with a newer uopviz; what this one understands is shown",
+            )
+        found: set[str] = set()
+        try:
+            for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):
+                plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
+                if name in schema.TABLES and kind == "table" and plain:
+                    found.add(cast("str", name))
+        except sqlite3.Error as error:
+            self.problem(f"the list of tables is damaged ({error})")
+        for name in schema.TABLES:
+            if name not in found:
+                self.problem(f"table {name} is missing")
+        return frozenset(found)
+
+
+def parse_json(text: object) -> Any:
+    """The value of JSON text; None for anything else."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def parse_object(text: object) -> dict[str, Any]:
+    """The object of JSON text; an empty one for anything else."""
+    found = parse_json(text)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def as_int(value: object, default: int = 0) -> int:
+    """An integer from a cell that may hold anything."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def as_text(value: object, limit: int = schema.MAX_TEXT) -> str:
+    """Text from a cell that may hold anything."""
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,72 @@
+"""The events of one rewrite, checked, as steps: one match and the rebuilds up to the next.
+
+A node or rule number that leads nowhere drops its event and says so. Never replays anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from viz import schema
+from viz.tracefile import Rewrite, TraceFile
+
+
+@dataclass(frozen=True)
+class Match:
+    """One match; `binds` are names and nodes of the graph before."""
+
+    rule: int
+    before: int
+    after: int
+    us: int
+    binds: list[tuple[str, int]]
+
+
+@dataclass
+class Events:
+    """All events of a rewrite. `steps` are (match, rebuilds after it); `leading` are the rebuilds
+    before the first match; `declines` are (step, rule, node), with `step` matches before it."""
+
+    steps: list[tuple[Match, list[tuple[int, int]]]] = field(
+        default_factory=list[tuple[Match, list[tuple[int, int]]]]
+    )
+    leading: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    declines: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    lost: int = 0
+    """Events with numbers that lead nowhere."""
+
+
+def read_steps(file: TraceFile, rewrite: Rewrite) -> Events:
+    """The events of `rewrite`, in engine order."""
+    made = Events()
+    count = file.nodes.count
+    names: dict[int, list[str]] = {}
+    for arrays, positions in file.events(rewrite):
+        rows = arrays.row[positions].tolist()
+        for kind, row in zip(arrays.kind[positions].tolist(), rows, strict=True):
+            if kind == schema.REBUILD:
+                old, new = arrays.rebuild[row].tolist()
+                if not (0 < old <= count and 0 < new <= count):
+                    made.lost += 1
+                elif made.steps:
+                    made.steps[-1][1].append((old, new))
+                else:
+                    made.leading.append((old, new))
+            elif kind == schema.MATCH:
+                rule, before, after, us, signature = arrays.match[row].tolist()
+                if not (0 < before <= count and 0 < after <= count):
+                    made.lost += 1
+                    continue
+                if signature not in names:
+                    names[signature] = file.names(signature)
+                bound = arrays.binds[arrays.bind_start[row] : arrays.bind_start[row + 1]].tolist()
+                pairs = zip(names[signature], bound, strict=False)
+                binds = [(name, node) for name, node in pairs if 0 < node <= count]
+                made.steps.append((Match(rule, before, after, max(0, us), binds), []))
+            else:
+                rule, node = arrays.decline[row].tolist()
+                if 0 < node <= count:
+                    made.declines.append((len(made.steps), rule, node))
+                else:
+                    made.lost += 1
+    return made

@@ -1,0 +1,287 @@
+"""One trace file: its rows as objects, its packed blocks decoded on demand.
+
+Grows with the file while the program still writes it (`refresh`). Believes nothing that it reads:
+ids that lead nowhere become "?", a damaged block is a Problem. Never writes.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+
+from core.errors import TraceError
+from viz import schema
+from viz.columns import EventArrays, read_events
+from viz.nodes import NodeTable
+from viz.pack import Ints, unpack, unpack_json
+from viz.readonly import Database, as_int, as_text, parse_json, parse_object
+
+CACHED_BLOCKS: Final = 24
+
+_CONTEXT = ("id", "parent", "name", "kind", "meta", "thread", "start", "us", "error")
+_REWRITE = (
+    *("id", "parent", "context", "name", "matcher", "caller", "bottom_up", "sink", "result"),
+    *("nodes", "start", "us", "matches", "rebuilds", "declines", "empty"),
+    *("first_block", "last_block", "error"),
+)
+_RULE = ("id", "name", "matcher", "file", "line", "equation")
+
+
+@dataclass
+class Context:
+    """A named group; `us` is None while it is open."""
+
+    id: int
+    parent: int
+    name: str
+    kind: str
+    meta: dict[str, Any]
+    start: int
+    us: int | None
+    error: dict[str, Any] | None
+
+
+@dataclass
+class Rewrite:
+    """One graph_rewrite; `us` is None while it is open, `result` 0 if there is none."""
+
+    id: int
+    parent: int
+    context: int
+    name: str
+    matcher: str
+    caller: str
+    bottom_up: bool
+    sink: int
+    result: int
+    nodes: int
+    start: int
+    us: int | None
+    matches: int
+    rebuilds: int
+    declines: int
+    empty: int
+    blocks: tuple[int, int]
+    error: dict[str, Any] | None
+
+
+@dataclass
+class RuleRecord:
+    """A rule as it was at record time; `texts`: doc, source, sourceLine, pattern."""
+
+    id: int
+    name: str
+    matcher: str
+    file: str
+    line: int
+    equation: str
+    texts: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+class TraceFile:
+    """One file of a run. Raises TraceError for a file that is no trace."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.db = Database(path)
+        self.strings: list[str] = [""]
+        self.nodes = NodeTable()
+        self.rules: dict[int, RuleRecord] = {}
+        self.contexts: dict[int, Context] = {}
+        self.rewrites: dict[int, Rewrite] = {}
+        self.meta: dict[str, Any] = {}
+        self.launches: list[tuple[str, str, int, int, int]] = []
+        self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._event_blocks: list[int] = []
+        self._decoded: OrderedDict[int, EventArrays] = OrderedDict()
+        self._last_block = self._last_rule = self._last_entry = 0
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.db.close()
+
+    def refresh(self) -> list[Context | Rewrite]:
+        """Reads what was written since; the contexts and rewrites that are new or have changed, in
+        the order in which they began."""
+        with self.db.snapshot():
+            return self._read()
+
+    def _read(self) -> list[Context | Rewrite]:
+        self.meta = {
+            key: parse_json(value)
+            for key, value in self.db.all("meta", ("key", "value"))
+            if isinstance(key, str)
+        }
+        self._read_blocks()
+        self._read_rules()
+        self.totals = {
+            (as_int(p), as_int(r)): (as_int(m), as_int(d), as_int(ns))
+            for p, r, m, d, ns in self.db.all(
+                "rule_totals", ("pass", "rule", "matches", "declines", "ns")
+            )
+        }
+        return self._read_entries()
+
+    def text(self, string: int) -> str:
+        """The text of a string id; "?" for one that is not there."""
+        return self.strings[string] if 0 <= string < len(self.strings) else "?"
+
+    def events(self, rewrite: Rewrite) -> Iterator[tuple[EventArrays, Ints]]:
+        """The blocks that hold events of a rewrite, each with the positions of its events."""
+        low, high = rewrite.blocks
+        begin = bisect.bisect_left(self._event_blocks, low)
+        end = bisect.bisect_right(self._event_blocks, high)
+        for block in self._event_blocks[begin:end]:
+            arrays = self._events_of(block)
+            if arrays is not None:
+                positions = np.flatnonzero(arrays.rewrite == rewrite.id)
+                if len(positions):
+                    yield arrays, positions
+
+    def all_events(self) -> Iterator[EventArrays]:
+        """Every readable block of events, in order."""
+        for block in self._event_blocks:
+            arrays = self._events_of(block)
+            if arrays is not None:
+                yield arrays
+
+    def names(self, signature: int) -> list[str]:
+        """The bound names of a signature."""
+        found = parse_json(self.text(signature))
+        items = cast("list[Any]", found) if isinstance(found, list) else []
+        return [as_text(name, 100) for name in items]
+
+    def _events_of(self, block: int) -> EventArrays | None:
+        if block in self._decoded:
+            self._decoded.move_to_end(block)
+            return self._decoded[block]
+        row = self.db.one("blocks", ("id", "data"), block)
+        try:
+            if row is None or not isinstance(row[1], bytes):
+                raise TraceError(f"block {block} cannot be read")
+            arrays = read_events(row[1])
+        except TraceError as error:
+            self.db.problem(error.what)
+            return None
+        self._decoded[block] = arrays
+        if len(self._decoded) > CACHED_BLOCKS:
+            self._decoded.popitem(last=False)
+        return arrays
+
+    def _read_blocks(self) -> None:
+        columns = ("id", "kind", "first", "count")
+        for block, kind, first, count in self.db.rows("blocks", columns, self._last_block):
+            self._last_block = max(self._last_block, block)
+            if kind == schema.EVENTS:
+                bisect.insort(self._event_blocks, block)
+            elif kind in (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES):
+                row = self.db.one("blocks", ("id", "data"), block)
+                try:
+                    if row is None or not isinstance(row[1], bytes):
+                        raise TraceError(f"block {block} cannot be read")
+                    self._add_block(kind, as_int(first), as_int(count), row[1])
+                except TraceError as error:
+                    self.db.problem(error.what)
+
+    def _add_block(self, kind: int, first: int, count: int, data: bytes) -> None:
+        if kind == schema.NODES:
+            self.nodes.add(first, count, data)
+        elif kind == schema.LAUNCHES:
+            columns = unpack(data, len(schema.LAUNCH_COLUMNS))
+            if len({len(c) for c in columns}) != 1:
+                raise TraceError("a block of launches is damaged")
+            for name, device, start, ns, size in zip(*(c.tolist() for c in columns), strict=True):
+                self.launches.append((self.text(name), self.text(device), start, ns, size))
+        else:
+            items = unpack_json(data)
+            if not isinstance(items, list):
+                raise TraceError("a block is damaged (it is not a list)")
+            if kind == schema.STRINGS:
+                missing = first - len(self.strings)
+                if not 0 <= missing <= 1 << 24:
+                    raise TraceError("a block of strings is damaged (its numbers do not follow)")
+                self.strings += ["?"] * missing
+                self.strings += [as_text(item, 2 * schema.MAX_TEXT) for item in items]
+            else:
+                for item in cast("list[Any]", items):
+                    if isinstance(item, dict):
+                        self._texts_of_rule(cast("dict[str, Any]", item))
+
+    def _texts_of_rule(self, item: dict[str, Any]) -> None:
+        number = as_int(item.get("id"))
+        rule = self.rules.setdefault(number, RuleRecord(number, "?", "", "", 0, ""))
+        rule.texts = item
+
+    def _read_rules(self) -> None:
+        for row in self.db.rows("rules", _RULE, self._last_rule):
+            self._last_rule = max(self._last_rule, row[0])
+            rule = self.rules.setdefault(row[0], RuleRecord(row[0], "", "", "", 0, ""))
+            rule.name, rule.matcher = as_text(row[1]), as_text(row[2])
+            rule.file, rule.line, rule.equation = as_text(row[3]), as_int(row[4]), as_text(row[5])
+
+    def _read_entries(self) -> list[Context | Rewrite]:
+        made: list[Context | Rewrite] = []
+        last = self._last_entry
+        for entry in (*self._open(self.contexts), *self._open(self.rewrites)):
+            table, columns = ("contexts", _CONTEXT)
+            if isinstance(entry, Rewrite):
+                table, columns = ("rewrites", _REWRITE)
+            row = self.db.one(table, columns, entry.id)
+            if row is not None:
+                made.append(self._entry(row))
+        made += [self._entry(row) for row in self.db.rows("contexts", _CONTEXT, last)]
+        made += [self._entry(row) for row in self.db.rows("rewrites", _REWRITE, last)]
+        made.sort(key=lambda entry: entry.id)
+        for entry in made:
+            if isinstance(entry, Context):
+                self.contexts[entry.id] = entry
+            else:
+                self.rewrites[entry.id] = entry
+        if made:
+            self._last_entry = max(last, made[-1].id)
+        return made
+
+    def _open(self, entries: dict[int, Any]) -> list[Any]:
+        return [e for e in entries.values() if e.us is None]
+
+    def _entry(self, row: tuple[Any, ...]) -> Context | Rewrite:
+        if len(row) == len(_CONTEXT):
+            number, parent, name, kind, meta, _, start, us, error = row
+            return Context(
+                number,
+                as_int(parent),
+                as_text(name),
+                as_text(kind),
+                parse_object(meta),
+                as_int(start),
+                us if isinstance(us, int) else None,
+                parse_object(error) if error is not None else None,
+            )
+        number, parent, context, name, matcher, caller, bottom_up = row[:7]
+        sink, result, nodes, start, us, matches, rebuilds, declines, empty = row[7:16]
+        return Rewrite(
+            number,
+            as_int(parent),
+            as_int(context),
+            self.text(as_int(name)),
+            self.text(as_int(matcher)),
+            self.text(as_int(caller)),
+            bool(bottom_up),
+            as_int(sink),
+            as_int(result),
+            as_int(nodes),
+            as_int(start),
+            us if isinstance(us, int) else None,
+            as_int(matches),
+            as_int(rebuilds),
+            as_int(declines),
+            as_int(empty),
+            (as_int(row[16]), as_int(row[17])),
+            parse_object(row[18]) if row[18] is not None else None,
+        )
