@@ -1,8 +1,8 @@
 """Loops: every END ends one loop, and every RANGE is ended by one END.
 
 Loops over the same ranges that do not need each other become one; one that needs another gets
-ranges of its own. Of ranges ended together, those with the smaller (axis type, number) are the
-outer loops. Never changes what an iteration does.
+ranges of its own. Of ranges ended together, a loop shared out between threads is outermost, then
+those with the smaller numbers. Never changes what an iteration does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import AxisType
 
 
 @rule(UPat(Ops.END, name="end"))
@@ -25,9 +26,14 @@ def nest_loops(end: UOp) -> UOp | None:
     if len(end.src) == 2:
         return None
     body = end.src[0]
-    for loop in sorted(end.src[1:], key=lambda r: (r.arg[1], r.arg[0]), reverse=True):
+    for loop in sorted(end.src[1:], key=_inwards, reverse=True):
         body = body.end(loop)
     return body
+
+
+def _inwards(loop: UOp) -> tuple[bool, int]:
+    number, kind = loop.arg
+    return kind is not AxisType.THREAD, number
 
 
 sharing = PatternMatcher([share_loop], name="share loops")

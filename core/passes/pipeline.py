@@ -7,15 +7,23 @@ line here. Never decides anything about a kernel itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from core.passes.devectorize import devectorize
+from core.passes.expand import expand
+from core.passes.final import final, gates_to_ifs
+from core.passes.gpudims import gpudims
+from core.passes.grouped import grouped
 from core.passes.linearize import linearize
+from core.passes.loadstore import loadstore
 from core.passes.loops import loops
 from core.passes.lower import lower
+from core.passes.optimize import optimize
 from core.passes.reduce import reduce
 from core.target import Target
-from core.uop import UOp
-from core.uop.kernelinfo import Opt
+from core.uop import UOp, graph_rewrite
+from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.symbolic import symbolic
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +35,24 @@ class Pass:
     contract: str
 
 
+def simplify(sink: UOp, target: Target) -> UOp:
+    """The kernel with simpler arithmetic."""
+    return graph_rewrite(sink, symbolic, name="simplify")
+
+
 PASSES: tuple[Pass, ...] = (
-    Pass("lower", lower, "no node has a shape; loops and single elements only"),
-    Pass("reduce", reduce, "no REDUCE; accumulators are registers"),
+    Pass("lower", lower, "no node has a shape: loops and single elements only"),
+    Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("optimize", optimize, "loops have their final kinds; their numbers order the nest"),
+    Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("expand", expand, "no UPCAST or UNROLL loop: their iterations are lanes of vectors"),
+    Pass("grouped", grouped, "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers"),
+    Pass("gpudims", gpudims, "no parallel loop on a GPU: SPECIAL indices"),
+    Pass("reduce", reduce, "no REDUCE: accumulators in registers"),
+    Pass("loadstore", loadstore, "each INDEX has one offset and one gate"),
+    Pass("devectorize", devectorize, "no arithmetic wider than the target's"),
+    Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("final", final, "each gated LOAD has an alternative"),
     Pass("loops", loops, "each RANGE has one END"),
 )
 
@@ -41,6 +64,9 @@ def lower_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) ->
     Raises CompileError where the kernel cannot be lowered or an opt does not apply.
     """
     sink = ast
+    if opts is not None:
+        info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
+        sink = ast.replace(arg=replace(info, opts=tuple(opts)))
     for step in PASSES:
         sink = step.run(sink, target)
-    return linearize(sink)
+    return gates_to_ifs(linearize(sink))

@@ -40,7 +40,7 @@ def reduce_lanes(red: UOp, x: UOp) -> UOp:
 def reduce_in_loop(ctx: Iterator[int], red: UOp, x: UOp) -> UOp:
     """reduce(x, r) -> acc = identity; for each r: acc = acc op x; acc"""
     lanes, ranges = red.dtype.count, red.src[1:]
-    outer = sorted(red.ranges, key=lambda r: r.arg)
+    outer = sorted(red.ranges, key=lambda r: r.arg[0])
     acc = UOp(Ops.DEFINE_REG, red.dtype.scalar().ptr(lanes, AddrSpace.REG), (), next(ctx))
     start = acc.after(*outer).index(0).store(UOp.const(red.dtype, identity(red.arg, red.dtype)))
     inside = acc.after(start, *ranges).index(0)

@@ -1,0 +1,84 @@
+"""Devectorize: vectors no wider than the target's arithmetic.
+
+Where vectors are stored they are cut into pieces of the width that the target computes with, and
+the choice of lanes moves down through the arithmetic to loads, registers and constants, so every
+op is done piece by piece. A target with scalar arithmetic only keeps vectors where memory moves
+them. Registers are read and written in the same pieces. Never changes what is loaded or stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.dtype import AddrSpace, dtypes
+from core.passes.lanes import sink_lanes
+from core.target import Target
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.uop import address_space
+
+
+@dataclass(frozen=True)
+class Width:
+    """Lanes that arithmetic is done with in this kernel, for all dtypes alike."""
+
+    lanes: int
+
+
+def _part(place: UOp, at: int) -> UOp:
+    """The address `at` elements after `place`."""
+    if not at:
+        return place
+    offset, gate = place.src[1], place.src[2] if len(place.src) > 2 else None
+    moved = offset.const_like(offset.arg + at) if offset.op is Ops.CONST else offset + at
+    return place.src[0].index(moved, gate=gate)
+
+
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
+def store_pieces(ctx: Width, place: UOp, value: UOp) -> UOp | None:
+    """store(p, v) -> store(p, v[0 : w]), store(p + w, v[w : 2w]), ..."""
+    count = value.dtype.count
+    if count <= ctx.lanes:
+        return None
+    if ctx.lanes == 1 and address_space(place) is not AddrSpace.REG:
+        if value.op in (Ops.VECTORIZE, Ops.CONST, Ops.VCONST, Ops.LOAD):
+            return None
+        return place.store(UOp.vectorize(*(value.gep(i) for i in range(count))))
+    stores: list[UOp] = []
+    for at in range(0, count, ctx.lanes):
+        picks = tuple(range(at, min(at + ctx.lanes, count)))
+        stores.append(_part(place, at).store(value.gep(picks)))
+    return UOp(Ops.GROUP, dtypes.void, tuple(stores))
+
+
+@rule(UPat(Ops.GEP, src=(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), name="load"),),
+           name="gep"))  # fmt: skip
+def register_pieces(ctx: Width, gep: UOp, load: UOp, place: UOp) -> UOp | None:
+    """gep(load(registers), i) -> gep(load(the piece with i), i - start)"""
+    if address_space(place) is not AddrSpace.REG or load.dtype.count <= ctx.lanes:
+        return None
+    starts = [i - i % ctx.lanes for i in gep.arg]
+    found = {start: _piece(load, start, ctx.lanes) for start in starts}
+    if len(found) == 1:
+        return found[starts[0]].gep(tuple(i - starts[0] for i in gep.arg))
+    return UOp.vectorize(
+        *(found[start].gep(i - start) for i, start in zip(gep.arg, starts, strict=True))
+    )
+
+
+def _piece(load: UOp, start: int, lanes: int) -> UOp:
+    dtype = load.dtype.scalar().vec(min(lanes, load.dtype.count - start))
+    return _part(load.src[0], start).load(dtype=dtype)
+
+
+cutting = PatternMatcher([store_pieces, register_pieces], name="cut vectors") + sink_lanes
+
+
+def devectorize(sink: UOp, target: Target) -> UOp:
+    """The kernel with vectors that the target computes with."""
+    vectors = [
+        u.dtype for u in sink.toposort() if u.dtype.count > 1 and u.op in GroupOp.Elementwise
+    ]
+    vectors = [dtype for dtype in vectors if not dtypes.is_bool(dtype)]
+    widest = max(vectors, key=lambda dtype: dtype.itemsize // dtype.count, default=dtypes.uint8)
+    ctx = Width(target.alu_lanes(widest))
+    return graph_rewrite(sink, cutting, ctx, bottom_up=True, name="cut vectors")

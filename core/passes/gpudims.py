@@ -1,0 +1,104 @@
+"""GPU dims: GLOBAL, LOCAL and GROUP_REDUCE loops become hardware indices.
+
+The loops of a kind are laid over at most as many dimensions as the target has, the last loop on
+the first (fastest) dimension: neighbours are merged while there are too many, and a dimension
+larger than the target's limit is split. Afterwards those loops are SPECIAL indices, decoded by
+division where dimensions were merged. Never changes a loop that runs in sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.dtype import dtypes
+from core.errors import CompileError
+from core.helpers import prod
+from core.passes.view_index import ravel, unravel
+from core.target import Target
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import AxisType
+
+_grid = (AxisType.GLOBAL,)
+_group = (AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
+
+
+def dimensions(sizes: Sequence[int], limits: Sequence[int]) -> tuple[int, ...]:
+    """Sizes of hardware dimensions (fastest first) that hold row-major loops of `sizes`.
+
+    Raises CompileError where the limits cannot hold them.
+    """
+    dims = [n for n in reversed(sizes) if n != 1]
+    while len(dims) > len(limits):  # merge the pair with the smallest product
+        at = min(range(len(dims) - 1), key=lambda k: dims[k] * dims[k + 1])
+        dims[at : at + 2] = [dims[at] * dims[at + 1]]
+    if all(n <= limit for n, limit in zip(dims, limits, strict=False)):
+        return tuple(dims)
+    split = _split(prod(dims), limits)
+    if split is None:
+        raise CompileError(
+            f"loops of sizes {tuple(sizes)} do not fit dimensions of at most {tuple(limits)}",
+            hint="give some of the loops to UPCAST, or fewer to LOCAL",
+        )
+    return split
+
+
+def _split(total: int, limits: Sequence[int]) -> tuple[int, ...] | None:
+    """Factors of `total` within the limits, the first as large as possible."""
+    if total == 1:
+        return ()
+    if not limits:
+        return None
+    largest = min(limits[0], total)
+    for factor in range(largest, 0, -1):
+        if total % factor == 0:
+            rest = _split(total // factor, limits[1:])
+            return None if rest is None else (factor, *rest)
+    return None
+
+
+def hardware_indices(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -> dict[UOp, UOp]:
+    """For each loop (outermost first) its value in terms of SPECIALs named `letter`idx0, ..."""
+    sizes = [loop.src[0].arg for loop in loops]
+    dims = dimensions(sizes, limits)
+    specials = [UOp.special(n, f"{letter}idx{k}") for k, n in enumerate(dims)][::-1]
+    if list(reversed(dims)) == [n for n in sizes if n != 1]:
+        found = iter(specials)
+        zero = UOp.const(dtypes.index, 0)
+        return {loop: next(found) if loop.src[0].arg != 1 else zero for loop in loops}
+    flat = ravel(specials, dims[::-1])
+    return dict(zip(loops, unravel(flat, sizes), strict=True))
+
+
+@rule(UPat(Ops.RANGE, name="r"))
+def hardware_range(ctx: Mapping[UOp, UOp], r: UOp) -> UOp | None:
+    """range(n) run by the hardware -> gidx0, lidx0, ..."""
+    return ctx.get(r)
+
+
+@rule(UPat((Ops.END, Ops.REDUCE), name="x"))
+def end_in_sequence(ctx: Mapping[UOp, UOp], x: UOp) -> UOp | None:
+    """end(a, hardware range, r) -> end(a, r)"""
+    rest = tuple(r for r in x.src[1:] if r not in ctx)
+    if len(rest) == len(x.src) - 1:
+        return None
+    return x.src[0].end(*rest) if x.op is Ops.END else x.rebuild((x.src[0], *rest))
+
+
+hardware = PatternMatcher([end_in_sequence, hardware_range], name="hardware indices")
+
+
+def gpudims(sink: UOp, target: Target) -> UOp:
+    """The kernel with hardware indices in place of parallel loops."""
+    loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
+    loops.sort(key=lambda r: r.arg[0])
+    ctx: dict[UOp, UOp] = {}
+    for kinds, letter, limits in (
+        (_grid, "g", target.global_max),
+        (_group, "l", target.local_max),
+    ):
+        chosen = [r for r in loops if r.arg[1] in kinds]
+        if chosen:
+            ctx.update(hardware_indices(chosen, letter, limits))
+    if not ctx:
+        return sink
+    return graph_rewrite(sink, hardware, ctx, bottom_up=True, name="hardware indices")

@@ -1,0 +1,143 @@
+"""Load/store: vectors of addresses become runs of neighbours, as wide as the target can move.
+
+A LOAD or STORE of many lanes is cut by offset and gate: lanes whose offsets differ by a constant
+and that share a gate are sorted, and each run of consecutive ones is moved in the largest pieces
+that the target has and that the alignment of the offset allows. Lanes alike are loaded once; a
+lane whose gate is always false is its alternative, and is not stored. Afterwards every INDEX has a
+scalar offset and gate. Never moves a lane that was not moved before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.dtype import AddrSpace, DType, dtypes
+from core.passes.address import Lane, Run, lane_at, pieces, runs
+from core.passes.lanes import sink_lanes
+from core.target import Target
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.symbolic import symbolic
+from core.uop.uop import address_space
+
+
+@dataclass
+class Access:
+    """The target, and the lanes of every vector address seen so far."""
+
+    target: Target
+    known: dict[tuple[UOp, int], tuple[Lane, ...]] = field(
+        default_factory=lambda: dict[tuple[UOp, int], tuple[Lane, ...]]()
+    )
+
+    def lanes(self, place: UOp, count: int) -> tuple[Lane, ...]:
+        """The lanes of an INDEX that `count` elements go through: one offset each, or one offset
+        that the others follow."""
+        if (place, count) not in self.known:
+            self.known[place, count] = _lanes(place, count)
+        return self.known[place, count]
+
+    def widest(self, dtype: DType) -> int:
+        """Elements of one move."""
+        lanes = self.target.vector_lanes(dtype)
+        return min(lanes, self.target.alu_lanes(dtype)) if self.target.simd_bytes else lanes
+
+    @property
+    def aligned(self) -> bool:
+        """Whether a move must be at a multiple of its size."""
+        return not self.target.simd_bytes
+
+
+def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
+    offset, gate = place.src[1], place.src[2] if len(place.src) > 2 else None
+    offsets = [offset] if offset.dtype.count == 1 else [offset.gep(i) for i in range(count)]
+    gates: list[UOp] = []
+    if gate is not None:
+        gates = [gate] if gate.dtype.count == 1 else [gate.gep(i) for i in range(count)]
+    src = graph_rewrite(
+        UOp.sink(*offsets, *gates), symbolic, before=sink_lanes, name="offsets of lanes"
+    ).src
+    offsets, gates = list(src[: len(offsets)]), list(src[len(offsets) :])
+    return tuple(
+        lane_at(
+            offsets[i] if len(offsets) > 1 else offsets[0],
+            (gates[i] if len(gates) > 1 else gates[0]) if gates else None,
+            0 if len(offsets) > 1 else i,
+        )
+        for i in range(count)
+    )
+
+
+def _address(pointer: UOp, run: Run, at: int) -> UOp:
+    start = run.start + at
+    offset = run.base
+    if offset is None:
+        offset = UOp.const(dtypes.index, start)
+    elif start:
+        offset = offset + start
+    return pointer.index(offset, gate=run.gate)
+
+
+def _wide(place: UOp) -> bool:
+    return place.src[1].dtype.count > 1 or (len(place.src) > 2 and place.src[2].dtype.count > 1)
+
+
+@rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
+def load_runs(ctx: Access, load: UOp, place: UOp) -> UOp | None:
+    """load(p[i0, i0 + 1, ..., j0]) -> vectorize of load(p[i0 ...]), load(p[j0]), ..."""
+    dtype, count = load.dtype.scalar(), load.dtype.count
+    if address_space(place) is AddrSpace.REG:
+        return None
+    if not _wide(place) and count <= ctx.widest(dtype):
+        return _settled_gate(load, place)
+    lanes: list[UOp | None] = [None] * count
+    for run in runs(ctx.lanes(place, count)):
+        for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):
+            address = _address(place.src[0], run, at)
+            other = _alternative(load, run.lanes[at : at + width]) if run.gate is not None else ()
+            made = address.load(*other, dtype=dtype.vec(width))
+            for k in range(width):
+                for lane in run.lanes[at + k]:
+                    lanes[lane] = made.gep(k)
+    return UOp.vectorize(
+        *(lane if lane is not None else load.src[1].gep(i) for i, lane in enumerate(lanes))
+    )
+
+
+def _alternative(load: UOp, lanes: tuple[tuple[int, ...], ...]) -> tuple[UOp]:
+    return (load.src[1].gep(tuple(same[0] for same in lanes)),)
+
+
+def _settled_gate(load: UOp, place: UOp) -> UOp | None:
+    """A load whose gate is a constant: the alternative, or a load without a gate."""
+    if len(place.src) < 3 or place.src[2].op is not Ops.CONST:
+        return None
+    if not place.src[2].arg:
+        return load.src[1]
+    return place.src[0].index(place.src[1]).load(dtype=load.dtype)
+
+
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
+def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
+    """store(p[i0, i0 + 1, ..., j0], v) -> store(p[i0 ...], v[0, 1, ...]), store(p[j0], v[j]), ..."""
+    dtype, count = value.dtype.scalar(), value.dtype.count
+    if address_space(place) is AddrSpace.REG:
+        return None
+    if not _wide(place) and count <= ctx.widest(dtype):
+        if len(place.src) > 2 and place.src[2].op is Ops.CONST:
+            plain = place.src[0].index(place.src[1]).store(value)
+            return plain if place.src[2].arg else UOp(Ops.GROUP)
+        return None
+    stores: list[UOp] = []
+    for run in runs(ctx.lanes(place, count)):
+        for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):
+            picks = tuple(run.lanes[at + k][-1] for k in range(width))
+            stores.append(_address(place.src[0], run, at).store(value.gep(picks)))
+    return stores[0] if len(stores) == 1 else UOp(Ops.GROUP, dtypes.void, tuple(stores))
+
+
+moving = PatternMatcher([load_runs, store_runs], name="load and store runs")
+
+
+def loadstore(sink: UOp, target: Target) -> UOp:
+    """The kernel with loads and stores that the target has."""
+    return graph_rewrite(sink, moving, Access(target), name="load and store runs")

@@ -1,0 +1,40 @@
+"""Optimize: decides how a kernel's loops are run, by splitting them.
+
+The choice is a list of Opts: given by the caller, or picked by the heuristic. It is written into
+the kernel's info. Afterwards loops have their final kinds and numbers; what is computed is as
+before, apart from the order in which reduces combine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from core.helpers import NOOPT
+from core.passes.optimize.apply import apply_opt
+from core.passes.optimize.heuristic import heuristic
+from core.passes.optimize.kernel import Kernel, run_by_groups
+from core.passes.optimize.merge import merge_loops
+from core.target import Target
+from core.uop import UOp
+from core.uop.kernelinfo import KernelInfo
+
+__all__ = ["Kernel", "apply_opt", "heuristic", "optimize"]
+
+
+def optimize(sink: UOp, target: Target) -> UOp:
+    """The kernel with its loops split and ordered.
+
+    Raises CompileError where an opt of the kernel's info does not apply.
+    """
+    info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
+    kernel = Kernel(sink, target)
+    merge_loops(kernel)
+    if target.has_local:
+        run_by_groups(kernel)
+    if info.opts is not None:
+        opts = info.opts
+        for opt in opts:
+            apply_opt(kernel, opt)
+    else:
+        opts = () if NOOPT else tuple(heuristic(kernel))
+    return kernel.numbered().replace(arg=replace(info, opts=opts))

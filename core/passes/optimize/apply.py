@@ -1,0 +1,181 @@
+"""Applying one Opt to a kernel: checks that it is legal, then splits, pads or swaps loops.
+
+An Opt names a loop by its position among those that it can be applied to: the loops over outputs
+for UPCAST, LOCAL, PADTO and SWAP, the loops of reduces for UNROLL, GROUP and GROUPTOP. Raises
+CompileError, and leaves the kernel as it was, where an opt does not apply. Never picks an opt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from core.errors import CompileError
+from core.helpers import ceildiv
+from core.passes.optimize.kernel import OUTER, Kernel
+from core.passes.optimize.pad import pad_loop
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import AxisType, Opt, OptOps
+
+UPCAST_MAX = 16
+UNROLL_MAX = 32
+LANES_MAX = 256
+"""Lanes of one value: more would only make large programs."""
+
+
+def refuse(opt: Opt, why: str, hint: str = "") -> CompileError:
+    """The error for an opt that does not apply."""
+    return CompileError(f"{opt} does not apply: {why}", hint=hint)
+
+
+def apply_opt(kernel: Kernel, opt: Opt) -> None:
+    """Applies `opt`. Raises CompileError where it does not apply."""
+    if opt.op not in _appliers:
+        raise refuse(opt, f"{opt.op.name} is not supported here")
+    _appliers[opt.op](kernel, opt)
+
+
+def pick(kernel: Kernel, opt: Opt, *kinds: AxisType) -> UOp:
+    """The loop that the opt names."""
+    loops = kernel.loops(*kinds)
+    if opt.axis is None or not 0 <= opt.axis < len(loops):
+        sizes = [r.src[0].arg for r in loops]
+        raise refuse(opt, f"the kernel has loops of sizes {sizes}", "axes count from 0")
+    return loops[opt.axis]
+
+
+def amount(opt: Opt, loop: UOp, most: int) -> int:
+    """How many iterations the opt takes from the loop."""
+    if not isinstance(opt.arg, int) or opt.arg < 0:
+        raise refuse(opt, "its amount must be an integer that is not negative")
+    size = loop.src[0].arg
+    n = opt.arg or size
+    if n == 1 or size % n:
+        raise refuse(opt, f"{n} does not divide {size} into parts", "PADTO makes a loop longer")
+    if n > most:
+        raise refuse(opt, f"{n} is more than {most}")
+    return n
+
+
+def _upcast(kernel: Kernel, opt: Opt) -> None:
+    loop = pick(kernel, opt, *OUTER)
+    n = amount(opt, loop, UPCAST_MAX)
+    if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
+        raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
+    kernel.split(loop, n, AxisType.UPCAST, False, f"apply {opt}")
+
+
+def _unroll(kernel: Kernel, opt: Opt) -> None:
+    loop = pick(kernel, opt, AxisType.REDUCE)
+    n = amount(opt, loop, UNROLL_MAX)
+    if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
+        raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
+    kernel.split(loop, n, AxisType.UNROLL, False, f"apply {opt}")
+
+
+def _local(kernel: Kernel, opt: Opt) -> None:
+    if not kernel.target.has_local:
+        raise refuse(opt, f"{kernel.target.name} has no work groups")
+    if not kernel.local_allowed:
+        raise refuse(opt, "NOLOCALS was applied")
+    loop = pick(kernel, opt, *OUTER)
+    n = amount(opt, loop, kernel.target.threads_max)
+    _check_threads(kernel, opt, n)
+    kernel.split(loop, n, AxisType.LOCAL, False, f"apply {opt}")
+
+
+def _check_threads(kernel: Kernel, opt: Opt, more: int) -> None:
+    threads = kernel.lanes(AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE) * more
+    if threads > kernel.target.threads_max:
+        raise refuse(opt, f"a work group would have {threads} threads")
+
+
+def _group(kernel: Kernel, opt: Opt) -> None:
+    loop = pick(kernel, opt, AxisType.REDUCE)
+    users = [red for red in kernel.reduces if loop in red.src[1:]]
+    top = opt.op is OptOps.GROUPTOP
+    if not kernel.target.has_local:
+        n = amount(opt, loop, UNROLL_MAX)
+        if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
+            raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
+        made = kernel.split(loop, n, AxisType.UNROLL, top, f"apply {opt}")
+        matcher = PatternMatcher([partial_reduce], name="partial reduces")
+        kernel.sink = graph_rewrite(kernel.sink, matcher, made, name="partial reduces")
+        return
+    if not kernel.local_allowed:
+        raise refuse(opt, "NOLOCALS was applied")
+    n = amount(opt, loop, kernel.target.threads_max)
+    _check_threads(kernel, opt, n)
+    sequential = (AxisType.LOOP, AxisType.REDUCE)
+    if any(r.arg[1] in sequential for red in users for r in red.ranges):
+        raise refuse(opt, "the reduce is inside another loop")
+    if kernel.loops(AxisType.GROUP_REDUCE) and len(kernel.reduces) > 1:
+        raise refuse(opt, "the kernel has several reduces")
+    widest = max(red.dtype.itemsize for red in users)
+    threads = kernel.lanes(AxisType.LOCAL, AxisType.GROUP_REDUCE) * n
+    shared = threads * kernel.lanes(AxisType.UPCAST) * widest * len(users)
+    if shared > kernel.target.shared_bytes:
+        raise refuse(opt, f"it would take {shared} bytes of shared memory")
+    kernel.split(loop, n, AxisType.GROUP_REDUCE, top, f"apply {opt}")
+
+
+def _nolocals(kernel: Kernel, opt: Opt) -> None:
+    if kernel.loops(AxisType.LOCAL, AxisType.GROUP_REDUCE):
+        raise refuse(opt, "the kernel already has loops run by a work group")
+    kernel.local_allowed = False
+
+
+def _thread(kernel: Kernel, opt: Opt) -> None:
+    if not kernel.target.simd_bytes:
+        raise refuse(opt, f"{kernel.target.name} does not run loops on cores")
+    loop = pick(kernel, opt, *OUTER)
+    if loop is not kernel.loops(*OUTER)[0]:
+        raise refuse(opt, "only the outermost loop can be shared out", "SWAP it there first")
+    if any(u.op is Ops.END and loop not in u.src[1:] for u in kernel.sink.toposort()):
+        raise refuse(opt, "the kernel has outputs outside that loop")
+    n = loop.src[0].arg
+    if opt.arg not in (0, n):
+        raise refuse(opt, f"all {n} iterations are shared out, or none")
+    kernel.split(loop, n, AxisType.THREAD, False, f"apply {opt}")
+
+
+def _swap(kernel: Kernel, opt: Opt) -> None:
+    loops = kernel.loops(*OUTER)
+    a = pick(kernel, opt, *OUTER)
+    if not isinstance(opt.arg, int) or not 0 <= opt.arg < len(loops) or loops[opt.arg] is a:
+        raise refuse(opt, "its amount must be the position of another loop over outputs")
+    kernel.swap(a, loops[opt.arg])
+
+
+def _padto(kernel: Kernel, opt: Opt) -> None:
+    loop = pick(kernel, opt, *OUTER, AxisType.REDUCE)
+    if not isinstance(opt.arg, int) or opt.arg < 2:
+        raise refuse(opt, "its amount must be an integer above 1")
+    size = loop.src[0].arg
+    padded = ceildiv(size, opt.arg) * opt.arg
+    if padded == size:
+        raise refuse(opt, f"{size} is a multiple of {opt.arg} already")
+    if padded >= 2 * size + opt.arg:
+        raise refuse(opt, f"padding {size} to {padded} would more than double the work")
+    pad_loop(kernel, loop, padded, f"apply {opt}")
+
+
+_appliers: Mapping[OptOps, Callable[[Kernel, Opt], None]] = {
+    OptOps.UPCAST: _upcast,
+    OptOps.UNROLL: _unroll,
+    OptOps.LOCAL: _local,
+    OptOps.GROUP: _group,
+    OptOps.GROUPTOP: _group,
+    OptOps.NOLOCALS: _nolocals,
+    OptOps.PADTO: _padto,
+    OptOps.SWAP: _swap,
+    OptOps.THREAD: _thread,
+}
+
+
+@rule(UPat(Ops.REDUCE, name="red"))
+def partial_reduce(ctx: UOp, red: UOp) -> UOp | None:
+    """reduce(a, r, lanes l) -> reduce(reduce(a, r), l)"""
+    rest = tuple(r for r in red.src[1:] if r is not ctx)
+    if len(rest) in (0, len(red.src) - 1):
+        return None
+    return red.rebuild((red.src[0], *rest)).reduce(red.arg, ctx)

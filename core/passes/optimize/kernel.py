@@ -1,0 +1,141 @@
+"""The loops of a kernel as the optimizer sees them: ordered, by kind, and splittable.
+
+Holds a lowered graph and replaces it as loops are split; each change is one rewrite of the graph.
+Never decides what to split (heuristic.py) nor whether it is allowed (legal.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.helpers import prod
+from core.target import Target
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.kernelinfo import AxisType
+
+Path = tuple[int, ...]
+
+OUTER = (AxisType.LOOP, AxisType.GLOBAL)
+"""Kinds of the loops over outputs that have not been given another task."""
+
+_ranks = {
+    AxisType.LOOP: 0,
+    AxisType.GLOBAL: 0,
+    AxisType.THREAD: 0,
+    AxisType.LOCAL: 1,
+    AxisType.WARP: 1,
+    AxisType.GROUP_REDUCE: 2,
+    AxisType.REDUCE: 3,
+    AxisType.UNROLL: 4,
+    AxisType.UPCAST: 5,
+}
+"""Order of the kinds in the numbering: lanes of outputs vary fastest, then unrolled lanes."""
+
+
+@rule(UPat(Ops.RANGE, name="r"))
+def replace_range(ctx: Mapping[UOp, UOp], r: UOp) -> UOp | None:
+    """r: n -> outer: n/k * k + inner: k"""
+    return ctx.get(r)
+
+
+@rule(UPat((Ops.REDUCE, Ops.END), name="x"))
+def spread_ranges(x: UOp) -> UOp | None:
+    """end(a, outer * k + inner) -> end(a, outer, inner)"""
+    if all(r.op is Ops.RANGE for r in x.src[1:]):
+        return None
+    ranges: dict[UOp, None] = {}
+    for r in x.src[1:]:
+        ranges.update((u, None) for u in r.toposort() if u.op is Ops.RANGE)
+    return x.rebuild((x.src[0], *ranges))
+
+
+@rule(UPat(Ops.SINK, name="sink"))
+def number_loops(ctx: dict[UOp, UOp], sink: UOp) -> UOp:
+    """range number -> its place in the nest, for all loops at once"""
+    made = sink.substitute(ctx)
+    ctx.clear()
+    return made
+
+
+splitting = PatternMatcher([replace_range, spread_ranges], name="split loops")
+numbering = PatternMatcher([number_loops], name="number loops")
+
+
+class Kernel:
+    """A lowered kernel under optimisation.
+
+    `sink` is its graph. `path` orders loops: a loop split from another lies next to it.
+    """
+
+    def __init__(self, sink: UOp, target: Target) -> None:
+        self.sink, self.target = sink, target
+        self.local_allowed = target.has_local
+        loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
+        self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
+        self._next = 1 + max((r.arg[0] for r in loops), default=-1)
+
+    def loops(self, *kinds: AxisType) -> list[UOp]:
+        """The loops of these kinds, outermost first."""
+        found = [r for r in self.path if r.arg[1] in kinds]
+        return sorted(found, key=self.path.__getitem__)
+
+    def sizes(self, *kinds: AxisType) -> list[int]:
+        """Their numbers of iterations."""
+        return [r.src[0].arg for r in self.loops(*kinds)]
+
+    def lanes(self, *kinds: AxisType) -> int:
+        """Iterations of all the loops of these kinds together."""
+        return prod(self.sizes(*kinds))
+
+    @property
+    def reduces(self) -> list[UOp]:
+        """The REDUCE nodes, inner ones first."""
+        return [u for u in self.sink.toposort() if u.op is Ops.REDUCE]
+
+    def new_loop(self, size: int, kind: AxisType, path: Path) -> UOp:
+        """A loop that is not in the graph yet."""
+        made = UOp.range(size, self._next, kind)
+        self._next += 1
+        self.path[made] = path
+        return made
+
+    def split(self, loop: UOp, amount: int, kind: AxisType, top: bool, name: str) -> UOp:
+        """Makes `amount` iterations of a loop a loop of another kind, the inner one or (`top`) the
+        outer one. Returns the new loop."""
+        size, path = loop.src[0].arg, self.path[loop]
+        made = self.new_loop(amount, kind, (*path, 0 if top else 1))
+        value = made
+        if amount != size:
+            rest = self.new_loop(size // amount, loop.arg[1], (*path, 1 if top else 0))
+            value = made * (size // amount) + rest if top else rest * amount + made
+        self.replace({loop: value}, name)
+        return made
+
+    def replace(self, loops: Mapping[UOp, UOp], name: str) -> None:
+        """Puts expressions of other loops in place of loops."""
+        for loop in loops:
+            del self.path[loop]
+        self.sink = graph_rewrite(self.sink, splitting, loops, bottom_up=True, name=name)
+
+    def swap(self, a: UOp, b: UOp) -> None:
+        """Exchanges the places of two loops in the nest."""
+        self.path[a], self.path[b] = self.path[b], self.path[a]
+
+    def numbered(self) -> UOp:
+        """The graph with loops numbered in the order of the nest."""
+        order = sorted(self.path, key=lambda r: (_ranks[r.arg[1]], self.path[r]))
+        renamed = {
+            r: r.replace(arg=(number, r.arg[1]))
+            for number, r in enumerate(order)
+            if r.arg[0] != number
+        }
+        return graph_rewrite(self.sink, numbering, renamed, name="number loops")
+
+
+def run_by_groups(kernel: Kernel) -> None:
+    """Gives every loop over outputs to work groups, one iteration each."""
+    loops = {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL)) for r in kernel.loops(AxisType.LOOP)}
+    if loops:
+        paths = {made: kernel.path[r] for r, made in loops.items()}
+        kernel.replace(loops, "run outputs by work groups")
+        kernel.path.update(paths)
