@@ -5,6 +5,7 @@ from core.dtype import dtypes as dtypes
 from core.helpers import Context as Context
 from core.runtime.device import Device as Device
 from core.tensor import Tensor as Tensor
-from core.uop.uop import UOp
+from core.uop.uop import UOp as UOp
 
 Variable = UOp.variable
+"""An integer given at launch: `Variable(name, low, high)`."""

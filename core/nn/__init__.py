@@ -1,1 +1,21 @@
-"""Layers, optimizers and the state of models."""
+"""Layers, optimizers (`optim`) and the state of models (`state`).
+
+A layer is an object with Tensors as attributes and a `__call__`; models are made of them in plain
+Python. Names, arguments and initial values follow PyTorch.
+"""
+
+from core.nn import optim as optim
+from core.nn import state as state
+from core.nn.layers import Conv1d as Conv1d
+from core.nn.layers import Conv2d as Conv2d
+from core.nn.layers import ConvTranspose1d as ConvTranspose1d
+from core.nn.layers import ConvTranspose2d as ConvTranspose2d
+from core.nn.layers import Embedding as Embedding
+from core.nn.layers import Linear as Linear
+from core.nn.norms import BatchNorm as BatchNorm
+from core.nn.norms import GroupNorm as GroupNorm
+from core.nn.norms import InstanceNorm as InstanceNorm
+from core.nn.norms import LayerNorm as LayerNorm
+from core.nn.norms import RMSNorm as RMSNorm
+
+BatchNorm2d = BatchNorm3d = BatchNorm

@@ -13,7 +13,7 @@ from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.runtime.device import Device
 from core.tensor.activation import Activation
-from core.tensor.data import Array, from_bytes
+from core.tensor.data import Array, bytes_to_memory
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.uop import UOp
@@ -100,13 +100,18 @@ class Creation(Activation):
         return cls._new(buffer.reshape(lengths), requires_grad)
 
     @classmethod
-    def from_blob(
-        cls, data: bytes, shape: Sequence[int], *, dtype: DTypeLike, device: str | None = None
+    def from_bytes(
+        cls,
+        data: bytes | memoryview,
+        shape: Sequence[int],
+        *,
+        dtype: DTypeLike,
+        device: str | None = None,
     ) -> Self:
         """A Tensor of `shape` whose elements have the given bytes, in row-major order."""
-        return cls._new(from_bytes(data, to_dtype(dtype), Device.canonicalize(device))).reshape(
-            shape
-        )
+        return cls._new(
+            bytes_to_memory(data, to_dtype(dtype), Device.canonicalize(device))
+        ).reshape(shape)
 
     @classmethod
     def arange(

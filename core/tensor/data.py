@@ -50,7 +50,7 @@ def uop_from_data(data: Data | UOp, device: str, dtype: DType | None) -> UOp:
     if data is None:
         return UOp.new_buffer(device, 0, dtype or dtypes.default_float)
     if isinstance(data, bytes | bytearray | memoryview):
-        return from_bytes(bytes(data), dtype or dtypes.uint8, device)
+        return bytes_to_memory(bytes(data), dtype or dtypes.uint8, device)
     if isinstance(data, np.generic):
         value = data.item()
         if not isinstance(value, bool | int | float):
@@ -61,7 +61,7 @@ def uop_from_data(data: Data | UOp, device: str, dtype: DType | None) -> UOp:
     return _from_list(data, device, dtype)
 
 
-def from_bytes(data: bytes, dtype: DType, device: str) -> UOp:
+def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: str) -> UOp:
     """Memory on `device` with the bytes of `data`. Raises DTypeError where they are no elements."""
     if len(data) % dtype.itemsize:
         raise DTypeError(
@@ -114,7 +114,7 @@ def _from_array(array: Array, device: str, dtype: DType | None) -> UOp:
     ]
     order = sorted(range(array.ndim), key=lambda axis: -kept.strides[axis])
     stored = np.ascontiguousarray(kept.transpose(order))
-    uop = from_bytes(stored.tobytes(), native, device).reshape(stored.shape)
+    uop = bytes_to_memory(stored.tobytes(), native, device).reshape(stored.shape)
     inverse = sorted(range(array.ndim), key=order.__getitem__)
     uop = uop.permute(inverse).flip(reverse).expand(array.shape)
     return uop if dtype is None else uop.cast(dtype)
@@ -138,7 +138,7 @@ def _from_list(data: Any, device: str, dtype: DType | None) -> UOp:
     except OverflowError:  # wrap around, as a cast does
         wide = np.array([int(v) & 0xFFFF_FFFF_FFFF_FFFF for v in values], dtype=np.uint64)
         array = wide.astype(_numpy[via])
-    uop = from_bytes(array.tobytes(), via, device).reshape(shape)
+    uop = bytes_to_memory(array.tobytes(), via, device).reshape(shape)
     return uop.cast(dtype)
 
 

@@ -48,12 +48,14 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         return []
     waiting = [t for t in live.values() if not is_stored(t.uop)]
     graph = UOp.sink(*roots).toposort()
+    done: list[UOp] = []
     assigns = [u for u in graph if u.op is Ops.ASSIGN]
-    if assigns:
+    while len(assigns) > len(done):
+        done = assigns
         roots |= dict.fromkeys(assigns)
         roots |= dict.fromkeys(_overwritten_readers(waiting, assigns))
         graph = UOp.sink(*roots).toposort()
-        roots |= {u: None for u in graph if u.op is Ops.ASSIGN}
+        assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     for t in waiting:
         root = storage_root(t.uop)
         if root.op in _stored_anyway and root in graph:
@@ -89,7 +91,7 @@ def _overwritten_readers(waiting: Iterable[TensorBase], assigns: Iterable[UOp]) 
     """Roots of uncomputed live Tensors that read, as it is now, memory that `assigns` overwrite."""
     scheduled = set(assigns)
     overwritten = {u.src[0].base for u in scheduled}
-    tensors = [t for t in waiting]
+    tensors = list(waiting)
     reads: set[UOp] = set()
     for u in UOp.sink(*(t.uop for t in tensors)).toposort(lambda u: u not in scheduled):
         values = u.src[1:] if u.op is Ops.ASSIGN else u.src

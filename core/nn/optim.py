@@ -1,0 +1,193 @@
+"""Optimizers: they turn gradients into assignments to parameters.
+
+`step` runs them; `schedule_step` returns the Tensors to realize, so that one run can do the forward
+pass, the backward pass and the update together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.dtype import dtypes
+from core.errors import GradientError
+from core.helpers import TRAINING
+from core.tensor import Tensor
+from core.tensor.origin import marks_origin
+
+
+class Optimizer:
+    """Parameters that may have a gradient, and a learning rate `lr`: a Tensor, so that changing it
+    compiles nothing again. Tensors that require no gradient (running statistics) are only realized.
+
+    Raises GradientError without a parameter.
+    """
+
+    def __init__(self, params: Sequence[Tensor], lr: float) -> None:
+        for p in params:
+            if p.requires_grad is None and p.is_floating_point():
+                p.requires_grad = True
+        unique = list({id(p): p for p in params}.values())
+        self.params = [p for p in unique if p.requires_grad]
+        self.buffers = [p for p in unique if not p.requires_grad]
+        if not self.params:
+            raise GradientError(
+                "an optimizer without parameters", hint="give Tensors that may require a gradient"
+            )
+        self.device = self.params[0].device
+        self.lr = Tensor([lr], device=self.device, requires_grad=False)
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients of all parameters."""
+        for p in self.params:
+            p.grad = None
+
+    @marks_origin
+    def step(self) -> None:
+        """Changes the parameters, and runs all that is needed for it."""
+        Tensor.realize(*self.schedule_step())
+
+    @marks_origin
+    def schedule_step(self) -> list[Tensor]:
+        """Assigns the new values of the parameters; returns what to realize.
+
+        Parameters without a gradient stay as they are. Raises GradientError outside of training, or
+        where no parameter has a gradient.
+        """
+        if not TRAINING:
+            raise GradientError(
+                "an optimizer step outside of training",
+                hint="run the loop inside `with Tensor.train():` or Context(TRAINING=1)",
+            )
+        active = [(p, p.grad) for p in self.params if p.grad is not None]
+        if not active:
+            raise GradientError("no parameter has a gradient", hint="call backward() on the loss")
+        indices = {id(p): i for i, p in enumerate(self.params)}
+        extra = self._begin()
+        for p, grad in active:
+            moved = self._move(indices[id(p)], p.detach(), grad.detach())
+            p.assign(moved.cast(p.dtype))
+        return [*extra, *self._state(), *(p for p, _ in active), *self.buffers]
+
+    def _begin(self) -> list[Tensor]:
+        """What changes once per step; returned to be realized."""
+        return []
+
+    def _state(self) -> list[Tensor]:
+        """The optimizer's own Tensors, one or more per parameter."""
+        return []
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        """The new value of parameter `i`."""
+        raise NotImplementedError
+
+    def _zeros(self) -> list[Tensor]:
+        """Zeros like each parameter, in float32 at least."""
+        made: list[Tensor] = []
+        for p in self.params:
+            dtype = p.dtype if p.dtype.bits >= 32 else dtypes.float32
+            made.append(Tensor.zeros(p.shape, dtype=dtype, device=p.device).contiguous())
+        return made
+
+
+class SGD(Optimizer):
+    """Gradient descent. With momentum m: b = m b + g, and g is replaced by b, or with `nesterov` by
+    g + m b. `weight_decay` adds that times the parameter to g first.
+
+    I. Sutskever et al., On the importance of initialization and momentum in deep learning (2013).
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
+        super().__init__(params, lr)
+        self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
+        self.b = self._zeros() if momentum else []
+
+    def _state(self) -> list[Tensor]:
+        return self.b
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        g = grad + p * self.wd if self.wd else grad
+        if self.momentum:
+            kept = self.b[i]
+            kept.assign((kept * self.momentum + g).cast(kept.dtype))
+            g = g + kept * self.momentum if self.nesterov else kept
+        return p - g * self.lr
+
+
+class AdamW(Optimizer):
+    """Adam with decoupled weight decay, https://arxiv.org/abs/1711.05101
+
+    m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g ** 2; the parameter moves by -lr times
+    m / (1 - b1 ** t) / (sqrt(v / (1 - b2 ** t)) + eps) + weight_decay * parameter.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+    ) -> None:
+        super().__init__(params, lr)
+        self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
+        ones = [Tensor.ones(1, device=self.device).contiguous() for _ in range(2)]
+        self.b1_t, self.b2_t = ones
+        self.m, self.v = self._zeros(), self._zeros()
+
+    def _begin(self) -> list[Tensor]:
+        self.b1_t.assign(self.b1_t * self.b1)
+        self.b2_t.assign(self.b2_t * self.b2)
+        return [self.b1_t, self.b2_t]
+
+    def _state(self) -> list[Tensor]:
+        return [*self.m, *self.v]
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        m, v = self.m[i], self.v[i]
+        g = grad.cast(m.dtype)
+        m.assign(m * self.b1 + g * (1 - self.b1))
+        v.assign(v * self.b2 + g * g * (1 - self.b2))
+        step = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
+        return p - (step + p * self.wd if self.wd else step) * self.lr
+
+
+class Adam(AdamW):
+    """Adam, https://arxiv.org/abs/1412.6980"""
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-8,
+    ) -> None:
+        super().__init__(params, lr, b1, b2, eps, weight_decay=0.0)
+
+
+class OptimizerGroup:
+    """Several optimizers stepped together, for parameters with different settings."""
+
+    def __init__(self, *optimizers: Optimizer) -> None:
+        self.optimizers = optimizers
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients of all parameters."""
+        for o in self.optimizers:
+            o.zero_grad()
+
+    def step(self) -> None:
+        """Changes the parameters, in one run."""
+        Tensor.realize(*self.schedule_step())
+
+    def schedule_step(self) -> list[Tensor]:
+        """What to realize for all of them."""
+        return [t for o in self.optimizers for t in o.schedule_step()]
