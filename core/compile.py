@@ -125,14 +125,14 @@ def kernel_name(ast: UOp) -> str:
     if isinstance(ast.arg, KernelInfo) and ast.arg.name:
         return ast.arg.name
     reduced: list[int] = []
-    out: tuple[int, ...] = ()
+    outs: list[tuple[int, ...]] = []
     for u in ast.toposort():
         if u.op is Ops.REDUCE_AXIS:
             shape = u.src[0].shape or ()
             reduced += [shape[i] for i in u.arg[1]]
         elif u.op is Ops.STORE:
-            out = max(out, u.src[0].arg.shape, key=prod)
-    sizes = [n for n in (*out, *reduced) if n != 1] or [1]
+            outs.append(u.src[0].arg.shape)
+    sizes = [n for n in (*max(outs, key=prod, default=()), *reduced) if n != 1] or [1]
     base = "_".join(["r" if reduced else "E", *map(str, sizes)])
     known = _names.setdefault(base, {})
     number = known.setdefault(ast, len(known))

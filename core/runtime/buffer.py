@@ -121,7 +121,7 @@ class Buffer:
             found = np.frombuffer(shared, kind)
             return found
         copy = np.empty(self.size, kind)
-        self.copyout(memoryview(copy.view(np.uint8)))
+        self.copyout(copy.view(np.uint8).data)
         return copy
 
     @staticmethod
@@ -134,7 +134,7 @@ class Buffer:
         if isinstance(allocator, HostAllocator) and flat.ctypes.data % dtype.itemsize == 0:
             made._take(allocator, allocator.wrap(flat))
             return made
-        return made.copyin(memoryview(flat.reshape(-1).view(np.uint8)))
+        return made.copyin(flat.reshape(-1).view(np.uint8).data)
 
 
 buffers: Final[WeakKeyDictionary[UOp, Buffer]] = WeakKeyDictionary()

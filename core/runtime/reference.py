@@ -34,8 +34,9 @@ _reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.M
 def evaluate_ast(
     ast: UOp, buffers: Mapping[int, Array] | Sequence[Array], variables: Mapping[str, int]
 ) -> None:
-    """Runs a kernel AST. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the NumPy dtype of
-    `numeric.memory_dtype`; outputs are written in place. Raises RunError for an AST that is not one.
+    """Runs a kernel AST. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the dtype that
+    `numeric.memory_dtype` names; outputs are written in place. Raises RunError
+    for an AST that is not one.
     """
     values: dict[UOp, Array] = {}
     uses: dict[UOp, int] = {}

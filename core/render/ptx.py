@@ -1,0 +1,173 @@
+"""PTX for NVIDIA GPUs, sm_75 to sm_100, from a linear program.
+
+Vectors are one register per element; loops test at their end, after one test at their start where
+they might run zero times. Never optimises: ptxas does. Source of the instruction forms and of
+the versions: NVIDIA, "Parallel Thread Execution ISA".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from core.errors import RenderError
+from core.render.listing import Listing, resolve
+from core.render.ptx_alu import write_alu
+from core.render.ptx_cast import type_of, write_bitcast, write_cast
+from core.render.ptx_memory import Memory
+from core.render.ptx_writer import REGISTER_TYPES, Writer
+from core.render.rendered import Lines, Rendered
+from core.target import Target
+from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
+
+VERSIONS: Final = {75: "6.4", 80: "7.0", 86: "7.1", 87: "7.4", 89: "7.8", 90: "7.8", 100: "8.6"}
+"""The first version of the language for each compute capability (and for what is used of it)."""
+
+
+def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
+    """One kernel called `name`: pointers data0.. by number, then variables by name.
+
+    Raises RenderError for a node without a PTX form, or a target that is not NVIDIA's.
+    """
+    found = re.fullmatch(r"sm_(\d+)", target.arch)
+    if found is None or int(found[1]) not in VERSIONS:
+        raise RenderError(
+            f"ptx: no language version for {target.name}",
+            hint="one of sm_" + ", sm_".join(map(str, VERSIONS)),
+        )
+    kernel = _Kernel(Listing(uops, name, "ptx"), int(found[1]))
+    for u in kernel.listing.uops:
+        kernel.write(u)
+    return kernel.finish()
+
+
+class _Kernel:
+    def __init__(self, listing: Listing, arch: int) -> None:
+        self.listing, self.arch = listing, arch
+        self.w = Writer(listing, arch)
+        self.memory = Memory(self.w)
+
+    def write(self, u: UOp) -> None:
+        """The text of one node."""
+        self.w.at(u)
+        per_lane = write_alu if u.op in GroupOp.ALU else _per_lane.get(u.op)
+        if per_lane is not None:
+            self.w.bind(u, tuple(per_lane(self.w, u, lane) for lane in range(u.dtype.count)))
+        elif u.op not in _nothing:
+            handler = _handlers.get(u.op)
+            if handler is None:
+                raise self.listing.unsupported(u)
+            handler(self, u)
+
+    def define(self, u: UOp) -> None:
+        self.memory.define(u)
+
+    def variable(self, u: UOp) -> None:
+        kind = "rd" if u.dtype.bits == 64 else "r"
+        text = f"ld.param.{type_of(u.dtype)} {{}}, [{_variable_name(u)}]"
+        self.w.bind(u, (self.w.let(kind, text),))
+
+    def special(self, u: UOp) -> None:
+        name = ("ctaid" if u.arg.startswith("g") else "tid") + "." + "xyz"[int(u.arg[-1])]
+        self.w.bind(u, (self.w.let("r", f"mov.u32 {{}}, %{name}"),))
+
+    def vectorize(self, u: UOp) -> None:
+        self.w.bind(u, tuple(self.w.register(s, 0) for s in u.src))
+
+    def gep(self, u: UOp) -> None:
+        self.w.bind(u, tuple(self.w.register(u.src[0], lane) for lane in u.arg))
+
+    def load(self, u: UOp) -> None:
+        self.memory.load(u)
+
+    def store(self, u: UOp) -> None:
+        self.memory.store(u)
+
+    def range(self, u: UOp) -> None:
+        at, t = self.listing.position[u], type_of(u.dtype)
+        bound = resolve(u.src[0])
+        i = self.w.of(u.dtype)
+        self.w.bind(u, (i,))
+        self.w.do(f"mov.{t} {i}, 0")
+        if bound.op is not Ops.CONST or bound.arg <= 0:
+            none = self.w.let("p", f"setp.le.{t} {{}}, {self.w.register(bound, 0)}, 0")
+            self.w.do(f"@{none} bra EXIT{at}")
+        self.w.label(f"LOOP{at}")
+        self.memory.open()
+
+    def end(self, u: UOp) -> None:
+        for loop in reversed(u.src[1:]):
+            at, t = self.listing.position[loop], type_of(loop.dtype)
+            self.memory.close()
+            i = self.w.register(loop, 0)
+            self.w.do(f"add.{t} {i}, {i}, 1")
+            more = self.w.let("p", f"setp.lt.{t} {{}}, {i}, {self.w.lane(loop.src[0], 0)}")
+            self.w.do(f"@{more} bra LOOP{at}")
+            self.w.label(f"EXIT{at}")
+
+    def condition(self, u: UOp) -> None:
+        at = self.listing.position[u]
+        self.w.do(f"@!{self.w.register(u.src[0], 0)} bra DONE{at}")
+        self.memory.open()
+
+    def endif(self, u: UOp) -> None:
+        self.memory.close()
+        self.w.label(f"DONE{self.listing.position[u.src[0]]}")
+
+    def barrier(self, _: UOp) -> None:
+        self.w.do("bar.sync 0")
+
+    def finish(self) -> Rendered:
+        """The whole text."""
+        out, listing = Lines(), self.listing
+        out.add(f".version {VERSIONS[self.arch]}")
+        out.add(f".target sm_{self.arch}")
+        out.add(".address_size 64")
+        out.add(f".visible .entry {listing.name}(")
+        params = [(u, f".param .u64 data{u.arg}") for u in listing.pointers]
+        params += [
+            (u, f".param .{type_of(u.dtype)} {_variable_name(u)}") for u in listing.variables
+        ]
+        for i, (u, text) in enumerate(params):
+            out.at = listing.position[u]
+            out.add(f"  {text}" + ("," if i + 1 < len(params) else ""))
+        out.at = -1
+        out.add(")")
+        local = listing.size_of("lidx")
+        out.add(".maxntid " + ", ".join(map(str, local)))
+        out.add("{")
+        for kind, count in sorted(self.w.counts.items()):
+            out.add(f"  .reg .{REGISTER_TYPES[kind]} %{kind}<{count}>;")
+        out.extend(self.w.lines)
+        out.add("  ret;")
+        out.add("}")
+        return out.finish()
+
+
+def _variable_name(u: UOp) -> str:
+    return "var_" + re.sub(r"\W", "_", u.arg[0])
+
+
+_per_lane: dict[Ops, Callable[[Writer, UOp, int], str]] = {
+    Ops.CAST: write_cast,
+    Ops.BITCAST: write_bitcast,
+}
+_nothing = frozenset({Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
+_handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
+    Ops.DEFINE_GLOBAL: _Kernel.define,
+    Ops.DEFINE_LOCAL: _Kernel.define,
+    Ops.DEFINE_REG: _Kernel.define,
+    Ops.DEFINE_VAR: _Kernel.variable,
+    Ops.SPECIAL: _Kernel.special,
+    Ops.VECTORIZE: _Kernel.vectorize,
+    Ops.GEP: _Kernel.gep,
+    Ops.LOAD: _Kernel.load,
+    Ops.STORE: _Kernel.store,
+    Ops.RANGE: _Kernel.range,
+    Ops.END: _Kernel.end,
+    Ops.IF: _Kernel.condition,
+    Ops.ENDIF: _Kernel.endif,
+    Ops.BARRIER: _Kernel.barrier,
+}

@@ -1,0 +1,120 @@
+"""Writes PTX lines: register names by class, the registers of each value, constants as bits.
+
+Decides nothing about which instruction a node becomes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.dtype import ConstType, DType, dtypes
+from core.render.listing import Listing, resolve
+from core.render.rendered import Lines
+from core.uop.bits import to_bits
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+_classes: Final = {
+    "bool": "p", "int8": "h", "uint8": "h", "int16": "h", "uint16": "h", "float16": "h",
+    "bfloat16": "h", "fp8e4m3": "h", "fp8e5m2": "h", "int32": "r", "uint32": "r", "int64": "rd",
+    "uint64": "rd", "float32": "f", "float64": "fd",
+}  # fmt: skip
+REGISTER_TYPES: Final = {"p": "pred", "h": "b16", "r": "b32", "rd": "b64", "f": "f32", "fd": "f64"}
+
+
+def class_of(dtype: DType) -> str:
+    """The prefix of the registers that hold one element of `dtype`. 8-bit integers live in 16-bit
+    registers, always sign- or zero-extended."""
+    return _classes[dtype.name]
+
+
+def bits_of(dtype: DType) -> str:
+    """The untyped PTX type of the register of one element: pred, b16, b32 or b64."""
+    return {"f": "b32", "fd": "b64"}.get(class_of(dtype), REGISTER_TYPES[class_of(dtype)])
+
+
+def register_type(dtype: DType) -> str:
+    """The PTX type that moves and selections of one element take."""
+    return REGISTER_TYPES[class_of(dtype)]
+
+
+def immediate(dtype: DType, value: ConstType) -> str:
+    """The exact text of one constant element."""
+    scalar = dtype.scalar()
+    if dtypes.is_bool(scalar):
+        return "-1" if value else "0"
+    if scalar.name == "float32":
+        return f"0f{to_bits(value, scalar):08X}"
+    if scalar.name == "float64":
+        return f"0d{to_bits(value, scalar):016X}"
+    if dtypes.is_float(scalar):
+        return f"0x{to_bits(value, scalar):04X}"
+    return str(int(value))
+
+
+class Writer:
+    """The body of one kernel. `at(u)` says which node the following lines belong to."""
+
+    def __init__(self, listing: Listing, arch: int) -> None:
+        self.listing, self.arch = listing, arch
+        self.lines = Lines()
+        self.counts: dict[str, int] = {}
+        self._values: dict[UOp, tuple[str, ...]] = {}
+
+    def at(self, u: UOp) -> None:
+        """Lines from here on belong to `u`."""
+        self.lines.at = self.listing.position[u]
+
+    def bind(self, u: UOp, registers: tuple[str, ...]) -> None:
+        """One register per element of the value of `u`."""
+        self._values[u] = registers
+
+    def fresh(self, kind: str) -> str:
+        """A new register of a class."""
+        number = self.counts.get(kind, 0)
+        self.counts[kind] = number + 1
+        return f"%{kind}{number}"
+
+    def of(self, dtype: DType) -> str:
+        """A new register for one element of `dtype`."""
+        return self.fresh(class_of(dtype))
+
+    def do(self, line: str) -> None:
+        """One instruction."""
+        self.lines.add(f"  {line};")
+
+    def let(self, kind: str, text: str) -> str:
+        """`text` is an instruction with {} for its destination, a new register of class `kind`."""
+        name = self.fresh(kind)
+        self.do(text.format(name))
+        return name
+
+    def label(self, name: str) -> None:
+        """A jump target."""
+        self.lines.add(f"{name}:")
+
+    def lane(self, u: UOp, lane: int) -> str:
+        """Element `lane` of `u` as a register or, where instructions take one, an immediate."""
+        u = resolve(u)
+        value = _constant(u, lane)
+        if value is None or (class_of(u.dtype) in ("p", "h") and not dtypes.is_int(u.dtype)):
+            return self.register(u, lane)
+        return immediate(u.dtype, value)
+
+    def register(self, u: UOp, lane: int) -> str:
+        """Element `lane` of `u` in a register. Raises RenderError where nothing computed it."""
+        u = resolve(u)
+        value = _constant(u, lane)
+        if value is not None:
+            kind = class_of(u.dtype)
+            return self.let(kind, f"mov.{register_type(u.dtype)} {{}}, {immediate(u.dtype, value)}")
+        if u not in self._values:
+            raise self.listing.error("used before it is computed", u, "check the linear order")
+        registers = self._values[u]
+        return registers[lane if len(registers) > 1 else 0]
+
+
+def _constant(u: UOp, lane: int) -> ConstType | None:
+    if u.op is Ops.CONST:
+        return u.arg
+    return u.arg[lane] if u.op is Ops.VCONST else None
