@@ -3,6 +3,7 @@
 from core import nn as nn
 from core.dtype import dtypes as dtypes
 from core.helpers import Context as Context
+from core.jit import TinyJit as TinyJit
 from core.runtime.device import Device as Device
 from core.tensor import Tensor as Tensor
 from core.uop.uop import UOp as UOp

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from core.passes.schedule import ScheduleItem, create_schedule
-from core.runtime.run import run_schedule
+from core.realize import run_schedule
 from core.tensor.base import TensorBase, live
 from core.tensor.origin import origin
 from core.uop.ops import GroupOp, Ops
