@@ -13,6 +13,8 @@ export default tseslint.config(
       "@typescript-eslint/no-non-null-assertion": "off",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      // `void signal.value` states a dependency of an effect.
+      "@typescript-eslint/no-meaningless-void-operator": "off",
       // The page shows text of a trace: text nodes only, and nothing from it is ever run.
       "no-eval": "error",
       "no-implied-eval": "off",

@@ -13,11 +13,22 @@ import { count } from "./format";
 import { KeySheet } from "./KeySheet";
 import { Palette } from "./Palette";
 import { sizes } from "./prefs";
-import { currentStep, fatal, overlay, rows, run, ruleName, step, stepCount, windowWidth } from "./state";
+import {
+  currentStep,
+  fatal,
+  overlay,
+  rows,
+  run,
+  ruleName,
+  step,
+  stepCount,
+  windowWidth,
+} from "./state";
 import { TopBar } from "./TopBar";
 
 export function App() {
-  const nothing = fatal.value !== null || (run.value !== null && !rows.value.length && !run.value.live);
+  const nothing =
+    fatal.value !== null || (run.value !== null && !rows.value.length && !run.value.live);
   const waiting = run.value !== null && !rows.value.length && run.value.live && !run.value.command;
   return (
     <div class="app">

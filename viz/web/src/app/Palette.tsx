@@ -57,7 +57,8 @@ export function Palette() {
             }}
             onKeyDown={(e) => {
               if (e.key === "ArrowDown") setAt((chosen + 1) % Math.max(1, flat.length));
-              else if (e.key === "ArrowUp") setAt((chosen - 1 + flat.length) % Math.max(1, flat.length));
+              else if (e.key === "ArrowUp")
+                setAt((chosen - 1 + flat.length) % Math.max(1, flat.length));
               else if (e.key === "Enter") pick(flat[chosen]);
               else if (e.key === "Tab") input.current?.focus();
               else return;
@@ -73,7 +74,10 @@ export function Palette() {
               <div class="grp">
                 {g.name}
                 {g.total > g.entries.length && (
-                  <span class="num"> {g.entries.length} of {count(g.total)}</span>
+                  <span class="num">
+                    {" "}
+                    {g.entries.length} of {count(g.total)}
+                  </span>
                 )}
               </div>
               {g.entries.map((entry) => {

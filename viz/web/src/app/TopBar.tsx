@@ -96,7 +96,9 @@ function Live() {
     <span class="live">
       <i class="dot" />
       Live
-      {r.processes > 1 && <span class="wide t3 num">{plural(r.processes, "process", "processes")}</span>}
+      {r.processes > 1 && (
+        <span class="wide t3 num">{plural(r.processes, "process", "processes")}</span>
+      )}
     </span>
   );
 }

@@ -81,7 +81,10 @@ export function stepBy(direction: 1 | -1): void {
   }
   const to = nextPassing(passing.peek(), step.peek(), direction > 0);
   if (to !== null) goStep(to);
-  else announce(direction > 0 ? "No later step passes the filters" : "No earlier step passes the filters");
+  else
+    announce(
+      direction > 0 ? "No later step passes the filters" : "No earlier step passes the filters",
+    );
 }
 
 /** The next (or previous) match of the current step's rule in this pass. */
@@ -92,17 +95,19 @@ export function nextMatch(direction: 1 | -1): void {
   const matches = b.steps.flatMap((s, i) => (s.rule === rule ? [i + 1] : []));
   const to = nextPassing(matches, step.peek(), direction > 0);
   if (to !== null) go({ step: to });
-  else announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
+  else
+    announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
 }
 
 /** The next pass in the order of the run; `within` keeps it to passes that changed something. */
 export function nextRewrite(direction: 1 | -1): void {
-  const order = rows.peek().filter((r) => r.kind === "rewrite" && (r.steps > 0 || r.status === "error"));
+  const order = rows
+    .peek()
+    .filter((r) => r.kind === "rewrite" && (r.steps > 0 || r.status === "error"));
   const current = view.peek().rewrite;
   const row = current === null ? undefined : rewriteRows.peek().get(current);
   const at = row?.row ?? -1;
-  const next =
-    direction > 0 ? order.find((r) => r.row > at) : order.findLast((r) => r.row < at);
+  const next = direction > 0 ? order.find((r) => r.row > at) : order.findLast((r) => r.row < at);
   if (next) openRewrite(next.id);
   else announce(direction > 0 ? "This is the last pass" : "This is the first pass");
 }

@@ -38,7 +38,9 @@ function scaled(n: number, base: number, units: readonly string[]): string {
 export function tiny(x: number): string {
   if (x === 0) return "0";
   if (!Number.isFinite(x)) return String(x);
-  return Math.abs(x) >= 0.001 && Math.abs(x) < 10000 ? String(Number(x.toPrecision(3))) : x.toExponential(1);
+  return Math.abs(x) >= 0.001 && Math.abs(x) < 10000
+    ? String(Number(x.toPrecision(3)))
+    : x.toExponential(1);
 }
 
 /** The last part of a path. */

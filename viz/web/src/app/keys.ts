@@ -26,7 +26,8 @@ export function keyName(e: Press): string {
 }
 
 /** A key that types a sign by itself. */
-const isLetterKey = (name: string): boolean => name.length === 1 || name.startsWith("Shift ") && name.length === 7;
+const isLetterKey = (name: string): boolean =>
+  name.length === 1 || (name.startsWith("Shift ") && name.length === 7);
 
 export function commandFor(name: string, letters: boolean): Command | undefined {
   if (!letters && isLetterKey(name)) return undefined;

@@ -50,7 +50,8 @@ async function refresh(backend: Backend): Promise<boolean> {
     const before = run.peek();
     const another = before !== null && before.started !== now.started;
     const known = another ? 0 : rows.peek().length;
-    const tree = now.live || before === null || another || before.live ? await backend.tree(known) : null;
+    const tree =
+      now.live || before === null || another || before.live ? await backend.tree(known) : null;
     if (before === null || another) await refreshRules();
     batch(() => {
       if (another) {

@@ -33,7 +33,11 @@ export function search(entries: readonly Entry[], query: string): Group[] {
       .filter((hit) => hit.score > 0)
       .sort((a, z) => z.score - a.score);
     if (hits.length)
-      groups.push({ name, entries: hits.slice(0, PER_GROUP).map((h) => h.entry), total: hits.length });
+      groups.push({
+        name,
+        entries: hits.slice(0, PER_GROUP).map((h) => h.entry),
+        total: hits.length,
+      });
   }
   return groups;
 }

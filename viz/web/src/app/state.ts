@@ -63,9 +63,7 @@ export function firstStep(b: Bundle | null): number {
   return Math.min(1, b.steps.length);
 }
 
-export const currentStep = computed<Step | null>(
-  () => bundle.value?.steps[step.value - 1] ?? null,
-);
+export const currentStep = computed<Step | null>(() => bundle.value?.steps[step.value - 1] ?? null);
 
 export const currentRule = computed<Rule | null>(() => {
   const at = currentStep.value;

@@ -58,7 +58,8 @@ export class DataError extends Error implements ApiProblem {
 /** Any thrown value as the problem that the page shows. */
 export function asProblem(thrown: unknown, where: string): ApiProblem & { lost: boolean } {
   if (thrown instanceof DataError) return thrown;
-  if (isProblem(thrown)) return { what: thrown.what, where: thrown.where, hint: thrown.hint, lost: false };
+  if (isProblem(thrown))
+    return { what: thrown.what, where: thrown.where, hint: thrown.hint, lost: false };
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return {
     what: text,
@@ -71,7 +72,8 @@ export function asProblem(thrown: unknown, where: string): ApiProblem & { lost: 
 /** Errors of other layers that carry the same three sentences. */
 function isProblem(thrown: unknown): thrown is ApiProblem {
   const has = (key: string): boolean =>
-    thrown instanceof Error && typeof (thrown as unknown as Record<string, unknown>)[key] === "string";
+    thrown instanceof Error &&
+    typeof (thrown as unknown as Record<string, unknown>)[key] === "string";
   return has("what") && has("where") && has("hint");
 }
 

@@ -56,6 +56,6 @@ export function embeddedBackend(doc: Document = document): Backend | null {
 /** base64 -> gzip -> JSON, with the browser's own decompressor. */
 export async function unpack(packed: string): Promise<unknown> {
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Response(bytes).body!.pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text()) as unknown;
 }

@@ -178,9 +178,7 @@ export interface Pat {
 }
 
 export type PatSources =
-  | { kind: "any" }
-  | { kind: "ordered" | "permuted"; of: Pat[] }
-  | { kind: "repeat"; of: Pat };
+  { kind: "any" } | { kind: "ordered" | "permuted"; of: Pat[] } | { kind: "repeat"; of: Pat };
 
 export interface Kernel {
   context: number;
@@ -199,15 +197,7 @@ export interface Kernel {
   localSize: number[];
 }
 
-export type ArtifactKind =
-  | "ptx"
-  | "amd_isa"
-  | "hip"
-  | "llvm"
-  | "cpu_asm"
-  | "c"
-  | "cuda"
-  | "sass";
+export type ArtifactKind = "ptx" | "amd_isa" | "hip" | "llvm" | "cpu_asm" | "c" | "cuda" | "sass";
 
 /** One source text of a kernel for one target. */
 export interface Artifact {

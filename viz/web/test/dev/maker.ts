@@ -26,7 +26,18 @@ export class Maker {
   private readonly interned = new Map<string, number>();
   private readonly tables = { ops: [], dtypes: [], args: [] } as Record<string, string[]>;
   private readonly nodes: NodeTable = {
-    id: [], op: [], dtype: [], arg: [], loc: [], tag: [], shape: [], lo: [], hi: [], ranges: [], src: [], origin: [],
+    id: [],
+    op: [],
+    dtype: [],
+    arg: [],
+    loc: [],
+    tag: [],
+    shape: [],
+    lo: [],
+    hi: [],
+    ranges: [],
+    src: [],
+    origin: [],
   };
   private next = 0;
   private initial: Bundle["initial"] | null = null;
@@ -69,8 +80,16 @@ export class Maker {
   }
 
   /** One match: `slot` becomes `to`, a new node or another slot. */
-  step(rule: number, slot: number, to: Spec | number, binds: [string, number][] = [], us = 12): void {
-    const before = new Map([...this.held].map(([s, h]) => [s, { node: h.node, src: h.src, op: h.spec.op }]));
+  step(
+    rule: number,
+    slot: number,
+    to: Spec | number,
+    binds: [string, number][] = [],
+    us = 12,
+  ): void {
+    const before = new Map(
+      [...this.held].map(([s, h]) => [s, { node: h.node, src: h.src, op: h.spec.op }]),
+    );
     const boundNodes = binds.map(([n, s]): [string, number] => [n, this.held.get(s)!.node]);
     let result = slot;
     if (typeof to === "number") {
@@ -99,7 +118,8 @@ export class Maker {
         removed!.push(s);
         added!.push(s);
       } else if (old.src.join() !== h.src.join()) moved!.push(s);
-      if (!old || old.node !== h.node || old.src.join() !== h.src.join()) set.push([s, h.node, [...h.src]]);
+      if (!old || old.node !== h.node || old.src.join() !== h.src.join())
+        set.push([s, h.node, [...h.src]]);
     }
     for (const s of before.keys())
       if (!this.held.has(s)) {
@@ -107,21 +127,43 @@ export class Maker {
         removed!.push(s);
       }
     this.steps.push({
-      rule, us, slot, result,
+      rule,
+      us,
+      slot,
+      result,
       before: before.get(slot)!.node,
       after: this.held.get(result)!.node,
-      binds: boundNodes, set, drop: drop!, removed: removed!, added: added!, moved: moved!,
+      binds: boundNodes,
+      set,
+      drop: drop!,
+      removed: removed!,
+      added: added!,
+      moved: moved!,
     });
   }
 
   bundle(extra: Partial<Bundle> = {}): Bundle {
     const { ops, dtypes, args } = this.tables;
     return {
-      version: 1, rewrite: this.rewrite, name: this.name, context: this.context, bottomUp: false,
-      ops: ops!, dtypes: dtypes!, args: args!,
-      locs: ["core/passes/lower.py:88"], tags: [], shapes: ["(64, 32)"],
-      nodes: this.nodes, origins: ["examples/digits.py:41"], slots: this.next,
-      initial: this.initial!, root: this.initial!.slot.at(-1)!, steps: this.steps, error: null, truncated: null,
+      version: 1,
+      rewrite: this.rewrite,
+      name: this.name,
+      context: this.context,
+      bottomUp: false,
+      ops: ops!,
+      dtypes: dtypes!,
+      args: args!,
+      locs: ["core/passes/lower.py:88"],
+      tags: [],
+      shapes: ["(64, 32)"],
+      nodes: this.nodes,
+      origins: ["examples/digits.py:41"],
+      slots: this.next,
+      initial: this.initial!,
+      root: this.initial!.slot.at(-1)!,
+      steps: this.steps,
+      error: null,
+      truncated: null,
       ...extra,
     };
   }

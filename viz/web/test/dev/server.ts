@@ -27,11 +27,27 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
     const reply = route(kind, Number(id), action, url, body);
     res.statusCode = reply === undefined ? 404 : 200;
     res.setHeader("Content-Type", "application/json");
-    res.end(JSON.stringify(reply ?? { error: { what: "No such thing in this trace", where: url.pathname, hint: "Choose another pass in the navigator." } }));
+    res.end(
+      JSON.stringify(
+        reply ?? {
+          error: {
+            what: "No such thing in this trace",
+            where: url.pathname,
+            hint: "Choose another pass in the navigator.",
+          },
+        },
+      ),
+    );
   });
 }
 
-function route(kind: string, id: number, action: string, url: URL, body: Record<string, string>): unknown {
+function route(
+  kind: string,
+  id: number,
+  action: string,
+  url: URL,
+  body: Record<string, string>,
+): unknown {
   switch (kind) {
     case "run":
       return run;
@@ -40,10 +56,21 @@ function route(kind: string, id: number, action: string, url: URL, body: Record<
     case "rules":
       return rules;
     case "rewrites":
-      return id === 999 ? undefined : bundleFor(id, rows.find((r) => r.kind === "rewrite" && r.id === id));
+      return id === 999
+        ? undefined
+        : bundleFor(
+            id,
+            rows.find((r) => r.kind === "rewrite" && r.id === id),
+          );
     case "kernels":
-      if (action === "compile") return { job: jobs.push({ started: Date.now(), ms: 900, result: compiled(body.target ?? "") }) - 1 };
-      if (action === "run") return { job: jobs.push({ started: Date.now(), ms: 700, result: times(body.device ?? "") }) - 1 };
+      if (action === "compile")
+        return {
+          job: jobs.push({ started: Date.now(), ms: 900, result: compiled(body.target ?? "") }) - 1,
+        };
+      if (action === "run")
+        return {
+          job: jobs.push({ started: Date.now(), ms: 700, result: times(body.device ?? "") }) - 1,
+        };
       return kernel(id);
     case "origins":
       return origins;
@@ -53,7 +80,12 @@ function route(kind: string, id: number, action: string, url: URL, body: Record<
       const job = jobs[id];
       if (!job) return undefined;
       const done = Date.now() - job.started > job.ms;
-      return { state: done ? "done" : "running", progress: "Assembling", result: done ? job.result : null, error: null } satisfies Job;
+      return {
+        state: done ? "done" : "running",
+        progress: "Assembling",
+        result: done ? job.result : null,
+        error: null,
+      } satisfies Job;
     }
     case "open":
       return {};
@@ -65,5 +97,15 @@ function route(kind: string, id: number, action: string, url: URL, body: Record<
 function times(device: string): RunResult {
   const rnd = random(5);
   const us = Array.from({ length: 100 }, () => 9.2 + rnd() * rnd() * 2 + (rnd() > 0.97 ? 6 : 0));
-  return { device, us, median: 9.8, p90: 10.3, equal: true, maxError: 2.4e-7, reference: "NumPy, float64", tolerance: 1e-5, detail: "2,048 of 2,048 outputs compared." };
+  return {
+    device,
+    us,
+    median: 9.8,
+    p90: 10.3,
+    equal: true,
+    maxError: 2.4e-7,
+    reference: "NumPy, float64",
+    tolerance: 1e-5,
+    detail: "2,048 of 2,048 outputs compared.",
+  };
 }

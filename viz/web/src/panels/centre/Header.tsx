@@ -1,7 +1,15 @@
 /** Where we are, what the step did, and how it is shown. */
 import { go, openContext, setMode } from "../../app/actions";
 import { count } from "../../app/format";
-import { currentKernel, currentRow, currentStep, rows, step, stepCount, view } from "../../app/state";
+import {
+  currentKernel,
+  currentRow,
+  currentStep,
+  rows,
+  step,
+  stepCount,
+  view,
+} from "../../app/state";
 import { stage, stats } from "../../app/stage";
 import type { Mode } from "../../app/url";
 import { Icon } from "../../ui/Icon";
@@ -56,13 +64,23 @@ export function Header() {
       )}
       <span class="sp" />
       <span class="seg" role="group" aria-label="Scope">
-        <button type="button" aria-pressed={!all} title="Nodes around the change (A)" onClick={() => go({ scope: "change" })}>
+        <button
+          type="button"
+          aria-pressed={!all}
+          title="Nodes around the change (A)"
+          onClick={() => go({ scope: "change" })}
+        >
           <span class="wide">Around change</span>
           <span class="narrow">Near</span>
-          {!all && s && <span class="t3 num wide">&ensp;{count(s.shown)}</span>}
+          {!all && s && <span class="t3 num xwide">&ensp;{count(s.shown)}</span>}
         </button>
-        <button type="button" aria-pressed={all} title="All nodes (A)" onClick={() => go({ scope: "all" })}>
-          All{s && <span class="t3 num wide">&ensp;{count(s.total)}</span>}
+        <button
+          type="button"
+          aria-pressed={all}
+          title="All nodes (A)"
+          onClick={() => go({ scope: "all" })}
+        >
+          All{s && <span class="t3 num xwide">&ensp;{count(s.total)}</span>}
         </button>
       </span>
       <span class="seg" role="group" aria-label="Diff view">
@@ -103,7 +121,7 @@ function Badge(p: { kind: "del" | "add" | "mov"; sign: string; n: number; word: 
     <span class={`badge num ${p.kind}`} aria-label={`${p.n} ${p.word}`}>
       {p.sign}
       {count(p.n)}
-      <span class="wide"> {p.word}</span>
+      <span class="xwide"> {p.word}</span>
     </span>
   );
 }

@@ -17,7 +17,7 @@ import {
 import { busy, mountStage, stage, stats } from "../../app/stage";
 import { opOf } from "../../model/content";
 import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
-import { TextDiff } from "./TextDiff";
+import { TextPane } from "./TextPane";
 
 export function Panes() {
   const host = useRef<HTMLDivElement>(null);
@@ -30,7 +30,7 @@ export function Panes() {
       <Foot />
       {mode === "text" && bundle.value && (
         <div class="cover">
-          <TextDiff />
+          <TextPane />
         </div>
       )}
       <States />
@@ -140,9 +140,7 @@ function Legend() {
               <path
                 d={d}
                 style={
-                  hollow
-                    ? { fill: "none", stroke: paint, strokeWidth: "2px" }
-                    : { fill: paint }
+                  hollow ? { fill: "none", stroke: paint, strokeWidth: "2px" } : { fill: paint }
                 }
               />
             </svg>

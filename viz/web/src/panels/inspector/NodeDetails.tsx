@@ -1,17 +1,22 @@
 /** One slot: what it holds at this step, its neighbours, and what happened to it in the pass. */
 import { computed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { go, goStep, select, toggleNodeFilter } from "../../app/actions";
-import { count, place } from "../../app/format";
-import { bundle, ruleName, sides, step, view } from "../../app/state";
+import { count, place, plural } from "../../app/format";
+import { bundle, currentStep, ruleName, sides, step, view } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Bundle } from "../../data/types";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
+import { movedSources } from "../../model/replay";
 import { Clipped, Place } from "../../ui/Text";
 import { linkedLines } from "../sources/link";
 
 const MOST_USERS = 24;
 const MOST_HISTORY = 200;
+/** What the model says of a node that only got new ids below it. */
+const REBUILT = "rebuilt";
 
 export function NodeDetails({ slot }: { slot: number }) {
   const b = bundle.value;
@@ -28,15 +33,14 @@ export function NodeDetails({ slot }: { slot: number }) {
         <History slot={slot} />
       </div>
     );
-  const change = now < 0 ? "del" : was < 0 ? "add" : was !== now ? "mov" : null;
-  const words = { del: "− removed", add: "+ added", mov: `◆ was ${uidOf(b, was)}` };
+  const change = changeOf(slot, was, now);
   return (
     <>
       <div class="sec">
         <h3>
           Node <span class="mono">{uidOf(b, c)}</span>
           <span class="sp" />
-          {change && <span class={`badge ${change}`}>{words[change]}</span>}
+          {change && <span class={`badge ${change.kind}`}>{change.text}</span>}
         </h3>
         <Facts slot={slot} b={b} c={c} />
         <div class="row wrap g4 actions">
@@ -61,6 +65,20 @@ export function NodeDetails({ slot }: { slot: number }) {
   );
 }
 
+/** What the step did to the slot, as a badge; null if nothing. */
+function changeOf(slot: number, was: number, now: number): { kind: string; text: string } | null {
+  const b = bundle.value!;
+  const { before, after } = sides.value!;
+  if (now < 0) return { kind: "del", text: "− removed" };
+  if (was < 0) return { kind: "add", text: "+ added" };
+  if (was === now) return null;
+  const moved = movedSources(before.srcOf(slot), after.srcOf(slot));
+  if (b.nodes.op[was] !== b.nodes.op[now] || currentStep.value?.slot === slot)
+    return { kind: "mov", text: `◆ was ${uidOf(b, was)} ${opOf(b, was)}` };
+  if (moved.length) return { kind: "mov", text: `◆ src ${moved.join(", ")} moved` };
+  return { kind: "", text: `rebuilt, was ${uidOf(b, was)}` };
+}
+
 function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
   const both = sides.value!;
   const side = both.after.has(slot) ? both.after : both.before;
@@ -69,14 +87,36 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
   const users = side.usersOf(slot, MOST_USERS + 1);
   const loc = place(b.locs[b.nodes.loc[c] ?? -1] ?? "");
   const origin = place(b.origins[b.nodes.origin[c] ?? -1] ?? "");
-  const shown: [string, preact.ComponentChildren][] = [
-    ["Op", <span class="mono">{opOf(b, c)} <span class="t3">{opGroup(opOf(b, c))}</span></span>],
+  const shown: [string, ComponentChildren][] = [
+    [
+      "Op",
+      <span class="mono">
+        {opOf(b, c)} <span class="t3">{opGroup(opOf(b, c))}</span>
+      </span>,
+    ],
     ["Dtype", <span class="mono">{dtypeOf(b, c) || "none"}</span>],
   ];
-  if (argOf(b, c)) shown.push(["Arg", <span class="mono"><Clipped text={argOf(b, c)} /></span>]);
-  if (shapeOf(b, c)) shown.push(["Shape", <span class="mono"><Clipped text={shapeOf(b, c)} /></span>]);
+  if (argOf(b, c))
+    shown.push([
+      "Arg",
+      <span class="mono">
+        <Clipped text={argOf(b, c)} />
+      </span>,
+    ]);
+  if (shapeOf(b, c))
+    shown.push([
+      "Shape",
+      <span class="mono">
+        <Clipped text={shapeOf(b, c)} />
+      </span>,
+    ]);
   if (lo || hi)
-    shown.push(["Bounds", <span class="mono"><Clipped text={lo === hi ? `always ${lo}` : `${lo} .. ${hi}`} /></span>]);
+    shown.push([
+      "Bounds",
+      <span class="mono">
+        <Clipped text={lo === hi ? `always ${lo}` : `${lo} .. ${hi}`} />
+      </span>,
+    ]);
   if (rangesOf(b, c)) shown.push(["Ranges", <Ranges text={rangesOf(b, c)} />]);
   shown.push(["Sources", <Sources slot={slot} />]);
   shown.push([
@@ -89,7 +129,13 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
   ]);
   if (origin.file) shown.push(["Your line", <Place {...origin} />]);
   if (loc.file) shown.push(["Made at", <Place {...loc} />]);
-  if (tagOf(b, c)) shown.push(["Tag", <span class="mono"><Clipped text={tagOf(b, c)} /></span>]);
+  if (tagOf(b, c))
+    shown.push([
+      "Tag",
+      <span class="mono">
+        <Clipped text={tagOf(b, c)} />
+      </span>,
+    ]);
   return (
     <dl class="kv">
       {shown.map(([name, value]) => (
@@ -124,7 +170,7 @@ function Sources({ slot }: { slot: number }) {
   const known = before.has(slot) && after.has(slot);
   if (!now.length && !old.length) return <span class="t3">none</span>;
   return (
-    <span class="row wrap g4">
+    <span class="row wrap list">
       {now.map((s, i) => (
         <span key={i} class="row g4">
           {known && old[i] !== s && old[i] !== undefined && <SlotLink slot={old[i]} sign="del" />}
@@ -138,7 +184,7 @@ function Sources({ slot }: { slot: number }) {
 
 function Slots({ slots, more }: { slots: readonly number[]; more: boolean }) {
   return (
-    <span class="row wrap g4">
+    <span class="row wrap list">
       {slots.map((s) => (
         <SlotLink key={s} slot={s} sign={null} />
       ))}
@@ -179,17 +225,22 @@ const historyOf = computed(() => {
 
 function History({ slot }: { slot: number }) {
   const all = historyOf.value(slot);
+  const [unfolded, unfold] = useState(false);
+  const told = unfolded ? all : all.filter((h) => h.what !== REBUILT);
+  const folded = all.length - told.length;
   const b = bundle.value;
   const c = sides.value?.after.nodeOf(slot) ?? -1;
   const origin = b && c >= 0 ? place(b.origins[b.nodes.origin[c] ?? -1] ?? "") : null;
-  const at = all.findLast((h) => h.step <= step.value);
+  const at = told.findLast((h) => h.step <= step.value);
   const lines = b && c >= 0 ? linkedLines.value(b.nodes.id[c] ?? -1) : 0;
   return (
     <>
       <h3>
         History in this pass
         <span class="sp" />
-        <span class="num">{count(all.length)}</span>
+        <span class="num">
+          {folded > 0 ? `${count(told.length)} of ${count(all.length)}` : count(all.length)}
+        </span>
       </h3>
       <ul class="hist">
         {origin?.file && (
@@ -197,7 +248,7 @@ function History({ slot }: { slot: number }) {
             <Place {...origin} />
           </li>
         )}
-        {all.slice(0, MOST_HISTORY).map((h) => (
+        {told.slice(0, MOST_HISTORY).map((h) => (
           <li key={h.step} class={h === at ? "on" : undefined}>
             <button type="button" class="link el" onClick={() => goStep(h.step)}>
               {h.what}
@@ -208,17 +259,24 @@ function History({ slot }: { slot: number }) {
                 </>
               )}
             </button>
-            <span class="t3 num">{h.step}</span>
+            <span class="t3 num">{count(h.step)}</span>
           </li>
         ))}
-        {all.length > MOST_HISTORY && (
+        {told.length > MOST_HISTORY && (
           <li>
-            <span class="t3">{count(all.length - MOST_HISTORY)} later changes; filter by this node to see them</span>
+            <span class="t3">{count(told.length - MOST_HISTORY)} later changes not listed</span>
+          </li>
+        )}
+        {folded > 0 && (
+          <li>
+            <button type="button" class="link t3" onClick={() => unfold(true)}>
+              {plural(folded, "rebuild")} because a source changed
+            </button>
           </li>
         )}
         {lines > 0 && (
           <li>
-            <span class="t2">{count(lines)} lines in the sources below</span>
+            <span class="t2">{plural(lines, "line")} in the sources below</span>
           </li>
         )}
       </ul>

@@ -9,8 +9,8 @@ export function NodeTab() {
       <div class="state">
         <span class="h">No node selected</span>
         <span>
-          Click one in the graph, or press <kbd>H</kbd> <kbd>J</kbd> <kbd>K</kbd> <kbd>L</kbd> to walk
-          along its edges.
+          Click one in the graph, or press <kbd>H</kbd> <kbd>J</kbd> <kbd>K</kbd> <kbd>L</kbd> to
+          walk along its edges.
         </span>
       </div>
     );

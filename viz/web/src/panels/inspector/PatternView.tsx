@@ -50,11 +50,7 @@ export function PatternView({ pattern }: { pattern: Pat }) {
 function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => void }) {
   const kinds = [n.kind, n.name && n.kind === "op" ? "bound" : ""].join(" ");
   return (
-    <g
-      class={kinds}
-      onPointerEnter={() => lightFor(n.name)}
-      onPointerLeave={() => lightFor(null)}
-    >
+    <g class={kinds} onPointerEnter={() => lightFor(n.name)} onPointerLeave={() => lightFor(null)}>
       <rect
         x={n.x - n.width / 2}
         y={n.y - HALF}
@@ -97,7 +93,11 @@ function Bindings({ slots, lightFor }: BindingsProps) {
         const slot = slots.find(([n]) => n === name)?.[1];
         const lo = b.nodes.lo[c] ?? "";
         const hi = b.nodes.hi[c] ?? "";
-        const more = [argOf(b, c).slice(0, 40), lo && lo !== hi ? `${lo}..${hi}` : "", rangesOf(b, c)];
+        const more = [
+          argOf(b, c).slice(0, 40),
+          lo && lo !== hi ? `${lo}..${hi}` : "",
+          rangesOf(b, c),
+        ];
         return (
           <>
             <dt class="mono acc b">{name}</dt>

@@ -1,7 +1,15 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
 import { go, nextMatch, toggleRuleFilter } from "../../app/actions";
 import { count, micros, plural, place } from "../../app/format";
-import { bundle, currentRow, currentRule, currentStep, ruleName, step, view } from "../../app/state";
+import {
+  bundle,
+  currentRow,
+  currentRule,
+  currentStep,
+  ruleName,
+  step,
+  view,
+} from "../../app/state";
 import type { Rule } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { CodeLines } from "../../ui/CodeLines";
@@ -74,7 +82,13 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
           >
             Only this rule
           </button>
-          <button type="button" class="btn sm" title="N" disabled={here < 2} onClick={() => nextMatch(1)}>
+          <button
+            type="button"
+            class="btn sm"
+            title="N"
+            disabled={here < 2}
+            onClick={() => nextMatch(1)}
+          >
             Next match
           </button>
         </div>

@@ -80,7 +80,8 @@ export function layoutPattern(root: Pat): PatDrawing {
     nodes.push(p.node);
     for (const [i, s] of p.sources.entries()) {
       collect(s);
-      const spread = (i - (p.sources.length - 1) / 2) * Math.min(14, p.node.width / (p.sources.length + 1));
+      const spread =
+        (i - (p.sources.length - 1) / 2) * Math.min(14, p.node.width / (p.sources.length + 1));
       edges.push({
         x1: s.node.x,
         y1: s.node.y + HEIGHT / 2,

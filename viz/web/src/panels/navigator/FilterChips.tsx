@@ -101,7 +101,12 @@ interface Item {
 
 function Choice({ what, items }: { what: string; items: () => Item[] }) {
   return (
-    <Menu label={`Filter by ${what.toLowerCase()}`} class="chip" button={what} disabled={!bundle.value}>
+    <Menu
+      label={`Filter by ${what.toLowerCase()}`}
+      class="chip"
+      button={what}
+      disabled={!bundle.value}
+    >
       {(close) => <ChoiceList what={what} items={items()} close={close} />}
     </Menu>
   );

@@ -1,12 +1,12 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
-import { goStep, openContext, openRewrite } from "../../app/actions";
+import { clearFilters, goStep, openContext, openRewrite } from "../../app/actions";
 import { count, millis, plural } from "../../app/format";
 import { bundle, connection, loading, rows, ruleName, step, view } from "../../app/state";
 import type { Row, Step } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
-import { rowKey, stepKey, type Line } from "./fold";
+import { stepKey, type Line } from "./fold";
 import { cursor, lines, openKeys, setOpen, slowest } from "./tree";
 
 const LINE = 24;
@@ -24,7 +24,9 @@ export function TreeList() {
       </div>
       {all.length === 0 && (
         <div class="state">
-          {connection.value.kind === "starting" ? "Reading the run" : "No pass has been recorded yet"}
+          {connection.value.kind === "starting"
+            ? "Reading the run"
+            : "No pass has been recorded yet"}
         </div>
       )}
       <VirtualList
@@ -69,6 +71,7 @@ function activate(line: Line): void {
   cursor.value = line.key;
   if (line.kind === "step") goStep(line.step);
   else if (line.kind === "more") goStep(line.to);
+  else if (line.kind === "none") clearFilters();
   else if (line.kind === "gap") goStep(line.first);
   else if (line.kind === "unchanged") setOpen(line.key, !line.open);
   else {
@@ -97,6 +100,14 @@ function TreeLine({ line, top }: { line: Line; top: number }) {
         <div {...common} class={`trow fold${cur}`} aria-expanded={line.open}>
           <Twist open={line.open} />
           <span class="n el">{plural(line.count, "pass", "passes")} changed nothing</span>
+        </div>
+      );
+    case "none":
+      return (
+        <div {...common} class={`trow fold${cur}`}>
+          <span class="tw" />
+          <span class="n el">No step passes the filters</span>
+          <span class="acc">Clear</span>
         </div>
       );
     case "gap":
@@ -150,7 +161,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   if (!row) return null;
   const { open, key } = p.line;
   const on = isCurrent(row);
-  const soft = on && open === true && step.value > 0;
+  const soft = on && open === true && lines.value.some((l) => l.key === stepKey(step.value));
   const share = row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
   return (
     <div
@@ -187,21 +198,13 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           !
         </span>
       )}
-      {row.status === "open" && (
-        <span class="dot" role="img" aria-label="running" />
-      )}
+      {row.status === "open" && <span class="dot" role="img" aria-label="running" />}
       <span class="bar" title={millis(row.ms)} aria-label={`took ${millis(row.ms)}`} role="img">
         <i style={{ width: `${Math.max(4, share * 100)}%` }} />
       </span>
       <span class="c">{count(row.steps)}</span>
     </div>
   );
-}
-
-/** Key of the current line, for focus from elsewhere. */
-export function cursorToCurrent(): void {
-  const row = rows.peek().find((r) => r.kind === "rewrite" && r.id === view.peek().rewrite);
-  if (row) cursor.value = rowKey(row.row);
 }
 
 function Twist({ open }: { open: boolean }) {

@@ -12,6 +12,7 @@ export type Line =
   | { kind: "row"; key: string; row: number; depth: number; open: boolean | null }
   | { kind: "unchanged"; key: string; parent: number; depth: number; count: number; open: boolean }
   | { kind: "step"; key: string; step: number; depth: number }
+  | { kind: "none"; key: string; depth: number }
   | { kind: "gap"; key: string; depth: number; count: number; first: number }
   | { kind: "more"; key: string; depth: number; count: number; to: number; earlier: boolean };
 
@@ -77,14 +78,21 @@ export function isUnchanged(row: Row): boolean {
 /** The page of steps that holds the current one, with what lies before and after it. */
 export function stepLines(input: FoldInput, depth: number): Line[] {
   const { steps, step, filtered } = input;
-  if (!steps.length) return [];
+  if (!steps.length) return filtered ? [{ kind: "none", key: "none", depth }] : [];
   let at = steps.findIndex((k) => k >= step);
   if (at < 0) at = steps.length - 1;
   const from = Math.floor(at / STEP_PAGE) * STEP_PAGE;
   const to = Math.min(from + STEP_PAGE, steps.length);
   const lines: Line[] = [];
   if (from > 0)
-    lines.push({ kind: "more", key: "m-", depth, count: from, to: steps[from - 1]!, earlier: true });
+    lines.push({
+      kind: "more",
+      key: "m-",
+      depth,
+      count: from,
+      to: steps[from - 1]!,
+      earlier: true,
+    });
   for (let i = from; i < to; i++) {
     const k = steps[i]!;
     const before = i > 0 ? steps[i - 1]! : 0;
@@ -93,7 +101,14 @@ export function stepLines(input: FoldInput, depth: number): Line[] {
     lines.push({ kind: "step", key: stepKey(k), step: k, depth });
   }
   if (to < steps.length)
-    lines.push({ kind: "more", key: "m+", depth, count: steps.length - to, to: steps[to]!, earlier: false });
+    lines.push({
+      kind: "more",
+      key: "m+",
+      depth,
+      count: steps.length - to,
+      to: steps[to]!,
+      earlier: false,
+    });
   return lines;
 }
 

@@ -31,7 +31,8 @@ export function startSearch(): void {
           searchError.value = null;
         })
         .catch((thrown: unknown) => {
-          if (!isAbort(thrown) && !mine.signal.aborted) searchError.value = asProblem(thrown, "search");
+          if (!isAbort(thrown) && !mine.signal.aborted)
+            searchError.value = asProblem(thrown, "search");
         });
     }, DEBOUNCE_MS);
   });

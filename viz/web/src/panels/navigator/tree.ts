@@ -63,7 +63,12 @@ export function startTree(): void {
 }
 
 export function unfoldAll(): void {
-  openKeys.value = new Set(rows.peek().filter((r: Row) => r.kind === "context").map((r) => rowKey(r.row)));
+  openKeys.value = new Set(
+    rows
+      .peek()
+      .filter((r: Row) => r.kind === "context")
+      .map((r) => rowKey(r.row)),
+  );
 }
 
 /** Folds all but the way to the current pass. */

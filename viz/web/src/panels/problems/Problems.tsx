@@ -41,7 +41,7 @@ export function Problems() {
           {all.map((p, i) => (
             <tr key={i}>
               <td>
-                <span class="row top">
+                <span class="row start">
                   <span class="sig del">!</span>
                   {p.rewrite !== null && rewriteRows.value.has(p.rewrite) ? (
                     <button

@@ -77,7 +77,7 @@ function Controls() {
       <span class="sp" />
       <b class="num">
         {count(k)}
-        <span class="t3">/{count(n)}</span>
+        {n < 1000 && <span class="t3">/{count(n)}</span>}
       </b>
     </div>
   );
@@ -169,7 +169,10 @@ function Strip() {
         {...pointing(scale)}
       />
       {preview.value !== null && (
-        <div class="tip num" style={{ left: `${Math.min(Math.max(xOf(scale, k), 60), width - 60)}px` }}>
+        <div
+          class="tip num"
+          style={{ left: `${Math.min(Math.max(xOf(scale, k), 60), width - 60)}px` }}
+        >
           {k ? `${count(k)}  ${at ? ruleName(at.rule) : ""}` : "input graph"}
         </div>
       )}

@@ -30,12 +30,7 @@ export function stepAt(scale: Scale, x: number): number {
 }
 
 /** The passing step nearest to `k` if one lies within `pixels` of it; `k` itself otherwise. */
-export function snap(
-  scale: Scale,
-  k: number,
-  passing: readonly number[],
-  pixels = 4,
-): number {
+export function snap(scale: Scale, k: number, passing: readonly number[], pixels = 4): number {
   let best = k;
   let distance = pixels / scale.pitch;
   for (const candidate of passing) {

@@ -8,9 +8,10 @@ import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "./columns";
 import { sourceEditor, type SourceEditor } from "./editor";
-import { cancelCompile, compile, compiling, kernel, kernelOrigins } from "./kernel";
+import { cancelCompile, compile, compiling, kernel } from "./kernel";
 import { languageOf } from "./languages";
-import { lineIndex, linesOf, originMap, pointedNode, sameOrigin, slotsOfLine } from "./link";
+import { lineIndex, linesOf, sameOrigin, slotsOfLine } from "./lines";
+import { nodeOrigins, pointedNode } from "./link";
 import { pointedLine } from "./pointed";
 
 const MOST_LIT = 400;
@@ -27,7 +28,11 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
           <CopyButton text={artifact.text} what={`${kindName(artifact.kind)} source`} />
         )}
       </div>
-      {artifact && !artifact.error ? <Loaded artifact={artifact} /> : <Missing id={id} artifact={artifact} />}
+      {artifact && !artifact.error ? (
+        <Loaded artifact={artifact} />
+      ) : (
+        <Missing id={id} artifact={artifact} />
+      )}
     </section>
   );
 }
@@ -53,7 +58,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
 
   const line = pointedLine.value;
   const { id, selected } = pointedNode.value;
-  const origins = originMap(kernelOrigins.value);
+  const origins = nodeOrigins.value;
   const marked =
     line !== null
       ? line.key === key
@@ -96,7 +101,7 @@ function slotsUnder(artifact: Artifact, line: number): number[] {
   const b = bundle.peek();
   const both = sides.peek();
   if (!b || !both) return [];
-  const origins = originMap(kernelOrigins.peek());
+  const origins = nodeOrigins.peek();
   return slotsOfLine(b, both.after, origins, artifact, line).slice(0, MOST_LIT);
 }
 
@@ -146,9 +151,7 @@ function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined 
   return (
     <>
       <div class="cb" />
-      <div class="state">
-        {kernel.value ? `Not recorded for ${target}.` : "Reading the kernel"}
-      </div>
+      <div class="state">{kernel.value ? `Not recorded for ${target}.` : "Reading the kernel"}</div>
     </>
   );
 }

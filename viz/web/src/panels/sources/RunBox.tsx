@@ -23,7 +23,9 @@ const state = signal<State>({ kind: "idle" });
 const device = signal<string | null>(null);
 const chosen = computed(() => {
   const devices = run.value?.devices ?? [];
-  return device.value !== null && devices.includes(device.value) ? device.value : (devices[0] ?? null);
+  return device.value !== null && devices.includes(device.value)
+    ? device.value
+    : (devices[0] ?? null);
 });
 let job: AbortController | null = null;
 
@@ -75,7 +77,8 @@ export function cancelRun(): boolean {
 export function RunBox() {
   const k = kernel.value;
   if (!k) return null;
-  if (!data().server) return <span class="t3 nw">Open the trace with uopviz to run this kernel</span>;
+  if (!data().server)
+    return <span class="t3 nw">Open the trace with uopviz to run this kernel</span>;
   const devices = run.value?.devices ?? [];
   const s = state.value;
   return (
@@ -133,10 +136,14 @@ export function RunBox() {
 
 function Recorded({ us, launches }: { us: number[]; launches: number }) {
   if (!launches) return null;
-  const median = quantile([...us].sort((a, z) => a - z), 0.5);
+  const median = quantile(
+    [...us].sort((a, z) => a - z),
+    0.5,
+  );
   return (
     <span class="t2 num nw wide">
-      {plural(launches, "launch", "launches")} in the run{us.length > 0 && `, median ${micros(median)}`}
+      {plural(launches, "launch", "launches")} in the run
+      {us.length > 0 && `, median ${micros(median)}`}
     </span>
   );
 }
@@ -194,7 +201,11 @@ function Card({ r }: { r: RunResult }) {
         <div class="row t3 small num">
           <span>{micros(h.from)}</span>
           <span class="sp" />
-          {h.beyond > 0 && <span>{plural(h.beyond, "slower run")}, up to {micros(Math.max(...r.us))}</span>}
+          {h.beyond > 0 && (
+            <span>
+              {plural(h.beyond, "slower run")}, up to {micros(Math.max(...r.us))}
+            </span>
+          )}
           {h.beyond === 0 && <span>{micros(h.to)}</span>}
         </div>
       </div>
@@ -234,7 +245,11 @@ function Bars(p: { us: number[]; mark: number; width: number; height: number }) 
 
 function Failed({ error }: { error: ApiProblem }) {
   return (
-    <Menu label="Why the run failed" class="btn sm quiet cdel" button={<span class="el">! {error.what}</span>}>
+    <Menu
+      label="Why the run failed"
+      class="btn sm quiet cdel"
+      button={<span class="el">! {error.what}</span>}
+    >
       {() => (
         <div class="pop">
           <b>{error.what}</b>

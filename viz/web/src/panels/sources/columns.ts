@@ -1,7 +1,7 @@
 /** Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". Pure. */
 import type { Artifact, ArtifactKind } from "../../data/types";
 
-const NAMES: Record<ArtifactKind, string> = {
+const NAMES: Readonly<Partial<Record<string, string>>> = {
   ptx: "PTX",
   amd_isa: "AMD ISA",
   hip: "HIP",
@@ -19,7 +19,7 @@ export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1)
 export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":")) as ArtifactKind;
 
 export function kindName(kind: string): string {
-  return NAMES[kind as ArtifactKind] ?? kind;
+  return NAMES[kind] ?? kind;
 }
 
 /** What compiling for a target gives, as far as the page can tell before asking. */
@@ -30,7 +30,10 @@ export function kindsOfTarget(target: string): ArtifactKind[] {
 }
 
 /** All columns that can be shown: recorded ones first, then what targets would give. */
-export function possibleColumns(artifacts: readonly Artifact[], targets: readonly string[]): string[] {
+export function possibleColumns(
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+): string[] {
   const keys = artifacts.map(columnKey);
   for (const target of targets)
     for (const kind of kindsOfTarget(target)) {
@@ -46,7 +49,10 @@ export function possibleColumns(artifacts: readonly Artifact[], targets: readonl
  * The columns of a page that nobody has set: of each main kind its best target, recorded before
  * compilable, NVIDIA and AMD next to each other.
  */
-export function chooseColumns(artifacts: readonly Artifact[], targets: readonly string[]): string[] {
+export function chooseColumns(
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+): string[] {
   const possible = possibleColumns(artifacts, targets);
   const recorded = new Set(artifacts.map(columnKey));
   const chosen: string[] = [];

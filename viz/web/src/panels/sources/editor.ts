@@ -152,10 +152,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     const first = inside[0];
     view.dispatch({
       effects: [
-        marks.reconfigure([
-          EditorView.decorations.of(set),
-          gutterLineClass.of(gutter.finish()),
-        ]),
+        marks.reconfigure([EditorView.decorations.of(set), gutterLineClass.of(gutter.finish())]),
         ...(reveal && first !== undefined && !lineInView(first)
           ? [EditorView.scrollIntoView(doc.line(first + 1).from, { y: "center" })]
           : []),

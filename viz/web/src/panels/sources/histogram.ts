@@ -18,12 +18,12 @@ export function quantile(sorted: readonly number[], q: number): number {
   return low + (sorted[Math.ceil(at)]! - low) * (at - Math.floor(at));
 }
 
-/** Bins from the fastest launch to the 99th percentile (with a little room). */
+/** Bins from the fastest launch to the 95th percentile (with a little room). */
 export function histogram(us: readonly number[], bins = 32): Histogram {
   const sorted = us.filter((t) => Number.isFinite(t)).sort((a, z) => a - z);
   const from = sorted[0] ?? 0;
-  const top = quantile(sorted, 0.99);
-  const to = top > from ? from + (top - from) * 1.1 : from + Math.max(from * 0.1, 0.1);
+  const top = quantile(sorted, 0.95);
+  const to = top > from ? from + (top - from) * 1.2 : from + Math.max(from * 0.1, 0.1);
   const out: Histogram = { bins: new Array<number>(bins).fill(0), from, to, beyond: 0 };
   for (const t of sorted) {
     if (t > to) out.beyond += 1;

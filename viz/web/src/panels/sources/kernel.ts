@@ -18,7 +18,8 @@ export const kernelOrigins = signal<Origins | null>(null);
 export const columnsShown = signal(false);
 
 /** Compiling, or failed to: by target. */
-export type Compiling = { state: "running"; progress: string } | { state: "error"; error: ApiProblem };
+export type Compiling =
+  { state: "running"; progress: string } | { state: "error"; error: ApiProblem };
 export const compiling = signal<ReadonlyMap<string, Compiling>>(new Map());
 /** Artifacts compiled here, of the current kernel. */
 const compiled = signal<readonly Artifact[]>([]);
@@ -44,7 +45,7 @@ export function startKernel(): void {
   let fetching: AbortController | null = null;
   effect(() => {
     const context = currentKernel.value?.id ?? null;
-    if (kernel.peek()?.context === context && context !== null) return;
+    if (kernel.peek()?.context === context) return;
     fetching?.abort();
     cancelCompiles();
     batch(() => {
@@ -91,7 +92,8 @@ async function fetchKernel(context: number, signal: AbortSignal): Promise<void> 
       kernelOrigins.value = origins;
     });
   } catch (thrown) {
-    if (!isAbort(thrown) && !signal.aborted) kernelError.value = asProblem(thrown, `kernel ${context}`);
+    if (!isAbort(thrown) && !signal.aborted)
+      kernelError.value = asProblem(thrown, `kernel ${context}`);
   }
 }
 

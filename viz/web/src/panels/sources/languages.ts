@@ -68,7 +68,8 @@ export interface LexState {
 
 export const startState = (): LexState => ({ inBlock: false, quote: "", sawWord: false });
 
-const NUMBER = /^(?:0[xX][0-9a-fA-F]+|0[fdFD][0-9a-fA-F]{8,16}|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?[fFuUlL]*)/;
+const NUMBER =
+  /^(?:0[xX][0-9a-fA-F]+|0[fdFD][0-9a-fA-F]{8,16}|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?[fFuUlL]*)/;
 const WORD = /^(?:[@.]?[A-Za-z_$][\w.$:]*|[%][\w.$]+|@)/;
 const STRING = /^(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?)/;
 
@@ -133,7 +134,7 @@ export function pieces(
   state: LexState,
 ): { text: string; kind: TokenKind }[] {
   const out: { text: string; kind: TokenKind }[] = [];
-  for (let at = 0; at < line.length; ) {
+  for (let at = 0; at < line.length;) {
     const { length, kind } = readToken(name, line, at, state);
     const text = line.slice(at, at + length);
     const last = out.at(-1);

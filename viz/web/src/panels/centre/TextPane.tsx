@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clip, count } from "../../app/format";
 import { bundle, sides, step } from "../../app/state";
-import { graphText, textDiff } from "../../model/textdiff";
+import { graphText, textDiff } from "./textdiff";
 import { visibleRange } from "../navigator/fold";
 
 const LINE = 16;
@@ -28,7 +28,7 @@ const diff = computed<Shown[]>(() => {
   });
   if (!keep.includes(1)) return lines.map((line, key) => ({ ...line, key }));
   const out: Shown[] = [];
-  for (let i = 0; i < lines.length; ) {
+  for (let i = 0; i < lines.length;) {
     if (keep[i]) {
       out.push({ ...lines[i]!, key: i });
       i += 1;
@@ -42,7 +42,7 @@ const diff = computed<Shown[]>(() => {
   return out;
 });
 
-export function TextDiff() {
+export function TextPane() {
   const box = useRef<HTMLDivElement>(null);
   const [scroll, setScroll] = useState(0);
   const [height, setHeight] = useState(400);

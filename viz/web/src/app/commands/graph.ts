@@ -1,0 +1,103 @@
+/** Commands of the graph panes. */
+import { setMode, toggleScope } from "../actions";
+import { stage } from "../stage";
+import { type Command, hasPass, hasSlot, hasStep } from "./command";
+
+export const graphCommands: readonly Command[] = [
+  {
+    id: "scope",
+    title: "All nodes, or around the change",
+    group: "Graph",
+    keys: ["A"],
+    when: hasPass,
+    run: toggleScope,
+  },
+  {
+    id: "merged",
+    title: "Before and after in one graph",
+    group: "Graph",
+    keys: ["M"],
+    when: hasPass,
+    run: () => setMode("merged"),
+  },
+  {
+    id: "text",
+    title: "Text diff",
+    group: "Graph",
+    keys: ["D"],
+    when: hasPass,
+    run: () => setMode("text"),
+  },
+  {
+    id: "fit",
+    title: "Fit the graph",
+    group: "Graph",
+    keys: ["0"],
+    when: hasPass,
+    run: () => stage.peek()?.fit(),
+  },
+  {
+    id: "in",
+    title: "Zoom in",
+    group: "Graph",
+    keys: ["+", "="],
+    when: hasPass,
+    run: () => stage.peek()?.zoomBy(1.25),
+  },
+  {
+    id: "out",
+    title: "Zoom out",
+    group: "Graph",
+    keys: ["-"],
+    when: hasPass,
+    run: () => stage.peek()?.zoomBy(0.8),
+  },
+  {
+    id: "reveal",
+    title: "Bring the change into view",
+    group: "Graph",
+    keys: ["C"],
+    when: hasStep,
+    run: () => stage.peek()?.revealChange(),
+  },
+  {
+    id: "walk-h",
+    title: "Walk to the node on the left",
+    group: "Graph",
+    keys: ["H"],
+    when: hasPass,
+    run: () => stage.peek()?.walk("h"),
+  },
+  {
+    id: "walk-j",
+    title: "Walk to a user",
+    group: "Graph",
+    keys: ["J"],
+    when: hasPass,
+    run: () => stage.peek()?.walk("j"),
+  },
+  {
+    id: "walk-k",
+    title: "Walk to a source",
+    group: "Graph",
+    keys: ["K"],
+    when: hasPass,
+    run: () => stage.peek()?.walk("k"),
+  },
+  {
+    id: "walk-l",
+    title: "Walk to the node on the right",
+    group: "Graph",
+    keys: ["L"],
+    when: hasPass,
+    run: () => stage.peek()?.walk("l"),
+  },
+  {
+    id: "group",
+    title: "Open the folded group",
+    group: "Graph",
+    keys: ["Enter"],
+    when: hasSlot,
+    run: () => stage.peek()?.openGroup(),
+  },
+];

@@ -1,0 +1,118 @@
+/** Commands of the page itself. */
+import { foldAll, unfoldAll } from "../../panels/navigator/tree";
+import { cancelRun } from "../../panels/sources/RunBox";
+import { copyText } from "../../ui/Text";
+import { announce, cancelLoading, data, select } from "../actions";
+import { letterKeys, sizes } from "../prefs";
+import { focusRegion } from "../regions";
+import { currentKernel, loading, overlay, sidePanel, view } from "../state";
+import { toggleTheme } from "../theme";
+import { type Command, live } from "./command";
+
+export const pageCommands: readonly Command[] = [
+  {
+    id: "palette",
+    title: "Search or run a command",
+    group: "Page",
+    keys: ["Ctrl K"],
+    run: () => (overlay.value = "palette"),
+  },
+  { id: "search", title: "Search the run", group: "Page", keys: ["/"], run: () => focusSearch() },
+  {
+    id: "keys",
+    title: "All keys",
+    group: "Page",
+    keys: ["?"],
+    run: () => (overlay.value = "keys"),
+  },
+  { id: "back", title: "Back", group: "Page", keys: ["Alt ArrowLeft"], run: () => history.back() },
+  {
+    id: "forward",
+    title: "Forward",
+    group: "Page",
+    keys: ["Alt ArrowRight"],
+    run: () => history.forward(),
+  },
+  {
+    id: "link",
+    title: "Copy a link to this step",
+    group: "Page",
+    keys: ["Y"],
+    run: () => copyText(location.href, "The link"),
+  },
+  {
+    id: "export",
+    title: "Export the whole run as one file",
+    group: "Page",
+    keys: ["E"],
+    when: live,
+    run: () => location.assign(data().server!.exportUrl([])),
+  },
+  {
+    id: "export-kernel",
+    title: "Export this kernel as one file",
+    group: "Page",
+    keys: [],
+    when: () => live() && currentKernel.value !== null,
+    run: () => location.assign(data().server!.exportUrl([currentKernel.peek()!.id])),
+  },
+  { id: "theme", title: "Light or dark", group: "Page", keys: [], run: toggleTheme },
+  {
+    id: "letters",
+    title: "Single-letter keys on or off",
+    group: "Page",
+    keys: [],
+    run: () => {
+      letterKeys.value = !letterKeys.peek();
+      announce(`Single-letter keys are ${letterKeys.peek() ? "on" : "off"}`);
+    },
+  },
+  {
+    id: "sizes",
+    title: "Reset the panel sizes",
+    group: "Page",
+    keys: [],
+    run: () => (sizes.value = { nav: null, insp: null, scrub: null, drawer: null }),
+  },
+  { id: "fold", title: "Fold the navigator", group: "Page", keys: [], run: foldAll },
+  { id: "unfold", title: "Unfold the navigator", group: "Page", keys: [], run: unfoldAll },
+  {
+    id: "region",
+    title: "Next region of the page",
+    group: "Page",
+    keys: ["F6"],
+    run: () => focusRegion(1),
+  },
+  {
+    id: "region-back",
+    title: "Previous region of the page",
+    group: "Page",
+    keys: ["Shift F6"],
+    run: () => focusRegion(-1),
+  },
+  {
+    id: "escape",
+    title: "Close, cancel, or clear the selection",
+    group: "Page",
+    keys: ["Escape"],
+    run: escape,
+  },
+];
+
+/** Esc undoes the innermost thing that is open or running. */
+function escape(): void {
+  if (overlay.peek()) overlay.value = null;
+  else if (sidePanel.peek()) sidePanel.value = null;
+  else if (loading.peek()) cancelLoading();
+  else if (cancelRun()) announce("Run cancelled");
+  else if (view.peek().slot !== null) select(null);
+}
+
+function focusSearch(): void {
+  if (matchMedia("(max-width: 1079px)").matches) sidePanel.value = "nav";
+  requestAnimationFrame(() => {
+    const input = document.querySelector<HTMLInputElement>("#search");
+    input?.focus();
+    input?.select();
+  });
+}

@@ -1,0 +1,88 @@
+/** Commands about the rule, the selected node and the kernel's sources. */
+import { toggleDrawer } from "../../panels/sources/Drawer";
+import { canRun, runKernel } from "../../panels/sources/RunBox";
+import { openEditor } from "../../ui/Text";
+import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../actions";
+import { shownSources } from "../prefs";
+import { currentRule, currentStep, filtered, view } from "../state";
+import { type Command, hasSlot, hasStep } from "./command";
+
+export const subjectCommands: readonly Command[] = [
+  {
+    id: "rule",
+    title: "Only steps of this rule",
+    group: "Rule and node",
+    keys: ["F"],
+    when: hasStep,
+    run: () => currentStep.peek() && toggleRuleFilter(currentStep.peek()!.rule),
+  },
+  {
+    id: "node",
+    title: "Only steps that touch the selected node",
+    group: "Rule and node",
+    keys: ["T"],
+    when: hasSlot,
+    run: () => toggleNodeFilter(view.peek().slot!),
+  },
+  {
+    id: "clear",
+    title: "Clear all filters",
+    group: "Rule and node",
+    keys: ["X"],
+    when: () => filtered.value,
+    run: clearFilters,
+  },
+  {
+    id: "matched",
+    title: "Select the matched node",
+    group: "Rule and node",
+    keys: ["G"],
+    when: hasStep,
+    run: () => select(currentStep.peek()!.result),
+  },
+  {
+    id: "editor",
+    title: "Open the rule in the editor",
+    group: "Rule and node",
+    keys: ["O"],
+    when: () => currentRule.value !== null,
+    run: () => openEditor(currentRule.peek()!.file, currentRule.peek()!.line),
+  },
+  {
+    id: "tab",
+    title: "Step or node in the inspector",
+    group: "Rule and node",
+    keys: ["I"],
+    run: () => go({ tab: view.peek().tab === "step" ? "node" : "step" }, "replace"),
+  },
+  {
+    id: "drawer",
+    title: "Open or close the sources",
+    group: "Sources",
+    keys: ["S"],
+    run: () => toggleDrawer("source"),
+  },
+  {
+    id: "problems",
+    title: "Problems",
+    group: "Sources",
+    keys: ["Shift P"],
+    run: () => toggleDrawer("problems"),
+  },
+  {
+    id: "run",
+    title: "Run the kernel",
+    group: "Sources",
+    keys: ["R"],
+    when: canRun,
+    run: runKernel,
+  },
+  {
+    id: "sources-reset",
+    title: "Let the page choose the sources",
+    group: "Sources",
+    keys: [],
+    when: () => shownSources.value !== null,
+    run: () => (shownSources.value = null),
+  },
+];

@@ -1,0 +1,144 @@
+// @vitest-environment jsdom
+import { gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { asProblem, DataError, type ServerActions } from "../src/data/backend";
+import { embeddedBackend } from "../src/data/embedded";
+import { httpBackend } from "../src/data/http";
+import { follow } from "../src/data/jobs";
+import { searchLocally } from "../src/data/search";
+import type { Job } from "../src/data/types";
+import { rows, rules, run } from "./dev/fixture";
+
+const json = (body: unknown, status = 200): Response =>
+  new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+
+describe("http", () => {
+  it("asks relative to the page and sends its cookie", async () => {
+    const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: 3 })));
+    const backend = httpBackend("", fetcher);
+    expect(await backend.tree(3)).toEqual({ rows: [], total: 3 });
+    expect(fetcher).toHaveBeenCalledWith(
+      "api/tree?since=3",
+      expect.objectContaining({ credentials: "same-origin" }),
+    );
+    await backend.search("a b&c", new AbortController().signal);
+    expect(fetcher).toHaveBeenLastCalledWith("api/search?q=a%20b%26c", expect.anything());
+    expect(backend.server!.exportUrl([3, 9])).toBe("api/export?kernels=3,9");
+  });
+
+  it("passes on what, where and hint", async () => {
+    const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
+    const backend = httpBackend("", () => Promise.resolve(json({ error }, 404)));
+    await expect(backend.run()).rejects.toMatchObject({ ...error, lost: false });
+  });
+
+  it("explains a refusal, a crash without JSON, and silence", async () => {
+    const answering = (reply: () => Promise<Response>) => httpBackend("", reply).run();
+    await expect(
+      answering(() => Promise.resolve(new Response("forbidden", { status: 403 }))),
+    ).rejects.toMatchObject({ what: expect.stringContaining("does not accept") as string });
+    await expect(
+      answering(() => Promise.resolve(new Response("<h1>", { status: 500 }))),
+    ).rejects.toMatchObject({ what: expect.stringContaining("500") as string });
+    await expect(answering(() => Promise.reject(new TypeError("x")))).rejects.toMatchObject({
+      lost: true,
+    });
+  });
+});
+
+describe("embedded", () => {
+  const pack = (value: unknown): string => gzipSync(JSON.stringify(value)).toString("base64");
+  const embed = (...blocks: Record<string, unknown>[]): void => {
+    for (const [i, entries] of blocks.entries()) {
+      const block = document.createElement("script");
+      block.type = "application/json";
+      block.id = i ? `uopviz-data-${i}` : "uopviz-data";
+      block.textContent = JSON.stringify(entries);
+      document.body.append(block);
+    }
+  };
+  beforeEach(() => document.body.replaceChildren());
+
+  it("is absent in a page without data", () => {
+    expect(embeddedBackend()).toBeNull();
+  });
+
+  it("unpacks entries of all blocks and offers nothing that needs a server", async () => {
+    embed(
+      {
+        "/api/run": pack({ ...run, live: true }),
+        "/api/tree?since=0": pack({ rows, total: rows.length }),
+      },
+      { "/api/rules": pack(rules) },
+    );
+    const backend = embeddedBackend()!;
+    expect(backend.server).toBeNull();
+    expect((await backend.run()).live).toBe(false);
+    expect((await backend.tree(0)).rows).toEqual(rows);
+    expect((await backend.tree(5)).rows).toEqual([]);
+    const found = await backend.search("symb", new AbortController().signal);
+    expect(found.hits.some((h) => h.text === "symbolic")).toBe(true);
+  });
+
+  it("says what was left out", async () => {
+    embed({ "/api/run": pack(run) });
+    await expect(embeddedBackend()!.bundle(7, new AbortController().signal)).rejects.toBeInstanceOf(
+      DataError,
+    );
+  });
+});
+
+describe("jobs", () => {
+  const server = (jobs: Job[], cancel = vi.fn(() => Promise.resolve())): ServerActions => ({
+    compile: () => Promise.resolve(1),
+    launch: () => Promise.resolve(1),
+    job: () => Promise.resolve(jobs.length > 1 ? jobs.shift()! : jobs[0]!),
+    cancel,
+    open: () => Promise.resolve(),
+    exportUrl: () => "",
+  });
+  const running: Job = { state: "running", progress: "half", result: null, error: null };
+  const start = (): Promise<number> => Promise.resolve(4);
+
+  it("reports progress and gives the result", async () => {
+    const heard: string[] = [];
+    const done: Job = { state: "done", progress: "", result: [7], error: null };
+    const s = server([running, done]);
+    expect(await follow(s, start, (t) => heard.push(t), new AbortController().signal)).toEqual([7]);
+    expect(heard).toEqual(["half"]);
+  });
+
+  it("rejects with the job's own words", async () => {
+    const error = { what: "ptxas failed", where: "line 3", hint: "see the log" };
+    const s = server([{ state: "error", progress: "", result: null, error }]);
+    await expect(
+      follow(s, start, () => undefined, new AbortController().signal),
+    ).rejects.toMatchObject(error);
+  });
+
+  it("cancels on the server too", async () => {
+    const cancel = vi.fn(() => Promise.resolve());
+    const stop = new AbortController();
+    const waiting = follow(server([running], cancel), start, () => stop.abort(), stop.signal);
+    await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+    expect(cancel).toHaveBeenCalledWith(4);
+  });
+});
+
+describe("search and problems", () => {
+  it("needs all words, in any case", () => {
+    expect(searchLocally("  ", rows, rules).total).toBe(0);
+    expect(
+      searchLocally("LOWER ranges", rows, rules).hits.every((h) => h.text === "lower ranges"),
+    ).toBe(true);
+    expect(searchLocally("symbolic.py:22", rows, rules).hits.map((h) => h.text)).toContain(
+      "add_zero",
+    );
+  });
+
+  it("turns anything thrown into what, where, hint", () => {
+    const own = Object.assign(new Error("x"), { what: "a", where: "b", hint: "c" });
+    expect(asProblem(own, "z")).toEqual({ what: "a", where: "b", hint: "c", lost: false });
+    expect(asProblem("boom", "z")).toMatchObject({ what: "boom", where: "z" });
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { bytes, clip, micros, place, plural, tiny } from "../src/app/format";
+import { score, search, type Entry } from "../src/app/paletteSearch";
+import type { Pat } from "../src/data/types";
+import { layoutPattern } from "../src/panels/inspector/patternLayout";
+import { rules } from "./dev/fixture";
+
+describe("format", () => {
+  it("gives numbers their units", () => {
+    expect(micros(9.8)).toBe("9.80 µs");
+    expect(micros(1234)).toBe("1.23 ms");
+    expect(micros(0.02)).toBe("20 ns");
+    expect(bytes(3_100_000)).toBe("3.10 MB");
+    expect(bytes(12)).toBe("12 B");
+    expect(plural(1, "pass", "passes")).toBe("1 pass");
+    expect(plural(4942, "step")).toBe("4,942 steps");
+    expect(tiny(2.4e-7)).toBe("2.4e-7");
+    expect(tiny(0)).toBe("0");
+  });
+
+  it("cuts long texts with a count and finds places", () => {
+    expect(clip("abcdef", 4)).toEqual({ text: "abcd", cut: 2 });
+    expect(place("a/b.py:41")).toEqual({ file: "a/b.py", line: 41 });
+    expect(place("C:\\x.py:7")).toEqual({ file: "C:\\x.py", line: 7 });
+    expect(place("nowhere")).toEqual({ file: "nowhere", line: 0 });
+  });
+});
+
+describe("palette", () => {
+  const entry = (group: string, title: string): Entry => ({
+    group,
+    title,
+    detail: "",
+    keys: [],
+    run: () => undefined,
+  });
+  it("needs every word and prefers starts", () => {
+    const entries = [
+      entry("Rules", "mul_distribute"),
+      entry("Rules", "distribute"),
+      entry("Commands", "Fit the graph"),
+    ];
+    const [rulesFound] = search(entries, "dist");
+    expect(rulesFound!.entries.map((e) => e.title)).toEqual(["distribute", "mul_distribute"]);
+    expect(search(entries, "dist nope")).toEqual([]);
+    expect(search(entries, "").map((g) => g.name)).toEqual(["Commands"]);
+    expect(score({ title: "x", detail: "file.py" }, ["file"])).toBeGreaterThan(0);
+  });
+
+  it("says how many it leaves out", () => {
+    const many = Array.from({ length: 30 }, (_, i) => entry("Passes", `symbolic ${i}`));
+    const [group] = search(many, "symbolic");
+    expect(group!.total).toBe(30);
+    expect(group!.entries.length).toBeLessThan(30);
+  });
+});
+
+describe("pattern drawing", () => {
+  it("stands sources above their user and keeps boxes apart", () => {
+    const d = layoutPattern(rules[0]!.pattern);
+    expect(d.nodes).toHaveLength(7);
+    expect(d.edges).toHaveLength(6);
+    for (const e of d.edges) expect(e.y1).toBeLessThan(e.y2);
+    for (const a of d.nodes)
+      for (const z of d.nodes)
+        if (a !== z && a.y === z.y)
+          expect(Math.abs(a.x - z.x)).toBeGreaterThanOrEqual((a.width + z.width) / 2);
+  });
+
+  it("bounds a pattern without end and says what it left out", () => {
+    let pat: Pat = { op: [], dtype: [], name: "x", arg: null, src: { kind: "any" } };
+    for (let i = 0; i < 200; i++)
+      pat = {
+        op: ["ADD"],
+        dtype: [],
+        name: null,
+        arg: null,
+        src: { kind: "ordered", of: [pat, pat] },
+      };
+    const d = layoutPattern(pat);
+    expect(d.nodes.length).toBeLessThanOrEqual(60);
+    expect(d.left).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { ancestry, childrenOf, mergeRows } from "../src/data/rows";
+import type { Row } from "../src/data/types";
+
+const row = (at: number, parent: number, more: Partial<Row> = {}): Row => ({
+  row: at,
+  parent,
+  kind: "rewrite",
+  id: at,
+  name: `p${at}`,
+  label: "pass",
+  steps: 1,
+  declines: 0,
+  ms: 1,
+  nodes: 3,
+  status: "ok",
+  caller: "",
+  ...more,
+});
+
+describe("rows", () => {
+  it("appends, replaces what changed, and keeps the array when nothing did", () => {
+    const known = [row(0, -1), row(1, 0)];
+    expect(mergeRows(known, [row(1, 0)])).toBe(known);
+    const merged = mergeRows(known, [row(0, -1, { steps: 9 }), row(2, 0)]);
+    expect(merged.map((r) => r.steps)).toEqual([9, 1, 1]);
+    expect(merged[1]).toBe(known[1]);
+    expect(known[0]!.steps).toBe(1);
+  });
+
+  it("gives children in order and the way up", () => {
+    const all = [row(0, -1), row(1, 0), row(2, 1), row(3, 0)];
+    const children = childrenOf(all);
+    expect(children(-1)).toEqual([0]);
+    expect(children(0)).toEqual([1, 3]);
+    expect(children(2)).toEqual([]);
+    expect(ancestry(all, 2).map((r) => r.row)).toEqual([2, 1, 0]);
+  });
+
+  it("survives a trace whose parents form a ring", () => {
+    expect(ancestry([row(0, 1), row(1, 0)], 0).map((r) => r.row)).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { FIRST_VIEW, fromHash, isJump, toHash, type View } from "../src/app/url";
+
+const view = (more: Partial<View>): View => ({ ...FIRST_VIEW, ...more });
+
+describe("address", () => {
+  it("says nothing about the default and comes back the same", () => {
+    expect(toHash(FIRST_VIEW)).toBe("");
+    expect(fromHash("")).toEqual(FIRST_VIEW);
+    const full = view({
+      rewrite: 7,
+      step: 42,
+      slot: 0,
+      mode: "merged",
+      scope: "all",
+      rule: 3,
+      op: "DEFINE_GLOBAL",
+      node: 12,
+      tab: "node",
+    });
+    expect(fromHash(toHash(full))).toEqual(full);
+  });
+
+  it("drops what a stranger made up", () => {
+    const bad =
+      "#r=-1&k=1e9&s=NaN&m=%3Cscript%3E&g=x&rule=99999999999999&op=a%20b&node=&tab=zz&__proto__=1";
+    expect(fromHash(bad)).toEqual(FIRST_VIEW);
+  });
+
+  it("makes history entries of jumps, not of single steps", () => {
+    const at = view({ rewrite: 7, step: 4 });
+    expect(isJump(at, { ...at, step: 5 })).toBe(false);
+    expect(isJump(at, { ...at, step: 9 })).toBe(true);
+    expect(isJump(at, { ...at, rewrite: 8 })).toBe(true);
+    expect(isJump(at, { ...at, rule: 1 })).toBe(true);
+    expect(isJump(at, { ...at, slot: 3 })).toBe(false);
+    expect(isJump(FIRST_VIEW, at)).toBe(false);
+  });
+});
