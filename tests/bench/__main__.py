@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import engine, overhead
+from tests.bench import engine, kernels, overhead
 from tests.bench.measure import machine
 
-BENCHES = {"engine": engine.figures, "overhead": overhead.figures}
+BENCHES = {"engine": engine.figures, "kernels": kernels.figures, "overhead": overhead.figures}
 
 
 def main() -> int:
