@@ -10,10 +10,12 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.rewrite import graph_rewrite, graph_rewrite_map
 from core.uop.rule import Rule, rule
 from core.uop.show import render
+from core.uop.symbolic import simplify
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
 late.render = render
+late.simplify = simplify
 
 __all__ = [
     "GroupOp",

@@ -1,0 +1,27 @@
+"""Symbolic simplification: layers of rules (layers.py), conditions (valid.py), loops (collapse.py).
+
+Never changes the value of a graph where that value is used.
+"""
+
+from core.uop.rewrite import graph_rewrite
+from core.uop.symbolic.collapse import collapse
+from core.uop.symbolic.layers import symbolic, symbolic_index, symbolic_simple
+from core.uop.symbolic.valid import gated, given, simplify_valid
+from core.uop.uop import UOp
+
+
+def simplify(u: UOp) -> UOp:
+    """`u` with all rules of `symbolic_index` to a fixed point."""
+    return graph_rewrite(u, symbolic_index, name="simplify")
+
+
+__all__ = [
+    "collapse",
+    "gated",
+    "given",
+    "simplify",
+    "simplify_valid",
+    "symbolic",
+    "symbolic_index",
+    "symbolic_simple",
+]

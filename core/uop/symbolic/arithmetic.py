@@ -1,0 +1,110 @@
+"""Sums and products of integers in a normal form: constants last, like terms combined.
+
+All rules hold with wraparound, because integers modulo 2**n are a ring. SUB and NEG of signed
+integers and of floats become ADD and MUL with -1, which is exact for floats, too.
+"""
+
+from __future__ import annotations
+
+from core.dtype import dtypes
+from core.uop.kernelinfo import AxisType
+from core.uop.matcher import PatternMatcher
+from core.uop.ops import Ops
+from core.uop.rule import rule
+from core.uop.symbolic.linear import make, term_list
+from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+SIGNED = (*dtypes.sints, *dtypes.floats)
+x, y, z = UPat.var("x"), UPat.var("y"), UPat.var("z")
+xi = UPat.var("x", dtypes.ints)
+c1, c2 = UPat.cvar("c1", vec=False), UPat.cvar("c2", vec=False)
+
+
+@rule(UPat(Ops.SUB, SIGNED, (x, y)))
+def subtract(x: UOp, y: UOp) -> UOp:
+    """x - y -> x + y * -1"""
+    return x + y * -1
+
+
+@rule(UPat(Ops.NEG, SIGNED, (x,)))
+def negate(x: UOp) -> UOp:
+    """-x -> x * -1"""
+    return x * -1
+
+
+@rule((xi + c1) + c2)
+def add_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
+    """(x + c1) + c2 -> x + (c1 + c2)"""
+    return x + (c1.arg + c2.arg)
+
+
+@rule((xi * c1) * c2)
+def multiply_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
+    """(x * c1) * c2 -> x * (c1 * c2)"""
+    return x * (c1.arg * c2.arg)
+
+
+@rule((xi + c1) + y)
+def constant_out_of_sum(x: UOp, c1: UOp, y: UOp) -> UOp | None:
+    """(x + c) + y -> (x + y) + c"""
+    return None if y.op is Ops.CONST else (x + y) + c1
+
+
+@rule((xi * c1) * y)
+def constant_out_of_product(x: UOp, c1: UOp, y: UOp) -> UOp | None:
+    """(x * c) * y -> (x * y) * c"""
+    return None if y.op is Ops.CONST else (x * y) * c1
+
+
+@rule((xi + c1) * c2)
+def distribute_constant(x: UOp, c1: UOp, c2: UOp) -> UOp:
+    """(x + c1) * c2 -> x * c2 + c1 * c2"""
+    return x * c2 + c1.arg * c2.arg
+
+
+@rule(UPat(Ops.ADD, dtypes.ints, name="u"))
+def combine_terms(u: UOp) -> UOp | None:
+    """x * c1 + y + x * c2 -> x * (c1 + c2) + y"""
+    if (listed := term_list(u, must_be_exact=False)) is None:
+        return None
+    found = make(*listed)
+    return found.node(u) if len(found.terms) < len(listed[0]) else None
+
+
+def order(u: UOp) -> tuple[int, str, int]:
+    """Where a term stands in a sum: outer loops and hardware indices first, as addresses are read.
+    Looks at the node alone; terms that it cannot tell apart keep their places."""
+    if u.op is Ops.RANGE:
+        return (2, "", u.arg[0] if u.arg[1] is not AxisType.REDUCE else 1000 + u.arg[0])
+    if u.op is Ops.SPECIAL:
+        return (1, str(u.arg), 0)
+    if u.op is Ops.DEFINE_VAR:
+        return (0, str(u.arg[0]), 0)
+    return (3, u.op.name, 0)
+
+
+@rule(UPat(Ops.ADD, dtypes.ints, name="u"))
+def order_terms(u: UOp) -> UOp | None:
+    """y + x -> x + y  in the order of loops"""
+    if (listed := term_list(u, must_be_exact=False)) is None:
+        return None
+    terms, constant = listed
+    ordered = sorted(terms, key=lambda t: order(t[0]))
+    return make(ordered, constant).node(u) if ordered != terms else None
+
+
+arithmetic = PatternMatcher(
+    [
+        subtract,
+        negate,
+        add_constants,
+        multiply_constants,
+        constant_out_of_sum,
+        constant_out_of_product,
+        distribute_constant,
+        combine_terms,
+        order_terms,
+    ],
+    name="arithmetic",
+)

@@ -1,0 +1,214 @@
+"""Integer division and remainder, which truncate toward zero as in C.
+
+Each rule states when it holds; the conditions are checked on bounds, with sums that provably do not
+wrap around (`linear.exact`). No rule assumes that an index does not overflow or is not negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+from core.dtype import dtypes
+from core.uop.matcher import PatternMatcher
+from core.uop.meaning import remainder
+from core.uop.ops import Ops
+from core.uop.rule import rule
+from core.uop.symbolic.linear import Sum, exact, is_exact, make
+from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
+c, c1, c2 = (UPat.cvar(name, vec=False) for name in ("c", "c1", "c2"))
+
+
+@rule(x % c)
+def remainder_of_small(x: UOp, c: UOp) -> UOp | None:
+    """x % c -> x  when -|c| < x < |c|"""
+    return x if c.arg and -abs(c.arg) < x.vmin and x.vmax < abs(c.arg) else None
+
+
+@rule(UPat.var("x", dtypes.sints) // c)
+def divide_by_negative(x: UOp, c: UOp) -> UOp | None:
+    """x // -c -> x // c * -1"""
+    return (x // -c.arg) * -1 if dtypes.min(c.dtype) < c.arg < 0 else None
+
+
+@rule(UPat.var("x", dtypes.sints) % c)
+def remainder_by_negative(x: UOp, c: UOp) -> UOp | None:
+    """x % -c -> x % c"""
+    return x % -c.arg if dtypes.min(c.dtype) < c.arg < 0 else None
+
+
+@rule((x // c1) // c2)
+def divide_twice(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
+    """x // c1 // c2 -> x // (c1 * c2)  when c1, c2 > 0; 0 where c1 * c2 is beyond the dtype"""
+    if c1.arg <= 0 or c2.arg <= 0:
+        return None
+    both = c1.arg * c2.arg
+    if both > dtypes.max(x.dtype):
+        return x.const_like(0) if x.vmin > -both else None
+    return x // both
+
+
+@rule((x % c1) % c2)
+def remainder_twice(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
+    """x % c1 % c2 -> x % c2  when c2 divides c1"""
+    return x % c2 if c1.arg > 0 and c2.arg > 0 and c1.arg % c2.arg == 0 else None
+
+
+@rule((x % c1) // c2)
+def divide_remainder(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
+    """x % c1 // c2 -> x // c2 % (c1 // c2)  when c2 divides c1"""
+    if not (0 < c2.arg < c1.arg and c1.arg % c2.arg == 0):
+        return None
+    return (x // c2) % (c1.arg // c2.arg)
+
+
+@rule((x * y) // y)
+def divide_product(x: UOp, y: UOp) -> UOp | None:
+    """x * y // y -> x  when y is never 0 and x * y does not wrap around"""
+    if (y.vmin <= 0 <= y.vmax) or not is_exact(x * y):
+        return None
+    return x
+
+
+@rule((x * y) % y)
+def remainder_of_product(x: UOp, y: UOp) -> UOp | None:
+    """x * y % y -> 0  when x * y does not wrap around"""
+    return x.const_like(0) if is_exact(x * y) else None
+
+
+def split(total: Sum, c: int, near: bool) -> tuple[Sum, Sum]:
+    """(q, r) with total = q * c + r. Factors of r are smaller than c with the sign of the factor of
+    total or, `near`, those nearest to 0; the constant of r is in 0..c-1."""
+
+    def rest(f: int) -> int:
+        if not near:
+            return remainder(f, c)
+        r = f % c
+        return r - c if 2 * r > c else r
+
+    q = make([(x, (f - rest(f)) // c) for x, f in total.terms.items()], total.constant // c)
+    r = make([(x, rest(f)) for x, f in total.terms.items()], total.constant % c)
+    return q, r
+
+
+def parts(total: Sum, c: int, like: UOp) -> tuple[Sum, Sum] | None:
+    """(q, r) with total // c = q + r // c and total % c = r % c, both truncating, q not nothing.
+
+    With total = q * c + r: the two hold where total and r have no opposite signs, that is, both
+    are >= 0, or both <= 0, or r is 0. None where no such split is found.
+    """
+    for keep_whole in (True, False):
+        if keep_whole:  # only what divides evenly leaves; the rest stays as it is
+            q = make([(x, f // c) for x, f in total.terms.items() if f % c == 0], 0)
+            r = make([(x, f) for x, f in total.terms.items() if f % c], total.constant)
+            q, r = Sum(q.terms, r.constant // c), Sum(r.terms, r.constant % c)
+        else:
+            q, r = split(total, c, near=False)
+        if not q.terms and not q.constant:
+            continue
+        same_sign = (total.low >= 0 and r.low >= 0) or (total.high <= 0 and r.high <= 0)
+        if (same_sign or (not r.terms and not r.constant)) and r.fits(like) and q.fits(like):
+            return q, r
+    return None
+
+
+def single_block(total: Sum, c: int, like: UOp) -> tuple[Sum, Sum] | None:
+    """(q, r) with total = q * c + r, total >= 0 and r always in 0..c-1: the quotient and the
+    remainder themselves. None where no such split is found."""
+    if total.low < 0:
+        return None
+    for near in (False, True):
+        q, r = split(total, c, near)
+        block = r.low // c
+        if block == r.high // c:
+            q, r = Sum(q.terms, q.constant + block), Sum(r.terms, r.constant - block * c)
+            if q.fits(like) and r.fits(like):
+                return q, r
+    return None
+
+
+@rule(x // c)
+def divide_sum_exactly(x: UOp, c: UOp) -> UOp | None:
+    """(x * (c * k) + y) // c -> x * k + m  when the sum is >= 0, y in m * c .. m * c + c - 1"""
+    found = _apart(x, c)
+    return found[0].node(x) if found else None
+
+
+@rule(x % c)
+def remainder_of_sum_exactly(x: UOp, c: UOp) -> UOp | None:
+    """(x * (c * k) + y) % c -> y - m * c  when the sum is >= 0, y in m * c .. m * c + c - 1"""
+    found = _apart(x, c)
+    return found[1].node(x) if found and (found[0].terms or found[0].constant) else None
+
+
+def _apart(x: UOp, c: UOp) -> tuple[Sum, Sum] | None:
+    if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    return single_block(exact(x), c.arg, x)
+
+
+@rule(x // c)
+def divide_sum(x: UOp, c: UOp) -> UOp | None:
+    """(x * c + y) // c -> x + y // c  when the sum and y have the same sign, or y is 0"""
+    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
+    return found[0].node(x) + found[1].node(x) // c if found else None
+
+
+@rule(x % c)
+def remainder_of_sum(x: UOp, c: UOp) -> UOp | None:
+    """(x * c + y) % c -> y % c  when the sum and y have the same sign, or y is 0"""
+    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
+    return found[1].node(x) % c if found else None
+
+
+def common(x: UOp, c: int) -> tuple[int, Sum, int] | None:
+    """(g, s, k) with x = s * g + k, 0 <= k < g, g > 1 dividing c and every factor of x; k is 0 or
+    x >= 0, so that x // g = s."""
+    if c <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    total = exact(x)
+    g = math.gcd(c, total.gcd)
+    if g <= 1 or not total.terms or (total.constant % g and total.low < 0):
+        return None
+    reduced = Sum({t: f // g for t, f in total.terms.items()}, total.constant // g)
+    return (g, reduced, total.constant % g) if reduced.fits(x) else None
+
+
+@rule(x // c)
+def divide_by_common(x: UOp, c: UOp) -> UOp | None:
+    """(x * g + k) // (c * g) -> x // c  when 0 <= k < g and the sum is >= 0 or k is 0"""
+    found = common(x, c.arg)
+    return found[1].node(x) // (c.arg // found[0]) if found else None
+
+
+@rule(x % c)
+def remainder_by_common(x: UOp, c: UOp) -> UOp | None:
+    """(x * g + k) % (c * g) -> x % c * g + k  when 0 <= k < g and the sum is >= 0 or k is 0"""
+    if (found := common(x, c.arg)) is None:
+        return None
+    g, reduced, k = found
+    made = (reduced.node(x) % (c.arg // g)) * g
+    return made + k if k else made
+
+
+division = PatternMatcher(
+    [
+        remainder_of_small,
+        divide_by_negative,
+        remainder_by_negative,
+        divide_twice,
+        remainder_twice,
+        divide_remainder,
+        divide_product,
+        remainder_of_product,
+        divide_sum_exactly,
+        remainder_of_sum_exactly,
+        divide_sum,
+        remainder_of_sum,
+        divide_by_common,
+        remainder_by_common,
+    ],
+    name="division",
+)

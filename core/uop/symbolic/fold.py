@@ -1,0 +1,79 @@
+"""Constant folding: what can be computed now. Never drops a node that reads memory or loops.
+
+Folding uses the meaning table, so a folded value is what every device must give, except that SIN,
+EXP2, LOG2 and POW of a device may differ in the last place.
+"""
+
+from __future__ import annotations
+
+from core.dtype import ConstType, dtypes
+from core.uop.matcher import PatternMatcher
+from core.uop.meaning import castable, evaluate, on_bools, on_floats, on_ints
+from core.uop.ops import GroupOp, Ops
+from core.uop.rule import rule
+from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+CONSTANT = UPat((Ops.CONST, Ops.VCONST))
+bounded = (GroupOp.ALU - {Ops.THREEFRY}) | {Ops.CAST}
+
+
+def lanes(u: UOp) -> tuple[ConstType, ...]:
+    """The elements of a constant, one per lane."""
+    return u.arg if u.op is Ops.VCONST else (u.arg,) * u.dtype.count
+
+
+def constant(like: UOp, values: tuple[ConstType, ...]) -> UOp:
+    """A constant in place of `like`, with these elements."""
+    if like.dtype.count == 1:
+        return like.const_like(values[0])
+    return UOp.const(like.dtype, values)
+
+
+@rule(UPat(GroupOp.ALU, src=CONSTANT, name="u"))
+def fold_constants(u: UOp) -> UOp | None:
+    """op(c0, c1, ...) -> c"""
+    source = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
+    table = on_bools if dtypes.is_bool(source) else on_ints if dtypes.is_int(source) else on_floats
+    if u.op not in table and u.op is not Ops.MULACC:
+        return None
+    rows = zip(*map(lanes, u.src), strict=True)
+    return constant(u, tuple(evaluate(u.op, u.dtype, row, source) for row in rows))
+
+
+@rule(UPat((Ops.CAST, Ops.BITCAST), src=(CONSTANT,), name="u"))
+def fold_cast(u: UOp) -> UOp | None:
+    """cast(c) -> c, where it is defined (see the meaning of CAST)"""
+    source = u.src[0].dtype
+    if source.count != u.dtype.count or (source.bits != u.dtype.bits and u.op is Ops.BITCAST):
+        return None
+    values = lanes(u.src[0])
+    to_int = u.op is Ops.CAST and dtypes.is_float(source) and dtypes.is_int(u.dtype)
+    if to_int and not all(castable(float(v)) for v in values):
+        return None
+    return constant(u, tuple(evaluate(u.op, u.dtype, (v,), source) for v in values))
+
+
+@rule(UPat(bounded, (dtypes.bool, *dtypes.ints), name="u"))
+def fold_bounds(u: UOp) -> UOp | None:
+    """x -> c  when both bounds of x are c"""
+    low, high = u.bounds
+    return u.const_like(low) if low == high else None
+
+
+@rule(UPat(Ops.GEP, src=(CONSTANT.named("c"),), name="u"))
+def fold_gep(u: UOp, c: UOp) -> UOp:
+    """(c0, c1, ...)[i] -> ci"""
+    values = lanes(c)
+    return constant(u, tuple(values[i] for i in u.arg))
+
+
+@rule(UPat(Ops.VECTORIZE, src=UPat(Ops.CONST), name="u"))
+def fold_vectorize(u: UOp) -> UOp:
+    """vectorize(c0, c1, ...) -> (c0, c1, ...)"""
+    return UOp.const(u.dtype, tuple(s.arg for s in u.src))
+
+
+fold = PatternMatcher(
+    [fold_constants, fold_cast, fold_gep, fold_vectorize, fold_bounds], name="fold"
+)

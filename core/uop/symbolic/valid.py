@@ -1,0 +1,169 @@
+"""What a condition implies: simpler conditions, and simpler expressions where they hold.
+
+`given(u, valid)` may give another value than `u` where `valid` is false, and only there, so it is
+for what is not used then: the address of a gated load or store, the chosen side of a WHERE.
+"""
+
+from __future__ import annotations
+
+from core.dtype import dtypes
+from core.uop.matcher import PatternMatcher
+from core.uop.ops import Ops
+from core.uop.rewrite import graph_rewrite
+from core.uop.rule import rule
+from core.uop.symbolic.layers import symbolic_index
+from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+MAX_CLAUSES = 16
+"""Conditions of more clauses are left alone, since each clause is simplified given the others."""
+
+
+def clauses(valid: UOp) -> list[UOp]:
+    """The conditions whose conjunction `valid` is, in order, each once."""
+    found: dict[UOp, None] = {}
+    stack = [valid]
+    while stack:
+        u = stack.pop()
+        if u.op is Ops.AND:
+            stack += reversed(u.src)
+        else:
+            found[u] = None
+    return list(found)
+
+
+def limits(clause: UOp) -> tuple[UOp, int, int] | None:
+    """(x, low, high) where `clause` says that the integer x is in low..high; None for others."""
+    negated = clause.op is Ops.CMPNE and _constant(clause.src[1]) is True
+    test = clause.src[0] if negated else clause
+    if test.op is not Ops.CMPLT and test.op is not Ops.CMPEQ:
+        return None
+    x, y = test.src
+    if not dtypes.is_int(x.dtype):
+        return None
+    low, high = int(x.vmin), int(x.vmax)
+    if isinstance(c := _constant(y), int):
+        if test.op is Ops.CMPEQ:
+            return None if negated else (x, max(low, c), min(high, c))
+        return (x, max(low, c), high) if negated else (x, low, min(high, c - 1))
+    if test.op is Ops.CMPLT and isinstance(c := _constant(x), int):
+        low, high = int(y.vmin), int(y.vmax)
+        return (y, low, min(high, c)) if negated else (y, max(low, c + 1), high)
+    return None
+
+
+def _constant(u: UOp) -> bool | int | float | None:
+    return u.arg if u.op is Ops.CONST else None
+
+
+def implied(valid: UOp) -> dict[UOp, tuple[int, int]] | None:
+    """The integers that `valid` limits, with their bounds where it holds; None where it never
+    does."""
+    found: dict[UOp, tuple[int, int]] = {}
+    for clause in clauses(valid):
+        if (limit := limits(clause)) is None:
+            continue
+        x, low, high = limit
+        if x in found:
+            low, high = max(low, found[x][0]), min(high, found[x][1])
+        if low > high:
+            return None
+        found[x] = (low, high)
+    return found
+
+
+def given(u: UOp, valid: UOp) -> UOp:
+    """`u` simplified for the case that `valid` holds."""
+    known = implied(valid)
+    if not known:
+        return u
+    inside = u.toposort()
+    stand_in: dict[UOp, UOp] = {}
+    for x, (low, high) in known.items():
+        if x in inside and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
+            stand_in[x] = (
+                x.const_like(low)
+                if low == high
+                else UOp(Ops.DEFINE_VAR, x.dtype, (), (f"_given{len(stand_in)}", low, high))
+            )
+    if not stand_in:
+        return u
+    simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
+    return simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
+
+
+def simplify_valid(valid: UOp) -> UOp:
+    """`valid` without clauses that the others imply, the others simplified; constant False where
+    two of them exclude each other."""
+    never = valid.const_like(False)
+    kept = clauses(valid)
+    if not 1 < len(kept) <= MAX_CLAUSES:
+        return valid
+    if implied(valid) is None:
+        return never
+    for clause in list(kept):
+        at = kept.index(clause)
+        others = kept[:at] + kept[at + 1 :]
+        if not others:
+            break
+        simpler = given(clause, _all(others))
+        if simpler.op is Ops.CONST:
+            if not simpler.arg:
+                return never
+            kept = others
+        elif len(simpler.toposort()) < len(clause.toposort()) and simpler not in others:
+            kept[at] = simpler
+    return _all(kept)
+
+
+def _all(conditions: list[UOp]) -> UOp:
+    result = conditions[0]
+    for c in conditions[1:]:
+        result = result & c
+    return result
+
+
+@rule(UPat(Ops.INDEX, src=(UPat(), UPat.var("i"), UPat.var("gate", dtypes.bool)), name="u"))
+def index_given_gate(u: UOp, i: UOp, gate: UOp) -> UOp | None:
+    """x[i, gate] -> x[i where gate holds, simplified gate]"""
+    simpler, test = given(i, gate), simplify_valid(gate)
+    if simpler is i and test is gate:
+        return None
+    return u.rebuild((u.src[0], simpler, test))
+
+
+@rule(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat.const(dtypes.bool, True)), name="u"))
+def index_always_valid(u: UOp) -> UOp:
+    """x[i, True] -> x[i]"""
+    return u.rebuild(u.src[:2])
+
+
+@rule(
+    UPat(
+        Ops.LOAD,
+        src=(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat.const(dtypes.bool, False))), UPat.var("x")),
+    )
+)
+def load_never_valid(x: UOp) -> UOp:
+    """load(p[i, False], x) -> x"""
+    return x
+
+
+@rule(UPat.var("c", dtypes.bool).where(UPat.var("x", dtypes.ints), UPat.var("y")))
+def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
+    """c ? x : y -> c ? (x where c holds) : y"""
+    simpler = given(x, c)
+    return c.where(simpler, y) if simpler is not x else None
+
+
+@rule(UPat(Ops.AND, dtypes.bool, name="u"))
+def and_given_each(u: UOp) -> UOp | None:
+    """a & b -> a & (b where a holds)"""
+    simpler = simplify_valid(u)
+    return simpler if simpler is not u and set(clauses(simpler)) != set(clauses(u)) else None
+
+
+gated = PatternMatcher(
+    [index_always_valid, load_never_valid, index_given_gate, where_given, and_given_each],
+    name="gated",
+)
