@@ -163,34 +163,37 @@ def remainder_of_sum(x: UOp, c: UOp) -> UOp | None:
     return found[1].node(x) % c if found else None
 
 
-def common(x: UOp, c: int) -> tuple[int, Sum, int] | None:
-    """(g, s, k) with x = s * g + k, 0 <= k < g, g > 1 dividing c and every factor of x; k is 0 or
-    x >= 0, so that x // g = s."""
+def common(x: UOp, c: int) -> tuple[int, Sum, Sum] | None:
+    """(g, s, k) with x = s * g + k, k in 0..g-1, where g > 1 divides c; k is 0 or x >= 0, so that
+    x // g = s. The largest such g; None without one."""
     if c <= 1 or x.op not in (Ops.ADD, Ops.MUL):
         return None
     total = exact(x)
-    g = math.gcd(c, total.gcd)
-    if g <= 1 or not total.terms or (total.constant % g and total.low < 0):
-        return None
-    reduced = Sum({t: f // g for t, f in total.terms.items()}, total.constant // g)
-    return (g, reduced, total.constant % g) if reduced.fits(x) else None
+    shared = {math.gcd(c, f) for f in (total.gcd, *total.terms.values())}
+    for g in sorted(shared, reverse=True):
+        s = Sum({t: f // g for t, f in total.terms.items() if f % g == 0}, total.constant // g)
+        k = Sum({t: f for t, f in total.terms.items() if f % g}, total.constant % g)
+        fits = k.low >= 0 and k.high < g and s.fits(x) and s.terms
+        if g > 1 and fits and (total.low >= 0 or not (k.terms or k.constant)):
+            return g, s, k
+    return None
 
 
 @rule(x // c)
 def divide_by_common(x: UOp, c: UOp) -> UOp | None:
-    """(x * g + k) // (c * g) -> x // c  when 0 <= k < g and the sum is >= 0 or k is 0"""
+    """(x * g + y) // (c * g) -> x // c  when y is in 0..g-1 and the sum is >= 0, or y is 0"""
     found = common(x, c.arg)
     return found[1].node(x) // (c.arg // found[0]) if found else None
 
 
 @rule(x % c)
 def remainder_by_common(x: UOp, c: UOp) -> UOp | None:
-    """(x * g + k) % (c * g) -> x % c * g + k  when 0 <= k < g and the sum is >= 0 or k is 0"""
+    """(x * g + y) % (c * g) -> x % c * g + y  when y is in 0..g-1 and the sum is >= 0, or y is 0"""
     if (found := common(x, c.arg)) is None:
         return None
-    g, reduced, k = found
-    made = (reduced.node(x) % (c.arg // g)) * g
-    return made + k if k else made
+    g, s, k = found
+    made = (s.node(x) % (c.arg // g)) * g
+    return made + k.node(x) if k.terms or k.constant else made
 
 
 division = PatternMatcher(

@@ -1,7 +1,7 @@
 """Rules for index expressions: what flattening and unflattening leave behind.
 
-Every rule holds for all signs and with wraparound unless it says when; sums are read with
-`linear.term_list`, so the parts of a quotient and its remainder meet wherever they stand in the sum.
+Every rule holds for all signs and with wraparound unless it says when. Sums are read with
+`linear.term_list`, so a quotient and its remainder meet wherever they stand in the sum.
 """
 
 from __future__ import annotations

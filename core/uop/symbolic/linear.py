@@ -1,8 +1,8 @@
 """Integer expressions as sums: terms with constant coefficients, and a constant.
 
 `term_list` reads any sum, with wraparound. `exact` reads only what provably does not wrap around,
-so that the sum holds for the mathematical integers, too: division and comparison need that. Rules rely
-on bounds for it; nothing assumes that indices do not overflow. Never rewrites anything.
+so that the sum holds for the mathematical integers, too: division and comparison need that. Rules
+rely on bounds for it; nothing assumes that indices do not overflow. Never rewrites anything.
 """
 
 from __future__ import annotations
