@@ -6,6 +6,7 @@ contiguous before it. Never decides about fusion.
 
 from __future__ import annotations
 
+from core.passes.schedule.simplify import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 MEMORY = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.AFTER})
@@ -86,6 +87,14 @@ def _changed(node: UOp, src: tuple[UOp, ...]) -> UOp | None:
 
 
 storage = PatternMatcher(
-    [copy_of_view, contiguous_view, contiguous_of_disk, bitcast_memory, store_outputs],
+    [
+        copy_of_view,
+        copy_of_constant,
+        contiguous_of_stored,
+        contiguous_view,
+        contiguous_of_disk,
+        bitcast_memory,
+        store_outputs,
+    ],
     name="storage",
 )

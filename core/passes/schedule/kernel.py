@@ -23,7 +23,7 @@ class Arguments:
     """The memory that a kernel uses, in the order of its arguments: outputs first."""
 
     memory: list[UOp] = field(default_factory=lambda: list[UOp]())
-    variables: dict[str, int] = field(default_factory=lambda: dict[str, int]())
+    binds: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
     def pointer(self, memory: UOp) -> UOp:
         """The argument for a BUFFER, BUFFER_VIEW or AFTER one of them."""
@@ -46,13 +46,13 @@ def forget_device(c: UOp) -> UOp:
     return c.replace(src=())
 
 
-@rule(UPat(Ops.BIND, src=(UPat.var("variable"), UPat(Ops.CONST, name="value"))))
-def bind_variable(ctx: Arguments, variable: UOp, value: UOp) -> UOp:
+@rule(UPat(Ops.BIND, src=(UPat.var("variable"), UPat(Ops.CONST)), name="bind"))
+def bind_variable(ctx: Arguments, bind: UOp, variable: UOp) -> UOp:
     """variable = value -> variable, the value given at launch. Raises ScheduleError for two."""
-    name = variable.arg[0]
-    if ctx.variables.setdefault(name, value.arg) != value.arg:
+    first = ctx.binds.setdefault(variable, bind)
+    if first is not bind:
         raise ScheduleError(
-            f"{name} is both {ctx.variables[name]} and {value.arg} in one kernel",
+            f"{variable.arg[0]} is both {first.src[1].arg} and {bind.src[1].arg} in one kernel",
             where=variable.origin or "",
             hint="bind a variable to one value, or use two variables",
         )

@@ -1,18 +1,20 @@
 """Kernelize: what has to be stored becomes memory after a KERNEL that fills it.
 
 `contiguous(x)` and `assign(t, x)` become `AFTER(buffer, KERNEL(ast, arguments...))`, a copy becomes
-a KERNEL around a COPY. KERNEL's first source is the AST, the others are the memory behind
-DEFINE_GLOBAL 0, 1, ... Afterwards the graph between buffers consists of kernels alone. Never
-decides what is stored.
+a KERNEL around a COPY. KERNEL's first source is the AST, then come the memory behind
+DEFINE_GLOBAL 0, 1, ... and the BINDs of its variables. Afterwards the graph between buffers
+consists of kernels alone. Never decides what is stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from core.errors import ScheduleError
 from core.passes.schedule.copies import bitcast_memory, copy_of_view
 from core.passes.schedule.kernel import kernel_ast
+from core.passes.schedule.simplify import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
@@ -21,15 +23,22 @@ from core.uop.kernelinfo import KernelInfo
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
 
 
+def buffer_of(memory: UOp) -> UOp:
+    """The BUFFER, or BUFFER_VIEW of it, whatever was stored in it before."""
+    if memory.op is Ops.BUFFER_VIEW:
+        return memory.rebuild((buffer_of(memory.src[0]),))
+    while memory.op is Ops.AFTER:
+        memory = memory.src[0]
+    return memory
+
+
 @dataclass
 class Kernels:
-    """What the pass notes down about the kernels it makes, by the memory they fill first."""
+    """What the pass notes down: the user's lines behind each kernel, by its AST and first output,
+    and the memory that it made."""
 
-    origins: dict[UOp, tuple[str, ...]] = field(
-        default_factory=lambda: dict[UOp, tuple[str, ...]]()
-    )
-    variables: dict[UOp, dict[str, int]] = field(
-        default_factory=lambda: dict[UOp, dict[str, int]]()
+    origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
+        default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
 
@@ -45,14 +54,22 @@ class Kernels:
         self.fresh.append(buffer)
         return buffer
 
+    def kernel(self, ast: UOp, sources: Iterable[UOp], origins: Iterable[str]) -> UOp:
+        """A KERNEL on the memory `sources`, BINDs last."""
+        made = UOp(Ops.KERNEL, src=(ast, *sources), arg=KernelInfo())
+        self.origins[ast, buffer_of(made.src[1])] = tuple(dict.fromkeys(origins))
+        return made
+
+    def origins_of(self, kernel: UOp) -> tuple[str, ...]:
+        """The user's lines that asked for what a kernel computes, without repetition."""
+        return self.origins.get((kernel.src[0], buffer_of(kernel.src[1])), ())
+
     def run(self, memory: UOp, st: ShapeTracker, value: UOp) -> UOp:
         """`memory` after a kernel stored `value` in it."""
         ast, found = kernel_ast([(memory, st, value)])
-        kernel = UOp(Ops.KERNEL, src=(ast, *found.memory), arg=KernelInfo())
-        self.variables[memory] = found.variables
         nodes = value.toposort(lambda u: u.op not in LEAVES)
-        self.origins[memory] = tuple(dict.fromkeys(u.origin for u in nodes if u.origin))
-        return memory.after(kernel)
+        origins = (u.origin for u in nodes if u.origin)
+        return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),), name="c"))
@@ -89,11 +106,8 @@ def store_copy(ctx: Kernels, c: UOp, x: UOp, device: UOp) -> UOp:
     """copy(buffer, device) -> new buffer on the device after a copy"""
     buffer = ctx.new_buffer(c)
     source = UOp(Ops.DEFINE_GLOBAL, x.dtype.ptr(x.size), (), 1)
-    kernel = UOp(Ops.KERNEL, src=(UOp(Ops.COPY, c.dtype, (source, device)), buffer, x),
-                 arg=KernelInfo())  # fmt: skip
-    if c.origin:
-        ctx.origins[buffer] = (c.origin,)
-    return buffer.after(kernel)
+    ast = UOp(Ops.COPY, c.dtype, (source, device))
+    return buffer.after(ctx.kernel(ast, (buffer, x), [c.origin] if c.origin else []))
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.VIEW, src=(UPat(Ops.AFTER, name="x"),), name="v"),)))
@@ -109,6 +123,7 @@ kernelizing = PatternMatcher(
         drop_view,
         copy_of_view,
         bitcast_memory,
+        contiguous_of_stored,
         contiguous_after,
         store_contiguous,
         store_assign,

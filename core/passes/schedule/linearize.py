@@ -12,11 +12,11 @@ from heapq import heapify, heappop, heappush
 
 from core.errors import ScheduleError
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import LEAVES, Kernels
+from core.passes.schedule.kernelize import LEAVES, Kernels, buffer_of
 from core.uop import Ops, UOp
 
 Edges = dict[UOp, dict[UOp, None]]
-_graph_ops = LEAVES | {Ops.VIEW, Ops.KERNEL, Ops.BITCAST}
+_graph_ops = LEAVES | {Ops.VIEW, Ops.KERNEL}
 
 
 def kernels_of(sink: UOp) -> list[UOp]:
@@ -31,23 +31,19 @@ def outputs_of(kernel: UOp) -> tuple[UOp, ...]:
     return kernel.src[1 : 1 + (len(ast.src) if ast.op is Ops.SINK else 1)]
 
 
+def memory_of(kernel: UOp) -> tuple[UOp, ...]:
+    """The memory of a KERNEL, in the order of its arguments."""
+    return tuple(m for m in kernel.src[1:] if m.op is not Ops.BIND)
+
+
 def inputs_of(kernel: UOp) -> list[UOp]:
     """The memory that a KERNEL reads, besides what it overwrites."""
-    return [version_of(m) for m in kernel.src[1 + len(outputs_of(kernel)) :]]
+    return [version_of(m) for m in memory_of(kernel)[len(outputs_of(kernel)) :]]
 
 
 def version_of(memory: UOp) -> UOp:
     """The BUFFER, or buffer AFTER a kernel, that a part is of."""
     return memory.src[0] if memory.op is Ops.BUFFER_VIEW else memory
-
-
-def buffer_of(memory: UOp) -> UOp:
-    """The BUFFER, or BUFFER_VIEW of it, whatever was stored in it before."""
-    if memory.op is Ops.BUFFER_VIEW:
-        return memory.rebuild((buffer_of(memory.src[0]),))
-    while memory.op is Ops.AFTER:
-        memory = memory.src[0]
-    return memory
 
 
 def needs(kernels: list[UOp]) -> Edges:
@@ -56,7 +52,7 @@ def needs(kernels: list[UOp]) -> Edges:
     readers: dict[UOp, list[UOp]] = {}
     writers: dict[UOp, list[UOp]] = {}
     for k in kernels:
-        for memory in k.src[1:]:
+        for memory in memory_of(k):
             version = version_of(memory)
             if version.op is Ops.AFTER:
                 before[k][version.src[1]] = None
@@ -103,13 +99,9 @@ def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
 
 
 def _item(kernel: UOp, notes: Kernels) -> ScheduleItem:
-    out = outputs_of(kernel)
-    origins = dict.fromkeys(line for m in out for line in notes.origins.get(m, ()))
-    variables: dict[str, int] = {}
-    for memory in out:
-        variables.update(notes.variables.get(memory, {}))
-    bufs = tuple(buffer_of(m) for m in kernel.src[1:])
-    return ScheduleItem(kernel.src[0], bufs, tuple(origins), variables)
+    bufs = tuple(buffer_of(m) for m in memory_of(kernel))
+    binds = {b.src[0].arg[0]: b.src[1].arg for b in kernel.src if b.op is Ops.BIND}
+    return ScheduleItem(kernel.src[0], bufs, notes.origins_of(kernel), binds)
 
 
 def _cycle(left: list[UOp], before: Edges, notes: Kernels) -> ScheduleError:
@@ -123,7 +115,7 @@ def _cycle(left: list[UOp], before: Edges, notes: Kernels) -> ScheduleError:
     other = next(o for o in before[k] if o in waiting)
     names = [
         f"{'copy' if x.src[0].op is Ops.COPY else 'kernel'} that stores {outputs_of(x)[0].size}"
-        f" elements, from {', '.join(notes.origins.get(outputs_of(x)[0], ())) or 'unknown lines'}"
+        f" elements, from {', '.join(notes.origins_of(x)) or 'unknown lines'}"
         for x in (k, other)
     ]
     return ScheduleError(

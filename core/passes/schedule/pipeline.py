@@ -11,9 +11,10 @@ from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.group import group, storing
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import Kernels, kernelizing
-from core.passes.schedule.linearize import buffer_of, linearize
+from core.passes.schedule.kernelize import Kernels, buffer_of, kernelizing
+from core.passes.schedule.linearize import linearize
 from core.passes.schedule.memory import plan_memory
+from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.reduces import reducing, splitting
 from core.passes.schedule.simplify import simplification
 from core.passes.schedule.views import moved, view_algebra
@@ -43,6 +44,10 @@ def create_schedule(sink: UOp) -> Schedule:
     graph = graph_rewrite(graph, storing, group(graph), bottom_up=True, name="store groups")
     notes = Kernels()
     graph = graph_rewrite(graph, kernelizing, notes, name="kernelize")
+    if OPT.value >= 3:
+        graph = graph_rewrite(
+            graph, merging, merges(graph, notes), bottom_up=True, name="merge kernels"
+        )
     items = linearize(graph, notes)
     realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
     if MEMORY_PLANNER.value:

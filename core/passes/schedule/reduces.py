@@ -65,6 +65,8 @@ def split_reduce(r: UOp, x: UOp) -> UOp | None:
         for chunks in _CHUNKS:
             if size % chunks or strides[axis] == 0 or r.size * chunks > _LARGEST_PARTIAL:
                 continue
+            if chunks >= limit or chunks == size:
+                continue  # the second reduce would be as long
             shape = [*x.shaped[:axis], chunks, size // chunks, *x.shaped[axis + 1 :]]
             parts = x.reshape(shape).r(op, [k + (k >= axis) for k in axes])
             partial = parts.reshape([n for k, n in enumerate(parts.shaped) if k != axis + 1])

@@ -58,7 +58,10 @@ def copy_of_constant(x: UOp, device: UOp) -> UOp:
     return x.replace(src=(device,))
 
 
-@rule(UPat(Ops.CONTIGUOUS, src=(UPat((Ops.CONTIGUOUS, Ops.BUFFER, Ops.COPY), name="x"),)))
+_row_major = (Ops.CONTIGUOUS, Ops.BUFFER, Ops.COPY, Ops.AFTER)
+
+
+@rule(UPat(Ops.CONTIGUOUS, src=(UPat(_row_major, name="x"),)))
 def contiguous_of_stored(x: UOp) -> UOp:
     """contiguous(x) -> x where x is row-major memory already"""
     return x
