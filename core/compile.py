@@ -13,7 +13,7 @@ from typing import Final
 from core.dtype import PtrDType
 from core.helpers import NOOPT, prod
 from core.passes.pipeline import lower_kernel
-from core.render import llvm
+from core.render import c, cuda, hip, llvm, ptx
 from core.render.listing import Listing
 from core.render.rendered import Rendered
 from core.runtime.assembled import amd_isa, cpu_assembly
@@ -27,8 +27,9 @@ from core.uop.observe import attached, context
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
 
 SOURCES: Final[Mapping[Family, tuple[tuple[str, Render], ...]]] = {
-    "cpu": (("llvm", llvm.render),),
-    "amd": (("llvm", llvm.render),),
+    "cpu": (("llvm", llvm.render), ("c", c.render)),
+    "nvidia": (("ptx", ptx.render), ("cuda", cuda.render)),
+    "amd": (("llvm", llvm.render), ("hip", hip.render)),
 }
 """What is rendered for each family of targets. The first is what its devices load."""
 
@@ -132,7 +133,8 @@ def kernel_name(ast: UOp) -> str:
             reduced += [shape[i] for i in u.arg[1]]
         elif u.op is Ops.STORE:
             outs.append(u.src[0].arg.shape)
-    sizes = [n for n in (*max(outs, key=prod, default=()), *reduced) if n != 1] or [1]
+    widest: tuple[int, ...] = max(outs, key=prod) if outs else ()
+    sizes = [n for n in (*widest, *reduced) if n != 1] or [1]
     base = "_".join(["r" if reduced else "E", *map(str, sizes)])
     known = _names.setdefault(base, {})
     number = known.setdefault(ast, len(known))

@@ -33,6 +33,11 @@ class Item(Protocol):
         """The BUFFER behind each argument, by number; of a COPY, (to, from)."""
         ...
 
+    @property
+    def variables(self) -> Mapping[str, int]:
+        """The values bound to the AST's variables."""
+        ...
+
 
 class Kernel:
     """A kernel ready to run on one device."""
@@ -64,7 +69,8 @@ _nothing: Final[Mapping[str, int]] = {}
 
 
 def run_schedule(items: Iterable[Item], variables: Mapping[str, int] = _nothing) -> None:
-    """Runs the items in order. Buffers that have no memory yet get it.
+    """Runs the items in order. Buffers that have no memory yet get it. `variables` go before those
+    of an item.
 
     Raises RunError for memory that cannot be had, or what compiling raises.
     """
@@ -73,7 +79,8 @@ def run_schedule(items: Iterable[Item], variables: Mapping[str, int] = _nothing)
         if item.ast.op is Ops.COPY:
             _copy(item.bufs, observer)
         else:
-            _launch(item, variables, observer)
+            bound = {**item.variables, **variables} if variables else item.variables
+            _launch(item, bound, observer)
 
 
 def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None) -> None:

@@ -1,0 +1,32 @@
+"""CUDA C++ for NVIDIA GPUs: for reading, and for NVRTC where it is present."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.render.cstyle import render_with
+from core.render.cstyle_dialect import TYPES, Dialect
+from core.render.rendered import Rendered
+from core.target import Target
+from core.uop.uop import UOp
+
+DIALECT = Dialect(
+    language="cuda",
+    header=("#include <cuda_fp16.h>", "#include <cuda_bf16.h>"),
+    kernel='extern "C" __global__ void __launch_bounds__({threads}) ',
+    helper="__device__ inline",
+    restrict="__restrict__",
+    types={**TYPES, "float16": "half", "bfloat16": "__nv_bfloat16"},
+    struct="struct __align__({align}) {name} {{ {type} v[{count}]; }};",
+    literal="{name}{{{{{values}}}}}",
+    bitcast="__builtin_bit_cast({target}, {x})",
+    shared="__shared__ __align__({align})",
+    barrier="__syncthreads();",
+    special={"gidx": "blockIdx.", "lidx": "threadIdx."},
+    aligned=True,
+)
+
+
+def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
+    """A CUDA kernel. Raises RenderError for a node that CUDA C++ has no text for."""
+    return render_with(DIALECT, uops, name)
