@@ -74,6 +74,25 @@ export class Camera implements View {
     return { x: this.width / 2 - wx * zoom, y: this.height / 2 - wy * zoom, zoom };
   }
 
+  /**
+   * The view around `focus`, moved so that no side shows emptiness while `all` goes on beyond
+   * the other one.
+   */
+  around(focus: Rect, all: Rect, zoom: number): View {
+    const axis = (size: number, at: number, from: number, to: number): number => {
+      const half = size / zoom / 2;
+      const pad = MARGIN / zoom;
+      const low = from - pad + half;
+      const high = to + pad - half;
+      return low > high ? (low + high) / 2 : Math.max(low, Math.min(high, at));
+    };
+    return this.centred(
+      axis(this.width, (focus.left + focus.right) / 2, all.left, all.right),
+      axis(this.height, (focus.top + focus.bottom) / 2, all.top, all.bottom),
+      zoom,
+    );
+  }
+
   /** Is the rectangle in view, whole or as much of it as can be? */
   shows(rect: Rect): boolean {
     const v = this.rect();

@@ -54,7 +54,7 @@ export class Pane {
   private keptMs = 0;
   private making: { steps: Generator<void, void>; kept: Kept; ms: number } | null = null;
   private hatch: CanvasPattern | null = null;
-  private dpr = 1;
+  dpr = 1;
 
   constructor(
     readonly canvas: HTMLCanvasElement,

@@ -8,7 +8,6 @@ import type { Group, Neighbourhood } from "../model/neighbourhood";
 import type { Replay } from "../model/replay";
 import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { Labels } from "./labels";
-import type { LiveEdges } from "./liveedges";
 import type { Picture, Rect } from "./picture";
 
 export type Side = "before" | "after" | "merged";
@@ -22,8 +21,6 @@ export interface Content {
   labels: Labels;
   before: Replay;
   after: Replay;
-  beforeEdges: LiveEdges;
-  afterEdges: LiveEdges;
   diff: StepDiff;
   /** The part around the change; null: everything. */
   part: Neighbourhood | null;
@@ -62,26 +59,25 @@ export class Scene {
   }
 
   edgeState(e: number): EdgeState {
-    const { beforeEdges, afterEdges, diff } = this.content;
+    const { before, after, diff } = this.content;
     if (this.side === "before")
-      return beforeEdges.live[e] ? (diff.before.get(e) ?? "same") : "none";
-    if (afterEdges.live[e]) return diff.after.get(e) ?? "same";
-    return this.side === "merged" && beforeEdges.live[e] ? "removed" : "none";
+      return before.live[e] ? (diff.before.get(e) ?? "same") : "none";
+    if (after.live[e]) return diff.after.get(e) ?? "same";
+    return this.side === "merged" && before.live[e] ? "removed" : "none";
   }
 
-  /** The live edges that edge `e` takes its port from. */
-  private edgesOf(e: number): LiveEdges {
-    const { beforeEdges, afterEdges } = this.content;
-    if (this.side === "before") return beforeEdges;
-    return afterEdges.live[e] ? afterEdges : beforeEdges;
+  /** The state that edge `e` takes its port from. */
+  private stateOf(e: number): Replay {
+    const { before, after } = this.content;
+    return this.side === "before" || !after.live[e] ? before : after;
   }
 
   port(e: number): number {
-    return this.edgesOf(e).port[e]!;
+    return this.stateOf(e).port[e]!;
   }
 
   ports(e: number): number {
-    return this.edgesOf(e).ports[this.content.picture.timeline.edgeUser[e]!]!;
+    return this.stateOf(e).srcOf(this.content.picture.timeline.edgeUser[e]!).length;
   }
 
   /** Sources of the slot as the pane shows it, as union edges. */

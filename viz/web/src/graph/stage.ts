@@ -1,30 +1,29 @@
 /**
  * The graph panes: before | after side by side, or both merged in one.
  *
- * Owns the panes in its host element, follows step, scope and mode, and answers the pointer. The
- * host gives the size; the titles above the panes and the legend below are the page's. Never
- * fetches anything and keeps no state beyond the bundle it was given.
+ * Follows bundle, step, scope and mode, and answers the pointer. The host gives the size; the
+ * titles above the panes and the legend below are the page's. Never fetches anything and keeps
+ * no state beyond the bundle it was given.
  */
 import type { Bundle } from "../data/types";
 import { describeSlot, emptyDiff, stepDiff } from "../model/diff";
-import { BOX_H, BOX_W } from "../model/layout/layered";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { Timeline } from "../model/timeline";
-import type { View } from "./camera";
+import { Frames } from "./frames";
 import { listen } from "./gestures";
+import { hitTest } from "./hit";
 import { Labels } from "./labels";
 import { Layouter } from "./layouter";
-import { LiveEdges } from "./liveedges";
 import { Minimap } from "./minimap";
 import { Outline } from "./outline";
-import { PILL_H, PILL_W } from "./paint/marks";
-import { type Marks, Pane } from "./pane";
-import { joinRects, type Picture, type Rect } from "./picture";
+import type { Marks, Pane } from "./pane";
+import type { Picture } from "./picture";
 import { Pictures, type Scope } from "./pictures";
-import { type Content, Scene } from "./scene";
+import { Scene } from "./scene";
 import { Cancelled } from "./slices";
-import { readTheme } from "./theme";
+import { readTheme, type Theme } from "./theme";
+import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";
 
@@ -40,41 +39,55 @@ export interface StageEvents {
 }
 
 export interface StageStats {
+  /** Nodes of the state after the step: in the picture, in all, and folded away. */
   shown: number;
   total: number;
   hidden: number;
   zoom: number;
+  /** Time of the last layout and of the last frame, ms. */
   layoutMs: number;
   frameMs: number;
 }
 
 export interface Stage {
-  /** @throws BundleError for a bundle that contradicts itself */
+  /**
+   * Shows a bundle, or nothing. The same rewrite again (with more steps) keeps the view.
+   *
+   * @throws BundleError for a bundle that contradicts itself
+   */
   load(bundle: Bundle | null): Promise<void>;
+  /** Shows the step that leads to state k; 0 is the input graph. */
   setStep(k: number): void;
   setMode(mode: DiffMode): void;
   setScope(scope: Scope): void;
   /** Leaves constants out of "around change", or shows them (the default). */
   setFoldConstants(fold: boolean): void;
+  /** Rings the slot in both panes. */
   select(slot: number | null): void;
+  /** Rings slots that something elsewhere on the page stands for. */
   light(slots: readonly number[]): void;
+  /** Letters on the nodes that the pattern's names bound, in the pane before. */
   bindings(b: readonly [string, number][] | null): void;
   fit(): void;
   zoomBy(factor: number): void;
+  /** Goes to the change if it is out of view. */
   revealChange(): void;
   walk(direction: Direction): void;
+  /** Opens the folded group at the selected node. */
   openGroup(): void;
+  /** Reads the style sheet's colours again. */
   setTheme(): void;
+  /** "MUL, int32, source 0 moved" */
   describe(slot: number): string;
   destroy(): void;
 }
 
+export function createStage(host: HTMLElement, events: StageEvents): Stage {
+  return new CanvasStage(host, events);
+}
+
 /** Work that takes longer is announced, ms. */
 const ANNOUNCE = 50;
-/** A picture that fits at this zoom is shown whole, so that stepping moves nothing at all. */
-const WHOLE = 0.46;
-/** Otherwise the camera goes to the change at no less than this. */
-const NEAR = 0.82;
 /** Heads of a group that open at once. */
 const OPEN_AT_ONCE = 12;
 
@@ -83,44 +96,29 @@ interface Loaded {
   bundle: Bundle;
   before: Replay;
   after: Replay;
-  beforeEdges: LiveEdges;
-  afterEdges: LiveEdges;
   labels: Labels;
   pictures: Pictures;
   opened: Set<number>;
 }
 
-export function createStage(host: HTMLElement, events: StageEvents): Stage {
-  return new CanvasStage(host, events);
-}
-
 class CanvasStage implements Stage {
-  private readonly root = document.createElement("div");
-  private readonly layouter = new Layouter();
-  private readonly outline: Outline;
+  private theme: Theme;
+  private readonly frames: Frames;
+  private readonly views: Views;
   private readonly minimap: Minimap;
-  private readonly panes: readonly [Pane, Pane];
-  private readonly frames: readonly [HTMLElement, HTMLElement];
-  private readonly cleanups: (() => void)[] = [];
-  private theme;
+  private readonly outline: Outline;
+  private readonly layouter = new Layouter();
+  private readonly deafen: (() => void)[];
   private loaded: Loaded | null = null;
-  private picture: Picture | null = null;
   private everything: Picture | null = null;
-  private content: Content | null = null;
   private work = new AbortController();
   private mode: DiffMode = "side";
   private scope: Scope = "change";
   private step = 0;
   private foldConstants = false;
-  /** The view is the fitted one: resizing fits again. */
-  private fitted = true;
-  private marks: Marks = {
-    selected: null,
-    group: null,
-    hovered: null,
-    lit: [],
-    bindings: null,
-  };
+  /** A frame of this bundle was drawn: from now on the view belongs to the reader. */
+  private seen = false;
+  private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
   private frame = 0;
   private said = "";
 
@@ -129,73 +127,57 @@ class CanvasStage implements Stage {
     private readonly events: StageEvents,
   ) {
     this.theme = readTheme(host);
-    this.root.className = "stage";
-    const frame = (): [HTMLElement, Pane] => {
-      const element = document.createElement("div");
-      element.className = "stage-pane";
-      const canvas = document.createElement("canvas");
-      canvas.setAttribute("role", "img");
-      element.append(canvas);
-      this.root.append(element);
-      return [element, new Pane(canvas, this.theme)];
-    };
-    const [first, before] = frame();
-    const [second, after] = frame();
-    this.frames = [first, second];
-    this.panes = [before, after];
-    this.minimap = new Minimap(this.theme, (x, y) => {
-      for (const pane of this.panes) pane.camera.set(pane.camera.centred(x, y));
-      this.moved();
-    });
-    second.append(this.minimap.element);
+    this.frames = new Frames(this.theme, () => this.resize());
+    this.views = new Views(this.frames.panes, () => this.request());
+    this.minimap = new Minimap(this.theme, (x, y) => this.views.centre(x, y));
+    this.frames.overlay(this.minimap.element);
     this.outline = new Outline((slot) => this.choose(slot));
-    this.root.append(this.outline.element);
-    host.append(this.root);
-    for (const i of [0, 1] as const) this.listenTo(i);
-    const resize = new ResizeObserver(() => this.resize());
-    resize.observe(this.root);
-    this.cleanups.push(() => resize.disconnect());
-    this.arrange();
+    this.frames.root.append(this.outline.element);
+    host.append(this.frames.root);
+    this.deafen = this.frames.panes.map((pane) => this.listenTo(pane));
+    this.frames.measure();
   }
 
   async load(bundle: Bundle | null): Promise<void> {
     this.work.abort();
+    const again = bundle !== null && bundle.rewrite === this.loaded?.bundle.rewrite;
+    const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
+    const held = again && !this.views.fitted ? this.views.screenOf(anchor) : null;
     this.loaded = null;
-    this.picture = null;
     this.everything = null;
-    this.content = null;
+    this.views.content = null;
+    this.seen = again;
+    this.step = again ? this.step : 0;
     this.marks = { ...this.marks, selected: null, group: null, hovered: null, bindings: null };
-    this.step = 0;
-    this.resize();
+    this.frames.measure();
     this.refresh();
     if (!bundle) return;
     const timeline = new Timeline(bundle);
-    const beforeEdges = new LiveEdges(timeline);
-    const afterEdges = new LiveEdges(timeline);
     this.loaded = {
       bundle,
-      before: new Replay(bundle, timeline, beforeEdges.change),
-      after: new Replay(bundle, timeline, afterEdges.change),
-      beforeEdges,
-      afterEdges,
+      before: new Replay(bundle, timeline),
+      after: new Replay(bundle, timeline),
       labels: new Labels(bundle),
       pictures: new Pictures(timeline, this.layouter),
       opened: new Set(),
     };
-    await this.arrangePicture(() => this.home());
+    await this.arrange(() => this.views.hold(anchor, held));
   }
 
   setStep(k: number): void {
     this.step = k;
-    const { picture } = this;
-    if (!picture) return;
-    // A page may turn: a node that both have stays where the eye has it.
-    const held = this.content!.diff.focus.map((s) => ({ slot: s, was: this.screenOf(s) }));
+    const { views } = this;
+    if (!views.content) return;
+    const { picture, diff } = views.content;
+    // A page may turn: a node that both pages have stays where the eye has it.
+    const held = diff.focus.map((slot) => ({ slot, was: views.screenOf(slot) }));
     this.show();
-    if (this.picture !== picture) {
-      const both = held.find(({ slot }) => this.picture!.has(slot));
-      if (this.fitted || !both) this.home();
-      else this.hold(both.slot, both.was);
+    const now = views.content.picture;
+    if (!this.seen) views.home();
+    else if (now !== picture) {
+      const both = held.find(({ slot }) => now.has(slot));
+      if (views.fitted || !both) views.home();
+      else views.hold(both.slot, both.was);
     }
     this.revealChange();
   }
@@ -203,7 +185,7 @@ class CanvasStage implements Stage {
   setMode(mode: DiffMode): void {
     if (mode === this.mode) return;
     this.mode = mode;
-    this.arrange();
+    this.frames.setMerged(mode === "merged");
     this.resize();
     this.refresh();
   }
@@ -211,11 +193,10 @@ class CanvasStage implements Stage {
   setScope(scope: Scope): void {
     if (scope === this.scope) return;
     this.scope = scope;
-    if (!this.loaded) return;
     // The change stays under the eye while everything else may get another place.
-    const anchor = this.content?.diff.focus[0] ?? this.loaded.bundle.root;
-    const held = this.screenOf(anchor);
-    void this.arrangePicture(() => this.hold(anchor, held));
+    const anchor = this.views.content?.diff.focus[0] ?? this.loaded?.bundle.root ?? -1;
+    const held = this.views.screenOf(anchor);
+    void this.arrange(() => this.views.hold(anchor, held));
   }
 
   setFoldConstants(fold: boolean): void {
@@ -224,88 +205,61 @@ class CanvasStage implements Stage {
   }
 
   select(slot: number | null): void {
-    this.marks = { ...this.marks, selected: slot, group: null };
+    this.mark({ selected: slot, group: null });
     this.outline.select(slot);
-    this.request();
   }
 
   light(slots: readonly number[]): void {
-    this.marks = { ...this.marks, lit: slots };
-    this.request();
+    this.mark({ lit: slots });
   }
 
   bindings(b: readonly [string, number][] | null): void {
     const names = new Map<number, string>();
     for (const [name, slot] of b ?? [])
       names.set(slot, names.has(slot) ? `${names.get(slot)!},${name}` : name);
-    this.marks = { ...this.marks, bindings: b ? names : null };
-    this.request();
+    this.mark({ bindings: b ? names : null });
   }
 
   fit(): void {
-    const rect = this.shownRect();
-    if (!rect) return;
-    for (const pane of this.panes) this.travel(pane, pane.camera.fitting(rect));
-    this.fitted = true;
-    this.request();
+    this.views.fit();
   }
 
   zoomBy(factor: number): void {
-    for (const { camera } of this.panes)
-      camera.zoomAt(factor, camera.width / 2, camera.height / 2);
-    this.moved();
+    this.views.zoomBy(factor);
   }
 
   revealChange(): void {
-    const rect = this.rectOf(this.content?.diff.focus ?? []);
-    const camera = this.lead().camera;
-    if (!rect || camera.shows(rect)) return;
-    const v = camera.rect();
-    let { left, right, top, bottom } = rect;
-    if (right - left > v.right - v.left || bottom - top > v.bottom - v.top) {
-      // Never zooms out by itself: then the result of the match is what to look at.
-      const result = this.rectOf([this.loaded!.bundle.steps[this.step - 1]!.result]) ?? rect;
-      if (camera.shows(result)) return;
-      ({ left, right, top, bottom } = result);
-    }
-    for (const pane of this.panes)
-      this.travel(pane, pane.camera.centred((left + right) / 2, (top + bottom) / 2));
-    this.fitted = false;
-    this.request();
+    this.views.reveal(this.loaded?.bundle.steps[this.step - 1]?.result);
   }
 
   walk(direction: Direction): void {
-    const scene = this.lead().scene;
-    if (!scene || !this.content || !this.picture) return;
-    const { diff, after } = this.content;
+    const { scene } = this.lead();
+    if (!scene) return;
+    const { diff, after, picture } = scene.content;
     const from = this.marks.selected;
-    const start = diff.focus.find((s) => this.picture!.has(s)) ?? after.bundle.root;
-    const to =
-      from !== null && this.picture.has(from) ? walkFrom(scene, from, direction) : start;
-    if (to === null || !this.picture.has(to)) return;
+    const start = diff.focus.find((s) => picture.has(s)) ?? after.bundle.root;
+    const to = from !== null && picture.has(from) ? walkFrom(scene, from, direction) : start;
+    if (to === null || !picture.has(to)) return;
     this.choose(to);
-    const rect = this.rectOf([to]);
-    for (const pane of this.panes)
-      if (rect && !pane.camera.shows(rect))
-        this.travel(pane, pane.camera.centred(this.picture.x(to), this.picture.y(to)));
+    this.views.follow(to);
   }
 
   openGroup(): void {
     const { group, selected } = this.marks;
-    const found =
-      group ?? this.content?.part?.groups.find((g) => selected !== null && g.anchors.includes(selected));
+    const groups = this.views.content?.part?.groups ?? [];
+    const found = group ?? groups.find((g) => selected !== null && g.anchors.includes(selected));
     if (found) this.open(found);
   }
 
   setTheme(): void {
     this.theme = readTheme(this.host);
-    for (const pane of this.panes) pane.setTheme(this.theme);
+    for (const pane of this.frames.panes) pane.setTheme(this.theme);
     this.minimap.setScene(this.lead().scene, this.theme);
     this.request();
   }
 
   describe(slot: number): string {
-    const { content } = this;
+    const { content } = this.views;
     return content ? describeSlot(slot, content.before, content.after, content.diff) : "";
   }
 
@@ -313,47 +267,40 @@ class CanvasStage implements Stage {
     this.work.abort();
     this.layouter.destroy();
     cancelAnimationFrame(this.frame);
-    for (const clean of this.cleanups) clean();
-    this.root.remove();
+    for (const stop of this.deafen) stop();
+    this.frames.destroy();
   }
 
   /** The pane that is always visible: after, or merged. */
   private lead(): Pane {
-    return this.panes[1];
+    return this.frames.panes[1];
   }
 
-  private arrange(): void {
-    const [before, after] = this.frames;
-    before.hidden = this.mode === "merged";
-    const [a, b] = this.panes;
-    a.canvas.setAttribute("aria-label", "Graph before the step");
-    b.canvas.setAttribute(
-      "aria-label",
-      this.mode === "merged" ? "Graph before and after the step, merged" : "Graph after the step",
-    );
-    after.classList.toggle("stage-pane-merged", this.mode === "merged");
-  }
-
-  private listenTo(i: 0 | 1): void {
-    const pane = this.panes[i];
+  private listenTo(pane: Pane): () => void {
     const each = (alone: boolean, move: (pane: Pane) => void): void => {
       if (alone) move(pane);
-      else this.panes.forEach(move);
-      this.moved();
+      else this.frames.panes.forEach(move);
+      this.views.moved();
     };
-    this.cleanups.push(
-      listen(pane.canvas, {
-        pan: (dx, dy, alone) => each(alone, (p) => p.camera.panBy(dx, dy)),
-        zoom: (f, x, y, alone) => each(alone, (p) => p.camera.zoomAt(f, x, y)),
-        click: (x, y) => this.click(pane, x, y),
-        hover: (x, y) => this.hover(pane, x, y),
-        leave: () => this.setHovered(null),
-      }),
-    );
+    return listen(pane.canvas, {
+      pan: (dx, dy, alone) => each(alone, (p) => p.camera.panBy(dx, dy)),
+      zoom: (f, x, y, alone) => each(alone, (p) => p.camera.zoomAt(f, x, y)),
+      click: (x, y) => {
+        const hit = hitTest(pane, x, y);
+        if (hit.group) this.open(hit.group);
+        else this.choose(hit.slot);
+      },
+      hover: (x, y) => {
+        const hit = hitTest(pane, x, y);
+        pane.canvas.style.cursor = hit.group || hit.slot !== null ? "pointer" : "default";
+        this.setHovered(hit.slot);
+      },
+      leave: () => this.setHovered(null),
+    });
   }
 
-  /** Shows the step; the picture of everything has to be waited for the first time. */
-  private async arrangePicture(place: () => void): Promise<void> {
+  /** Shows the step, then places the view; the layout of everything may have to be waited for. */
+  private async arrange(place: () => void): Promise<void> {
     const { loaded } = this;
     if (!loaded) return;
     this.work.abort();
@@ -395,7 +342,7 @@ class CanvasStage implements Stage {
   private show(): void {
     const { loaded } = this;
     if (!loaded) return;
-    const { before, after, beforeEdges, afterEdges, labels, opened } = loaded;
+    const { before, after, labels, opened } = loaded;
     const around = this.scope === "change";
     if (!around && !this.everything) return;
     after.goto(this.step);
@@ -407,69 +354,26 @@ class CanvasStage implements Stage {
       : this.everything!;
     const options = { ...AROUND, opened, foldConstants: this.foldConstants };
     const part = around ? neighbourhood(before, after, diff, options) : null;
-    this.picture = picture;
-    this.content = { picture, labels, before, after, beforeEdges, afterEdges, diff, part };
+    this.views.content = { picture, labels, before, after, diff, part };
     this.marks = { ...this.marks, group: null };
     this.refresh();
   }
 
   private refresh(): void {
-    const { content } = this;
+    const { content } = this.views;
     const merged = this.mode === "merged";
-    this.panes[0].setScene(content && !merged ? new Scene("before", content) : null);
-    this.panes[1].setScene(content && new Scene(merged ? "merged" : "after", content));
-    this.minimap.setScene(this.lead().scene, this.theme);
+    const [before, after] = this.frames.panes;
+    before.setScene(content && !merged ? new Scene("before", content) : null);
+    after.setScene(content && new Scene(merged ? "merged" : "after", content));
+    this.minimap.setScene(after.scene, this.theme);
     this.outline.update(content, this.marks.selected);
     this.request();
   }
 
-  /** The first view of a bundle. */
-  private home(): void {
-    const { picture } = this;
-    if (!picture) return;
-    const camera = this.lead().camera;
-    const whole = camera.fitting(picture.bounds);
-    const shown = this.shownRect();
-    if (whole.zoom >= WHOLE || !shown) {
-      for (const pane of this.panes) pane.camera.set(pane.camera.fitting(picture.bounds));
-      this.fitted = true;
-      return;
-    }
-    const focus = this.rectOf(this.content?.diff.focus ?? []) ?? shown;
-    const { zoom } = camera.fitting(shown, NEAR);
-    for (const pane of this.panes)
-      pane.camera.set(
-        pane.camera.centred((focus.left + focus.right) / 2, (focus.top + focus.bottom) / 2, zoom),
-      );
-    this.fitted = false;
-    this.request();
-  }
-
   private resize(): void {
-    const dpr = devicePixelRatio || 1;
-    this.panes.forEach((pane, i) => {
-      const frame = this.frames[i]!;
-      if (frame.hidden) return;
-      const { clientWidth: w, clientHeight: h } = frame;
-      const { camera } = pane;
-      const centre = camera.toWorld(camera.width / 2, camera.height / 2);
-      const first = camera.width <= 1;
-      pane.resize(w, h, dpr);
-      if (!first) camera.set(camera.centred(...centre));
-    });
-    // The hidden pane keeps the views of the other, so that it comes back in step.
-    if (this.frames[0].hidden) this.panes[0].camera.set(this.lead().camera);
-    if (this.fitted && this.picture) this.home();
+    this.frames.measure();
+    if (this.views.fitted) this.views.home();
     this.request();
-  }
-
-  private click(pane: Pane, sx: number, sy: number): void {
-    const hit = this.hit(pane, sx, sy);
-    if (hit.group) {
-      this.open(hit.group);
-      return;
-    }
-    this.choose(hit.slot);
   }
 
   private choose(slot: number | null): void {
@@ -477,104 +381,27 @@ class CanvasStage implements Stage {
     this.events.onSelect(slot);
   }
 
-  private hover(pane: Pane, sx: number, sy: number): void {
-    const hit = this.hit(pane, sx, sy);
-    pane.canvas.style.cursor = hit.group || hit.slot !== null ? "pointer" : "default";
-    this.setHovered(hit.slot);
-  }
-
   private setHovered(slot: number | null): void {
     if (slot === this.marks.hovered) return;
-    this.marks = { ...this.marks, hovered: slot };
+    this.mark({ hovered: slot });
     this.events.onHover(slot);
-    this.request();
   }
 
-  private hit(pane: Pane, sx: number, sy: number): { slot: number | null; group: Group | null } {
-    const { scene, camera } = pane;
-    if (!scene) return { slot: null, group: null };
-    const { picture } = scene.content;
-    const [x, y] = camera.toWorld(sx, sy);
-    for (const group of scene.groups()) {
-      const at = group.heads[0]!;
-      if (Math.abs(picture.x(at) - x) <= PILL_W && Math.abs(picture.y(at) - y) <= PILL_H)
-        return { slot: null, group };
-    }
-    const slot = picture.at(x, y, Math.max(0, 3 / camera.zoom - 3));
-    if (slot < 0 || scene.state(slot) === "none") return { slot: null, group: null };
-    return { slot, group: null };
+  private mark(change: Partial<Marks>): void {
+    this.marks = { ...this.marks, ...change };
+    this.request();
   }
 
   /** Shows the first nodes of a folded group; the rest folds behind them. */
   private open(group: Group): void {
-    const { loaded, picture } = this;
-    if (!loaded || !picture) return;
+    const { loaded, views } = this;
+    if (!loaded) return;
     for (const s of group.heads.slice(0, OPEN_AT_ONCE)) loaded.opened.add(s);
     // What opens may need room; the node that it hangs at stays where it is.
     const anchor = group.anchors[0]!;
-    const held = this.screenOf(anchor);
+    const held = views.screenOf(anchor);
     this.show();
-    this.hold(anchor, held);
-  }
-
-  private screenOf(slot: number): View | null {
-    const { picture } = this;
-    if (!picture?.has(slot)) return null;
-    const { camera } = this.lead();
-    return {
-      x: picture.x(slot) * camera.zoom + camera.x,
-      y: picture.y(slot) * camera.zoom + camera.y,
-      zoom: camera.zoom,
-    };
-  }
-
-  /** Moves the cameras so that the slot is where it was on the screen. */
-  private hold(slot: number, was: View | null): void {
-    const { picture } = this;
-    if (!was || !picture?.has(slot)) {
-      this.home();
-      return;
-    }
-    for (const { camera } of this.panes)
-      camera.set({
-        x: was.x - picture.x(slot) * was.zoom,
-        y: was.y - picture.y(slot) * was.zoom,
-        zoom: was.zoom,
-      });
-    this.moved();
-  }
-
-  private rectOf(slots: readonly number[]): Rect | null {
-    const { picture } = this;
-    if (!picture) return null;
-    return joinRects(
-      slots
-        .filter((s) => picture.has(s))
-        .map((s) => ({
-          left: picture.x(s) - BOX_W / 2 - 10,
-          right: picture.x(s) + BOX_W / 2 + 10,
-          top: picture.y(s) - BOX_H / 2 - 10,
-          bottom: picture.y(s) + BOX_H / 2 + 10,
-        })),
-    );
-  }
-
-  /** The part of the picture that the scope shows. */
-  private shownRect(): Rect | null {
-    const part = this.content?.part;
-    if (!part) return this.picture?.bounds ?? null;
-    return this.rectOf([...part.shown, ...part.groups.map((g) => g.heads[0]!)]);
-  }
-
-  private travel(pane: Pane, view: View): void {
-    const motion = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    pane.camera.travel(view, performance.now(), motion);
-    this.request();
-  }
-
-  private moved(): void {
-    this.fitted = false;
-    this.request();
+    views.hold(anchor, held);
   }
 
   private request(): void {
@@ -584,29 +411,29 @@ class CanvasStage implements Stage {
   private draw(now: number): void {
     this.frame = 0;
     let again = false;
-    for (const pane of this.panes) {
+    for (const pane of this.frames.panes) {
       if (pane.camera.step(now)) again = pane.camera.travelling || again;
       if (pane.draw(this.marks)) again = true;
     }
     this.minimap.draw(this.lead().camera);
+    this.seen ||= this.views.content !== null;
     this.report();
     if (again) this.request();
   }
 
   private report(): void {
-    const { content, loaded } = this;
-    if (!content || !loaded) return;
-    const total = content.after.count;
-    const shown = content.part
-      ? [...content.part.shown].filter((s) => content.after.has(s)).length
-      : total;
+    const { content } = this.views;
+    if (!content || !this.loaded) return;
+    const { after, part } = content;
+    const total = after.count;
+    const shown = part ? [...part.shown].filter((s) => after.has(s)).length : total;
     const stats: StageStats = {
       shown,
       total,
       hidden: total - shown,
       zoom: this.lead().camera.zoom,
-      layoutMs: loaded.pictures.layoutMs,
-      frameMs: Math.round(10 * Math.max(...this.panes.map((p) => p.frameMs))) / 10,
+      layoutMs: this.loaded.pictures.layoutMs,
+      frameMs: Math.round(10 * Math.max(...this.frames.panes.map((p) => p.frameMs))) / 10,
     };
     const words = JSON.stringify(stats);
     if (words === this.said) return;

@@ -14,10 +14,12 @@ import { AROUND, neighbourhood, type NeighbourhoodOptions } from "./neighbourhoo
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
 
+/** A rewrite with no more slots is one page. */
+const WHOLE = 260;
 /** Slots of a page, unless a single step needs more. */
-const PAGE = 260;
+const PAGE = 140;
 /** Pages start anew every so many steps, whatever came before. */
-const CHUNK = 512;
+const CHUNK = 128;
 
 /** The steps first..last, and what is laid out for them. */
 export interface Page {
@@ -50,7 +52,7 @@ export class Pages {
     this.before = new Replay(timeline.bundle, timeline);
     this.after = new Replay(timeline.bundle, timeline);
     const all = allSlots(timeline);
-    this.whole = all.length <= PAGE ? { first: 0, last: timeline.steps, slots: all } : null;
+    this.whole = all.length <= WHOLE ? { first: 0, last: timeline.steps, slots: all } : null;
   }
 
   /** The page that holds step k. */

@@ -24,7 +24,7 @@ export interface NeighbourhoodOptions {
 }
 
 export const AROUND: NeighbourhoodOptions = {
-  changed: 60,
+  changed: 40,
   budget: 20,
   foldConstants: false,
   opened: new Set(),
@@ -54,7 +54,9 @@ const FAN = 12;
 /** Hidden nodes counted for the groups of a step. */
 const COUNTED = 600;
 const NAMES = 3;
+/** Groups of up to this many nodes are shown instead, in so many rounds. */
 const TINY = 2;
+const ROUNDS = 3;
 
 export function neighbourhood(
   before: Replay,
@@ -70,10 +72,15 @@ export function neighbourhood(
     !diff.nodes.has(s) &&
     opGroup(opOf(bundle, content(s))) === "const" &&
     after.srcOf(s).length === 0;
-  const sources = (s: number): number[] =>
-    merge(before.srcOf(s), after.srcOf(s)).filter((t) => !folded(t));
-  const users = (s: number, limit = FAN): number[] =>
-    merge(before.usersOf(s, limit), after.usersOf(s, limit)).filter((t) => !folded(t));
+  const sources: Near = (s, limit) =>
+    merge(before.srcOf(s), after.srcOf(s), limit).filter((t) => !folded(t));
+  const users: Near = (s, limit) =>
+    merge(before.usersOf(s, limit), after.usersOf(s, limit), limit).filter((t) => !folded(t));
+
+  const degree = (s: number, side: Group["side"]): number => {
+    const replay = after.has(s) ? after : before;
+    return side === "below" ? replay.usersOf(s).length : replay.srcOf(s).length;
+  };
 
   const shown = new Set<number>(diff.focus.slice(0, options.changed));
   if (!shown.size && has(bundle.root)) shown.add(bundle.root);
@@ -85,7 +92,7 @@ export function neighbourhood(
     const next: number[] = [];
     for (const near of [sources, users])
       for (const s of frontier) {
-        for (const t of near(s).slice(0, FAN)) {
+        for (const t of near(s, FAN)) {
           if (left <= 0 || shown.has(t)) continue;
           shown.add(t);
           next.push(t);
@@ -94,18 +101,25 @@ export function neighbourhood(
       }
     frontier = next;
   }
-  let groups = fold(shown, bundle, content, sources, users);
+  let groups = fold(shown, bundle, content, sources, users, degree);
   // A label that stands for one or two nodes takes their room and tells less.
-  const tiny = groups.filter((g) => g.count <= TINY && !g.more);
-  if (tiny.length) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const tiny = groups.filter((g) => g.count <= TINY && !g.more);
+    if (!tiny.length) break;
     for (const g of tiny) for (const s of g.heads) shown.add(s);
-    groups = fold(shown, bundle, content, sources, users);
+    groups = fold(shown, bundle, content, sources, users, degree);
   }
   return { shown, groups };
 }
 
-function merge(a: readonly number[], b: readonly number[]): number[] {
-  return [...new Set([...a, ...b])];
+/** Neighbours in either state, each once, at most `limit`. */
+type Near = (slot: number, limit: number) => number[];
+
+function merge(a: readonly number[], b: readonly number[], limit: number): number[] {
+  const found = new Set<number>();
+  for (const list of a === b ? [a] : [a, b])
+    for (let i = 0; i < list.length && found.size < limit; i++) found.add(list[i]!);
+  return [...found];
 }
 
 /** Groups the hidden neighbours of what is shown; those that share a neighbour are one group. */
@@ -113,12 +127,14 @@ function fold(
   shown: ReadonlySet<number>,
   bundle: Replay["bundle"],
   content: (s: number) => number,
-  sources: (s: number) => number[],
-  users: (s: number, limit?: number) => number[],
+  sources: Near,
+  users: Near,
+  degree: (s: number, side: Group["side"]) => number,
 ): Group[] {
   const groups: Group[] = [];
   const claimed = new Map<number, Group>();
   const ops = new Map<Group, Map<string, number>>();
+  const hubs = new Set<Group>();
   const claim = (s: number, group: Group): void => {
     claimed.set(s, group);
     group.count++;
@@ -127,17 +143,21 @@ function fold(
     names.set(op, (names.get(op) ?? 0) + 1);
   };
   for (const side of ["below", "above"] as const) {
+    const near = side === "below" ? users : sources;
     for (const anchor of shown) {
-      const all = side === "below" ? users(anchor, Infinity) : sources(anchor);
+      const all = near(anchor, HUB);
+      const hub = all.length >= HUB;
       const hidden = all.filter((t) => !shown.has(t));
       if (!hidden.length) continue;
       // A hub's group stays its own: it would pull in what hangs at every other node.
-      const shared =
-        hidden.length < HUB ? hidden.map((t) => claimed.get(t)).find((g) => g?.side === side) : null;
+      const shared = hub
+        ? undefined
+        : hidden.map((t) => claimed.get(t)).find((g) => g?.side === side && !hubs.has(g));
       const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
       if (!shared) {
         groups.push(group);
         ops.set(group, new Map());
+        if (hub) hubs.add(group);
       }
       group.anchors.push(anchor);
       for (const t of hidden)
@@ -145,16 +165,19 @@ function fold(
           claim(t, group);
           group.heads.push(t);
         }
+      if (hub) {
+        group.count += degree(anchor, side) - all.length;
+      }
     }
   }
   // Each group then grows in its own direction, all at one pace, into what nobody has claimed.
-  let frontier = [...claimed].filter(([, g]) => g.heads.length < HUB).map(([s]) => s);
+  let frontier = [...claimed].filter(([, g]) => !hubs.has(g)).map(([s]) => s);
   let left = COUNTED;
   while (frontier.length && left > 0) {
     const next: number[] = [];
     for (const s of frontier) {
       const group = claimed.get(s)!;
-      for (const t of group.side === "below" ? users(s) : sources(s)) {
+      for (const t of group.side === "below" ? users(s, FAN) : sources(s, FAN)) {
         if (shown.has(t) || claimed.has(t)) continue;
         if (left-- <= 0) {
           group.more = true;

@@ -17,24 +17,28 @@ export interface HistoryEntry {
   what: string;
 }
 
-/** Told of every slot whose version changes: its old and its new version in the timeline. */
-export type VersionListener = (from: number, to: number) => void;
-
 export class Replay {
   readonly timeline: Timeline;
   /** Per slot: its version in the timeline. */
   readonly version: Int32Array;
+  /** Per union edge of the timeline: 1 if it exists now, and which source of its user it is. */
+  readonly live: Uint8Array;
+  readonly port: Uint16Array;
   private at = 0;
   private present = 0;
 
   constructor(
     readonly bundle: Bundle,
     timeline?: Timeline,
-    private readonly listener: VersionListener | null = null,
   ) {
     this.timeline = timeline ?? new Timeline(bundle);
     this.version = this.timeline.first.slice(0, this.timeline.slots);
-    for (const v of this.version) if (this.timeline.node[v]! >= 0) this.present++;
+    this.live = new Uint8Array(this.timeline.edgeSrc.length);
+    this.port = new Uint16Array(this.timeline.edgeSrc.length);
+    for (const v of this.version) {
+      if (this.timeline.node[v]! >= 0) this.present++;
+      this.enter(v);
+    }
   }
 
   /** The state shown: after this many steps. */
@@ -67,10 +71,20 @@ export class Replay {
   private put(s: number, v: number): void {
     const old = this.version[s]!;
     if (old === v) return;
-    const { node } = this.timeline;
+    const { node, edge } = this.timeline;
     this.version[s] = v;
     this.present += (node[v]! >= 0 ? 1 : 0) - (node[old]! >= 0 ? 1 : 0);
-    this.listener?.(old, v);
+    for (const e of edge[old]!) this.live[e] = 0;
+    this.enter(v);
+  }
+
+  /** The edges of a version exist from now on. */
+  private enter(v: number): void {
+    const edges = this.timeline.edge[v]!;
+    for (let i = 0; i < edges.length; i++) {
+      this.live[edges[i]!] = 1;
+      this.port[edges[i]!] = i;
+    }
   }
 
   /** Content index of the node that the slot holds, -1 if it holds none. */
@@ -101,8 +115,9 @@ export class Replay {
     if (!(slot >= 0 && slot < t.slots)) return found;
     for (let i = t.usersFirst[slot]!; i < t.usersFirst[slot + 1]!; i++) {
       if (found.length >= limit) break;
-      const user = t.edgeUser[t.usersEdge[i]!]!;
-      if (user !== found.at(-1) && this.srcOf(user).includes(slot)) found.push(user);
+      const e = t.usersEdge[i]!;
+      const user = t.edgeUser[e]!;
+      if (this.live[e] && user !== found.at(-1)) found.push(user);
     }
     return found;
   }

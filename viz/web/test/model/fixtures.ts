@@ -174,7 +174,7 @@ export function bundleOf(graph: Graph, count: number, seed = 7): Bundle {
     let v = Math.floor(rand() * src.length);
     for (let tries = 0; tries < 200 && (!alive[v] || !src[v]!.length || v === root); tries++)
       v = Math.floor(rand() * src.length);
-    if (!alive[v] || v === root) continue;
+    if (!alive[v] || v === root || !src[v]!.length) continue;
     const set = new Map<number, number>();
     const step: Step = {
       rule: Math.floor(rand() * 9), us: Math.floor(rand() * 40), slot: v, result: v,

@@ -14,7 +14,7 @@ import { cornerOf, levelOf } from "./nodes";
 type Ctx = CanvasRenderingContext2D;
 
 /** Half the size of the pill of a folded group, px. */
-export const PILL_W = 84;
+export const PILL_W = 74;
 export const PILL_H = 12;
 
 /** How much larger than the picture a sign is drawn. */
@@ -123,6 +123,7 @@ export function paintGroup(
   const y = picture.y(at);
   ctx.strokeStyle = theme.edge;
   ctx.lineWidth = Math.max(1.2, 0.7 / zoom);
+  const heads: [number, number][] = [];
   ctx.beginPath();
   const inset = BOX_H / 2 - PILL_H;
   for (const anchor of group.anchors) {
@@ -130,17 +131,31 @@ export function paintGroup(
     if (state === "none" || state === "ghost") continue;
     const ax = picture.x(anchor);
     const ar = picture.row(anchor);
+    // The pill lies where its first node would; an anchor of another row order gets no line.
+    if (group.side === "below" ? ar >= picture.row(at) : ar <= picture.row(at)) continue;
     const rail = picture.layout.rail;
     if (group.side === "below")
       trace(ctx, ax, ar, x, picture.row(at), rail[picture.place[anchor]!]!, picture.pitch);
-    else trace(ctx, x, picture.row(at), ax, ar, rail[picture.place[at]!]!, picture.pitch);
+    else {
+      trace(ctx, x, picture.row(at), ax, ar, rail[picture.place[at]!]!, picture.pitch);
+      heads.push([ax, picture.y(anchor) - BOX_H / 2]);
+    }
   }
+  if (group.side === "below") heads.push([x, y - PILL_H]);
   // The pill is lower than a box: close the gap to its edge.
   ctx.moveTo(x, y - PILL_H);
   ctx.lineTo(x, y - PILL_H - (group.side === "below" ? inset : 0));
   ctx.moveTo(x, y + PILL_H);
   ctx.lineTo(x, y + PILL_H + (group.side === "above" ? inset : 0));
   ctx.stroke();
+  ctx.fillStyle = theme.edge;
+  ctx.beginPath();
+  for (const [hx, hy] of heads) {
+    ctx.moveTo(hx - 3.5, hy - 6);
+    ctx.lineTo(hx + 3.5, hy - 6);
+    ctx.lineTo(hx, hy);
+  }
+  ctx.fill();
   ctx.beginPath();
   ctx.roundRect(x - PILL_W, y - PILL_H, 2 * PILL_W, 2 * PILL_H, PILL_H);
   ctx.fillStyle = theme.surface2;
@@ -157,7 +172,7 @@ export function paintGroup(
   const size = level === "near" ? 11 : 11 / zoom;
   if (level !== "far") {
     ctx.font = `500 ${size}px ${theme.sans}`;
-    const full = level === "near" ? group.label : `+${group.count}`;
+    const full = level === "near" ? group.label : `+${group.count.toLocaleString("en")}`;
     ctx.fillText(shorten(ctx, full, 2 * PILL_W - 16), x, y + size * 0.36);
   }
   ctx.textAlign = "left";

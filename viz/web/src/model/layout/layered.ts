@@ -6,7 +6,7 @@
  * worker with progress or in slices on the main thread. Never looks at a clock.
  */
 import { layoutGraph, type LayoutInput } from "./graph";
-import { rowsOf, Sweeper, treeX } from "./order";
+import { closeGaps, rowsOf, Sweeper, treeX } from "./order";
 import { rails } from "./rails";
 import { ranks } from "./rank";
 import { LocalSearch } from "./search";
@@ -60,6 +60,7 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
   }
   if (LocalSearch.fits(g))
     for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;
+  closeGaps(x);
   let left = Infinity;
   let right = -Infinity;
   for (const c of x) {

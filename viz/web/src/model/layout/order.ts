@@ -17,6 +17,18 @@ export interface Rows {
   nodes: Int32Array;
 }
 
+/** Closes vertical bands that no box touches; orders and distances within rows stay. */
+export function closeGaps(x: Float64Array): void {
+  const order = Float64Array.from(x).sort();
+  const shift = new Map<number, number>();
+  let total = 0;
+  for (let i = 0; i < order.length; i++) {
+    if (i > 0) total += Math.max(0, order[i]! - order[i - 1]! - COLUMN);
+    shift.set(order[i]!, total);
+  }
+  for (let v = 0; v < x.length; v++) x[v]! -= shift.get(x[v]!)!;
+}
+
 /** Groups nodes by row, in index order. */
 export function rowsOf(row: Int32Array): Rows {
   let count = 0;
