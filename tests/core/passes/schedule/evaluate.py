@@ -60,12 +60,14 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
         return np.broadcast_to(src[0], u.arg)
     if u.op is Ops.RESHAPE:
         return src[0].reshape(u.arg)
+    if u.op is Ops.ASSIGN:
+        return src[1]
     assert u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.COPY), u.op
     return src[0]
 
 
 def of_graph(u: UOp, memory: Memory) -> Array:
-    """The value of a Tensor graph without assignments."""
+    """The value of a Tensor graph; an assignment gives what it stores, and stores nothing."""
     values: dict[UOp, Array] = {}
     for v in u.toposort():
         if v.op is Ops.BUFFER:
