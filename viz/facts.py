@@ -61,8 +61,13 @@ class Facts:
 
     def uop(self, node: int) -> UOp | None:
         """The node as a UOp; None where the trace has none that makes sense."""
-        if node not in self._uops:
-            for n in self._file.nodes.reachable(node):
+        stack = [node] if node not in self._uops else []
+        while stack:
+            n = stack[-1]
+            missing = [s for s in self._file.nodes.sources(n) if s not in self._uops]
+            stack.extend(missing)
+            if not missing:
+                stack.pop()
                 if n not in self._uops:
                     self._uops[n] = self._build(n)
         return self._uops[node]
@@ -108,7 +113,7 @@ def _shape(u: UOp) -> str:
         return ""
     if shape is None:
         return ""
-    return "x".join(map(str, shape)) or "()"
+    return "x".join(map(str, shape))
 
 
 def _bounds(u: UOp) -> tuple[str, str]:

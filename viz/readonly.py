@@ -101,6 +101,19 @@ class Database:
                 self.problem(f"table {table} is damaged ({error})")
         return found
 
+    def where(
+        self, table: str, columns: Sequence[str], column: str, value: int
+    ) -> list[tuple[Any, ...]]:
+        """The rows with this value in a column, up to a damaged place."""
+        found: list[tuple[Any, ...]] = []
+        if table in self._tables:
+            select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
+            try:
+                found.extend(self._db.execute(select, (value,)))
+            except sqlite3.Error as error:
+                self.problem(f"table {table} is damaged ({error})")
+        return found
+
     def one(self, table: str, columns: Sequence[str], key: int) -> tuple[Any, ...] | None:
         """The row with this key, if it can be read; `columns[0]` is the key."""
         if table not in self._tables:

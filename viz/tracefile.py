@@ -134,19 +134,29 @@ class TraceFile:
 
     def events(self, rewrite: Rewrite) -> Iterator[tuple[EventArrays, Ints]]:
         """The blocks that hold events of a rewrite, each with the positions of its events."""
-        low, high = rewrite.blocks
-        begin = bisect.bisect_left(self._event_blocks, low)
-        end = bisect.bisect_right(self._event_blocks, high)
-        for block in self._event_blocks[begin:end]:
-            arrays = self._events_of(block)
-            if arrays is not None:
-                positions = np.flatnonzero(arrays.rewrite == rewrite.id)
-                if len(positions):
-                    yield arrays, positions
+        for arrays in self.event_range(*rewrite.blocks):
+            positions = np.flatnonzero(arrays.rewrite == rewrite.id)
+            if len(positions):
+                yield arrays, positions
 
-    def all_events(self) -> Iterator[EventArrays]:
-        """Every readable block of events, in order."""
-        for block in self._event_blocks:
+    @property
+    def event_block_count(self) -> int:
+        """How many blocks of events there are."""
+        return len(self._event_blocks)
+
+    def event_range(self, low: int, high: int) -> Iterator[EventArrays]:
+        """The readable blocks of events with numbers from `low` to `high`, in order."""
+        begin = bisect.bisect_left(self._event_blocks, low)
+        yield from self._readable(
+            self._event_blocks[begin : bisect.bisect(self._event_blocks, high)]
+        )
+
+    def all_events(self, skip: int = 0) -> Iterator[EventArrays]:
+        """Every readable block of events but the first `skip`, in order."""
+        yield from self._readable(self._event_blocks[skip:])
+
+    def _readable(self, blocks: list[int]) -> Iterator[EventArrays]:
+        for block in blocks:
             arrays = self._events_of(block)
             if arrays is not None:
                 yield arrays

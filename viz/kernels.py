@@ -1,0 +1,205 @@
+"""The kernels of a trace: metadata, recorded source texts, and their links to the AST.
+
+Reads what was recorded; compiling and running are jobs (`viz/jobs.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
+
+from core.errors import TraceError
+from viz.pack import adds_up, unpack, unpack_json
+from viz.provenance import Provenance, positions, trace_provenance
+from viz.readonly import as_int, as_text, parse_object
+from viz.tracefile import Context, TraceFile
+
+LANGUAGES: Final = {
+    "ptx": "ptx",
+    "llvm": "llvm",
+    "amd_isa": "asm",
+    "cpu_asm": "asm",
+    "sass": "asm",
+    "hip": "cpp",
+    "cuda": "cpp",
+    "c": "c",
+}
+TITLES: Final = {
+    "ptx": "PTX",
+    "llvm": "LLVM IR",
+    "amd_isa": "AMD ISA",
+    "cpu_asm": "Assembly",
+    "sass": "SASS",
+    "hip": "HIP C++",
+    "cuda": "CUDA C++",
+    "c": "C",
+}
+Ids = Callable[[int], int]
+
+
+class KernelReader:
+    """Kernels of one file. `global_id` numbers its nodes and contexts in the whole run."""
+
+    def __init__(self, file: TraceFile, global_id: Ids) -> None:
+        self._file = file
+        self._global = global_id
+        self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
+
+    def data(self, context: Context) -> dict[str, Any]:
+        """A kernel in the form of the page."""
+        row = self._file.db.one(
+            "kernels", ("context", "name", "target", "device", "ast", "info"), context.id
+        )
+        _, name, target, own_device, _, text = row or (0, "", "", "", 0, "")
+        info = parse_object(text)
+        ast = self.ast(context)
+        name = as_text(name) or context.name
+        times = [launch[3] / 1000 for launch in self._file.launches if launch[0] == name]
+        return {
+            "context": self._global(context.id),
+            "name": name,
+            "target": as_text(target) or str(context.meta.get("target", "")),
+            "device": as_text(own_device) or self._device(name),
+            "ast": self._global(ast) if ast else -1,
+            "tensorCalls": self._calls(context, ast),
+            "artifacts": self._artifacts(context, ast),
+            "launches": {"count": len(times), "us": times[:10_000]},
+            "inputs": [_input(item) for item in _list(info.get("inputs"))],
+            "flops": as_int(info.get("flops")),
+            "bytes": as_int(info.get("bytes")),
+            "globalSize": [as_int(n) for n in _list(info.get("globalSize"))],
+            "localSize": [as_int(n) for n in _list(info.get("localSize"))],
+        }
+
+    def ast(self, context: Context) -> int:
+        """The node of the kernel's AST: as recorded, or the input of its first pass; 0 for none."""
+        row = self._file.db.one("kernels", ("context", "ast"), context.id)
+        if row is not None and 0 < as_int(row[1]) <= self._file.nodes.count:
+            return as_int(row[1])
+        rewrites = self._rewrites(context)
+        return self._file.rewrites[rewrites[0]].sink if rewrites else 0
+
+    def origins(self, context: Context) -> dict[str, Any]:
+        """For each node seen in the kernel's rewrites, the AST nodes that it comes from."""
+        order, made = self._provenance(context, self.ast(context))
+        ids = [self._global(node) for node in order]
+        found = made.all()
+        return {
+            "node": [self._global(node) for node in found],
+            "origin": [[ids[p] for p in positions(bits)] for bits in found.values()],
+        }
+
+    def _provenance(self, context: Context, ast: int) -> tuple[list[int], Provenance[int]]:
+        rewrites = self._rewrites(context)
+        matches = sum(self._file.rewrites[r].matches for r in rewrites)
+        known = self._origins.get(context.id)
+        if known is not None and known[0] == matches:
+            return known[1], known[2]
+        order, made = trace_provenance(self._file, ast, rewrites)
+        if len(self._origins) > 8:
+            self._origins.clear()
+        self._origins[context.id] = matches, order, made
+        return order, made
+
+    def _rewrites(self, context: Context) -> list[int]:
+        """The rewrites in a context and in those inside it, in order."""
+        inside = {context.id}
+        for other in self._file.contexts.values():  # a context begins after the one around it
+            if other.parent in inside:
+                inside.add(other.id)
+        return sorted(r.id for r in self._file.rewrites.values() if r.context in inside)
+
+    def _artifacts(self, context: Context, ast: int) -> list[dict[str, Any]]:
+        columns = ("id", "kind", "target", "body", "lines")
+        rows = self._file.db.where("artifacts", columns, "context", context.id)
+        if not rows:
+            return []
+        order, made = self._provenance(context, ast)
+        return [self._artifact(row, order, made) for row in rows]
+
+    def _artifact(
+        self, row: Sequence[Any], order: list[int], made: Provenance[int]
+    ) -> dict[str, Any]:
+        _, kind, target, body, lines = row
+        try:
+            parts = unpack_json(body)
+            counts, flat = unpack(lines, 2)
+            if not isinstance(parts, dict) or not adds_up(counts, flat):
+                raise TraceError("an artifact is damaged")
+        except (TraceError, TypeError) as error:
+            what = error.what if isinstance(error, TraceError) else "an artifact is damaged"
+            return artifact_data(as_text(kind), as_text(target), error=what)
+        fields = cast("dict[str, Any]", parts)
+        nodes, at = cast("list[int]", flat.tolist()), 0
+        per_line: list[list[int]] = []
+        for count in counts.tolist():
+            per_line.append([n for n in nodes[at : at + count] if 0 < n <= self._file.nodes.count])
+            at += count
+        ids = [self._global(node) for node in order]
+        return artifact_data(
+            as_text(kind),
+            as_text(target),
+            as_text(fields.get("text"), 1 << 25),
+            lines=[[self._global(n) for n in line] for line in per_line],
+            origins=[sorted({ids[p] for node in line for p in made.of(node)}) for line in per_line],
+            facts=parse_facts(fields.get("facts")),
+            title=as_text(fields.get("title")),
+        )
+
+    def _device(self, name: str) -> str:
+        return next((launch[1] for launch in self._file.launches if launch[0] == name), "")
+
+    def _calls(self, context: Context, ast: int) -> list[str]:
+        """The user's lines behind a kernel: as recorded, or those of the nodes of its AST."""
+        said = [as_text(call) for call in _list(context.meta.get("metadata"))]
+        if said or not ast:
+            return said
+        origins = self._file.nodes.field("origin")
+        lines = (self._file.text(int(origins[n])) for n in self._file.nodes.reachable(ast))
+        return [line for line in dict.fromkeys(lines) if line]
+
+
+def artifact_data(
+    kind: str,
+    target: str,
+    text: str = "",
+    *,
+    lines: Sequence[Sequence[int]] = (),
+    origins: Sequence[Sequence[int]] = (),
+    facts: dict[str, str] | None = None,
+    title: str = "",
+    error: str = "",
+) -> dict[str, Any]:
+    """An artifact in the form of the page."""
+    return {
+        "kind": kind,
+        "target": target,
+        "title": title or f"{TITLES.get(kind, kind)} {target}".strip(),
+        "language": LANGUAGES.get(kind, "text"),
+        "text": text,
+        "lines": [list(line) for line in lines],
+        "origins": [list(line) for line in origins],
+        "facts": [{"name": name, "value": value} for name, value in (facts or {}).items()],
+        "error": {"what": error, "where": target, "hint": ""} if error else None,
+    }
+
+
+def parse_facts(value: object) -> dict[str, str]:
+    """Facts from data that may be anything."""
+    if not isinstance(value, dict):
+        return {}
+    items = list(cast("dict[str, Any]", value).items())[:100]
+    return {name[:100]: str(fact)[:1000] for name, fact in items}
+
+
+def _input(item: Any) -> dict[str, Any]:
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    return {
+        "name": as_text(fields.get("name"), 200),
+        "dtype": as_text(fields.get("dtype"), 200),
+        "size": as_int(fields.get("size")),
+    }
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)[:100_000] if isinstance(value, list) else []

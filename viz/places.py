@@ -1,0 +1,48 @@
+"""File names of a trace as people read them: relative to where the program ran.
+
+Knows which files a trace names, so that nothing else can be opened. Never looks at the disk.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_PACKAGES: Final = re.compile(
+    r"^.*[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]",
+)
+
+
+class Places:
+    """Short names for the files of one run."""
+
+    def __init__(self, cwd: str) -> None:
+        self._roots = [r for r in (cwd.rstrip("/\\"),) if len(r) > 1]
+        self._full: dict[str, str] = {}
+
+    def add_root(self, folder: str) -> None:
+        """Another folder that names are shown relative to."""
+        if len(folder) > 1 and folder not in self._roots:
+            self._roots.append(folder)
+
+    def file(self, path: str) -> str:
+        """A file's short name; remembered, so that `full` leads back."""
+        short = path
+        for root in self._roots:
+            if path.startswith((root + "/", root + "\\")):
+                short = path[len(root) + 1 :]
+                break
+        else:
+            short = _PACKAGES.sub("", path)
+        if short and self._full.setdefault(short, path) != path:
+            return path  # two files of one short name: the second one keeps its long name
+        return short
+
+    def place(self, text: str) -> str:
+        """ "file:line" with the short name of the file."""
+        file, colon, line = text.rpartition(":")
+        return f"{self.file(file)}:{line}" if colon and line.isdigit() else text
+
+    def full(self, short: str) -> str | None:
+        """The path that the trace has for a short name; None for a file that it does not name."""
+        return self._full.get(short)

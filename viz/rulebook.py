@@ -1,0 +1,128 @@
+"""The rules of a run: those of all its processes, each once, with their counts.
+
+A rule is the same in two processes if its name, place and source text are. Never runs a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, cast
+
+from viz.places import Places
+from viz.process import Process
+from viz.readonly import as_int, as_text
+from viz.tracefile import RuleRecord
+
+MAX_DEPTH: Final = 40
+MAX_PARTS: Final = 20_000
+
+
+class Rulebook:
+    """All rules by their number in the run."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._rules: dict[int, RuleRecord] = {}
+        self._numbers: dict[tuple[str, str, int, str], int] = {}
+
+    def add(self, process: Process) -> None:
+        """Gives numbers to the rules of `process` that are new."""
+        for local, rule in process.file.rules.items():
+            if local not in process.rules:
+                key = (rule.name, rule.file, rule.line, as_text(rule.texts.get("source")))
+                number = self._numbers.setdefault(key, process.id(local))
+                process.rules[local] = number
+                self._rules.setdefault(number, rule)
+
+    def name(self, number: int) -> str:
+        """The name of a rule; "?" for an unknown one."""
+        rule = self._rules.get(number)
+        return rule.name if rule is not None else "?"
+
+    def data(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Every rule in the form of the page."""
+        counts: dict[int, list[int]] = {}
+        for process in processes:
+            for (_, rule), totals in process.file.totals.items():
+                total = counts.setdefault(process.rule(rule), [0, 0, 0])
+                for i, value in enumerate(totals):
+                    total[i] += value
+        return [self._data(n, r, counts.get(n, [0, 0, 0])) for n, r in self._rules.items()]
+
+    def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Matches, declines and time of each rule in each pass, the most expensive first."""
+        found = [
+            {
+                "pass": process.file.text(name),
+                "rule": self.name(process.rule(rule)),
+                "matches": matches,
+                "declines": declines,
+                "us": ns / 1000,
+            }
+            for process in processes
+            for (name, rule), (matches, declines, ns) in process.file.totals.items()
+        ]
+        return sorted(found, key=lambda row: -cast("float", row["us"]))
+
+    def _data(self, number: int, rule: RuleRecord, counts: list[int]) -> dict[str, Any]:
+        texts = rule.texts
+        return {
+            "id": number,
+            "name": rule.name,
+            "equation": rule.equation,
+            "doc": as_text(texts.get("doc")),
+            "group": rule.matcher,
+            "file": self._places.file(rule.file),
+            "line": rule.line,
+            "source": as_text(texts.get("source")),
+            "sourceLine": as_int(texts.get("sourceLine"), rule.line),
+            "pattern": clean_pattern(texts.get("pattern")),
+            "matches": counts[0],
+            "declines": counts[1],
+            "us": counts[2] / 1000,
+        }
+
+
+class _Left:
+    """How many parts of a pattern may still come."""
+
+    def __init__(self) -> None:
+        self.parts = MAX_PARTS
+
+
+def clean_pattern(data: object, depth: int = 0, left: _Left | None = None) -> dict[str, Any]:
+    """A pattern from data that may be anything: what is not of the form of `Pat` is left open."""
+    left = left or _Left()
+    left.parts -= 1
+    made: dict[str, Any] = {
+        "op": [],
+        "dtype": [],
+        "name": None,
+        "arg": None,
+        "src": {"kind": "any"},
+    }
+    if not isinstance(data, dict) or depth > MAX_DEPTH or left.parts < 0:
+        return made
+    fields = cast("dict[str, Any]", data)
+    for key in ("op", "dtype"):
+        made[key] = [as_text(item, 200) for item in _list(fields.get(key))]
+    for key in ("name", "arg"):
+        made[key] = as_text(fields[key], 1000) if isinstance(fields.get(key), str) else None
+    src: object = fields.get("src")
+    match cast("dict[str, Any]", src) if isinstance(src, dict) else {}:
+        case {"kind": "ordered" | "permuted" as kind, "of": list() as inner}:
+            items = [clean_pattern(p, depth + 1, left) for p in _list(inner)]
+            made["src"] = {"kind": kind, "of": items}
+        case {"kind": "repeat", "of": inner}:
+            made["src"] = {"kind": "repeat", "of": clean_pattern(inner, depth + 1, left)}
+        case _:
+            pass
+    if alternatives := _list(fields.get("anyOf")):
+        made["anyOf"] = [clean_pattern(p, depth + 1, left) for p in alternatives]
+    if fields.get("allowAny") is True:
+        made["allowAny"] = True
+    return made
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)[:1000] if isinstance(value, list) else []

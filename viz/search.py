@@ -1,0 +1,94 @@
+"""Finds rows of the navigator by name, rule, op or file of the whole trace.
+
+Rules, ops and files are found through the events: an index of which rewrite has which is made per
+block of events, once. Never decodes a block twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from viz import schema
+from viz.pack import Ints
+from viz.tracefile import TraceFile
+
+MAX_HITS: Final = 200
+MAX_TEXT: Final = 500
+"""Longer strings are arguments, not names of ops or files."""
+KINDS: Final = ("name", "rule", "op", "file")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A rewrite or context in which `text` was found."""
+
+    entry: int
+    kind: str
+    text: str
+
+
+class Index:
+    """Which rewrites of one file have which rules, ops and origins in their steps."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._blocks = 0
+        self._pairs: dict[str, list[Ints]] = {"rule": [], "op": [], "file": []}
+
+    def search(self, text: str) -> list[Hit]:
+        """Hits of one file, by kind in the order of KINDS, each in the order of the rows."""
+        wanted = text.casefold()
+        file = self._file
+        self._extend()
+        found: list[Hit] = []
+        for entry in sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.id):
+            if wanted in entry.name.casefold():
+                found.append(Hit(entry.id, "name", entry.name))
+        rules = {
+            r.id: r.name
+            for r in file.rules.values()
+            if wanted in r.name.casefold() or wanted in r.equation.casefold()
+        }
+        found += self._hits("rule", rules)
+        strings = {
+            i: s for i, s in enumerate(file.strings) if len(s) < 500 and wanted in s.casefold()
+        }
+        found += self._hits("op", strings)
+        found += self._hits("file", strings)
+        for rewrite in file.rewrites.values():
+            if wanted in rewrite.caller.casefold():
+                found.append(Hit(rewrite.id, "file", rewrite.caller))
+        return found
+
+    def _hits(self, kind: str, names: dict[int, str]) -> list[Hit]:
+        if not names or not self._pairs[kind]:
+            return []
+        pairs = np.unique(np.concatenate(self._pairs[kind]), axis=0)
+        kept = pairs[np.isin(pairs[:, 1], np.asarray(list(names), np.int64))].tolist()
+        known = self._file.rewrites
+        return [Hit(rewrite, kind, names[n]) for rewrite, n in kept if rewrite in known]
+
+    def _extend(self) -> None:
+        """Indexes the blocks that are new."""
+        nodes = self._file.nodes
+        for arrays in self._file.all_events(self._blocks):
+            rewrite = arrays.rewrite[arrays.kind == schema.MATCH]
+            match = arrays.match
+            known = (match[:, 1:3].min(axis=1, initial=1) > 0) & (
+                match[:, 1:3].max(axis=1, initial=0) <= nodes.count
+            )
+            rewrite, match = rewrite[known], match[known]
+            ops, origins = nodes.field("op"), nodes.field("origin")
+            self._add("rule", rewrite, match[:, 0])
+            for column in (1, 2):
+                self._add("op", rewrite, ops[match[:, column]])
+            self._add("file", rewrite, origins[match[:, 1]])
+        self._blocks = self._file.event_block_count
+
+    def _add(self, kind: str, rewrite: Ints, value: Ints) -> None:
+        if len(rewrite):
+            pairs = np.unique(np.stack((rewrite, value), axis=1), axis=0)
+            self._pairs[kind].append(pairs)

@@ -1,0 +1,220 @@
+"""`Store`: one run as the page sees it, from the trace files of all of its processes.
+
+Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Safe to use
+from several threads. Never writes, and never runs anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from glob import escape
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from core.errors import TraceError
+from viz.bundle import make_bundle
+from viz.graphtext import graph_text, states
+from viz.places import Places
+from viz.process import STRIDE, Process, graph_data
+from viz.readonly import as_text
+from viz.rulebook import Rulebook
+from viz.search import MAX_HITS, Hit
+from viz.summary import is_live, run_data
+from viz.tracefile import Context, Rewrite, TraceFile
+from viz.tree import Tree
+
+T = TypeVar("T")
+MAX_PROCESSES: Final = 256
+
+
+class Store:
+    """A run. Raises TraceError where `path` is no trace."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        self._closed = False
+        self._seen: set[Path] = set()
+        file = TraceFile(self.path)
+        entries = file.refresh()
+        self.places = Places(as_text(file.meta.get("cwd")))
+        self.places.add_root(str(Path(__file__).resolve().parents[1]))
+        self._rules = Rulebook(self.places)
+        self._tree = Tree(self.places.place)
+        self._processes = [Process(file, 0)]
+        self._take(self._processes[0], entries)
+        self._find_processes()
+
+    def close(self) -> None:
+        """Closes the files."""
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.file.close()
+
+    def refresh(self) -> None:
+        """Reads what was written since, in files of new processes too."""
+        with self._lock:
+            if not self._closed:
+                self._tree.tick()
+                for process in self._processes:
+                    self._take(process, process.file.refresh())
+                self._find_processes()
+
+    @property
+    def live(self) -> bool:
+        """Whether a process of the run still writes."""
+        with self._lock:
+            return is_live(self._processes)
+
+    def run(self) -> dict[str, Any]:
+        """The run as a whole, without `devices` and `targets`."""
+        with self._lock:
+            return run_data(self._processes)
+
+    def tree(self, since: int = 0) -> dict[str, Any]:
+        """Rows of the navigator from number `since` on, and older ones that have changed."""
+        with self._lock:
+            rows = [asdict(row) for row in self._tree.since(since)]
+            return {"rows": rows, "total": len(self._tree.rows)}
+
+    def bundle(self, rewrite: int) -> dict[str, Any] | None:
+        """One rewrite; None for a number that no rewrite has."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            if found is None:
+                return None
+            process, record = found
+            return make_bundle(
+                process.file,
+                record,
+                process.facts,
+                process.id,
+                process.rule,
+                self.places.place,
+            )
+
+    def is_open(self, rewrite: int) -> bool:
+        """Whether a rewrite may still get more steps."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            return found is not None and found[1].us is None
+
+    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
+        """The graphs before and after a step as text; None for what there is not."""
+        bundle = self.bundle(rewrite)
+        if bundle is None or not 0 <= step <= len(bundle["steps"]):
+            return None
+        before, after = states(bundle, step)
+        return {"before": graph_text(bundle, before), "after": graph_text(bundle, after)}
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Every rule with its counts."""
+        with self._lock:
+            return self._rules.data(self._processes)
+
+    def rule_totals(self) -> list[dict[str, Any]]:
+        """Counts and time of each rule in each pass, the most expensive first."""
+        with self._lock:
+            return self._rules.totals(self._processes)
+
+    def rule_name(self, rule: int) -> str:
+        """The name of a rule; "?" for an unknown one."""
+        with self._lock:
+            return self._rules.name(rule)
+
+    def kernels(self) -> list[int]:
+        """Numbers of all kernel contexts."""
+        with self._lock:
+            return [
+                process.id(context.id)
+                for process in self._processes
+                for context in process.file.contexts.values()
+                if context.kind == "kernel"
+            ]
+
+    def kernel(self, context: int) -> dict[str, Any] | None:
+        """A kernel; None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+            if found is None:
+                return None
+            made = found[0].kernels.data(found[1])
+            made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
+            return made
+
+    def origins(self, context: int) -> dict[str, Any] | None:
+        """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+            return None if found is None else found[0].kernels.origins(found[1])
+
+    def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
+        """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
+        the run, in the order of the data; None where there is none."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+            ast = 0 if found is None else found[0].kernels.ast(found[1])
+            if found is None or not ast:
+                return None
+            process = found[0]
+            order = process.file.nodes.reachable(ast)
+            return graph_data(process.file, order), [process.id(n) for n in order]
+
+    def search(self, text: str) -> dict[str, Any]:
+        """Rows that have `text` in a name, rule, op or file."""
+        with self._lock:
+            hits: list[tuple[Process, Hit]] = []
+            if text.strip():
+                for process in self._processes:
+                    hits += [(process, hit) for hit in process.index.search(text.strip())]
+            shown = [
+                {
+                    "row": self._tree.row_of(process.id(hit.entry)),
+                    "kind": hit.kind,
+                    "text": self.places.place(hit.text) if hit.kind == "file" else hit.text,
+                }
+                for process, hit in hits[:MAX_HITS]
+            ]
+            return {"hits": shown, "total": len(hits)}
+
+    # how the files are put together
+
+    def _find_processes(self) -> None:
+        run = self._processes[0].file.meta.get("run")
+        pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
+        for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
+            if path in self._seen or len(self._processes) >= MAX_PROCESSES:
+                continue
+            try:
+                file = TraceFile(path)
+                entries = file.refresh()
+            except TraceError:
+                continue  # just made, and still without its tables
+            self._seen.add(path)
+            if file.meta.get("run") != run:
+                file.close()
+                continue
+            process = Process(file, len(self._processes))
+            self._processes.append(process)
+            self._tree.add_process(process.id(0), f"process {process.pid}")
+            self._take(process, entries)
+
+    def _take(self, process: Process, entries: list[Context | Rewrite]) -> None:
+        self._rules.add(process)
+        for entry in entries:
+            parent = entry.parent
+            if isinstance(entry, Rewrite) and not parent:
+                parent = entry.context
+            self._tree.put(entry, process.id(entry.id), process.id(parent))
+
+    def _find(
+        self, number: int, table: Callable[[TraceFile], dict[int, T]]
+    ) -> tuple[Process, T] | None:
+        at, local = divmod(number, STRIDE)
+        if not 0 <= at < len(self._processes):
+            return None
+        record = table(self._processes[at].file).get(local)
+        return None if record is None else (self._processes[at], record)

@@ -1,0 +1,131 @@
+"""The run as a whole: what ran, how much of it there is, and what went wrong.
+
+Never reads events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any, cast
+
+from viz.process import Process
+from viz.readonly import Problem, as_int, as_text
+from viz.runinfo import is_alive
+from viz.tracefile import Rewrite
+
+
+def is_live(processes: Sequence[Process]) -> bool:
+    """Whether a process of the run still writes."""
+    return any(
+        "ended" not in p.file.meta and is_alive(p.file.meta.get("process")) for p in processes
+    )
+
+
+def run_data(processes: Sequence[Process]) -> dict[str, Any]:
+    """The run in the form of the page."""
+    files = [p.file for p in processes]
+    meta = files[0].meta
+    rewrites = [r for f in files for r in f.rewrites.values()]
+    contexts = [c for f in files for c in f.contexts.values()]
+    command = [as_text(part) for part in _list(meta.get("command"))]
+    commit, ended = _dict(meta.get("commit")), meta.get("ended")
+    last = max((e.start + (e.us or 0) for e in (*contexts, *rewrites)), default=0)
+    return {
+        "name": _program_name(command) or files[0].path.stem,
+        "command": " ".join(command),
+        "commit": as_text(commit.get("id"))[:12],
+        "dirty": as_int(commit.get("dirty")),
+        "started": as_text(meta.get("started"), 100),
+        "seconds": float(ended) if isinstance(ended, int | float) else last / 1e6,
+        "live": is_live(processes),
+        "processes": len(files),
+        "bytes": sum(_size(f.path) for f in files),
+        "file": str(files[0].path),
+        "lost": sum(len(f.db.problems) for f in files),
+        "machine": as_text(meta.get("machine"), 500),
+        "python": as_text(meta.get("python"), 100),
+        "versions": {k: as_text(v, 100) for k, v in _dict(meta.get("versions")).items()},
+        "totals": {
+            "contexts": len(contexts),
+            "kernels": sum(c.kind == "kernel" for c in contexts),
+            "rewrites": len(rewrites),
+            "steps": sum(r.matches for r in rewrites),
+            "launches": sum(len(f.launches) for f in files),
+        },
+        "problems": [p.data() for p in problems(processes)],
+    }
+
+
+def problems(processes: Sequence[Process]) -> list[Problem]:
+    """What went wrong in the run, and what of its files could not be read."""
+    found: list[Problem] = []
+    for process in processes:
+        found += process.file.db.problems
+        found += _errors(process)
+        meta = process.file.meta
+        if "ended" not in meta and not is_alive(meta.get("process")):
+            found.append(
+                Problem(
+                    "the program ended without closing its trace",
+                    process.file.path.name,
+                    "it was killed; all but the last half second is here",
+                )
+            )
+    return found
+
+
+def _errors(process: Process) -> list[Problem]:
+    """Errors of rewrites; of those that one exception passed through, the innermost."""
+    last: dict[str, Rewrite] = {}
+    for rewrite in process.file.rewrites.values():
+        if rewrite.error is not None:
+            last[as_text(rewrite.error.get("message"))] = rewrite
+    found: list[Problem] = []
+    for message, rewrite in last.items():
+        rule = process.file.rules.get(as_int((rewrite.error or {}).get("rule")))
+        where = f"rule {rule.name}, " if rule is not None else ""
+        found.append(
+            Problem(
+                message.partition("\n")[0][:500],
+                f'{where}pass "{rewrite.name}"',
+                "the last step of this pass shows the graph; the traceback is with it",
+                process.id(rewrite.id),
+                rewrite.matches,
+            )
+        )
+    return found
+
+
+def _program_name(command: Sequence[str]) -> str:
+    """The script in `python -X a script.py b`, or what follows -m."""
+    arguments = iter(command[1:])
+    for argument in arguments:
+        if argument == "-m":
+            return next(arguments, "")
+        if argument in ("-W", "-X"):
+            next(arguments, "")
+        elif not argument.startswith("-"):
+            return argument
+        elif argument == "-c":
+            return "python -c"
+    return PurePath(command[0]).name if command else ""
+
+
+def _size(path: Path) -> int:
+    """Bytes of a trace with its log."""
+    total = 0
+    for name in (path, Path(f"{path}-wal")):
+        try:
+            total += name.stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
