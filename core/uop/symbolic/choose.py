@@ -25,12 +25,6 @@ def where_decided(c: UOp, x: UOp, y: UOp) -> UOp:
     return x if c.arg else y
 
 
-@rule(UPat.var("u", dtypes.bool).where(x, y))
-def where_bounded(u: UOp, x: UOp, y: UOp) -> UOp | None:
-    """c ? x : y -> x  when c is always true; y when it is never"""
-    return x if u.vmin else y if not u.vmax else None
-
-
 @rule(UPat.var("c", dtypes.bool).ne(True).where(x, y))
 def where_not(c: UOp, x: UOp, y: UOp) -> UOp:
     """!c ? x : y -> c ? y : x"""
@@ -187,7 +181,6 @@ choose = PatternMatcher(
     [
         where_same,
         where_decided,
-        where_bounded,
         where_not,
         where_is_condition,
         where_is_not,

@@ -74,6 +74,4 @@ def fold_vectorize(u: UOp) -> UOp:
     return UOp.const(u.dtype, tuple(s.arg for s in u.src))
 
 
-fold = PatternMatcher(
-    [fold_constants, fold_cast, fold_gep, fold_vectorize, fold_bounds], name="fold"
-)
+fold = PatternMatcher([fold_constants, fold_cast, fold_gep, fold_vectorize], name="fold")

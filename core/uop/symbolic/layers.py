@@ -13,12 +13,12 @@ from core.uop.symbolic.choose import choose
 from core.uop.symbolic.comparison import comparison
 from core.uop.symbolic.division import division
 from core.uop.symbolic.floats import floats
-from core.uop.symbolic.fold import fold
+from core.uop.symbolic.fold import fold, fold_bounds
 from core.uop.symbolic.identities import identities
 from core.uop.symbolic.index import index_rules
 
 symbolic_simple = PatternMatcher(
-    fold.rules + identities.rules + floats.rules, name="symbolic_simple"
+    [*fold.rules, *identities.rules, *floats.rules, fold_bounds], name="symbolic_simple"
 )
 symbolic = PatternMatcher(
     symbolic_simple.rules + choose.rules + arithmetic.rules + division.rules + comparison.rules,
