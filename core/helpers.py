@@ -103,6 +103,15 @@ DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source t
 NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules, see docs", high=3)
+DONT_GROUP_REDUCES: Final = Flag(
+    "DONT_GROUP_REDUCES", 0, "1 stores every reduce before anything is computed from it"
+)
+DONT_REALIZE_EXPAND: Final = Flag(
+    "DONT_REALIZE_EXPAND", 0, "1 computes costly values again wherever they are repeated"
+)
+GRAPH: Final = Flag(
+    "GRAPH", 0, "1 writes the kernels of each schedule as a DOT file, 2 with their ASTs", high=2
+)
 MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its own memory")
 SPLIT_REDUCE: Final = Flag(
     "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.helpers import OPT
+from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, OPT, prod
 from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
@@ -27,7 +27,7 @@ EXPENSIVE = {
     Ops.THREEFRY: 64,
 }
 """Cost of an op in additions; 1 for all others, and for a load."""
-REPEAT_LIMIT = 9
+REPEAT_LIMIT = 6
 """A value read several times by an expanding view is computed each time up to this cost."""
 SHARE_LIMIT = 256
 """A value that several kernels use is computed in each up to this cost."""
@@ -74,7 +74,8 @@ class Grouping:
 
     def _end_reduce(self, r: UOp) -> None:
         end = r
-        while end not in self.stored and OPT.value >= 2:
+        grouped = OPT.value >= 2 and not DONT_GROUP_REDUCES
+        while end not in self.stored and grouped:
             meet = self.fanout.meets[end]
             if meet.op in (Ops.SINK, Ops.COPY):
                 break
@@ -127,7 +128,8 @@ class Grouping:
             if u.op not in GroupOp.Elementwise or u in self.stored or not self._may_store(u):
                 continue
             uses = self.fanout.uses[u]
-            repeated = any(use.st is not None and use.st.size > u.size for use in uses)
+            repeated = any(use.st is not None and _reads(use.st) > u.size for use in uses)
+            repeated = repeated and not DONT_REALIZE_EXPAND
             limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
             shared = len(uses) > 1 and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT
             if (repeated and self._cost(u, limit) > limit) or (shared and not self._stays(u)):
@@ -204,6 +206,11 @@ class Grouping:
                     stack.append(base)
                 seen.add(base)
         return total
+
+
+def _reads(st: ShapeTracker) -> int:
+    """How many elements the view reads, at most: padding is not read."""
+    return prod(axis.end - axis.begin for axis in st.views[-1].axes)
 
 
 def _one_to_one(st: ShapeTracker, shape: tuple[int, ...]) -> bool:

@@ -6,9 +6,10 @@ kernels in order and plan their memory. Never compiles and never runs anything.
 
 from __future__ import annotations
 
-from core.helpers import MEMORY_PLANNER, OPT
+from core.helpers import GRAPH, MEMORY_PLANNER, OPT
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
+from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import group, storing
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import Kernels, buffer_of, kernelizing
@@ -53,6 +54,8 @@ def create_schedule(sink: UOp) -> Schedule:
     if MEMORY_PLANNER.value:
         kept = {u.base for u in realized.values()}
         items = plan_memory(items, [buffer for buffer in notes.fresh if buffer not in kept])
+    if GRAPH:
+        write_graph(items, GRAPH.value)
     return items, realized
 
 

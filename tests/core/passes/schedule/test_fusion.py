@@ -192,3 +192,12 @@ def test_conv_is_one_kernel(g: Graphs) -> None:
         g.kernels(total.r(Ops.ADD, (2,)).maximum(UOp.full((2, 4, 1, 6), 0, dtypes.int32, "CPU")))
         == 1
     )
+
+
+def test_flags_switch_single_decisions_off(g: Graphs) -> None:
+    a, b = g.buffer(4, 8, dtype=F), g.buffer(8, 6, dtype=F)
+    with Context(DONT_GROUP_REDUCES=1):
+        assert g.kernels(-matmul(a, b)) == 2
+    costly = g.buffer(4, 1, dtype=F).exp2().log2().expand((4, 6))
+    with Context(DONT_REALIZE_EXPAND=1):
+        assert g.kernels(costly + g.buffer(4, 6, dtype=F)) == 1

@@ -1,0 +1,68 @@
+"""The graph of a schedule's kernels and memory, to look at: in memory, and as a DOT file.
+
+Never changes a schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import graphviz
+import networkx as nx
+
+from core.passes.schedule.item import ScheduleItem
+from core.uop import Ops, UOp
+
+Graph: TypeAlias = "nx.MultiDiGraph[Any]"
+_numbers = count()
+
+
+def kernel_graph(items: Sequence[ScheduleItem], asts: bool = False) -> Graph:
+    """Nodes are BUFFERs and positions of items; edges lead from what is read to the item and from
+    the item to what it writes, with the number of the argument. With `asts`, also every node of
+    each kernel, as (position, node). Nodes have a `label`, items and AST nodes the `op`.
+    """
+    graph: Graph = nx.MultiDiGraph()
+    for position, item in enumerate(items):
+        stores = len(item.ast.src) if item.ast.op is Ops.SINK else 1
+        label = f"{item.ast.op.name} {position}" + "".join(f"\n{m}" for m in item.metadata)
+        graph.add_node(position, label=label, op=item.ast.op.name)
+        for number, buf in enumerate(item.bufs):
+            memory = buf.src[0] if buf.op is Ops.BUFFER_VIEW else buf
+            graph.add_node(memory, label=f"{memory.dtype}[{memory.size}]\n{memory.device}")
+            ends = (position, memory) if number < stores else (memory, position)
+            graph.add_edge(*ends, argument=number)
+        if asts:
+            _add_ast(graph, position, item.ast)
+    return graph
+
+
+def _add_ast(graph: Graph, position: int, ast: UOp) -> None:
+    for u in ast.toposort():
+        if u is not ast:
+            arg = u.arg if u.op in (Ops.CONST, Ops.DEFINE_GLOBAL, Ops.REDUCE_AXIS) else ""
+            graph.add_node((position, u), label=f"{u.op.name} {arg}", op=u.op.name)
+        for source in u.src:
+            graph.add_edge((position, source), position if u is ast else (position, u))
+
+
+def to_dot(graph: Graph) -> str:
+    """The text of the graph in the DOT language: items as boxes, memory as ovals."""
+    made = graphviz.Digraph("schedule")
+    names = {node: f"n{k}" for k, node in enumerate(graph.nodes)}
+    for node, facts in graph.nodes(data=True):
+        memory = "op" not in facts
+        made.node(names[node], label=facts["label"], shape="oval" if memory else "box")
+    for a, b, facts in graph.edges(data=True):
+        made.edge(names[a], names[b], label=str(facts.get("argument", "")))
+    return str(made.source)
+
+
+def write_graph(items: Sequence[ScheduleItem], level: int) -> Path:
+    """Writes `schedule-<number>.dot` in the current directory. Raises OSError where it cannot."""
+    path = Path(f"schedule-{next(_numbers)}.dot")
+    path.write_text(to_dot(kernel_graph(items, asts=level > 1)), encoding="utf-8")
+    return path
