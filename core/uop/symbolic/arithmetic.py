@@ -81,7 +81,7 @@ def order(u: UOp) -> tuple[int, str, int]:
         return (1, str(u.arg), 0)
     if u.op is Ops.DEFINE_VAR:
         return (0, str(u.arg[0]), 0)
-    return (3, u.op.name, 0)
+    return (4 if u.op is Ops.VCONST else 3, u.op.name, 0)
 
 
 @rule(UPat(Ops.ADD, dtypes.ints, name="u"))
