@@ -88,7 +88,7 @@ def load_state_dict(
     missing, unknown = mine.keys() - state_dict.keys(), state_dict.keys() - mine.keys()
     if strict and (missing or unknown):
         raise FormatError(
-            f"the state does not fit the model: {len(missing)} names missing, {len(unknown)} unknown",
+            f"{len(missing)} names of the model are missing, {len(unknown)} are unknown to it",
             where=", ".join(sorted(missing | unknown)[:8]),
             hint="strict=False loads the names that both have",
         )
@@ -186,7 +186,7 @@ def _entry(name: str, entry: object, size: int) -> tuple[DType, tuple[int, ...],
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise _bad(f"{name!r} has not exactly a dtype, a shape and data_offsets")
     fields = cast("dict[str, object]", entry)
-    dtype = _names.get(cast("str", fields["dtype"])) if isinstance(fields["dtype"], str) else None
+    dtype = _names.get(fields["dtype"]) if isinstance(fields["dtype"], str) else None
     shape, span = _counts(fields["shape"]), _counts(fields["data_offsets"])
     if dtype is None:
         raise _bad(f"{name!r} has the unknown dtype {str(fields['dtype'])[:40]!r}")

@@ -80,7 +80,7 @@ class Activation(Mathematics):
         return (self > 0).where(self, neg_slope * self)
 
     def softplus(self, beta: float = 1.0) -> Self:
-        """ln(1 + e ** (beta x)) / beta, without overflow: max(x, 0) + ln(1 + e ** -|beta x|) / beta"""
+        """ln(1 + e ** (beta x)) / beta, as max(x, 0) + ln(1 + e ** -|beta x|) / beta."""
 
         def smooth(x: Self) -> Self:
             scaled = x * beta

@@ -5,7 +5,7 @@ Defines identity, dtype and device of a Tensor; arithmetic and movement are laye
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Self
 from weakref import WeakValueDictionary
@@ -76,7 +76,7 @@ class TensorBase(metaclass=TensorMeta):
         return self
 
     def _make(self, uop: UOp, *others: TensorBase) -> Self:
-        """The result of an operation on this and `others`: wants a gradient where one of them does."""
+        """The result of an operation on this and `others`; wants a gradient where one does."""
         wants = self._requires_grad
         for other in others:
             mine = other._requires_grad
@@ -101,7 +101,7 @@ class TensorBase(metaclass=TensorMeta):
 
     @property
     def requires_grad(self) -> bool | None:
-        """True: `backward` fills `grad`. None: not decided, an optimizer may set it. False: never."""
+        """True: `backward` fills `grad`. None: an optimizer may decide. False: never."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -227,7 +227,7 @@ class TensorBase(metaclass=TensorMeta):
 
     @staticmethod
     @contextmanager
-    def no_grad() -> Iterator[None]:
+    def no_grad() -> Generator[None]:
         """A context in which results do not lead gradients back to their sources."""
         saved, GradMode.enabled = GradMode.enabled, False
         try:
@@ -241,7 +241,7 @@ live: WeakValueDictionary[int, TensorBase] = WeakValueDictionary()
 
 
 def in_fresh_memory(uop: UOp) -> UOp:
-    """The value in memory shared with no other node: a new buffer after the value was stored in it."""
+    """The value in memory of its own: a new buffer, after the value was stored in it."""
     buffer = UOp.new_buffer(uop.device or Device.DEFAULT, uop.size, uop.dtype)
     return buffer.reshape(uop.shaped).assign(uop)
 

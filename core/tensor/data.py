@@ -113,7 +113,7 @@ def _from_array(array: Array, device: str, dtype: DType | None) -> UOp:
         )
     ]
     order = sorted(range(array.ndim), key=lambda axis: -kept.strides[axis])
-    stored = np.ascontiguousarray(kept.transpose(order))
+    stored = kept.transpose(order)
     uop = bytes_to_memory(stored.tobytes(), native, device).reshape(stored.shape)
     inverse = sorted(range(array.ndim), key=order.__getitem__)
     uop = uop.permute(inverse).flip(reverse).expand(array.shape)

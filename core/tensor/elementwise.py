@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
+import numpy as np
+
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
 from core.errors import DeviceError, DTypeError, ShapeError
 from core.tensor.base import Shape, TensorBase
@@ -35,6 +37,19 @@ def broadcast_shape(*shapes: Shape) -> Shape:
     return tuple(result)
 
 
+def number(value: object) -> ConstType:
+    """A Python number from itself or from a NumPy scalar. Raises DTypeError for anything else."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return value
+    raise DTypeError(
+        f"a Tensor does not combine with {type(value).__name__}",
+        where=here(),
+        hint="make a Tensor of it first",
+    )
+
+
 def scalar_dtype(value: ConstType, beside: DType) -> DType:
     """The dtype in which a Python number meets a Tensor of dtype `beside`."""
     if dtypes.is_float(beside) or (dtypes.is_int(beside) and not isinstance(value, float)):
@@ -51,7 +66,7 @@ class Elementwise(Movement):
 
     __slots__ = ()
 
-    def _operand(self, other: Self | ConstType, shape: Shape | None = None) -> Self:
+    def _operand(self, other: Self | ConstType) -> Self:
         """`other` as a Tensor; a number in the dtype in which it meets this one."""
         if isinstance(other, TensorBase):
             if other.device != self.device:
@@ -61,13 +76,8 @@ class Elementwise(Movement):
                     hint=f"move one of them: .to({self.device!r})",
                 )
             return other
-        if not isinstance(other, bool | int | float):
-            raise DTypeError(
-                f"a Tensor does not combine with {type(other).__name__}",
-                where=here(),
-                hint="make a Tensor of it first",
-            )
-        full = UOp.full(shape or (), other, scalar_dtype(other, self.dtype), self.device)
+        value = number(other)
+        full = UOp.full((), value, scalar_dtype(value, self.dtype), self.device)
         return type(self)._new(full, False)
 
     def _meet(self, *others: Self | ConstType) -> list[Self]:
@@ -115,7 +125,7 @@ class Elementwise(Movement):
     def div(
         self, x: Self | ConstType, reverse: bool = False, rounding_mode: str | None = None
     ) -> Self:
-        """self / x; "trunc" rounds toward zero, "floor" down. Integers divide to floats otherwise."""
+        """self / x, a float; or rounded to a whole number: "trunc" toward zero, "floor" down."""
         a, b = self._meet(x)
         if reverse:
             a, b = b, a
@@ -147,12 +157,11 @@ class Elementwise(Movement):
         quotient = self._binary(Ops.IDIV, b)
         if dtypes.is_unsigned(self.dtype):
             return quotient
-        return quotient.sub(self._wrong_side(self._binary(Ops.MOD, b), b).cast(self.dtype))
+        return quotient.sub(self._binary(Ops.MOD, b)._wrong_side(b).cast(self.dtype))
 
-    @staticmethod
-    def _wrong_side(remainder: Self, divisor: Self) -> Self:
-        """Whether a C remainder has not the sign that Python's would have."""
-        return remainder.ne(0)._binary(Ops.AND, remainder._binary(Ops.XOR, divisor).lt(0))
+    def _wrong_side(self, divisor: Self) -> Self:
+        """Whether this, a C remainder, has not the sign that Python's would have."""
+        return self.ne(0)._binary(Ops.AND, self._binary(Ops.XOR, divisor).lt(0))
 
     def _floor(self) -> Self:
         down = self._unary(Ops.TRUNC)
@@ -170,7 +179,7 @@ class Elementwise(Movement):
         remainder = a._binary(Ops.MOD, b)
         if dtypes.is_unsigned(a.dtype):
             return remainder
-        return a._wrong_side(remainder, b).where(remainder.add(b), remainder)
+        return remainder._wrong_side(b).where(remainder.add(b), remainder)
 
     def maximum(self, x: Self | ConstType) -> Self:
         """The larger of two."""

@@ -53,11 +53,8 @@ class Execution(TensorBase):
     def data(self) -> memoryview:
         """The elements in row-major order; shaped, for dtypes that Python's formats know."""
         raw = memoryview(self._stored_bytes())
-        if self.dtype.fmt is None or not self.numel():
-            return raw
-        return (
-            raw.cast(self.dtype.fmt, list(self.shape)) if self.shape else raw.cast(self.dtype.fmt)
-        )
+        fmt: Any = self.dtype.fmt
+        return raw if fmt is None or not raw else raw.cast(fmt, self.shape)
 
     def numpy(self) -> Array:
         """The elements as an array of its own. Dtypes that NumPy lacks become float32."""
@@ -143,7 +140,7 @@ class Execution(TensorBase):
                     raise GradientError(
                         f"no gradient flows to a target of shape {target.shape}",
                         where=here(),
-                        hint="this Tensor is not computed from it; materialize_grads=True gives zeros",
+                        hint="nothing here is computed from it; materialize_grads=True gives zeros",
                     )
                 grad = target.uop.const_like(0)
             result.append(self._new(grad))

@@ -6,7 +6,7 @@ direct loads. Only boolean masks need values, and realize their mask; nothing el
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Any, Self, TypeAlias
 
@@ -21,7 +21,7 @@ from core.tensor.joining import Joining
 from core.tensor.origin import here
 from core.tensor.subscript import Index, Subscript
 
-Item: TypeAlias = "int | slice | None | EllipsisType | Sequence[Any] | TensorBase"
+Item: TypeAlias = "int | slice | EllipsisType | Sequence[Any] | TensorBase | None"
 
 
 class Indexing(Joining):
@@ -41,6 +41,12 @@ class Indexing(Joining):
         x = self._cut(subscript)
         tensors = [(axis, self._as_index(t, x.shape[axis])) for axis, t in subscript.tensors]
         return x._pick(tensors) if tensors else x
+
+    def __iter__(self) -> Iterator[Self]:
+        """The parts along the first axis, in order."""
+        if not self.ndim:
+            raise ShapeError("iteration over a Tensor without axes", where=here())
+        return (self[i] for i in range(self.shape[0]))
 
     def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
         items = key if isinstance(key, tuple) else (key,)

@@ -64,9 +64,9 @@ class Linear(Random):
         product = self * weight if weight.ndim == 1 else self.dot(weight)
         return product if bias is None else product + bias
 
-    @staticmethod
+    @classmethod
     def einsum(
-        formula: str, *operands: Self | Sequence[Self], dtype: DTypeLike | None = None
+        cls, formula: str, *operands: Self | Sequence[Self], dtype: DTypeLike | None = None
     ) -> Self:
         """The sum of products that an Einstein formula such as "ij,jk->ik" says.
 
@@ -74,10 +74,8 @@ class Linear(Random):
         Without "->", letters that occur once are the result, in alphabetical order. Raises
         ShapeError for a formula that does not fit the operands.
         """
-        if len(operands) == 1 and not isinstance(operands[0], Random):
-            tensors = list(operands[0])
-        else:
-            tensors = [t for t in operands if isinstance(t, Random)]
+        given = [[t] if isinstance(t, cls) else t for t in operands]
+        tensors = [t for part in given if isinstance(part, Sequence) for t in part]
         parsed = Formula.parse(formula, [t.shape for t in tensors])
         letters = parsed.letters
         total: Self | None = None

@@ -124,7 +124,7 @@ class Mathematics(Operators):
         return self._wide(lambda x: (x / (1 + x * x).sqrt()).asin())
 
     def erf(self) -> Self:
-        """Error function: 1 - t p(t) e ** -x**2 with t = 1 / (1 + 0.3275911 |x|), error below 1.5e-7.
+        """Error function: 1 - t p(t) e ** -x**2, t = 1 / (1 + 0.3275911 |x|), error below 1.5e-7.
 
         Formula 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical Functions (1964).
         """

@@ -72,9 +72,10 @@ class Movement(Execution):
             given = [n for n in shape if n is None or isinstance(n, int)]
         padded = (1,) * (len(given) - self.ndim) + self.shape
         new = [
-            have if want in (-1, None) else want for have, want in zip(padded, given, strict=False)
+            have if want is None or want == -1 else want
+            for have, want in zip(padded, given, strict=False)
         ]
-        return self._broadcast_to([n for n in new if n is not None])
+        return self._broadcast_to(new)
 
     def _broadcast_to(self, shape: Sequence[int]) -> Self:
         new = tuple(shape)

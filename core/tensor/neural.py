@@ -113,13 +113,13 @@ class Neural(Convolution):
         return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
 
     def binary_crossentropy_logits(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
-        """`binary_crossentropy` of sigmoid(x), without overflow: max(x, 0) - x y + ln(1 + e ** -|x|)."""
+        """`binary_crossentropy` of sigmoid(x), as max(x, 0) - x y + ln(1 + e ** -|x|)."""
         smooth = (1 + (-self.abs()).exp()).log()
         return (self.relu() - self * Y + smooth)._reduced(reduction)
 
     def sparse_categorical_crossentropy(
         self,
-        Y: Self,
+        Y: Self,  # noqa: N803
         ignore_index: int = -1,
         label_smoothing: float = 0.0,
         reduction: str = "mean",
@@ -146,17 +146,16 @@ class Neural(Convolution):
 
     def cross_entropy(
         self,
-        Y: Self,
+        Y: Self,  # noqa: N803
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> Self:
-        """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...) or
-        probabilities of the logits' shape."""
-        classes = self.shape[1 if self.ndim > 1 else 0]
-        if Y.shape == self.shape and self.ndim and dtypes.is_float(Y.dtype):
+        """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...),
+        or probabilities of the logits' shape."""
+        axis = self._axis(1 if self.ndim > 1 else 0)
+        if Y.shape == self.shape and dtypes.is_float(Y.dtype):
             target = Y
         else:
-            axis = 1 if self.ndim > 1 else 0
             if Y.shape != self.shape[:axis] + self.shape[axis + 1 :]:
                 raise ShapeError(
                     f"logits of {self.shape} and classes of {Y.shape}",
@@ -164,14 +163,13 @@ class Neural(Convolution):
                     hint="classes have the shape of the logits without the class axis",
                 )
             target = Y.unsqueeze(axis).eq(self._positions(axis)).cast(self.dtype)
-        axis = 1 if self.ndim > 1 else 0
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        target = target * (1 - label_smoothing) + label_smoothing / self.shape[axis]
         losses = -(self.log_softmax(axis) * target).sum(axis)
         return losses._reduced(reduction)
 
     def nll_loss(
         self,
-        Y: Self,
+        Y: Self,  # noqa: N803
         weight: Self | None = None,
         ignore_index: int | None = None,
         reduction: str = "mean",

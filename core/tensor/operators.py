@@ -5,7 +5,7 @@ Each is one named method of the layer below; nothing is defined here but the spe
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, cast
 
 from core.dtype import ConstType
 from core.tensor.elementwise import Elementwise
@@ -102,7 +102,7 @@ class Operators(Elementwise):
         return self.ge(x)
 
     def __eq__(self, x: object) -> Self:  # type: ignore[override]
-        return self.eq(x)
+        return self.eq(cast("Self | ConstType", x))
 
     def __ne__(self, x: object) -> Self:  # type: ignore[override]
-        return self.ne(x)
+        return self.ne(cast("Self | ConstType", x))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, FunctionType
@@ -34,7 +34,7 @@ def here() -> str:
 
 
 @contextmanager
-def origin(line: str | None) -> Iterator[None]:
+def origin(line: str | None) -> Generator[None]:
     """Marks nodes made in the block with `line` instead of the line in force."""
     saved, creating.origin = creating.origin, line
     try:

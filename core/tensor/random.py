@@ -56,9 +56,8 @@ class Random(Reduction):
         key = UOp.full((count,), RandomState.seed, dtypes.uint64, where)
         return cls._new(counter.uop.alu(Ops.THREEFRY, key)).reshape(shape)
 
-    @staticmethod
-    def _unit(bits: Self, dtype: DType) -> Self:
-        """Random bits as numbers of [0, 1): as many bits as the dtype has digits, times 2 ** -digits."""
+    def _unit(self, dtype: DType) -> Self:
+        """Random bits as numbers of [0, 1): as many as the dtype has digits, times 2 ** -digits."""
         digits = {dtypes.float64: 53, dtypes.float32: 24, dtypes.float16: 11, dtypes.bfloat16: 8}
         if dtype not in digits:
             raise DTypeError(
@@ -67,8 +66,7 @@ class Random(Reduction):
                 hint="use a float dtype of 16 bits or more, or randint",
             )
         n = digits[dtype]
-        if n <= 32:
-            bits = bits.cast(dtypes.uint32)
+        bits = self.cast(dtypes.uint32) if n <= 32 else self
         top = bits.rshift(bits.dtype.bits - n)
         return (top.cast(dtypes.float64 if n > 24 else dtypes.float32) * 2.0**-n).cast(dtype)
 
@@ -87,9 +85,7 @@ class Random(Reduction):
         contiguous: bool = True,
     ) -> Self:
         """Uniform in [0, 1). `contiguous=False` draws again in each kernel instead of storing."""
-        unit = cls._unit(
-            cls._bits(as_ints(*shape), device), to_dtype(dtype or dtypes.default_float)
-        )
+        unit = cls._bits(as_ints(*shape), device)._unit(to_dtype(dtype or dtypes.default_float))
         return cls._fresh(unit, requires_grad) if contiguous else cls._new(unit.uop, requires_grad)
 
     @classmethod
@@ -111,8 +107,8 @@ class Random(Reduction):
         G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29 (1958).
         """
         bits = cls._bits(shape, device)
-        u = cls._unit(bits, dtypes.float32)
-        v = cls._unit(bits.rshift(32), dtypes.float32)
+        u = bits._unit(dtypes.float32)
+        v = bits.rshift(32)._unit(dtypes.float32)
         return (-2 * (1 - u).log()).sqrt() * (v * (2 * math.pi)).cos()
 
     @classmethod
@@ -169,7 +165,7 @@ class Random(Reduction):
         """Uniform in [low, high)."""
         wanted = to_dtype(dtype or dtypes.default_float)
         inner = wanted if wanted is dtypes.float64 else dtypes.float32
-        unit = cls._unit(cls._bits(as_ints(*shape), device), inner)
+        unit = cls._bits(as_ints(*shape), device)._unit(inner)
         return cls._fresh((unit * (high - low) + low).cast(wanted), requires_grad)
 
     @classmethod

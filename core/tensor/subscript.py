@@ -16,7 +16,7 @@ from core.helpers import ceildiv
 from core.tensor.base import Shape, TensorBase
 from core.tensor.origin import here
 
-Index: TypeAlias = "int | slice | None | EllipsisType | TensorBase"
+Index: TypeAlias = "int | slice | EllipsisType | TensorBase | None"
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Subscript:
                 tensors.append((len(result), item))
                 bounds.append((0, length))
                 result.append(length)
-            else:
-                place = _place(index(item), length, len(bounds), shape)  # pyright: ignore
+            elif not isinstance(item, EllipsisType):
+                place = _place(index(item), length, len(bounds), shape)
                 bounds.append((place, place + 1))
             cut.append(bounds[-1][1] - bounds[-1][0])
         return cls(bounds, steps, tuple(cut), tuple(result), tensors)
@@ -88,9 +88,7 @@ def _bounds(item: slice, length: int) -> tuple[int, int, int]:
     step = 1 if item.step is None else index(item.step)
     if step == 0:
         raise ShapeError("a slice with step 0", where=here())
-    start, stop, _ = slice(
-        *(None if v is None else index(v) for v in (item.start, item.stop)), step
-    ).indices(length)
+    start, stop, _ = item.indices(length)
     count = max(0, ceildiv(stop - start, step))
     if count == 0:
         return 0, 0, step
