@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { allSlots, layoutInputOf, Pages } from "../../src/model/around";
+import { stepDiff } from "../../src/model/diff";
+import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/neighbourhood";
+import { OP_GROUPS, opGroup } from "../../src/model/ops";
+import { Replay } from "../../src/model/replay";
+import { bundleOf, designBundle, type Graph } from "./fixtures";
+
+/** `count` chains of `length`, all between one constant and one sink. */
+function chains(count: number, length: number): Graph {
+  const op = ["CONST", "SINK"];
+  const edges: [number, number][] = [];
+  for (let c = 0; c < count; c++)
+    for (let i = 0; i < length; i++) {
+      op.push(["ADD", "MUL", "MAX", "LOAD"][i % 4]!);
+      const v = op.length - 1;
+      edges.push([i ? v - 1 : 0, v]);
+      if (i === length - 1) edges.push([v, 1]);
+    }
+  return { op, edges };
+}
+
+function at(b: ReturnType<typeof bundleOf>, k: number, options = AROUND): [Neighbourhood, Replay, Replay] {
+  const before = new Replay(b);
+  const after = new Replay(b, before.timeline);
+  before.goto(k - 1);
+  after.goto(k);
+  return [neighbourhood(before, after, stepDiff(before, after), options), before, after];
+}
+
+describe("neighbourhood", () => {
+  it("shows the change and what is near, and no more than its budget", () => {
+    const b = bundleOf(chains(40, 20), 30);
+    for (let k = 1; k <= b.steps.length; k++) {
+      const [part, before, after] = at(b, k);
+      const step = b.steps[k - 1]!;
+      const changed = new Set([...step.removed, ...step.added, ...step.moved]);
+      for (const s of [...changed].slice(0, 30)) expect(part.shown.has(s)).toBe(true);
+      expect(part.shown.size).toBeLessThanOrEqual(changed.size + 2 + AROUND.budget + 40);
+      for (const s of part.shown) expect(before.has(s) || after.has(s)).toBe(true);
+    }
+  });
+
+  it("folds the rest into groups that are not shown, each node in one group", () => {
+    const b = bundleOf(chains(6, 30), 10);
+    const [part] = at(b, 4);
+    const heads = part.groups.flatMap((g) => g.heads);
+    expect(new Set(heads).size).toBe(heads.length);
+    for (const g of part.groups) {
+      expect(g.heads.every((s) => !part.shown.has(s))).toBe(true);
+      expect(g.anchors.every((s) => part.shown.has(s))).toBe(true);
+      expect(g.count).toBeGreaterThanOrEqual(g.heads.length);
+      expect(g.label).toMatch(/^[\d,]+\+? more: [A-Z]/);
+    }
+  });
+
+  it("counts a whole chain that hangs below", () => {
+    // One chain of 60 nodes: whatever lies beyond the budget hangs above or below.
+    const b = bundleOf(chains(1, 60), 3, 5);
+    const [part, , after] = at(b, 1);
+    const counted = part.groups.reduce((sum, g) => sum + g.count, 0);
+    const shown = [...part.shown].filter((s) => after.has(s)).length;
+    expect(shown + counted).toBe(after.count);
+  });
+
+  it("opens what the reader asked for", () => {
+    const b = bundleOf(chains(6, 30), 10);
+    const [closed] = at(b, 4);
+    const group = closed.groups[0]!;
+    const [open] = at(b, 4, { ...AROUND, opened: new Set(group.heads) });
+    expect(group.heads.every((s) => open.shown.has(s))).toBe(true);
+  });
+
+  it("can leave constants out", () => {
+    const b = designBundle();
+    const [part, , after] = at(b, 1, { ...AROUND, foldConstants: true });
+    for (const s of part.shown) expect(opGroup(b.ops[b.nodes.op[after.nodeOf(s)]!] ?? "")).not.toBe("const");
+  });
+
+  it("survives a hub whose every user moved", () => {
+    const b = bundleOf(chains(500, 3), 20, 3);
+    for (let k = 1; k <= b.steps.length; k++) {
+      const [part] = at(b, k);
+      expect(part.shown.size).toBeLessThan(200);
+    }
+  });
+});
+
+describe("pages", () => {
+  it("cover every step once and hold what each of their steps shows", () => {
+    const b = bundleOf(chains(60, 20), 300);
+    const pages = new Pages(new Replay(b).timeline);
+    let next = 0;
+    for (let k = 0; k <= b.steps.length; k++) {
+      const page = pages.of(k);
+      expect(page.first <= k && k <= page.last).toBe(true);
+      if (k === page.first) {
+        expect(k).toBe(next);
+        next = page.last + 1;
+      }
+      const slots = new Set(page.slots);
+      for (const s of pages.slotsOf(k)) expect(slots.has(s)).toBe(true);
+    }
+    expect(next).toBe(b.steps.length + 1);
+  });
+
+  it("do not depend on where the reader came from", () => {
+    const b = bundleOf(chains(60, 20), 300);
+    const there = new Pages(new Replay(b).timeline).of(290);
+    const pages = new Pages(new Replay(b).timeline);
+    for (let k = 0; k < 290; k++) pages.of(k);
+    expect(pages.of(290)).toEqual(there);
+  });
+
+  it("are one for a small rewrite, with every slot that ever was", () => {
+    const b = designBundle();
+    const t = new Replay(b).timeline;
+    const page = new Pages(t).of(1);
+    expect([page.first, page.last]).toEqual([0, 1]);
+    expect(page.slots).toEqual(allSlots(t));
+    expect(page.slots).toHaveLength(b.slots);
+    const input = layoutInputOf(t, page.slots);
+    expect(input.src).toHaveLength(t.edgeSrc.length);
+  });
+});
+
+describe("op groups", () => {
+  it("know the ops of every group and take any other as arithmetic", () => {
+    const ops = "LOAD RANGE ADD CONST REDUCE RESHAPE SINK DEVICE SOMETHING_NEW".split(" ");
+    expect(ops.map(opGroup)).toEqual([
+      "memory", "range", "arithmetic", "const", "reduce", "movement", "control", "device", "arithmetic",
+    ]);
+    expect(new Set(OP_GROUPS).size).toBe(8);
+  });
+});

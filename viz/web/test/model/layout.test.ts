@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { HUB, layoutGraph, type LayoutInput } from "../../src/model/layout/graph";
+import { layered, layout } from "../../src/model/layout/layered";
+import { quality } from "../../src/model/layout/measure";
+import { COLUMN, rowsOf, sortRange } from "../../src/model/layout/order";
+import { type PathSink, portOffset, trace } from "../../src/model/layout/route";
+import { random } from "./fixtures";
+
+function input(n: number, edges: [number, number][]): LayoutInput {
+  return {
+    n,
+    src: Int32Array.from(edges, (e) => e[0]),
+    user: Int32Array.from(edges, (e) => e[1]),
+  };
+}
+
+/** Random edges; `back` of them go against the order and may close cycles. */
+function randomInput(n: number, m: number, back: number, seed: number): LayoutInput {
+  const rand = random(seed);
+  const edges: [number, number][] = [];
+  for (let i = 0; i < m; i++) {
+    const b = 1 + Math.floor(rand() * (n - 1));
+    const near = rand() < 0.7;
+    const a = near ? Math.max(0, b - 1 - Math.floor(rand() * 12)) : Math.floor(rand() * b);
+    edges.push(rand() < back ? [b, a] : [a, b]);
+  }
+  return input(n, edges);
+}
+
+/** What always holds: a place for all, no overlap in a row, every edge of the DAG points down. */
+function invariants(given: LayoutInput): void {
+  const l = layout(given);
+  const q = quality(given, l);
+  expect(q.overlaps).toBe(0);
+  expect(q.upward).toBe(0);
+  expect(l.x).toHaveLength(given.n);
+  for (const x of l.x) expect(x >= 0 && x <= l.width).toBe(true);
+  for (const r of l.row) expect(r >= 0 && r < l.rows).toBe(true);
+  const rows = rowsOf(l.row);
+  for (let r = 0; r < l.rows; r++) {
+    sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, l.x);
+    for (let i = rows.first[r]! + 1; i < rows.first[r + 1]!; i++)
+      expect(l.x[rows.nodes[i]!]! - l.x[rows.nodes[i - 1]!]!).toBeGreaterThanOrEqual(COLUMN - 1);
+  }
+}
+
+describe("layout", () => {
+  const cases = [1, 2, 3, 4, 5, 6, 7, 8].map((seed): [number, number, number, number] => [
+    [2, 9, 40, 150, 400, 900, 60, 30][seed - 1]!,
+    [1, 14, 70, 300, 700, 1500, 1200, 200][seed - 1]!,
+    [0, 0, 0, 0, 0.02, 0.02, 0.1, 0.5][seed - 1]!,
+    seed,
+  ]);
+  it.each(cases)("keeps its promises: %i nodes, %i edges, %d backwards, seed %i", (n, m, back, seed) => {
+    invariants(randomInput(n, m, back, seed));
+  });
+
+  it("is the same every time", () => {
+    const given = randomInput(500, 900, 0.01, 11);
+    expect(layout(given)).toEqual(layout(given));
+  });
+
+  it("takes no nodes, lone nodes, loops and repeated edges", () => {
+    expect(layout(input(0, [])).rows).toBe(0);
+    expect(layout(input(3, [])).rows).toBe(1);
+    invariants(input(2, [[0, 0], [0, 1], [0, 1], [1, 1]]));
+  });
+
+  it("breaks a cycle at one edge and keeps the rest pointing down", () => {
+    const given = input(4, [[0, 1], [1, 2], [2, 0], [2, 3]]);
+    const l = layout(given);
+    const up = [0, 1, 2, 3].filter((e) => l.row[given.src[e]!]! >= l.row[given.user[e]!]!);
+    expect(up).toHaveLength(1);
+    invariants(given);
+  });
+
+  it("puts a leaf directly above its first user", () => {
+    // 0 > 1 > 2 > 3, and leaf 4 used by 3 only
+    const l = layout(input(5, [[0, 1], [1, 2], [2, 3], [4, 3]]));
+    expect(l.row[4]).toBe(l.row[3]! - 1);
+  });
+
+  it("draws a tree without a crossing", () => {
+    const edges: [number, number][] = [];
+    for (let v = 1; v < 127; v++) edges.push([v, (v - 1) >> 1]);
+    const given = input(127, edges);
+    expect(quality(given, layout(given)).crossings).toBe(0);
+    invariants(given);
+  });
+
+  it("untangles two crossed ladders", () => {
+    const edges: [number, number][] = [];
+    for (let i = 0; i < 20; i++) edges.push([i, 20 + ((i * 7) % 20)], [20 + ((i * 7) % 20), 40]);
+    expect(quality(input(41, edges), layout(input(41, edges))).crossings).toBeLessThan(0.05);
+  });
+
+  it("marks hubs, whose edges are not drawn as lines", () => {
+    const users: [number, number][] = Array.from({ length: HUB }, (_, i) => [0, i + 2]);
+    const sources: [number, number][] = Array.from({ length: HUB }, (_, i) => [i + 2, 1]);
+    const given = input(HUB + 2, [...users, ...sources]);
+    const l = layout(given);
+    expect([l.hub[0], l.hub[1], l.hub[2]]).toEqual([1, 2, 0]);
+    expect(layoutGraph(given).nearUsers.to).toHaveLength(0);
+    invariants(given);
+  });
+
+  it("does not recurse: 100,000 nodes in a chain", () => {
+    const n = 100_000;
+    const l = layout(input(n, Array.from({ length: n - 1 }, (_, i) => [i, i + 1])));
+    expect(l.rows).toBe(n);
+    expect(new Set(l.x).size).toBe(1);
+  });
+
+  it("yields between its parts, with a growing share", () => {
+    const shares = [...layered(randomInput(300, 500, 0, 3))];
+    expect(shares.length).toBeGreaterThan(5);
+    expect(shares.every((s, i) => s >= 0 && s <= 1 && (i === 0 || s >= shares[i - 1]!))).toBe(true);
+  });
+
+  it("refuses edges to nodes that do not exist", () => {
+    expect(() => layout(input(2, [[0, 2]]))).toThrow("edge 0 joins 0 and 2, nodes are 0..1");
+  });
+});
+
+describe("course of an edge", () => {
+  const record = (): { path: PathSink; points: [number, number][] } => {
+    const points: [number, number][] = [];
+    const put = (x: number, y: number): void => void points.push([x, y]);
+    return {
+      points,
+      path: { moveTo: put, lineTo: put, bezierCurveTo: (_a, _b, _c, _d, x, y) => put(x, y) },
+    };
+  };
+
+  it("goes from the bottom of the source to the top of the user", () => {
+    const { path, points } = record();
+    trace(path, 10, 0, 50, 1, NaN, 60);
+    expect(points).toEqual([[10, 17], [50, 43]]);
+  });
+
+  it("has at most two bends along a rail", () => {
+    const { path, points } = record();
+    trace(path, 10, 0, 50, 9, 200, 60);
+    expect(points).toHaveLength(4);
+    expect(points[1]![0]).toBe(200);
+    expect(points[2]![0]).toBe(200);
+    expect(points[3]).toEqual([50, 9 * 60 - 17]);
+  });
+
+  it("enters at ports from left to right that stay on the box", () => {
+    expect([portOffset(0, 2), portOffset(1, 2)]).toEqual([-15, 15]);
+    expect(portOffset(0, 1)).toBe(0);
+    const many = Array.from({ length: 40 }, (_, i) => portOffset(i, 40));
+    expect(many.every((o, i) => Math.abs(o) <= 56 && (i === 0 || o > many[i - 1]!))).toBe(true);
+  });
+});
