@@ -1,10 +1,22 @@
+import { runnerImport, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
-import { fixtureServer } from "./test/dev/server.ts";
+
+/** Development only: answers /api from the fixtures, so that the page runs without the server. */
+const fixtures: Plugin = {
+  name: "uopviz-fixtures",
+  apply: "serve",
+  async configureServer(server) {
+    // Loaded by path, not imported: a build must not need the tests.
+    const { module } =
+      await runnerImport<typeof import("./test/dev/server.ts")>("./test/dev/server.ts");
+    server.middlewares.use("/api", module.answer);
+  },
+};
 
 /** One script, one style sheet and index.html, so that an export can put them all in one file. */
 export default defineConfig({
   base: "./",
-  plugins: [fixtureServer()],
+  plugins: [fixtures],
   build: {
     target: "es2022",
     assetsInlineLimit: 1_000_000,

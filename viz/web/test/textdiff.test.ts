@@ -1,42 +1,48 @@
 import { describe, expect, it } from "vitest";
 import { Replay } from "../src/model/replay";
-import { graphText, textDiff } from "../src/panels/centre/textdiff";
+import { textDiff } from "../src/panels/centre/textdiff";
 import { bundleFor } from "./dev/fixture";
-import { random } from "./dev/maker";
+
+const b = bundleFor(7, undefined);
+
+function sides(k: number): [Replay, Replay] {
+  const before = new Replay(b);
+  const after = new Replay(b, before.timeline);
+  before.goto(k - 1);
+  after.goto(k);
+  return [before, after];
+}
 
 describe("text diff", () => {
-  it("rebuilds both texts, whatever they are", () => {
-    const rnd = random(20260504);
-    for (let round = 0; round < 200; round++) {
-      const all = Array.from({ length: 30 }, (_, i) => `line ${i}`);
-      const pick = (): string[] =>
-        all.filter(() => rnd() < 0.6).sort(() => (rnd() < 0.15 ? rnd() - 0.5 : 0));
-      const [a, b] = [pick(), pick()];
-      const diff = textDiff(a, b);
-      expect(diff.filter((l) => l.kind !== "add").map((l) => l.text)).toEqual(a);
-      expect(diff.filter((l) => l.kind !== "del").map((l) => l.text)).toEqual(b);
+  it("holds every node of both graphs once", () => {
+    for (let k = 1; k <= b.steps.length; k++) {
+      const [before, after] = sides(k);
+      const lines = textDiff(before, after);
+      expect(lines.filter((l) => l.kind !== "add")).toHaveLength(before.count);
+      expect(lines.filter((l) => l.kind !== "del")).toHaveLength(after.count);
     }
   });
 
-  it("keeps as much as can be kept", () => {
-    const kept = textDiff(["a", "b", "c", "d"], ["b", "c", "d", "a"]).filter(
-      (l) => l.kind === "same",
-    );
-    expect(kept.map((l) => l.text)).toEqual(["b", "c", "d"]);
+  it("is as large as the change, however many nodes above it were rebuilt", () => {
+    for (let k = 1; k <= b.steps.length; k++) {
+      const step = b.steps[k - 1]!;
+      const changed = textDiff(...sides(k)).filter((l) => l.kind !== "same").length;
+      expect(changed).toBeGreaterThan(0);
+      expect(changed).toBeLessThanOrEqual(
+        step.removed.length + step.added.length + 2 * step.moved.length,
+      );
+    }
   });
 
-  it("has one line per node, every source above its user", () => {
-    const replay = new Replay(bundleFor(7, undefined));
-    for (const k of [0, 1, 40, 91]) {
-      replay.goto(k);
-      const lines = graphText(replay);
-      expect(lines).toHaveLength(replay.count);
-      const known = new Set<string>();
-      for (const line of lines) {
-        const [self, rest] = line.split(" = ");
-        for (const used of rest!.match(/\bu\d+\b/g) ?? []) expect(known).toContain(used);
-        known.add(self!);
-      }
+  it("puts every source above its user and changes nothing without a step", () => {
+    const [, after] = sides(1);
+    const lines = textDiff(after, after);
+    expect(lines.every((l) => l.kind === "same")).toBe(true);
+    const known = new Set<string>();
+    for (const { text } of lines) {
+      const [self, rest] = text.split(" = ");
+      for (const used of rest!.match(/\bu\d+\b/g) ?? []) expect(known).toContain(used);
+      known.add(self!);
     }
   });
 });

@@ -1,5 +1,5 @@
 /** A pass that failed says so above its last graph: what happened, where, what to do next. */
-import { count } from "./format";
+import { count, short } from "./format";
 import { goStep } from "./actions";
 import { bundle, currentKernel, currentRow, ruleName, rules, step } from "./state";
 import { Clipped, copyText, openEditor } from "../ui/Text";
@@ -20,10 +20,10 @@ export function Banner() {
           <Clipped text={error.message} limit={240} />
         </div>
         <div class="t2">
-          Pass <b>{currentRow.value?.name ?? b.name}</b>
+          Pass <b>{short(currentRow.value?.name ?? b.name)}</b>
           {kernel && (
             <>
-              , kernel <b>{kernel}</b>
+              , kernel <b>{short(kernel)}</b>
             </>
           )}
           , after step {count(last)}
@@ -63,7 +63,9 @@ function Truncated({ text }: { text: string }) {
   return (
     <div class="banner soft">
       <span class="sig mov">◆</span>
-      <div class="words">{text}</div>
+      <div class="words">
+        <Clipped text={text} />
+      </div>
     </div>
   );
 }

@@ -2,7 +2,8 @@
 import { CopyButton } from "../ui/Text";
 import { data } from "./actions";
 import { retryNow } from "./live";
-import { fatal } from "./state";
+import { short } from "./format";
+import { fatal, run } from "./state";
 
 const COMMAND = "VIZ=1 python examples/digits.py";
 
@@ -26,7 +27,9 @@ export function Empty() {
             </div>
           ) : (
             <>
-              <h1>No runs yet</h1>
+              <h1>
+                {run.value?.name ? `${short(run.value.name)} rewrote no graph` : "No runs yet"}
+              </h1>
               <p>
                 Put <code>VIZ=1</code> in front of any program. This page fills in while it runs.
               </p>

@@ -4,7 +4,7 @@ import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
 import { go, goStep, openContext, openRewrite } from "./actions";
 import { commands, enabled } from "./commands";
-import { baseName, count, plural } from "./format";
+import { baseName, count, plural, short } from "./format";
 import { keyCaps } from "./keys";
 import { search, type Entry } from "./paletteSearch";
 import { bundle, overlay, rows, ruleName, rules } from "./state";
@@ -123,11 +123,11 @@ function collect(): Entry[] {
     if (enabled(c) && c.id !== "palette" && c.id !== "escape")
       out.push({ group: "Commands", title: c.title, detail: "", keys: c.keys, run: c.run });
   for (const row of rows.peek()) {
-    const parent = rows.peek()[row.parent]?.name ?? "";
+    const parent = short(rows.peek()[row.parent]?.name ?? "", 60);
     if (row.kind === "rewrite")
       out.push({
         group: "Passes",
-        title: row.name,
+        title: short(row.name),
         detail: `${parent}  ${plural(row.steps, "step")}`,
         keys: [],
         run: () => openRewrite(row.id),
@@ -135,7 +135,7 @@ function collect(): Entry[] {
     else
       out.push({
         group: row.label === "kernel" ? "Kernels" : "Contexts",
-        title: row.name,
+        title: short(row.name),
         detail: plural(row.steps, "step"),
         keys: [],
         run: () => void openContext(row.row),
@@ -144,8 +144,8 @@ function collect(): Entry[] {
   for (const rule of rules.peek().values())
     out.push({
       group: "Rules",
-      title: rule.name,
-      detail: `${baseName(rule.file)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
+      title: short(rule.name),
+      detail: `${short(baseName(rule.file), 60)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
       keys: [],
       run: () => openRule(rule.id),
     });

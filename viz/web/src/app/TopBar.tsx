@@ -3,7 +3,7 @@ import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
 import { data } from "./actions";
 import { clip, millis, plural } from "./format";
-import { connection, currentKernel, overlay, run, sidePanel } from "./state";
+import { connection, currentKernel, overlay, rows, run, sidePanel } from "./state";
 import { dark, toggleTheme } from "./theme";
 
 export function TopBar() {
@@ -49,7 +49,7 @@ export function TopBar() {
         <kbd>Ctrl K</kbd>
       </button>
       <Live />
-      {r && data().server && <Export />}
+      {rows.value.length > 0 && data().server && <Export />}
       <button
         type="button"
         class="btn ico quiet"

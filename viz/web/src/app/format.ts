@@ -57,3 +57,8 @@ export function place(text: string): { file: string; line: number } {
   const found = /^(.*):(\d{1,9})$/.exec(text);
   return found ? { file: found[1] ?? "", line: Number(found[2]) } : { file: text, line: 0 };
 }
+
+/** A name for a line of a list: cut with an ellipsis; details show all of it. */
+export function short(name: string, limit = 120): string {
+  return name.length > limit ? `${name.slice(0, limit - 1)}…` : name;
+}

@@ -13,7 +13,7 @@ export function focusRegion(direction: 1 | -1): void {
   const at = regions.findLastIndex((el) => el.contains(document.activeElement));
   const next = regions[(at + direction + regions.length) % regions.length]!;
   const target = [...next.querySelectorAll<HTMLElement>(FOCUSABLE)].find(
-    (el) => el.offsetParent !== null,
+    (el) => el.offsetParent !== null && el.role !== "separator",
   );
   if (target) target.focus();
   else {

@@ -7,6 +7,7 @@ import { ancestry } from "../data/rows";
 import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
+import { short } from "./format";
 import { passingSteps } from "./filter";
 import { FIRST_VIEW, type View } from "./url";
 
@@ -120,10 +121,11 @@ export const currentKernel = computed<Row | null>(() => {
 export const newSteps = computed(() => {
   const row = currentRow.value;
   const b = bundle.value;
-  return row && b && b.rewrite === row.id ? Math.max(0, row.steps - b.steps.length) : 0;
+  if (!row || !b || b.rewrite !== row.id || b.truncated !== null || !run.value?.live) return 0;
+  return Math.max(0, row.steps - b.steps.length);
 });
 
 /** A rule's name, also for one that has not arrived yet. */
 export function ruleName(id: number): string {
-  return rules.value.get(id)?.name ?? `rule ${id}`;
+  return short(rules.value.get(id)?.name ?? `rule ${id}`);
 }

@@ -1,5 +1,6 @@
 /** A short text as numbered, lightly coloured lines. For long texts use the source columns. */
-import { clip } from "../app/format";
+import { useState } from "preact/hooks";
+import { clip, plural } from "../app/format";
 import { pieces, startState, type TokenKind } from "../panels/sources/languages";
 
 const CLASSES: Record<Exclude<TokenKind, null>, string> = {
@@ -19,10 +20,13 @@ interface CodeLinesProps {
 }
 
 const LONGEST_LINE = 2000;
+const MOST_LINES = 400;
 
 export function CodeLines({ text, language, from, marked }: CodeLinesProps) {
+  const [all, showAll] = useState(false);
   const state = startState();
-  const lines = text.replace(/\n$/, "").split("\n");
+  const every = text.replace(/\n$/, "").split("\n");
+  const lines = all ? every : every.slice(0, MOST_LINES);
   return (
     <div class="code">
       {lines.map((line, i) => (
@@ -38,6 +42,11 @@ export function CodeLines({ text, language, from, marked }: CodeLinesProps) {
           </span>
         </div>
       ))}
+      {lines.length < every.length && (
+        <button type="button" class="link" onClick={() => showAll(true)}>
+          {plural(every.length - lines.length, "more line")}
+        </button>
+      )}
     </div>
   );
 }

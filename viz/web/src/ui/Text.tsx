@@ -1,7 +1,7 @@
 /** Texts of a trace: always text nodes, clipped when huge, places as links to the editor. */
 import { useState } from "preact/hooks";
 import { announce, data, reportProblem } from "../app/actions";
-import { baseName, clip, count } from "../app/format";
+import { baseName, clip, count, short } from "../app/format";
 import { asProblem } from "../data/backend";
 import { Icon } from "./Icon";
 
@@ -73,10 +73,10 @@ export function Place({ file, line }: { file: string; line: number }) {
     <button
       type="button"
       class="link mono el"
-      title={`${live ? "Open in the editor" : "Copy"}: ${file}:${line}`}
+      title={`${live ? "Open in the editor" : "Copy"}: ${short(file, 1000)}:${line}`}
       onClick={() => openEditor(file, line)}
     >
-      {baseName(file)}:{line}
+      {short(baseName(file))}:{line}
     </button>
   );
 }

@@ -1,23 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Plugin } from "vite";
 import type { Job, RunResult } from "../../src/data/types.ts";
 import { bundleFor, compiled, kernel, origins, rows, rules, run } from "./fixture.ts";
 import { random } from "./maker.ts";
 import { searchLocally } from "../../src/data/search.ts";
 
-/** Development only: answers /api from the fixtures, so that the page runs without the server. */
-export function fixtureServer(): Plugin {
-  return {
-    name: "uopviz-fixtures",
-    apply: "serve",
-    configureServer: (server) => void server.middlewares.use("/api", answer),
-    configurePreviewServer: (server) => void server.middlewares.use("/api", answer),
-  };
-}
-
 const jobs: { started: number; ms: number; result: unknown }[] = [];
 
-function answer(req: IncomingMessage, res: ServerResponse): void {
+/** Answers one request under /api from the fixtures. */
+export function answer(req: IncomingMessage, res: ServerResponse): void {
   const url = new URL(req.url ?? "/", "http://localhost");
   const [, kind = "", id = "", action = ""] = url.pathname.split("/");
   let text = "";

@@ -1,6 +1,6 @@
 /** Where we are, what the step did, and how it is shown. */
 import { go, openContext, setMode } from "../../app/actions";
-import { count } from "../../app/format";
+import { count, short } from "../../app/format";
 import {
   currentKernel,
   currentRow,
@@ -34,16 +34,16 @@ export function Header() {
             <button
               type="button"
               class="link plain t2 el wide"
-              title={parent.name}
+              title={short(parent.name, 1000)}
               onClick={() => void openContext(parent.row)}
             >
-              {parent.name}
+              {short(parent.name)}
             </button>
             <span class="t3 wide">/</span>
           </>
         )}
-        <b class="el" title={row?.name}>
-          {row?.name ?? "No pass"}
+        <b class="el" title={row ? short(row.name, 1000) : undefined}>
+          {row ? short(row.name) : "No pass"}
         </b>
         {row && (
           <>

@@ -29,7 +29,7 @@ export function Panes() {
       <div class="host" ref={host} />
       <Foot />
       {mode === "text" && bundle.value && (
-        <div class="cover">
+        <div class="cover text">
           <TextPane />
         </div>
       )}

@@ -1,9 +1,9 @@
 /** The step as a text diff: one line per node, only the lines in view are drawn. */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { clip, count } from "../../app/format";
-import { bundle, sides, step } from "../../app/state";
-import { graphText, textDiff } from "./textdiff";
+import { clip, count, plural } from "../../app/format";
+import { bundle, sides, step, view } from "../../app/state";
+import { textDiff } from "./textdiff";
 import { visibleRange } from "../navigator/fold";
 
 const LINE = 16;
@@ -21,12 +21,13 @@ const diff = computed<Shown[]>(() => {
   const both = sides.value;
   if (!both || !bundle.value) return [];
   void step.value;
-  const lines = textDiff(graphText(both.before), graphText(both.after));
+  const lines = textDiff(both.before, both.after);
   const keep = new Uint8Array(lines.length);
   lines.forEach((line, i) => {
     if (line.kind !== "same") keep.fill(1, Math.max(0, i - CONTEXT), i + CONTEXT + 1);
   });
-  if (!keep.includes(1)) return lines.map((line, key) => ({ ...line, key }));
+  if (view.value.scope === "all" || !keep.includes(1))
+    return lines.map((line, key) => ({ ...line, key }));
   const out: Shown[] = [];
   for (let i = 0; i < lines.length;) {
     if (keep[i]) {
@@ -36,7 +37,7 @@ const diff = computed<Shown[]>(() => {
     }
     let end = i;
     while (end < lines.length && !keep[end]) end += 1;
-    out.push({ kind: "fold", text: `${count(end - i)} unchanged lines`, key: i });
+    out.push({ kind: "fold", text: plural(end - i, "unchanged line"), key: i });
     i = end;
   }
   return out;

@@ -1,7 +1,7 @@
 /**
- * A graph as text, one line per node with its sources first, and the difference of two such texts.
- * Lines are unique (each names its node), so the longest common part is a longest increasing run
- * of positions (patience diff without its recursion): exact, in n log n. Pure.
+ * One step as text: a line per node, sources above their users, aligned by slot. A node that was
+ * only rebuilt because something below it changed is the same line, as it is the same box in the
+ * picture; so the diff has the size of the change. Linear in the graph. Pure.
  */
 import { argOf, dtypeOf, opOf, uidOf } from "../../model/content";
 import type { Replay } from "../../model/replay";
@@ -11,73 +11,59 @@ export interface DiffLine {
   text: string;
 }
 
-/** "u131 = ADD(u12, u130)  int32", sources before users, roots in slot order. */
-export function graphText(graph: Replay): string[] {
-  const b = graph.bundle;
-  const lines: string[] = [];
-  const seen = new Set<number>();
-  const name = (slot: number): string => uidOf(b, graph.nodeOf(slot));
-  for (const root of graph.slots()) {
-    // An explicit stack: graphs are deeper than the language's own.
-    const stack: { slot: number; next: number }[] = seen.has(root) ? [] : [{ slot: root, next: 0 }];
-    seen.add(root);
-    while (stack.length) {
-      const top = stack.at(-1)!;
-      const source = graph.srcOf(top.slot)[top.next++];
-      if (source === undefined) {
-        stack.pop();
-        const c = graph.nodeOf(top.slot);
-        const inside = [...graph.srcOf(top.slot).map(name), argOf(b, c)].filter(Boolean).join(", ");
-        lines.push(`${name(top.slot)} = ${opOf(b, c)}(${inside})  ${dtypeOf(b, c)}`.trimEnd());
-      } else if (!seen.has(source) && graph.has(source)) {
-        seen.add(source);
-        stack.push({ slot: source, next: 0 });
-      }
+/** Lines of both graphs in one order: those of the graph before, those of the graph after. */
+export function textDiff(before: Replay, after: Replay): DiffLine[] {
+  const lines: DiffLine[] = [];
+  for (const slot of sourcesFirst(before, after)) {
+    const old = before.has(slot) ? line(before, slot) : null;
+    const now = after.has(slot) ? line(after, slot) : null;
+    if (old && now && old.key === now.key) lines.push({ kind: "same", text: now.text });
+    else {
+      if (old) lines.push({ kind: "del", text: old.text });
+      if (now) lines.push({ kind: "add", text: now.text });
     }
   }
   return lines;
 }
 
-/** Lines of both texts in order: what only `a` has, what only `b` has, what both share. */
-export function textDiff(a: readonly string[], b: readonly string[]): DiffLine[] {
-  const inB = new Map(b.map((text, i) => [text, i]));
-  const pairs = a.flatMap((text, i) => {
-    const j = inB.get(text);
-    return j === undefined ? [] : [[i, j] as const];
-  });
-  const out: DiffLine[] = [];
-  let i = 0;
-  let j = 0;
-  const upTo = (ai: number, bj: number): void => {
-    while (i < ai) out.push({ kind: "del", text: a[i++]! });
-    while (j < bj) out.push({ kind: "add", text: b[j++]! });
+/** "u131 = ADD(u12, u130)  int32", and what has to be equal for two lines to be the same. */
+function line(graph: Replay, slot: number): { text: string; key: string } {
+  const b = graph.bundle;
+  const c = graph.nodeOf(slot);
+  const src = graph.srcOf(slot);
+  const inside = [...src.map((s) => uidOf(b, graph.nodeOf(s))), argOf(b, c)].filter(Boolean);
+  return {
+    text: `${uidOf(b, c)} = ${opOf(b, c)}(${inside.join(", ")})  ${dtypeOf(b, c)}`.trimEnd(),
+    key: [b.nodes.op[c], b.nodes.arg[c], b.nodes.dtype[c], ...src].join(),
   };
-  for (const [ai, bj] of longestIncreasing(pairs)) {
-    upTo(ai, bj);
-    out.push({ kind: "same", text: a[ai]! });
-    i = ai + 1;
-    j = bj + 1;
-  }
-  upTo(a.length, b.length);
-  return out;
 }
 
-/** The longest run of pairs (ascending in the first place) that ascends in the second place too. */
-function longestIncreasing<T extends readonly [number, number]>(pairs: readonly T[]): T[] {
-  const tails: number[] = [];
-  const before = new Int32Array(pairs.length).fill(-1);
-  pairs.forEach((pair, k) => {
-    let low = 0;
-    let high = tails.length;
-    while (low < high) {
-      const mid = (low + high) >> 1;
-      if (pairs[tails[mid]!]![1] < pair[1]) low = mid + 1;
-      else high = mid;
+/** All slots of both graphs, each after its sources in either, as far as that is possible. */
+function sourcesFirst(before: Replay, after: Replay): number[] {
+  const order: number[] = [];
+  const seen = new Set<number>();
+  const sources = (slot: number): readonly number[] => [
+    ...before.srcOf(slot),
+    ...after.srcOf(slot),
+  ];
+  const present = (slot: number): boolean => before.has(slot) || after.has(slot);
+  const roots = new Set([...before.slots(), ...after.slots()]);
+  for (const root of roots) {
+    if (seen.has(root)) continue;
+    seen.add(root);
+    // An explicit stack: graphs are deeper than the language's own.
+    const stack = [{ slot: root, src: sources(root), next: 0 }];
+    while (stack.length) {
+      const top = stack.at(-1)!;
+      const source = top.src[top.next++];
+      if (source === undefined) {
+        order.push(top.slot);
+        stack.pop();
+      } else if (!seen.has(source) && present(source)) {
+        seen.add(source);
+        stack.push({ slot: source, src: sources(source), next: 0 });
+      }
     }
-    if (low > 0) before[k] = tails[low - 1]!;
-    tails[low] = k;
-  });
-  const run: T[] = [];
-  for (let k = tails.at(-1) ?? -1; k >= 0; k = before[k]!) run.push(pairs[k]!);
-  return run.reverse();
+  }
+  return order;
 }

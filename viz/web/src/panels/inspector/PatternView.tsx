@@ -1,6 +1,7 @@
 /** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
 import { select } from "../../app/actions";
 import { bindSlots } from "../../app/bindings";
+import { short } from "../../app/format";
 import { bundle, currentStep, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Pat } from "../../data/types";
@@ -18,7 +19,7 @@ export function PatternView({ pattern }: { pattern: Pat }) {
     lit.value = name === null ? [] : slots.filter(([n]) => n === name).map(([, s]) => s);
   };
   return (
-    <div class={d.width > 172 ? "pat wide-pat" : "pat"}>
+    <div class={d.width > 190 ? "pat wide-pat" : "pat"}>
       <div class="scrollx">
         <svg
           width={d.width}
@@ -61,7 +62,7 @@ function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => 
       <text x={n.x} y={n.y + 4}>
         {n.kind === "op" && n.name ? (
           <>
-            <tspan class="acc-fill">{n.name}</tspan> {n.text}
+            <tspan class="acc-fill">{short(n.name, 24)}</tspan> {n.text}
           </>
         ) : (
           n.text
@@ -94,13 +95,13 @@ function Bindings({ slots, lightFor }: BindingsProps) {
         const lo = b.nodes.lo[c] ?? "";
         const hi = b.nodes.hi[c] ?? "";
         const more = [
-          argOf(b, c).slice(0, 40),
+          short(argOf(b, c), 40),
           lo && lo !== hi ? `${lo}..${hi}` : "",
           rangesOf(b, c),
         ];
         return (
           <>
-            <dt class="mono acc b">{name}</dt>
+            <dt class="mono acc b">{short(name, 24)}</dt>
             <dd class="mono">
               <button
                 type="button"

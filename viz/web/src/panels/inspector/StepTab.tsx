@@ -1,6 +1,6 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
 import { go, nextMatch, toggleRuleFilter } from "../../app/actions";
-import { count, micros, plural, place } from "../../app/format";
+import { count, micros, plural, place, short, clip } from "../../app/format";
 import {
   bundle,
   currentRow,
@@ -40,17 +40,20 @@ export function StepTab() {
 
 function RuleSections({ rule, us }: { rule: Rule; us: number }) {
   const here = bundle.value?.steps.filter((s) => s.rule === rule.id).length ?? 0;
-  const rest = rule.doc.startsWith(rule.equation)
-    ? rule.doc.slice(rule.equation.length).trim()
-    : rule.doc.trim();
+  const rest =
+    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
+      ? rule.doc.slice(rule.equation.length).trim()
+      : rule.doc.trim();
   const only = view.value.rule === rule.id;
   return (
     <>
       <div class="sec">
         <div class="row">
-          <h2 class="h">{rule.name}</h2>
+          <h2 class="h">
+            <Clipped text={rule.name} limit={120} />
+          </h2>
           <span class="sp" />
-          {rule.group && <span class="badge">{rule.group}</span>}
+          {rule.group && <span class="badge">{short(rule.group, 40)}</span>}
         </div>
         {rule.equation && <Equation rule={rule} />}
         {rest && (
@@ -124,7 +127,8 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
 /** The equation with the names that the pattern binds set apart. */
 function Equation({ rule }: { rule: Rule }) {
   const names = new Set(currentStep.value?.binds.map(([name]) => name));
-  const parts = rule.equation.slice(0, 400).split(/([A-Za-z_]\w*|->|→)/);
+  const { text, cut } = clip(rule.equation, 400);
+  const parts = text.split(/([A-Za-z_]\w*|->|→)/);
   return (
     <div class="eq">
       {parts.map((part, i) =>
@@ -140,6 +144,7 @@ function Equation({ rule }: { rule: Rule }) {
           part
         ),
       )}
+      {cut > 0 && <span class="t3"> … {count(cut)} more characters, below</span>}
     </div>
   );
 }

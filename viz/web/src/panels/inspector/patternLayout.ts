@@ -3,6 +3,7 @@
  * A tidy tree: every leaf takes its own room, a parent stands over the middle of its sources.
  * Pure. Patterns from a trace may nest without end, so depth and size are bounded.
  */
+import { short } from "../../app/format";
 import type { Pat } from "../../data/types";
 
 export interface PatNode {
@@ -108,17 +109,21 @@ function sourcesOf(pat: Pat): Pat[] {
 
 function describe(pat: Pat): PatNode {
   const either = pat.anyOf?.length ? `one of ${pat.anyOf.length}` : "";
-  const ops = pat.op.length > 2 ? `${pat.op[0]}|+${pat.op.length - 1}` : pat.op.join("|");
+  const name = pat.name === null ? null : short(pat.name, 24);
+  const ops = short(
+    pat.op.length > 2 ? `${pat.op[0]}|+${pat.op.length - 1}` : pat.op.join("|"),
+    32,
+  );
   const bare = !ops && !either;
-  const text = ops || either || (pat.name ?? "any");
+  const text = ops || either || (name ?? "any");
   const notes = [
     pat.arg ? clipArg(pat.arg) : "",
-    pat.dtype.length > 2 ? `${pat.dtype.length} dtypes` : pat.dtype.join("|"),
+    pat.dtype.length > 2 ? `${pat.dtype.length} dtypes` : short(pat.dtype.join("|"), 24),
     pat.src.kind === "permuted" ? "any order" : "",
     pat.src.kind === "repeat" ? "all sources" : "",
     pat.allowAny ? "more sources" : "",
   ].filter(Boolean);
-  const label = pat.name && !bare ? text.length + pat.name.length + 1 : text.length;
+  const label = name && !bare ? text.length + name.length + 1 : text.length;
   return {
     text,
     note: notes.join(", "),

@@ -1,7 +1,7 @@
 /** Answers of the search box, in trace order; a rule opens its pass with the filter on. */
 import { signal } from "@preact/signals";
 import { go, openContext, openRewrite } from "../../app/actions";
-import { count, plural } from "../../app/format";
+import { count, plural, short } from "../../app/format";
 import { rows, rules } from "../../app/state";
 import { ancestry } from "../../data/rows";
 import type { SearchResult } from "../../data/types";
@@ -76,8 +76,8 @@ export function SearchList() {
             }}
           >
             <span class="badge">{hit.kind}</span>
-            <span class="n el" title={hit.text}>
-              <Highlight text={hit.text} query={query.value} />
+            <span class="n el" title={short(hit.text, 1000)}>
+              <Highlight text={short(hit.text)} query={query.value} />
             </span>
             <span class="t3 small el">{where(hit.row)}</span>
           </div>
@@ -90,7 +90,7 @@ export function SearchList() {
 function where(row: number): string {
   const path = ancestry(rows.value, row);
   const inside = path[0]?.kind === "rewrite" ? path[1] : undefined;
-  return inside?.name ?? "";
+  return short(inside?.name ?? "");
 }
 
 function open(hit: Hit): void {

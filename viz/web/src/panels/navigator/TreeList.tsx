@@ -1,7 +1,7 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
 import { clearFilters, goStep, openContext, openRewrite } from "../../app/actions";
-import { count, millis, plural } from "../../app/format";
+import { count, millis, plural, short } from "../../app/format";
 import { bundle, connection, loading, rows, ruleName, step, view } from "../../app/state";
 import type { Row, Step } from "../../data/types";
 import { Icon } from "../../ui/Icon";
@@ -187,8 +187,8 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           <Icon name={open ? "down" : "right"} />
         </button>
       )}
-      <span class={on || row.label === "kernel" ? "n el on" : "n el"} title={row.name}>
-        {row.name || "unnamed"}
+      <span class={on || row.label === "kernel" ? "n el on" : "n el"} title={short(row.name, 1000)}>
+        {short(row.name) || "unnamed"}
       </span>
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
         <span class="t3 small">reading</span>

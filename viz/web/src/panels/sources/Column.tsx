@@ -1,7 +1,7 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
-import { select } from "../../app/actions";
-import { plural } from "../../app/format";
+import { announce, select } from "../../app/actions";
+import { plural, short } from "../../app/format";
 import { bundle, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Artifact } from "../../data/types";
@@ -76,8 +76,8 @@ function Loaded({ artifact }: { artifact: Artifact }) {
     <>
       <div class="cb">
         {artifact.facts.map((f) => (
-          <span class="badge" key={f.name} title={f.name}>
-            {f.value}
+          <span class="badge" key={f.name} title={short(f.name)}>
+            {factText(f)}
           </span>
         ))}
         {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
@@ -85,6 +85,11 @@ function Loaded({ artifact }: { artifact: Artifact }) {
       <div class="ed" ref={host} />
     </>
   );
+}
+
+/** "24 regs" as it is; a bare number with its name: "regs 24". */
+function factText({ name, value }: Artifact["facts"][number]): string {
+  return short(/[a-z]/i.test(value) ? value : `${name} ${value}`, 60);
 }
 
 function pointAt(artifact: Artifact, line: number | null): void {
@@ -108,6 +113,7 @@ function slotsUnder(artifact: Artifact, line: number): number[] {
 function pickLine(artifact: Artifact, line: number): void {
   const slot = slotsUnder(artifact, line).at(-1);
   if (slot !== undefined) select(slot);
+  else announce("No node of this graph belongs to the line");
 }
 
 function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined }) {

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { data } from "../../app/actions";
 import { bytes, count } from "../../app/format";
 import { retryNow } from "../../app/live";
-import { bundle, connection, overlay, run } from "../../app/state";
+import { bundle, connection, fatal, overlay, run } from "../../app/state";
 import { stats } from "../../app/stage";
 
 export function StatusBar() {
@@ -28,6 +28,17 @@ export function StatusBar() {
         </span>
       )}
       <span class="sp" />
+      {bundle.value && <Hints />}
+      <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
+        <kbd>?</kbd> keys
+      </button>
+    </footer>
+  );
+}
+
+function Hints() {
+  return (
+    <>
       <span class="row g4 mid">
         <kbd>←</kbd>
         <kbd>→</kbd> step
@@ -42,10 +53,7 @@ export function StatusBar() {
       <span class="row g4 wide">
         <kbd>M</kbd> merged
       </span>
-      <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
-        <kbd>?</kbd> keys
-      </button>
-    </footer>
+    </>
   );
 }
 
@@ -59,7 +67,7 @@ function Connected() {
   }, [c.kind]);
   switch (c.kind) {
     case "starting":
-      return <span class="row g4">Connecting</span>;
+      return <span class="row g4">{fatal.value ? "Not connected" : "Connecting"}</span>;
     case "connected":
       return (
         <span class="row g4">
