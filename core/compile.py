@@ -126,15 +126,14 @@ def kernel_name(ast: UOp) -> str:
     if isinstance(ast.arg, KernelInfo) and ast.arg.name:
         return ast.arg.name
     reduced: list[int] = []
-    outs: list[tuple[int, ...]] = []
+    out: list[int] = []
     for u in ast.toposort():
         if u.op is Ops.REDUCE_AXIS:
             shape = u.src[0].shape or ()
             reduced += [shape[i] for i in u.arg[1]]
         elif u.op is Ops.STORE:
-            outs.append(u.src[0].arg.shape)
-    widest: tuple[int, ...] = max(outs, key=prod) if outs else ()
-    sizes = [n for n in (*widest, *reduced) if n != 1] or [1]
+            out = max(out, list(u.src[0].arg.shape), key=prod)
+    sizes = [n for n in out + reduced if n != 1] or [1]
     base = "_".join(["r" if reduced else "E", *map(str, sizes)])
     known = _names.setdefault(base, {})
     number = known.setdefault(ast, len(known))

@@ -66,9 +66,7 @@ def cast(dialect: Dialect, u: UOp, x: str, listing: Listing) -> str:
             return f"({to})(int)({x})"
         if target.name == "uint32":
             return f"({to})(long long)({x})"
-    if source.bits == 64 and target.bits == 16 and dtypes.is_float(source):
-        return f"({to})({x})"
-    if dtypes.is_float(target) and target.bits < 32 and source.name != "float64":
+    if dtypes.is_float(target) and target.bits < 32 and source.bits != 64 and source.bits != 32:
         x = f"(float)({x})"
     return f"({to})({x})"
 

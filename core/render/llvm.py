@@ -40,7 +40,7 @@ def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
 class _Kernel:
     def __init__(self, listing: Listing, dialect: Dialect) -> None:
         self.listing, self.dialect = listing, dialect
-        self.w = Writer(listing)
+        self.w = Writer(listing, dialect.half_fma)
         self.globals = Lines()
         self.args = self._arguments()
 

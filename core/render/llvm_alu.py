@@ -61,6 +61,9 @@ def write_alu(w: Writer, u: UOp) -> Operand:
         return w.let(type_of(u.dtype), f"select {operands[0]}, {operands[1]}, {operands[2]}")
     if dtype.name in ("fp8e4m3", "fp8e5m2"):
         raise w.listing.unsupported(u)
+    short = dtype.name == "bfloat16" or (dtype.name == "float16" and not w.half_fma)
+    if u.op is Ops.MULACC and short:
+        return _short_fma(w, dtype, operands)
     if dtype.name == "bfloat16":
         single = dtypes.float32.vec(dtype.count)
         operands = [convert(w, x, dtype, single) for x in operands]
@@ -117,6 +120,14 @@ def _float_op(w: Writer, u: UOp, dtype: DType, operands: list[Operand]) -> Opera
     if op is Ops.MAX:
         return _float_max(w, u, dtype, x, y)
     raise w.listing.unsupported(u)
+
+
+def _short_fma(w: Writer, dtype: DType, operands: list[Operand]) -> Operand:
+    """a * b + c of 16-bit floats by way of double, where LLVM would call a library."""
+    wide = dtypes.float64.vec(dtype.count)
+    a, b, c = (convert(w, x, dtype, wide) for x in operands)
+    product = w.let(a.type, f"fmul {a}, {b.text}")
+    return convert(w, w.let(a.type, f"fadd {product}, {c.text}"), wide, dtype)
 
 
 def _float_max(w: Writer, u: UOp, dtype: DType, x: Operand, y: Operand) -> Operand:

@@ -18,7 +18,8 @@ class Dialect:
     """A target's triple and data layout come from LLVM itself; this is the rest.
 
     `spaces` maps address spaces to LLVM's numbers, `special` the prefix of a hardware index to the
-    intrinsic that reads it (x, y or z is appended), `barrier` is the instructions of a barrier.
+    intrinsic that reads it (x, y or z is appended), `barrier` is the instructions of a barrier,
+    `half_fma` whether there is a fused multiply-add of float16.
     """
 
     triple: str
@@ -27,6 +28,7 @@ class Dialect:
     special: Mapping[str, str] = field(default_factory=dict[str, str])
     barrier: tuple[str, ...] = ()
     shared_global: bool = False
+    half_fma: bool = False
 
     def pointer(self, space: AddrSpace) -> str:
         """The pointer type for an address space."""
@@ -49,6 +51,7 @@ _amd = Dialect(
         'fence syncscope("workgroup") acquire',
     ),
     shared_global=True,
+    half_fma=True,
 )
 
 

@@ -28,8 +28,8 @@ class Operand:
 class Writer:
     """The body of one function. `at(u)` says which node the following instructions belong to."""
 
-    def __init__(self, listing: Listing) -> None:
-        self.listing = listing
+    def __init__(self, listing: Listing, half_fma: bool) -> None:
+        self.listing, self.half_fma = listing, half_fma
         self.lines = Lines()
         self.entry = Lines()
         self.block = "entry"

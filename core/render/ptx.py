@@ -69,6 +69,9 @@ class _Kernel:
         text = f"ld.param.{type_of(u.dtype)} {{}}, [{_variable_name(u)}]"
         self.w.bind(u, (self.w.let(kind, text),))
 
+    def constant(self, u: UOp) -> None:
+        self.w.constant(u)
+
     def special(self, u: UOp) -> None:
         name = ("ctaid" if u.arg.startswith("g") else "tid") + "." + "xyz"[int(u.arg[-1])]
         self.w.bind(u, (self.w.let("r", f"mov.u32 {{}}, %{name}"),))
@@ -154,12 +157,14 @@ _per_lane: dict[Ops, Callable[[Writer, UOp, int], str]] = {
     Ops.CAST: write_cast,
     Ops.BITCAST: write_bitcast,
 }
-_nothing = frozenset({Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
+_nothing = frozenset({Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
 _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Kernel.define,
     Ops.DEFINE_LOCAL: _Kernel.define,
     Ops.DEFINE_REG: _Kernel.define,
     Ops.DEFINE_VAR: _Kernel.variable,
+    Ops.CONST: _Kernel.constant,
+    Ops.VCONST: _Kernel.constant,
     Ops.SPECIAL: _Kernel.special,
     Ops.VECTORIZE: _Kernel.vectorize,
     Ops.GEP: _Kernel.gep,

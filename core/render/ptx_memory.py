@@ -135,9 +135,9 @@ class Memory:
             guard, other = f"@{w.register(index.src[2], 0)} ", u.src[1]
         registers: list[str] = []
         for at, count in self._pieces(index, dtype, lanes):
-            alternative = (
-                None if other is None else [w.register(other, at + i) for i in range(count)]
-            )
+            # packing two halves into a word wants registers
+            take = w.register if dtype.itemsize == 2 else w.lane
+            alternative = None if other is None else [take(other, at + i) for i in range(count)]
             registers += self._load_piece(index, dtype, at, count, guard, alternative)
         w.bind(u, tuple(registers))
 

@@ -52,6 +52,11 @@ def immediate(dtype: DType, value: ConstType) -> str:
     return str(int(value))
 
 
+def takes_immediate(dtype: DType) -> bool:
+    """Whether instructions take constants of `dtype` as they are: integers and wide floats."""
+    return dtypes.is_int(dtype) or class_of(dtype) in ("f", "fd")
+
+
 class Writer:
     """The body of one kernel. `at(u)` says which node the following lines belong to."""
 
@@ -97,21 +102,31 @@ class Writer:
         """Element `lane` of `u` as a register or, where instructions take one, an immediate."""
         u = resolve(u)
         value = _constant(u, lane)
-        if value is None or (class_of(u.dtype) in ("p", "h") and not dtypes.is_int(u.dtype)):
+        if value is None or not takes_immediate(u.dtype):
             return self.register(u, lane)
         return immediate(u.dtype, value)
 
     def register(self, u: UOp, lane: int) -> str:
         """Element `lane` of `u` in a register. Raises RenderError where nothing computed it."""
         u = resolve(u)
+        registers = self._values.get(u)
+        if registers is not None:
+            return registers[lane if len(registers) > 1 else 0]
         value = _constant(u, lane)
-        if value is not None:
-            kind = class_of(u.dtype)
-            return self.let(kind, f"mov.{register_type(u.dtype)} {{}}, {immediate(u.dtype, value)}")
-        if u not in self._values:
+        if value is None:
             raise self.listing.error("used before it is computed", u, "check the linear order")
-        registers = self._values[u]
-        return registers[lane if len(registers) > 1 else 0]
+        return self._moved(u.dtype, value)
+
+    def constant(self, u: UOp) -> None:
+        """A CONST or VCONST: in registers from here on, where instructions take no immediate."""
+        if takes_immediate(u.dtype):
+            return
+        values: tuple[ConstType, ...] = u.arg if u.op is Ops.VCONST else (u.arg,)
+        self.bind(u, tuple(self._moved(u.dtype, value) for value in values))
+
+    def _moved(self, dtype: DType, value: ConstType) -> str:
+        text = f"mov.{register_type(dtype)} {{}}, {immediate(dtype, value)}"
+        return self.let(class_of(dtype), text)
 
 
 def _constant(u: UOp, lane: int) -> ConstType | None:

@@ -1,0 +1,16 @@
+#include <math.h>
+#include <stdbool.h>
+void matrix_vector(float* restrict data0, float* restrict data1, float* restrict data2) {
+  for (int i0_4 = 0; i0_4 < 8; i0_4++) {
+    float acc5[1];
+    acc5[0] = 0.0f;
+    for (int i1_11 = 0; i1_11 < 12; i1_11++) {
+      float v16 = data1[(i0_4 * 12) + i1_11];
+      float v18 = acc5[0];
+      float v20 = data2[i1_11];
+      acc5[0] = fmaf(v16, v20, v18);
+    }
+    float v26 = acc5[0];
+    data0[i0_4] = v26;
+  }
+}

@@ -1,0 +1,15 @@
+#include <hip/hip_runtime.h>
+extern "C" __global__ void __launch_bounds__(1) matrix_vector(float* __restrict__ data0, float* __restrict__ data1, float* __restrict__ data2) {
+  for (int i0_4 = 0; i0_4 < 8; i0_4++) {
+    float acc5[1];
+    acc5[0] = 0.0f;
+    for (int i1_11 = 0; i1_11 < 12; i1_11++) {
+      float v16 = data1[(i0_4 * 12) + i1_11];
+      float v18 = acc5[0];
+      float v20 = data2[i1_11];
+      acc5[0] = fmaf(v16, v20, v18);
+    }
+    float v26 = acc5[0];
+    data0[i0_4] = v26;
+  }
+}
