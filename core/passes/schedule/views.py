@@ -53,20 +53,11 @@ def drop_view(v: UOp, x: UOp) -> UOp | None:
 def view_of_padding(v: UOp, x: UOp) -> UOp | None:
     """view(x) -> 0 where no element of x is seen"""
     device = x.device
-    if x.op is Ops.CONST or device is None or all(not view.empty for view in v.arg.views):
+    if device is None or not v.size or all(not view.empty for view in v.arg.views):
         return None
     return broadcast(UOp(Ops.CONST, v.dtype, (UOp(Ops.DEVICE, arg=device),), 0), v.shaped)
 
 
-@rule(UPat(Ops.VIEW, src=(UPat(Ops.CONST, name="c"),), name="v"))
-def view_of_constant(v: UOp, c: UOp) -> UOp | None:
-    """view(c) -> c in the shape of the view, where nothing is masked"""
-    if all(not view.empty for view in v.arg.views) and v.arg.masked:
-        return None
-    empty = any(view.empty for view in v.arg.views) and v.size
-    return broadcast(c.replace(arg=c.const_like(0).base.arg) if empty else c, v.shaped)
-
-
 view_algebra = PatternMatcher(
-    [movement_to_view, merge_views, drop_view, view_of_padding, view_of_constant], name="views"
+    [movement_to_view, merge_views, drop_view, view_of_padding], name="views"
 )

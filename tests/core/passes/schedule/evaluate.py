@@ -38,7 +38,7 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
     if u.op is Ops.DEFINE_VAR:
         return np.asarray(variables[u.arg[0]], held)
     if u.op is Ops.BIND:
-        return src[1]
+        return src[-1]
     if u.op in GroupOp.Elementwise:
         with np.errstate(all="ignore"):
             return evaluate_arrays(u.op, u.dtype, np.broadcast_arrays(*src), u.src[-1].dtype)
@@ -72,7 +72,7 @@ def of_graph(u: UOp, memory: Memory) -> Array:
     for v in u.toposort():
         if v.op is Ops.BUFFER:
             values[v] = memory[v]
-        elif v.op not in (Ops.UNIQUE, Ops.DEVICE):
+        elif v.op not in (Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_VAR):
             values[v] = _value(v, [values[s] for s in v.src if s in values], {})
     return values[u]
 

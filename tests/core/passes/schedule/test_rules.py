@@ -1,0 +1,129 @@
+"""Every rule of the scheduler fires on the graph it is for, and keeps that graph's value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from core.dtype import dtypes
+from core.helpers import Context
+from core.passes.schedule import create_schedule
+from core.passes.schedule.consts import folding
+from core.passes.schedule.copies import storage
+from core.passes.schedule.group import storing
+from core.passes.schedule.kernel import arguments
+from core.passes.schedule.kernelize import kernelizing
+from core.passes.schedule.merge import merging
+from core.passes.schedule.push_views import pushing
+from core.passes.schedule.reduces import reducing, splitting
+from core.passes.schedule.simplify import simplification
+from core.passes.schedule.views import view_algebra
+from core.uop import Ops, PatternMatcher, UOp
+from core.uop.observe import recording
+from tests.core.passes.schedule.evaluate import Graphs, of_graph, run
+
+MATCHERS: list[PatternMatcher] = [
+    simplification, view_algebra, folding, storage, reducing, splitting, storing, arguments,
+    pushing, kernelizing, merging,
+]  # fmt: skip
+INT = dtypes.int32
+PAIR = (2, 3)
+
+
+def full(value: int, shape: tuple[int, ...] = PAIR) -> UOp:
+    return UOp.full(shape, value, INT, "CPU")
+
+
+CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
+    # x and y have shape (2, 3), e has shape (0, 3)
+    "forget_gradient_marks": lambda x, y, e: x.detach() + y,
+    "empty_result": lambda x, y, e: e.permute((1, 0)) + e.permute((1, 0)),
+    "pad_of_nothing": lambda x, y, e: e.pad(((1, 1), (0, 0))) + x,
+    "reduce_of_nothing": lambda x, y, e: e.r(Ops.MAX, (0,)).expand(PAIR) + x,
+    "copy_to_same_device": lambda x, y, e: x.copy_to_device("CPU") + y,
+    "copy_of_constant": lambda x, y, e: full(3).copy_to_device("B") * x.copy_to_device("B"),
+    "contiguous_of_stored": lambda x, y, e: (x + y).contiguous().contiguous() + y,
+    "assign_twice": lambda x, y, e: x.assign(x.assign(y + y)),
+    "assign_itself": lambda x, y, e: x.assign(x),
+    "assign_to_value": lambda x, y, e: (x + x).assign(y + y),
+    "narrow_before_expand": lambda x, y, e: (
+        x.r(Ops.ADD, (0,)).expand(PAIR).cast(dtypes.int8).cast(INT) + y
+    ),
+    "merge_reduces": lambda x, y, e: x.r(Ops.ADD, (0,)).r(Ops.ADD, (1,)),
+    "movement_to_view": lambda x, y, e: x.permute((1, 0)) + y.reshape((3, 2)),
+    "merge_views": lambda x, y, e: x.permute((1, 0)).reshape(PAIR) + y,
+    "drop_view": lambda x, y, e: (x + y).permute((1, 0)).permute((1, 0)) * y,
+    "view_of_padding": lambda x, y, e: (x + y).pad(((0, 2), (0, 0))).shrink(((2, 4), (0, 3))) + y,
+    "fold_constants": lambda x, y, e: x * (full(3) + full(4)),
+    "mul_one": lambda x, y, e: x * full(1) + y,
+    "add_zero": lambda x, y, e: (x + full(0)) * y,
+    "known_where": lambda x, y, e: (full(1) < full(2)).where(x, y) + y,
+    "copy_of_view": lambda x, y, e: x.permute((1, 0)).copy_to_device("B"),
+    "contiguous_view": lambda x, y, e: x.contiguous() + y,
+    "contiguous_of_disk": lambda x, y, e: (
+        disk().shrink(((4, 7),)).contiguous().copy_to_device("CPU")
+    ),
+    "bitcast_memory": lambda x, y, e: (x + y).bitcast(dtypes.int16).contiguous(),
+    "store_outputs": lambda x, y, e: (x + y).shrink(((0, 1), (0, 3))),
+    "reduce_of_one": lambda x, y, e: x.reshape((2, 3, 1)).r(Ops.ADD, (1, 2)).reshape((2,)),
+    "reduce_of_expanded": lambda x, y, e: x.reshape((2, 3, 1)).expand((2, 3, 4)).r(Ops.ADD, (2,)),
+    "split_reduce": lambda x, y, e: x.reshape((6, 1)).pad(((0, 90), (0, 0))).r(Ops.ADD, (0,)),
+    "store_group": lambda x, y, e: x.r(Ops.ADD, (1,)).expand(PAIR) + y,
+    "load_memory": lambda x, y, e: x + y,
+    "forget_device": lambda x, y, e: x + full(3),
+    "bind_variable": lambda x, y, e: (
+        x * UOp.variable("n", 1, 9).bind(4).reshape((1, 1)).expand(PAIR)
+    ),
+    "view_of_load": lambda x, y, e: x.permute((1, 0)).contiguous(),
+    "view_before_elementwise": lambda x, y, e: (x + y).permute((1, 0)).contiguous(),
+    "view_before_reduce": lambda x, y, e: (
+        (x * y)
+        .reshape((2, 1, 3))
+        .pad(((0, 0), (0, 1), (0, 0)))
+        .r(Ops.ADD, (2,))
+        .reshape((2, 2))
+        .permute((1, 0))
+        .contiguous()
+    ),
+    "plain_constants": lambda x, y, e: x + full(3),
+    "masked_zero": lambda x, y, e: (
+        (x * full(2)).pad(((1, 0), (0, 0))) + full(0).pad(((1, 0), (0, 0))).contiguous()
+    ),
+    "store_contiguous": lambda x, y, e: x + y,
+    "store_assign": lambda x, y, e: x.assign(y + y),
+    "store_copy": lambda x, y, e: x.copy_to_device("B"),
+    "contiguous_after": lambda x, y, e: (
+        (total := x.r(Ops.ADD, (1,))) + total.reshape((1, 2)).contiguous().reshape((2, 1))
+    ),
+    "merge_kernels": lambda x, y, e: y.assign(x.assign(x + y) * y),
+}
+
+
+def disk() -> UOp:
+    return UOp.new_buffer("DISK:x", 8, INT)
+
+
+def test_every_rule_has_a_case() -> None:
+    assert {rule.name for matcher in MATCHERS for rule in matcher.rules} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rule_fires_and_keeps_the_value(name: str) -> None:
+    g = Graphs(7)
+    root = CASES[name](g.buffer(*PAIR), g.buffer(*PAIR), g.buffer(0, 3))
+    for u in root.toposort():
+        if u.op is Ops.BUFFER and u not in g.memory:
+            g.memory[u] = np.arange(u.size, dtype=np.int32)
+    if not any(u.op is Ops.BITCAST for u in root.toposort()):
+        want = of_graph(root, g.memory).copy()
+    else:
+        inside = next(u.src[0] for u in root.toposort() if u.op is Ops.BITCAST)
+        want = np.ascontiguousarray(of_graph(inside, g.memory)).view(np.int16)
+    with recording() as steps, Context(SPLIT_REDUCE=64):
+        items, realized = create_schedule(UOp.sink(root))
+    assert name in steps.rules
+    run(items, g.memory)
+    if root.size:
+        np.testing.assert_array_equal(of_graph(realized[root], g.memory), want)
