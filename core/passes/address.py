@@ -1,4 +1,4 @@
-"""Where the lanes of a vector access are, and which of them are neighbours. Plain data about offsets.
+"""Where the lanes of a vector access are, and which of them are neighbours.
 
 Reads offsets that are already simplified; never makes a node.
 """
@@ -11,6 +11,11 @@ from math import gcd
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
+
+
+def gate_of(place: UOp) -> UOp | None:
+    """The gate of an INDEX into memory, None where it has none."""
+    return place.src[2] if len(place.src) == 3 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive elements from base + start; `lanes` are, for each element, those that are there."""
+    """Consecutive elements from base + start; `lanes` has, for each element, the lanes there."""
 
     base: UOp | None
     gate: UOp | None

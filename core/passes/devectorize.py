@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.dtype import AddrSpace, dtypes
+from core.passes.address import gate_of
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -28,9 +29,9 @@ def _part(place: UOp, at: int) -> UOp:
     """The address `at` elements after `place`."""
     if not at:
         return place
-    offset, gate = place.src[1], place.src[2] if len(place.src) > 2 else None
+    offset = place.src[1]
     moved = offset.const_like(offset.arg + at) if offset.op is Ops.CONST else offset + at
-    return place.src[0].index(moved, gate=gate)
+    return place.src[0].index(moved, gate=gate_of(place))
 
 
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))

@@ -81,9 +81,11 @@ def expand_op(x: UOp) -> UOp | None:
     for at, s in enumerate(x.src):
         if s.op is Ops.UNROLL:
             src.append(s.src[0] if s.dtype is dtypes.void else _lanes(s, axes))
-        elif s.dtype is dtypes.void or s.op is Ops.RANGE and x.op is Ops.REDUCE and at > 0:
-            src.append(s)
-        elif x.op is Ops.INDEX and at == 0:
+        elif (
+            s.dtype is dtypes.void
+            or (s.op is Ops.RANGE and x.op is Ops.REDUCE and at > 0)
+            or (x.op is Ops.INDEX and at == 0)
+        ):
             src.append(s)
         else:
             src.append(s.broadcast(lanes))

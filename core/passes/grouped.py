@@ -15,6 +15,7 @@ from itertools import count
 
 from core.dtype import AddrSpace
 from core.helpers import prod
+from core.passes.address import gate_of
 from core.passes.view_index import ravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -59,7 +60,7 @@ def store_once(ctx: Groups, place: UOp, value: UOp) -> UOp | None:
     """p[i] = v by every thread of a group -> by the first one"""
     if pointer_of(place).op is not Ops.DEFINE_GLOBAL:
         return None
-    gate = place.src[2] if len(place.src) > 2 else None
+    gate = gate_of(place)
     if gate is not None and not gate.ranges.isdisjoint(ctx.loops):
         return None
     first = fold(lambda a, b: a & b, (r.eq(0) for r in ctx.loops))

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from core.dtype import AddrSpace, DType, dtypes
-from core.passes.address import Lane, Run, lane_at, pieces, runs
+from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.symbolic import symbolic
+from core.uop.symbolic import symbolic_index
 from core.uop.uop import address_space
 
 
@@ -48,13 +48,13 @@ class Access:
 
 
 def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
-    offset, gate = place.src[1], place.src[2] if len(place.src) > 2 else None
+    offset, gate = place.src[1], gate_of(place)
     offsets = [offset] if offset.dtype.count == 1 else [offset.gep(i) for i in range(count)]
     gates: list[UOp] = []
     if gate is not None:
         gates = [gate] if gate.dtype.count == 1 else [gate.gep(i) for i in range(count)]
     src = graph_rewrite(
-        UOp.sink(*offsets, *gates), symbolic, before=sink_lanes, name="offsets of lanes"
+        UOp.sink(*offsets, *gates), symbolic_index, before=sink_lanes, name="offsets of lanes"
     ).src
     offsets, gates = list(src[: len(offsets)]), list(src[len(offsets) :])
     return tuple(
@@ -78,7 +78,7 @@ def _address(pointer: UOp, run: Run, at: int) -> UOp:
 
 
 def _wide(place: UOp) -> bool:
-    return place.src[1].dtype.count > 1 or (len(place.src) > 2 and place.src[2].dtype.count > 1)
+    return any(s.dtype.count > 1 for s in place.src[1:])
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
@@ -109,24 +109,26 @@ def _alternative(load: UOp, lanes: tuple[tuple[int, ...], ...]) -> tuple[UOp]:
 
 def _settled_gate(load: UOp, place: UOp) -> UOp | None:
     """A load whose gate is a constant: the alternative, or a load without a gate."""
-    if len(place.src) < 3 or place.src[2].op is not Ops.CONST:
+    gate = gate_of(place)
+    if gate is None or gate.op is not Ops.CONST:
         return None
-    if not place.src[2].arg:
+    if not gate.arg:
         return load.src[1]
     return place.src[0].index(place.src[1]).load(dtype=load.dtype)
 
 
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
 def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
-    """store(p[i0, i0 + 1, ..., j0], v) -> store(p[i0 ...], v[0, 1, ...]), store(p[j0], v[j]), ..."""
+    """store(p[i0, i0 + 1, ..., j0], v) -> store(p[i0 ...], v[0 ...]), store(p[j0], v[j]), ..."""
     dtype, count = value.dtype.scalar(), value.dtype.count
     if address_space(place) is AddrSpace.REG:
         return None
     if not _wide(place) and count <= ctx.widest(dtype):
-        if len(place.src) > 2 and place.src[2].op is Ops.CONST:
-            plain = place.src[0].index(place.src[1]).store(value)
-            return plain if place.src[2].arg else UOp(Ops.GROUP)
-        return None
+        gate = gate_of(place)
+        if gate is None or gate.op is not Ops.CONST:
+            return None
+        plain = place.src[0].index(place.src[1]).store(value)
+        return plain if gate.arg else UOp(Ops.GROUP)
     stores: list[UOp] = []
     for run in runs(ctx.lanes(place, count)):
         for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):

@@ -51,9 +51,9 @@ def element(value: UOp, idxs: tuple[UOp, ...], gate: UOp | None) -> UOp:
 
 def pieces(x: UOp) -> tuple[UOp, tuple[UOp, ...], UOp | None]:
     """The value, the index per axis and the gate (a bool, always last) of an `element`."""
-    if len(x.src) > 1 and x.src[-1].dtype is dtypes.bool:
-        return x.src[0], x.src[1:-1], x.src[-1]
-    return x.src[0], x.src[1:], None
+    value, *idxs = x.src
+    gate = idxs.pop() if idxs and idxs[-1].dtype is dtypes.bool else None
+    return value, tuple(idxs), gate
 
 
 def _index_of(value: UPat) -> UPat:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from core.passes.collapse import collapse
+from core.passes.decompose import decompose
 from core.passes.devectorize import devectorize
 from core.passes.expand import expand
 from core.passes.final import final, gates_to_ifs
@@ -23,7 +25,7 @@ from core.passes.reduce import reduce
 from core.target import Target
 from core.uop import UOp, graph_rewrite
 from core.uop.kernelinfo import KernelInfo, Opt
-from core.uop.symbolic import symbolic
+from core.uop.symbolic import gated, symbolic_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +37,18 @@ class Pass:
     contract: str
 
 
+_simplifying = symbolic_index + gated
+
+
 def simplify(sink: UOp, target: Target) -> UOp:
     """The kernel with simpler arithmetic."""
-    return graph_rewrite(sink, symbolic, name="simplify")
+    return graph_rewrite(sink, _simplifying, name="simplify")
 
 
 PASSES: tuple[Pass, ...] = (
     Pass("lower", lower, "no node has a shape: loops and single elements only"),
+    Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("collapse", collapse, "no reduce has a loop that its value does not need"),
     Pass("simplify", simplify, "no symbolic rule applies"),
     Pass("optimize", optimize, "loops have their final kinds; their numbers order the nest"),
     Pass("simplify", simplify, "no symbolic rule applies"),
@@ -52,6 +59,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("loadstore", loadstore, "each INDEX has one offset and one gate"),
     Pass("devectorize", devectorize, "no arithmetic wider than the target's"),
     Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("decompose", decompose, "every op and dtype of arithmetic is one that the target has"),
     Pass("final", final, "each gated LOAD has an alternative"),
     Pass("loops", loops, "each RANGE has one END"),
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.dtype import DType
+from core.passes.address import gate_of
 from core.uop import Ops, UOp
 
 Strides = Mapping[UOp, int | None]
@@ -58,6 +59,7 @@ def accesses(sink: UOp) -> list[Access]:
     stored = {u.src[0] for u in sink.toposort() if u.op is Ops.STORE}
     for u in sink.toposort():
         if u.op is Ops.INDEX:
-            gate = u.src[2].ranges if len(u.src) > 2 else frozenset[UOp]()
-            out.append(Access(u in stored, u.dtype.base, strides_of(u.src[1]), gate))
+            gate = gate_of(u)
+            gated_by = frozenset[UOp]() if gate is None else gate.ranges
+            out.append(Access(u in stored, u.dtype.base, strides_of(u.src[1]), gated_by))
     return sorted(out, key=lambda a: not a.store)

@@ -194,7 +194,9 @@ def threads(t: Tuner, stores: list[Access], most: int) -> None:
     for loop in order:
         amounts = [n for n in (64, 32, 16, 8, 4, 3, 2) if n <= most]
         if loop is order[0]:
-            amounts = [n for n in (256, 128, *amounts) if n <= most and len(order) == 1 or n <= 64]
+            amounts = [
+                n for n in (256, 128, *amounts) if (n <= most and len(order) == 1) or n <= 64
+            ]
             if most >= 32 and size(loop) > 64 and all(size(loop) % n for n in (4, 8, 16, 32)):
                 at = t.outer.index(loop)
                 if t.apply(OptOps.PADTO, loop, 32):

@@ -12,7 +12,7 @@ from core.passes.optimize.access import accesses
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.uop import Ops, UOp, graph_rewrite
 from core.uop.kernelinfo import AxisType
-from core.uop.symbolic import symbolic
+from core.uop.symbolic import symbolic_index
 
 
 def merge_loops(kernel: Kernel) -> None:
@@ -23,7 +23,7 @@ def merge_loops(kernel: Kernel) -> None:
         made = kernel.new_loop(n * m, inner.arg[1], kernel.path[outer])
         name = f"merge loops of {n} and {m}"
         kernel.replace({outer: made // m, inner: made % m}, name)
-        kernel.sink = graph_rewrite(kernel.sink, symbolic, name="simplify indices")
+        kernel.sink = graph_rewrite(kernel.sink, symbolic_index, name="simplify indices")
 
 
 def _mergeable(kernel: Kernel) -> tuple[UOp, UOp] | None:

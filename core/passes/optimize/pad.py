@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.passes.address import gate_of
 from core.passes.identities import identity
 from core.passes.optimize.kernel import Kernel
 from core.passes.view_index import all_of
@@ -38,7 +39,7 @@ def pad_address(ctx: Padding, place: UOp) -> UOp | None:
     """p[i(r)] -> p[i(r)] if r < n"""
     if ctx.loop not in place.ranges:
         return None
-    gate = all_of(place.src[2] if len(place.src) > 2 else None, ctx.inside)
+    gate = all_of(gate_of(place), ctx.inside)
     return place.src[0].index(place.src[1], gate=gate).substitute({ctx.loop: ctx.padded})
 
 
