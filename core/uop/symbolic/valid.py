@@ -127,6 +127,8 @@ def _all(conditions: list[UOp]) -> UOp:
 def index_given_gate(u: UOp, i: UOp, gate: UOp) -> UOp | None:
     """x[i, gate] -> x[i where gate holds, simplified gate]"""
     simpler, test = given(i, gate), simplify_valid(gate)
+    if len(simpler.toposort()) >= len(i.toposort()):
+        simpler = i  # only in another order
     if simpler is i and test is gate:
         return None
     return u.rebuild((u.src[0], simpler, test))
