@@ -1,0 +1,75 @@
+"""Opens a file at a line in the user's editor.
+
+The command is UOPVIZ_EDITOR, or EDITOR where that is an editor with windows of its own: a template
+with {file} and {line}, or just a program. No shell is involved.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path, PurePath
+from typing import Final
+
+from core.errors import ServerError
+
+TEMPLATES: Final = {
+    "code": "-g {file}:{line}",
+    "code-insiders": "-g {file}:{line}",
+    "codium": "-g {file}:{line}",
+    "cursor": "-g {file}:{line}",
+    "windsurf": "-g {file}:{line}",
+    "zed": "{file}:{line}",
+    "subl": "{file}:{line}",
+    "gvim": "+{line} {file}",
+    "emacsclient": "-n +{line} {file}",
+    "kate": "-l {line} {file}",
+    "gedit": "+{line} {file}",
+    "pycharm": "--line {line} {file}",
+    "idea": "--line {line} {file}",
+}
+"""Arguments of editors that are known by name."""
+
+
+def editor_command(path: str, line: int) -> list[str]:
+    """The command that opens `path`. Raises ServerError where no editor is set or known."""
+    text = os.environ.get("UOPVIZ_EDITOR") or os.environ.get("EDITOR", "")
+    parts = shlex.split(text)
+    if parts and "{file}" not in text:
+        arguments = TEMPLATES.get(PurePath(parts[0]).name)
+        if arguments is None and os.environ.get("UOPVIZ_EDITOR"):
+            arguments = "{file}"
+        parts = [*parts, *shlex.split(arguments)] if arguments is not None else []
+    if not parts or shutil.which(parts[0]) is None:
+        raise ServerError(
+            "no editor is set that can be opened from here",
+            hint="set UOPVIZ_EDITOR, for example to 'code -g {file}:{line}'",
+        )
+    fill = {"{file}": path, "{line}": str(line)}
+    return [_filled(part, fill) for part in parts]
+
+
+def open_in_editor(path: str, line: int) -> None:
+    """Opens the file. Raises ServerError where it is not on this machine, or no editor is set."""
+    if not os.path.isabs(path) or not Path(path).is_file():
+        raise ServerError(
+            "this file is not on this machine",
+            where=path,
+            hint="the trace has its rules' sources; see the rule panel",
+        )
+    command = editor_command(path, line)
+    subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _filled(part: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        part = part.replace(name, value)
+    return part

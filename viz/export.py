@@ -1,0 +1,203 @@
+"""A run as one HTML file that opens from disk, offline, years later.
+
+The page's script and style are in it, allowed by their hashes; the data is what the server would
+answer, compressed, keyed by API path. A size budget is kept: what does not fit is left out, and the
+page and the command say so. Never holds an address of the network.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from core.errors import ServerError
+from viz.server.page import page_file, with_nonce
+from viz.store import Store
+
+BUDGET: Final = 50_000_000
+"""Bytes of the file, if not told otherwise."""
+REDACTED: Final = "(source redacted)"
+Row = dict[str, Any]
+
+
+@dataclass
+class Export:
+    """The file, and what it does not hold."""
+
+    html: str
+    left_out: list[str] = field(default_factory=list[str])
+
+
+def export_html(
+    store: Store,
+    *,
+    kernels: Collection[int] | None = None,
+    budget: int = BUDGET,
+    redact: bool = False,
+) -> Export:
+    """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
+    any kernel (all); `redact` leaves out the users' file names, command and source texts. Raises
+    ServerError where the page has not been built."""
+    shell = _shell()
+    data = _Data(store, kernels, redact)
+    left = budget - len(shell.before) - len(shell.after)
+    left_out = data.collect(left)
+    blocks = "".join(
+        f'<script type="application/json" id="uopviz-data-{i}">{block}</script>\n'
+        for i, block in enumerate(data.blocks())
+    )
+    return Export(shell.before + blocks + shell.after, left_out)
+
+
+class _Data:
+    """The entries of an export: compressed answers by API path."""
+
+    def __init__(self, store: Store, kernels: Collection[int] | None, redact: bool) -> None:
+        self._store, self._redact = store, redact
+        self._entries: dict[str, str] = {}
+        self._rows: list[Row] = store.tree()["rows"]
+        if kernels is not None:
+            self._rows = _select(self._rows, set(kernels))
+
+    def collect(self, budget: int) -> list[str]:
+        """Fills the entries up to `budget` bytes; sentences of what had to be left out."""
+        run: Row = self._store.run() | {"live": False, "devices": [], "targets": []}
+        rules = self._store.rules()
+        if self._redact:
+            run |= {"command": "", "file": "", "machine": "", "name": "run"}
+            rules = [rule | {"source": REDACTED, "file": _base(rule["file"])} for rule in rules]
+        run["file"] = _base(run["file"])
+        rows = self._rows
+        if self._redact:
+            rows = [row | {"caller": _base(row["caller"])} for row in rows]
+        total, skipped = 0, {"passes": 0, "kernels": 0}
+        base: list[tuple[str, Any]] = [
+            ("/api/rules", rules),
+            ("/api/tree?since=0", {"rows": rows, "total": len(rows)}),
+        ]
+        for path, value in base:
+            total += self._add(path, value)
+        for kind, path, make in self._parts():
+            packed = _pack(make())
+            if total + len(packed) > budget:
+                skipped[kind] += 1
+                continue
+            total += len(packed)
+            self._entries[path] = packed
+        said = [
+            f"{n} {kind} do not fit in {budget / 1e6:.0f} MB" for kind, n in skipped.items() if n
+        ]
+        if said:
+            hint = "export fewer kernels, or give a larger --budget"
+            left = {"what": "; ".join(said), "where": "this export", "hint": hint}
+            run["problems"] = [*run["problems"], left | {"rewrite": None, "step": None}]
+        self._add("/api/run", run)
+        return said
+
+    def blocks(self) -> Iterator[str]:
+        """JSON objects of a few entries each, so that a browser parses only what it needs."""
+        part: dict[str, str] = {}
+        for path, packed in self._entries.items():
+            part[path] = packed
+            if sum(map(len, part.values())) > 1 << 20:
+                yield json.dumps(part)
+                part = {}
+        if part:
+            yield json.dumps(part)
+
+    def _parts(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+        """Kernels first: they are small, and what a report is about."""
+        for row in self._rows:
+            number = row["id"]
+            if row["kind"] == "context" and row["label"] == "kernel":
+                yield "kernels", f"/api/kernels/{number}", lambda n=number: self._kernel(n)
+                yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
+        for row in self._rows:
+            number = row["id"]
+            if row["kind"] == "rewrite":
+                yield "passes", f"/api/rewrites/{number}", lambda n=number: self._bundle(n)
+
+    def _kernel(self, number: int) -> Any:
+        made = self._store.kernel(number)
+        if made is not None and self._redact:
+            made["tensorCalls"] = [_base(call) for call in made["tensorCalls"]]
+        return made
+
+    def _bundle(self, number: int) -> Any:
+        made = self._store.bundle(number)
+        if made is not None and self._redact:
+            made["origins"] = [_base(place) for place in made["origins"]]
+            made["locs"] = [_base(place) for place in made["locs"]]
+            if made["error"] is not None:
+                made["error"]["traceback"] = REDACTED
+        return made
+
+    def _add(self, path: str, value: Any) -> int:
+        self._entries[path] = _pack(value)
+        return len(self._entries[path])
+
+
+@dataclass(frozen=True)
+class _Shell:
+    before: str
+    after: str
+
+
+def _shell() -> _Shell:
+    """The page with its script and style inside, cut where the data goes."""
+    files = {name: page_file(name) for name in ("index.html", "app.js", "app.css")}
+    html, script, style = (body.decode() if body else "" for body in files.values())
+    if not html or not script:
+        raise ServerError(
+            "the page has not been built",
+            where="viz/web/dist",
+            hint="in a checkout, run: npm --prefix viz/web ci && npm --prefix viz/web run build",
+        )
+    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+    script = script.replace("<!--", "<\\!--")
+    once = secrets.token_urlsafe(16)
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)} 'nonce-{once}'; "
+        "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    html = re.sub(r"\s*<script\b[^>]*src=[^>]*></script>", "", html)
+    html = re.sub(r"\s*<link\b[^>]*rel=\"(?:stylesheet|modulepreload)\"[^>]*>", "", html)
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
+    html = with_nonce(html, once).replace("<head>", f"<head>\n    {meta}", 1)
+    html = html.replace("</head>", f"<style>{style}</style>\n  </head>", 1)
+    before, end, after = html.rpartition("</body>")
+    return _Shell(before, f'<script type="module">{script}</script>\n  {end}{after}')
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _pack(value: Any) -> str:
+    raw = json.dumps(value, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
+
+
+def _base(place: str) -> str:
+    """The last part of a file name."""
+    return re.split(r"[/\\]", place)[-1]
+
+
+def _select(rows: list[Row], kernels: set[int]) -> list[Row]:
+    """Rows outside of any kernel and those of `kernels`, numbered anew."""
+    kept: list[Row] = []
+    numbers: dict[int, int] = {-1: -1}
+    for row in rows:
+        unwanted = row["label"] == "kernel" and row["id"] not in kernels
+        if row["parent"] in numbers and not unwanted:
+            numbers[row["row"]] = len(kept)
+            kept.append(row | {"row": len(kept), "parent": numbers[row["parent"]]})
+    return kept

@@ -1,0 +1,185 @@
+"""Work that the page asks for: a process per job, with a time limit, progress and cancel.
+
+The worker (`viz/worker.py`) gets one request as JSON on its standard input and answers in lines of
+JSON; nothing is pickled. A kernel that crashes, hangs or fills the memory harms the worker only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, cast
+
+from core.errors import ServerError, UopvizError
+
+LIMIT: Final = 120.0
+"""Seconds that a job may take."""
+MAX_RUNNING: Final = 3
+KEPT: Final = 64
+"""Finished jobs whose results are still there to be fetched."""
+MAX_ANSWER: Final = 1 << 26
+
+State = Literal["running", "done", "error"]
+Finish = Callable[[Any], Any]
+
+
+@dataclass
+class Job:
+    """One job; `error` is {what, where, hint} once `state` is "error"."""
+
+    id: int
+    state: State = "running"
+    progress: str = "starting"
+    result: Any = None
+    error: dict[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    cancelled: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """In the form of the page."""
+        return {
+            "state": self.state,
+            "progress": self.progress,
+            "result": self.result,
+            "error": self.error,
+        }
+
+
+class Jobs:
+    """The jobs of one server."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[int, Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+
+    def start(self, request: Mapping[str, Any], finish: Finish) -> int:
+        """Begins a job; `finish` turns the worker's answer into the result. Raises ServerError
+        while too many are running."""
+        with self._lock:
+            if sum(job.state == "running" for job in self._jobs.values()) >= MAX_RUNNING:
+                raise ServerError(
+                    f"{MAX_RUNNING} jobs are running already", hint="cancel one, or wait for it"
+                )
+            job = Job(next(self._ids))
+            self._jobs[job.id] = job
+            finished = [j.id for j in self._jobs.values() if j.state != "running"]
+            for old in finished[: len(finished) - KEPT]:
+                del self._jobs[old]
+        body = json.dumps(request).encode()
+        name = f"uopviz job {job.id}"
+        threading.Thread(target=self._run, args=(job, body, finish), name=name, daemon=True).start()
+        return job.id
+
+    def get(self, job: int) -> Job | None:
+        """A job by its number; None where there is none."""
+        with self._lock:
+            return self._jobs.get(job)
+
+    def cancel(self, job: Job) -> None:
+        """Ends a job, if it still runs."""
+        with self._lock:
+            job.cancelled = True
+            if job.process is not None and job.state == "running":
+                job.process.kill()
+
+    def close(self) -> None:
+        """Ends all jobs."""
+        with self._lock:
+            running = [job for job in self._jobs.values() if job.state == "running"]
+        for job in running:
+            self.cancel(job)
+
+    def _run(self, job: Job, body: bytes, finish: Finish) -> None:
+        try:
+            answer = self._work(job, body)
+            job.result = finish(answer)
+            job.progress, job.state = "", "done"
+        except UopvizError as error:
+            job.error = {"what": error.what, "where": error.where, "hint": error.hint}
+            job.state = "error"
+
+    def _work(self, job: Job, body: bytes) -> Any:
+        with self._lock:
+            if job.cancelled:
+                raise _cancelled()
+            process = job.process = _spawn()
+        timer = threading.Timer(LIMIT, process.kill)
+        timer.start()
+        try:
+            return self._converse(job, process, body)
+        finally:
+            timed_out = not timer.is_alive()
+            timer.cancel()
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            if job.cancelled:
+                raise _cancelled()
+            if timed_out:
+                raise ServerError(
+                    f"the job took longer than {LIMIT:.0f} seconds and was ended",
+                    hint="try a smaller kernel, or fewer launches",
+                )
+
+    def _converse(self, job: Job, process: subprocess.Popen[bytes], body: bytes) -> Any:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(body)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # it died at once; its exit says how
+        received = 0
+        for line in process.stdout:
+            received += len(line)
+            if received > MAX_ANSWER:
+                raise ServerError("the worker answered too much", hint="try a smaller kernel")
+            message = _message(line)
+            if "progress" in message:
+                job.progress = str(message["progress"])
+            elif "error" in message:
+                error = cast("dict[str, Any]", message["error"])
+                raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))
+            elif "result" in message:
+                return message["result"]
+        code = process.wait()
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        raise ServerError(
+            f"the worker ended without an answer ({how})",
+            hint="the kernel may have crashed it; nothing else was harmed",
+        )
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {"progress": line.decode("utf-8", "replace").strip()[:200]}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _spawn() -> subprocess.Popen[bytes]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
+    command = [sys.executable, "-m", "viz.worker"]
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _cancelled() -> ServerError:
+    return ServerError("the job was cancelled")

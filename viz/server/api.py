@@ -1,0 +1,155 @@
+"""The routes of the API. They parse and answer; what they answer is made in `state.py` and below.
+
+The form of every answer is in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from flask import Blueprint, Response, current_app, request
+
+from core.errors import ServerError
+from viz.editor import open_in_editor
+from viz.export import export_html
+from viz.server.answers import answer, problem, raw_answer
+from viz.server.state import State
+
+api = Blueprint("api", __name__, url_prefix="/api")
+
+
+def state() -> State:
+    """The state of the server that answers."""
+    return cast("State", current_app.extensions["uopviz"])
+
+
+@api.get("/run")
+def run() -> Response:
+    """The run as a whole: Run."""
+    return answer(state().run())
+
+
+@api.get("/tree")
+def tree() -> Response:
+    """Rows of the navigator: Tree. `since`: how many rows the page has."""
+    state().refresh()
+    return answer(state().store.tree(_number("since")))
+
+
+@api.get("/rewrites/<int:rewrite>")
+def bundle(rewrite: int) -> Response:
+    """One graph_rewrite with all of its steps: Bundle."""
+    found = state().bundle(rewrite)
+    return _unknown("rewrite", rewrite) if found is None else raw_answer(found)
+
+
+@api.get("/rewrites/<int:rewrite>/text")
+def text(rewrite: int) -> Response:
+    """The graphs before and after step `step` as text: StepText."""
+    step = _number("step")
+    found = state().store.step_text(rewrite, step)
+    return _unknown(f"step {step} of rewrite", rewrite) if found is None else answer(found)
+
+
+@api.get("/rules")
+def rules() -> Response:
+    """Every rule: Rule[]."""
+    return answer(state().store.rules())
+
+
+@api.get("/kernels/<int:context>")
+def kernel(context: int) -> Response:
+    """A kernel and the texts recorded of it: Kernel."""
+    found = state().store.kernel(context)
+    return _unknown("kernel", context) if found is None else answer(found)
+
+
+@api.get("/origins/<int:context>")
+def origins(context: int) -> Response:
+    """Which AST nodes the nodes of a kernel come from: Origins."""
+    found = state().store.origins(context)
+    return _unknown("kernel", context) if found is None else answer(found)
+
+
+@api.post("/kernels/<int:context>/compile")
+def compile_kernel(context: int) -> Response:
+    """Begins to compile a kernel for {"target"}: {"job"}; its result is Artifact[]."""
+    return answer({"job": state().compile(context, str(_body().get("target", "")))})
+
+
+@api.post("/kernels/<int:context>/run")
+def run_kernel(context: int) -> Response:
+    """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult."""
+    body = _body()
+    count = body.get("count", 100)
+    if not isinstance(count, int) or not 0 < count <= 10_000:
+        raise ServerError("count is not a number of launches", hint="1 to 10000")
+    return answer({"job": state().launch(context, str(body.get("device", "CPU")), count)})
+
+
+@api.get("/jobs/<int:job>")
+def job_state(job: int) -> Response:
+    """How far a job is: Job."""
+    found = state().jobs.get(job)
+    return _unknown("job", job) if found is None else answer(found.data())
+
+
+@api.delete("/jobs/<int:job>")
+def cancel(job: int) -> Response:
+    """Ends a job."""
+    found = state().jobs.get(job)
+    if found is None:
+        return _unknown("job", job)
+    state().jobs.cancel(found)
+    return answer({})
+
+
+@api.get("/search")
+def search() -> Response:
+    """Rows with `q` in a name, rule, op or file: SearchResult."""
+    return answer(state().store.search(request.args.get("q", "")[:200]))
+
+
+@api.post("/open")
+def open_file() -> Response:
+    """Opens {"file", "line"} in the user's editor, if the trace names that file."""
+    body = _body()
+    path = state().store.places.full(str(body.get("file", "")))
+    line = body.get("line", 1)
+    if path is None:
+        raise ServerError("the trace does not name this file", hint="follow a link of the page")
+    open_in_editor(path, line if isinstance(line, int) and line > 0 else 1)
+    return answer({})
+
+
+@api.get("/export")
+def export() -> Response:
+    """The run as one HTML file; `kernels`: numbers of the kernels to keep (all)."""
+    wanted = [int(part) for part in request.args.get("kernels", "").split(",") if part.isdigit()]
+    made = export_html(state().store, kernels=wanted or None)
+    name = "".join(c if c.isalnum() or c in "-_." else "_" for c in state().store.path.stem)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+    return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
+
+
+def _number(name: str) -> int:
+    text = request.args.get(name, "0")
+    if not text.isdigit() or len(text) > 15:
+        raise ServerError(f"{name} is not a number", where=request.path)
+    return int(text)
+
+
+def _body() -> dict[str, Any]:
+    body = request.get_json(silent=True)
+    if not isinstance(body, dict):
+        raise ServerError("the request is not a JSON object", where=request.path)
+    return cast("dict[str, Any]", body)
+
+
+def _unknown(what: str, number: int) -> Response:
+    return problem(
+        404,
+        f"there is no {what} {number} in this run",
+        request.path,
+        "the link may be of another run",
+    )

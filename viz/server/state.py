@@ -1,0 +1,133 @@
+"""What the routes of one server work with: the store, its cached answers, jobs and devices.
+
+Logic of the routes; knows nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from core.errors import ServerError, UopvizError
+from core.target import targets
+from viz.jobs import Jobs
+from viz.kernels import artifact_data, parse_facts
+from viz.server.answers import to_json
+from viz.store import Store
+
+CACHED: Final = 24
+_REFRESH: Final = 0.15
+"""Seconds that an answer about a live run may lag behind its trace."""
+
+
+class State:
+    """One server's state. `devices` answers at once with those that need no looking for."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.jobs = Jobs()
+        self.last_request = time.monotonic()
+        self._lock = threading.Lock()
+        self._refreshed = 0.0
+        self._bundles: OrderedDict[int, bytes] = OrderedDict()
+        self._devices = ["CPU", "REFERENCE"]
+        self._looking = False
+
+    def close(self) -> None:
+        """Ends the jobs and closes the trace."""
+        self.jobs.close()
+        self.store.close()
+
+    def refresh(self) -> None:
+        """Brings the store up to date, if its run still goes on."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._refreshed > _REFRESH:
+                self.store.refresh()
+                self._refreshed = now
+
+    def run(self) -> dict[str, Any]:
+        """The run, with what can be done here."""
+        self.refresh()
+        self._look_for_devices()
+        return {**self.store.run(), "devices": self._devices, "targets": list(targets)}
+
+    def bundle(self, rewrite: int) -> bytes | None:
+        """A bundle as JSON; kept, once its rewrite has ended."""
+        with self._lock:
+            if rewrite in self._bundles:
+                self._bundles.move_to_end(rewrite)
+                return self._bundles[rewrite]
+        is_open = self.store.is_open(rewrite)
+        if is_open:
+            self.refresh()
+        made = self.store.bundle(rewrite)
+        if made is None:
+            return None
+        body = to_json(made)
+        if not is_open:
+            with self._lock:
+                self._bundles[rewrite] = body
+                if len(self._bundles) > CACHED:
+                    self._bundles.popitem(last=False)
+        return body
+
+    def compile(self, context: int, target: str) -> int:
+        """Begins to compile a kernel for a target. Raises ServerError."""
+        graph, ids = self._graph(context)
+        if target not in targets:
+            raise ServerError(f"there is no target {target!r}", hint="one of " + ", ".join(targets))
+
+        def finish(answer: Any) -> list[dict[str, Any]]:
+            return [_compiled(item, ids) for item in answer]
+
+        return self._start({"job": "compile", "target": target, "graph": graph}, finish)
+
+    def launch(self, context: int, device: str, count: int) -> int:
+        """Begins to run a kernel on a device. Raises ServerError."""
+        graph, _ = self._graph(context)
+        request = {"job": "run", "device": device, "count": count, "graph": graph}
+        return self._start(request, lambda answer: answer)
+
+    def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:
+        return self.jobs.start(request, finish)
+
+    def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
+        found = self.store.kernel_graph(context)
+        if found is None:
+            raise ServerError(
+                "this trace has no AST of that kernel",
+                where=f"context {context}",
+                hint="choose a kernel of the navigator",
+            )
+        return found
+
+    def _look_for_devices(self) -> None:
+        """Asks a worker once which devices are present: opening one may take seconds."""
+        with self._lock:
+            if self._looking:
+                return
+            self._looking = True
+
+        def finish(answer: Any) -> Any:
+            self._devices = [str(name) for name in answer]
+            return None
+
+        try:
+            self.jobs.start({"job": "devices"}, finish)
+        except UopvizError:
+            self._looking = False
+
+
+def _compiled(item: Mapping[str, Any], ids: list[int]) -> dict[str, Any]:
+    return artifact_data(
+        str(item["kind"]),
+        str(item["target"]),
+        str(item["text"]),
+        lines=[[] for _ in item["origins"]],
+        origins=[[ids[p] for p in line if 0 <= p < len(ids)] for line in item["origins"]],
+        facts=parse_facts(item["facts"]),
+    )
