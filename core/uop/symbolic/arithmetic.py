@@ -33,16 +33,16 @@ def negate(x: UOp) -> UOp:
     return x * -1
 
 
-@rule((xi + c1) + c2)
+@rule((xi + UPat.cvar("c1")) + UPat.cvar("c2"))
 def add_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
     """(x + c1) + c2 -> x + (c1 + c2)"""
-    return x + (c1.arg + c2.arg)
+    return x + (c1 + c2)
 
 
-@rule((xi * c1) * c2)
+@rule((xi * UPat.cvar("c1")) * UPat.cvar("c2"))
 def multiply_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
     """(x * c1) * c2 -> x * (c1 * c2)"""
-    return x * (c1.arg * c2.arg)
+    return x * (c1 * c2)
 
 
 @rule((xi + c1) + y)

@@ -1,0 +1,375 @@
+"""What a graph may hold at each stage: `tensor_spec`, `ast_spec`, `index_spec`, `program_spec`.
+
+A rule of a spec answers a node with True (allowed) or False (not allowed); a node that no rule
+answers is not allowed either. `spec.py` applies them. Nothing here changes a graph.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.dtype import DType, PtrDType, dtypes
+from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.matcher import PatternMatcher
+from core.uop.meaning import on_bools, on_floats, on_ints
+from core.uop.ops import GroupOp, Ops
+from core.uop.rule import rule
+from core.uop.uop import UOp
+from core.uop.upat import UPat
+
+_reduces: Final = (Ops.ADD, Ops.MAX, Ops.MUL)
+
+
+def is_pointer(u: UOp) -> bool:
+    """Whether the value of a node is an address."""
+    return isinstance(u.dtype, PtrDType)
+
+
+def _is_index(u: UOp, count: int = 1) -> bool:
+    return dtypes.is_int(u.dtype) and not is_pointer(u) and u.dtype.count == count
+
+
+def _has(op: Ops, dtype: DType) -> bool:
+    if op in (Ops.WHERE, Ops.MULACC):
+        return True
+    if dtypes.is_bool(dtype):
+        return op in on_bools
+    return op in (on_ints if dtypes.is_int(dtype) else on_floats)
+
+
+# at every stage
+
+
+@rule(UPat(Ops.SINK, name="u"))
+def sink_spec(u: UOp) -> bool:
+    """SINK is void; its arg is a KernelInfo or None"""
+    return u.dtype is dtypes.void and (u.arg is None or isinstance(u.arg, KernelInfo))
+
+
+@rule(UPat(Ops.CONST, name="u"))
+def const_spec(u: UOp) -> bool:
+    """the arg of a CONST is a bool, int or float as its dtype says"""
+    d = u.dtype
+    kind = bool if dtypes.is_bool(d) else int if dtypes.is_int(d) else float
+    return type(u.arg) is kind and not is_pointer(u)
+
+
+@rule(UPat(Ops.VCONST, name="u"))
+def vconst_spec(u: UOp) -> bool:
+    """a VCONST has one value per element"""
+    return not u.src and isinstance(u.arg, tuple) and len(u.arg) == u.dtype.count > 1
+
+
+@rule(UPat(Ops.WHERE, src=(UPat.var("c"), UPat.var("x"), UPat.var("y")), name="u"))
+def where_spec(u: UOp, c: UOp, x: UOp, y: UOp) -> bool:
+    """WHERE chooses by a bool of as many elements between two values of its own dtype"""
+    return c.dtype == dtypes.bool.vec(u.dtype.count) and x.dtype == y.dtype == u.dtype
+
+
+@rule(UPat(GroupOp.Comparison, src=(UPat.var("x"), UPat.var("y")), name="u"))
+def comparison_spec(u: UOp, x: UOp, y: UOp) -> bool:
+    """a comparison of two values of one dtype gives a bool per element"""
+    same = x.dtype == y.dtype and not is_pointer(x)
+    return same and u.dtype == dtypes.bool.vec(x.dtype.count)
+
+
+@rule(UPat(GroupOp.ALU - GroupOp.Comparison - {Ops.WHERE}, name="u"))
+def alu_spec(u: UOp) -> bool:
+    """operands have the dtype of the result, which has the op, and are as many as the op takes"""
+    count = 1 if u.op in GroupOp.Unary else 2 if u.op in GroupOp.Binary else 3
+    alike = all(s.dtype == u.dtype for s in u.src)
+    return len(u.src) == count and alike and not is_pointer(u) and _has(u.op, u.dtype)
+
+
+@rule(UPat((Ops.CAST, Ops.BITCAST), src=(UPat.var("x"),), name="u"))
+def cast_spec(u: UOp, x: UOp) -> bool:
+    """a CAST keeps the number of elements; a BITCAST at kernel level keeps the number of bits"""
+    if is_pointer(u) or is_pointer(x) or dtypes.void in (u.dtype, x.dtype):
+        return False
+    if u.op is Ops.CAST:
+        return u.dtype.count == x.dtype.count
+    return x.shape is not None or u.dtype.itemsize == x.dtype.itemsize
+
+
+@rule(UPat(Ops.DEFINE_VAR, src=(), name="u"))
+def variable_spec(u: UOp) -> bool:
+    """a DEFINE_VAR is an integer with arg (name, smallest, largest)"""
+    return _is_index(u) and len(u.arg) == 3 and u.arg[1] <= u.arg[2]
+
+
+@rule(UPat(Ops.BIND, src=(UPat(Ops.DEFINE_VAR, name="v"), UPat(Ops.CONST, name="c"))))
+def bind_spec(v: UOp, c: UOp) -> bool:
+    """BIND gives a variable a value within its bounds"""
+    return v.dtype == c.dtype and v.arg[1] <= c.arg <= v.arg[2]
+
+
+@rule(UPat((Ops.NOOP, Ops.GROUP, Ops.AFTER)))
+def grouping_spec() -> bool:
+    """NOOP, GROUP and AFTER order other nodes"""
+    return True
+
+
+shared = PatternMatcher(
+    [
+        sink_spec,
+        const_spec,
+        vconst_spec,
+        where_spec,
+        comparison_spec,
+        alu_spec,
+        cast_spec,
+        variable_spec,
+        bind_spec,
+        grouping_spec,
+    ],
+    name="shared",
+)
+
+# Tensor level
+
+
+@rule(UPat((Ops.UNIQUE, Ops.DEVICE), dtypes.void, src=(), name="u"))
+def identity_spec(u: UOp) -> bool:
+    """UNIQUE has a number, DEVICE a name"""
+    return isinstance(u.arg, int if u.op is Ops.UNIQUE else str)
+
+
+@rule(UPat(Ops.BUFFER, src=(UPat(Ops.UNIQUE), UPat(Ops.DEVICE)), name="u"))
+def buffer_spec(u: UOp) -> bool:
+    """a BUFFER of a UNIQUE and a DEVICE has a number of elements"""
+    return isinstance(u.arg, int) and u.arg >= 0 and not is_pointer(u)
+
+
+@rule(UPat(Ops.BUFFER_VIEW, src=(UPat(),), name="u"))
+def buffer_view_spec(u: UOp) -> bool:
+    """the arg of a BUFFER_VIEW is (elements, offset)"""
+    return isinstance(u.arg, tuple) and len(u.arg) == 2
+
+
+@rule(UPat(Ops.IOTA, name="u"))
+def iota_spec(u: UOp) -> bool:
+    """an IOTA counts in integers, on a device or (in a kernel) on none"""
+    return _is_index(u) and u.arg >= 0 and all(s.op is Ops.DEVICE for s in u.src)
+
+
+@rule(UPat((*GroupOp.Movement, Ops.VIEW), src=(UPat.var("x"),), name="u"))
+def movement_spec(u: UOp, x: UOp) -> bool:
+    """movement keeps the dtype and has a shape"""
+    return u.dtype == x.dtype and u.shape is not None
+
+
+@rule(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="u"))
+def reduce_axis_spec(u: UOp, x: UOp) -> bool:
+    """the arg of a REDUCE_AXIS is (ADD, MAX or MUL, axes); it keeps the dtype"""
+    return u.dtype == x.dtype and u.arg[0] in _reduces and u.shape is not None
+
+
+@rule(
+    UPat(
+        (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH),
+        src=(UPat.var("x"),),
+        allow_any_len=True,
+        name="u",
+    )
+)
+def same_value_spec(u: UOp, x: UOp) -> bool:
+    """CONTIGUOUS, CONTIGUOUS_BACKWARD and DETACH keep the dtype"""
+    return u.dtype == x.dtype
+
+
+@rule(UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"))
+def copy_spec(u: UOp, x: UOp) -> bool:
+    """COPY takes a value to a DEVICE and keeps its dtype"""
+    return u.dtype == x.dtype
+
+
+@rule(UPat(Ops.ASSIGN, src=(UPat.var("x"), UPat.var("y")), allow_any_len=True, name="u"))
+def assign_spec(u: UOp, x: UOp, y: UOp) -> bool:
+    """ASSIGN stores a value of the same dtype and shape"""
+    if y.op is Ops.KERNEL:
+        return True
+    return u.dtype == x.dtype == y.dtype and x.shape == y.shape
+
+
+@rule(UPat(Ops.KERNEL))
+def kernel_spec() -> bool:
+    """KERNEL calls a kernel"""
+    return True
+
+
+tensor_spec = PatternMatcher(
+    [
+        *shared.rules,
+        identity_spec,
+        buffer_spec,
+        buffer_view_spec,
+        iota_spec,
+        movement_spec,
+        reduce_axis_spec,
+        same_value_spec,
+        copy_spec,
+        assign_spec,
+        kernel_spec,
+    ],
+    name="tensor",
+)
+
+# kernel AST
+
+
+@rule(UPat(Ops.DEFINE_GLOBAL, src=(), name="u"))
+def global_spec(u: UOp) -> bool:
+    """a DEFINE_GLOBAL is a numbered pointer"""
+    return is_pointer(u) and isinstance(u.arg, int)
+
+
+POINTER_VIEW = UPat(Ops.VIEW, src=(UPat(Ops.DEFINE_GLOBAL).or_after(),), name="v")
+
+
+@rule(UPat(Ops.LOAD, src=(POINTER_VIEW,), name="u"))
+def ast_load_spec(u: UOp, v: UOp) -> bool:
+    """LOAD of a VIEW of a global has the global's element dtype"""
+    return u.dtype == v.dtype.base
+
+
+@rule(UPat(Ops.STORE, dtypes.void, (POINTER_VIEW, UPat.var("x"))))
+def ast_store_spec(v: UOp, x: UOp) -> bool:
+    """STORE to a VIEW of a global takes a value of its element dtype and shape, or a constant"""
+    return x.dtype == v.dtype.base and (x.shape == v.shape or x.shape == ())
+
+
+ast_spec = PatternMatcher(
+    [
+        *shared.rules,
+        global_spec,
+        ast_load_spec,
+        ast_store_spec,
+        iota_spec,
+        movement_spec,
+        reduce_axis_spec,
+        same_value_spec,
+    ],
+    name="ast",
+)
+
+# index level
+
+
+@rule(UPat((Ops.DEFINE_LOCAL, Ops.DEFINE_REG), src=(), name="u"))
+def memory_spec(u: UOp) -> bool:
+    """DEFINE_LOCAL and DEFINE_REG are pointers"""
+    return is_pointer(u)
+
+
+@rule(UPat(Ops.RANGE, src=(UPat.var("n"),), name="u"))
+def range_spec(u: UOp, n: UOp) -> bool:
+    """a RANGE has the dtype of its bound and the arg (number, AxisType)"""
+    arg = u.arg
+    shaped = isinstance(arg, tuple) and len(arg) >= 2 and isinstance(arg[-1], AxisType)
+    return _is_index(u) and u.dtype == n.dtype and shaped
+
+
+@rule(UPat(Ops.SPECIAL, src=(UPat.var("n"),), name="u"))
+def special_spec(u: UOp, n: UOp) -> bool:
+    """a SPECIAL has an integer bound and the name of a hardware index"""
+    return _is_index(u) and _is_index(n) and isinstance(u.arg, str)
+
+
+@rule(UPat(Ops.INDEX, src=(UPat.var("p"), UPat.var("i")), allow_any_len=True, name="u"))
+def index_spec_(u: UOp, p: UOp, i: UOp) -> bool:
+    """INDEX is (pointer, integer offset) or (pointer, integer offset, bool gate)"""
+    gates = u.src[2:]
+    gated = all(dtypes.is_bool(g.dtype) for g in gates) and len(gates) <= 1
+    return is_pointer(p) and dtypes.is_int(i.dtype) and gated and u.dtype == p.dtype
+
+
+@rule(UPat(Ops.LOAD, src=(UPat.var("p"),), allow_any_len=True, name="u"))
+def load_spec(u: UOp, p: UOp) -> bool:
+    """LOAD gives elements of its pointer; where the address is gated, there is an alternative"""
+    gated = p.op is Ops.INDEX and len(p.src) > 2
+    alternative = len(u.src) > 1 and u.src[1].dtype == u.dtype
+    element = is_pointer(p) and p.dtype.base.scalar() == u.dtype.scalar()
+    return element and (alternative or not gated)
+
+
+@rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True))
+def store_spec(p: UOp, x: UOp) -> bool:
+    """STORE writes elements of its pointer's dtype"""
+    return is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
+
+
+@rule(UPat(Ops.END, dtypes.void, name="u"))
+def end_spec(u: UOp) -> bool:
+    """END ends ranges"""
+    return len(u.src) > 1 and all(_is_index(r) for r in u.src[1:])
+
+
+@rule(UPat(Ops.REDUCE, src=(UPat.var("x"),), allow_any_len=True, name="u"))
+def reduce_spec(u: UOp, x: UOp) -> bool:
+    """REDUCE combines values of its dtype, or vectors of a multiple, by ADD, MAX or MUL"""
+    same = u.dtype.scalar() == x.dtype.scalar() and x.dtype.count % u.dtype.count == 0
+    return same and u.arg in _reduces
+
+
+@rule(UPat(Ops.VECTORIZE, name="u"))
+def vectorize_spec(u: UOp) -> bool:
+    """VECTORIZE makes a vector of scalars of its dtype"""
+    return len(u.src) == u.dtype.count > 1 and all(s.dtype == u.dtype.scalar() for s in u.src)
+
+
+@rule(UPat(Ops.GEP, src=(UPat.var("x"),), name="u"))
+def gep_spec(u: UOp, x: UOp) -> bool:
+    """GEP takes elements that its vector has"""
+    inside = all(0 <= i < x.dtype.count for i in u.arg)
+    return inside and u.dtype == x.dtype.scalar().vec(len(u.arg))
+
+
+@rule(UPat((Ops.UNROLL, Ops.CONTRACT), src=(UPat.var("x"),), name="u"))
+def unroll_spec(u: UOp, x: UOp) -> bool:
+    """UNROLL and CONTRACT keep the element dtype"""
+    return isinstance(u.arg, tuple) and u.dtype.scalar() == x.dtype.scalar()
+
+
+@rule(UPat(Ops.WMMA, src=(UPat(), UPat(), UPat.var("c")), name="u"))
+def wmma_spec(u: UOp, c: UOp) -> bool:
+    """WMMA gives the dtype of what it accumulates into"""
+    return u.dtype == c.dtype
+
+
+@rule(UPat(Ops.BARRIER, dtypes.void))
+def barrier_spec() -> bool:
+    """BARRIER is void"""
+    return True
+
+
+@rule(UPat(Ops.IF, dtypes.void, (UPat.var("c"),), allow_any_len=True))
+def if_spec(c: UOp) -> bool:
+    """IF takes a bool"""
+    return c.dtype == dtypes.bool
+
+
+@rule(UPat(Ops.ENDIF, dtypes.void, (UPat(Ops.IF),), allow_any_len=True))
+def endif_spec() -> bool:
+    """ENDIF ends an IF"""
+    return True
+
+
+_lowered: Final = (
+    global_spec,
+    memory_spec,
+    range_spec,
+    special_spec,
+    index_spec_,
+    load_spec,
+    store_spec,
+    end_spec,
+    vectorize_spec,
+    gep_spec,
+    wmma_spec,
+    barrier_spec,
+    if_spec,
+    endif_spec,
+)
+
+index_spec = PatternMatcher([*shared.rules, *_lowered, reduce_spec, unroll_spec], name="index")
+program_spec = PatternMatcher([*shared.rules, *_lowered], name="program")
