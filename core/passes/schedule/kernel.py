@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import DeviceError, ScheduleError
+from core.helpers import SPEC
 from core.passes.schedule.copies import is_disk
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.views import movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
+from core.uop.spec import ast_spec, verify
 
 
 @dataclass
@@ -79,6 +81,8 @@ def kernel_ast(
     )
     sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel arguments")
     sink = graph_rewrite(sink, to_leaves, name="push views left")
+    if SPEC:
+        verify(sink, ast_spec, "push views left")
     _check_devices(ctx, sink)
     _check_assigns(ctx, sink, places)
     return sink, ctx

@@ -6,7 +6,7 @@ kernels in order and plan their memory. Never compiles and never runs anything.
 
 from __future__ import annotations
 
-from core.helpers import GRAPH, MEMORY_PLANNER, OPT
+from core.helpers import GRAPH, MEMORY_PLANNER, OPT, SPEC
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.graph import write_graph
@@ -20,7 +20,8 @@ from core.passes.schedule.reduces import reducing, splitting
 from core.passes.schedule.simplify import simplification
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
-from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
+from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite, track_rewrites
+from core.uop.spec import tensor_spec, verify
 
 Schedule = tuple[list[ScheduleItem], dict[UOp, UOp]]
 
@@ -37,12 +38,12 @@ def create_schedule(sink: UOp) -> Schedule:
     The map gives for each source of `sink` a movement of the BUFFER that holds its value after the
     schedule ran. Raises ScheduleError or DeviceError for a graph that cannot be cut into kernels.
     """
-    graph = graph_rewrite(sink, simplification, name="simplify tensors")
+    graph = _pass(sink, simplification, "simplify tensors")
     views = view_algebra + folding + storage
-    graph = graph_rewrite(graph, views + reducing if OPT.value >= 2 else views, name="views")
+    graph = _pass(graph, views + reducing if OPT.value >= 2 else views, "views")
     if OPT.value >= 2:
-        graph = graph_rewrite(graph, splitting + view_algebra, name="split reduces")
-    graph = graph_rewrite(graph, storing, group(graph), bottom_up=True, name="store groups")
+        graph = _pass(graph, splitting + view_algebra, "split reduces")
+    graph = _pass(graph, storing, "store groups", group(graph))
     notes = Kernels()
     graph = graph_rewrite(graph, kernelizing, notes, name="kernelize")
     if OPT.value >= 3:
@@ -57,6 +58,14 @@ def create_schedule(sink: UOp) -> Schedule:
     if GRAPH:
         write_graph(items, GRAPH.value)
     return items, realized
+
+
+def _pass(graph: UOp, rules: PatternMatcher, name: str, stored: set[UOp] | None = None) -> UOp:
+    """One rewrite of the whole graph, verified where SPEC asks for it."""
+    graph = graph_rewrite(graph, rules, stored, bottom_up=stored is not None, name=name)
+    if SPEC:
+        verify(graph, tensor_spec, name)
+    return graph
 
 
 def realized_form(root: UOp, stored: UOp) -> UOp:

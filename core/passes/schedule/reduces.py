@@ -6,6 +6,7 @@ constants and IOTA, which is computed inside its user.
 
 from __future__ import annotations
 
+from core.dtype import dtypes, truncate
 from core.helpers import SPLIT_REDUCE, prod
 from core.passes.schedule.copies import MEMORY
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
@@ -45,6 +46,8 @@ def reduce_of_expanded(r: UOp, v: UOp, x: UOp) -> UOp | None:
     if not same:
         return None
     count = prod(st.shape[k] for k in same)
+    if op is Ops.ADD and dtypes.is_float(x.dtype) and truncate(count, x.dtype) != count:
+        return None  # a narrow float would not hold the factor
     shrunk = st.shrink([(0, 1) if k in same else (0, n) for k, n in enumerate(st.shape)])
     rest = x.view(shrunk).r(op, [k for k in axes if k not in same])
     if op is Ops.MAX:

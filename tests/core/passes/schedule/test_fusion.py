@@ -156,6 +156,12 @@ def test_reduce_of_expanded_needs_no_loop(g: Graphs, op: Ops) -> None:
     assert g.kernels(out.contiguous()) <= 1
 
 
+def test_factor_that_a_narrow_float_cannot_hold_stays_a_sum(g: Graphs) -> None:
+    out = g.buffer(1, 1, dtype=dtypes.float16).expand((1, 70_001)).r(Ops.ADD, (1,))
+    items, _ = create_schedule(UOp.sink(out.contiguous()))
+    assert any(u.op is Ops.REDUCE_AXIS for item in items for u in item.ast.toposort())
+
+
 def test_reduce_of_padded_is_not_folded(g: Graphs) -> None:
     x = g.buffer(1).pad(((1, 3),)).reshape((5, 1)).expand((5, 4))
     assert g.kernels(x.r(Ops.MAX, (0, 1))) == 1

@@ -44,7 +44,7 @@ def programs(draw: st.DrawFn) -> tuple[Graphs, list[UOp], list[UOp]]:
     return made, values[3:], [state[at] for at in sorted(assigned)]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(programs(), st.integers(0, 3), st.booleans())
 def test_reads_see_what_was_stored_then(
     program: tuple[Graphs, list[UOp], list[UOp]], level: int, planned: bool

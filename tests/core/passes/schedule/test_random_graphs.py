@@ -97,7 +97,7 @@ def _move(draw: st.DrawFn, x: UOp) -> UOp:
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_values_do_not_depend_on_the_schedule(level: int) -> None:
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(graphs(), st.sampled_from([0, 4]))
     def check(case: tuple[Graphs, list[UOp]], split: int) -> None:
         made, roots = case
