@@ -130,7 +130,8 @@ def kernel_name(ast: UOp) -> str:
     for u in ast.toposort():
         if u.op is Ops.REDUCE_AXIS:
             shape = u.src[0].shape or ()
-            reduced += [shape[i] for i in u.arg[1]]
+            axes: tuple[int, ...] = u.arg[1]
+            reduced += [shape[i] for i in axes]
         elif u.op is Ops.STORE:
             out = max(out, list(u.src[0].arg.shape), key=prod)
     sizes = [n for n in out + reduced if n != 1] or [1]

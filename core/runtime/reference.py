@@ -20,24 +20,38 @@ from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.runtime.program import Program
+from core.runtime.slices import slices_of
 from core.shape import ShapeTracker, View
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp, pointer_of
 
+Buffers = Mapping[int, Array] | Sequence[Array]
+_SLICE: Final = 1 << 24
+"""Elements of the largest intermediate, where the kernel can be evaluated in slices."""
 _MAX_ELEMENTS: Final = 1 << 28
-"""Largest intermediate: a matrix product of two 640 x 640 matrices."""
+"""Elements of the largest intermediate where it cannot."""
 
 _reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
 
-def evaluate_ast(
-    ast: UOp, buffers: Mapping[int, Array] | Sequence[Array], variables: Mapping[str, int]
-) -> None:
+def evaluate_ast(ast: UOp, buffers: Buffers, variables: Mapping[str, int]) -> None:
     """Runs a kernel AST. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the dtype that
     `numeric.memory_dtype` names; outputs are written in place. Raises RunError
     for an AST that is not one.
     """
+    parts = slices_of(ast, _SLICE) or [ast]
+    if len(parts) > 1:  # a slice must not read what another one has written
+        written = {pointer_of(store.src[0]).arg for store in ast.src}
+        numbers = {u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
+        before = {n: buffers[n].copy() if n in written else buffers[n] for n in numbers}
+        for part in parts:
+            _evaluate_part(part, before, buffers, variables)
+    else:
+        _evaluate_part(ast, buffers, buffers, variables)
+
+
+def _evaluate_part(ast: UOp, reads: Buffers, writes: Buffers, variables: Mapping[str, int]) -> None:
     values: dict[UOp, Array] = {}
     uses: dict[UOp, int] = {}
     order = list(ast.toposort())
@@ -49,13 +63,13 @@ def evaluate_ast(
         if u.op is Ops.STORE:
             results.append((u, values[u.src[1]]))
         elif u.op not in (Ops.SINK, Ops.DEFINE_GLOBAL) and not _is_place(u):
-            values[u] = _evaluate(u, values, buffers, variables)
+            values[u] = _evaluate(u, values, reads, variables)
         for s in u.src:  # free what nothing needs any more
             uses[s] -= 1
             if uses[s] == 0:
                 values.pop(s, None)
     for store, value in results:  # after every load: an output may be an input too
-        _write(store, value, buffers)
+        _write(store, value, writes)
 
 
 def _is_place(u: UOp) -> bool:
@@ -65,7 +79,7 @@ def _is_place(u: UOp) -> bool:
 def _evaluate(
     u: UOp,
     values: Mapping[UOp, Array],
-    buffers: Mapping[int, Array] | Sequence[Array],
+    buffers: Buffers,
     variables: Mapping[str, int],
 ) -> Array:
     shape = u.shape
@@ -139,7 +153,7 @@ def _read_one(flat: Array, view: View) -> Array:
     return found
 
 
-def _write(store: UOp, value: Array, buffers: Mapping[int, Array] | Sequence[Array]) -> None:
+def _write(store: UOp, value: Array, buffers: Buffers) -> None:
     place, dtype = store.src[0], store.src[1].dtype
     st: ShapeTracker = place.arg
     memory = buffers[pointer_of(place).arg]
