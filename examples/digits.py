@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 
 from core import Context, Tensor, TinyJit, nn
 
-BATCH, EPOCHS, TEST, SEED = 64, 15, 360, 7
+BATCH, EPOCHS, TEST, SEED = 32, 25, 360, 7
 
 
 class Net:
@@ -49,7 +49,7 @@ def main() -> float:
 
     Tensor.manual_seed(SEED)
     net = Net()
-    optimizer = nn.optim.Adam(nn.state.get_parameters(net), lr=0.003)
+    optimizer = nn.optim.Adam(nn.state.get_parameters(net), lr=0.002)
 
     @TinyJit
     def step(x: Tensor, y: Tensor) -> Tensor:
