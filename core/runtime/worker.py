@@ -1,6 +1,6 @@
 """The process that `isolate.py` starts: one kernel from stdin, one answer to stdout, both JSON.
 
-Lives for one kernel and knows nothing of the process that started it. Everything that anything prints goes to stderr.
+Lives for one kernel. Everything that anything prints goes to stderr.
 """
 
 from __future__ import annotations

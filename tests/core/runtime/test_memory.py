@@ -1,0 +1,142 @@
+"""Buffers, allocators, device names, and how NumPy holds each dtype."""
+
+from __future__ import annotations
+
+import gc
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from core.dtype import DType, dtypes
+from core.errors import DeviceError, RunError
+from core.runtime.buffer import Buffer, buffer_of, buffers
+from core.runtime.device import Device
+from core.runtime.host import ALIGN
+from core.runtime.memory import allocated
+from core.runtime.numeric import from_memory, memory_dtype, to_memory
+from core.uop.observe import NullObserver, observing
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+def test_copies_in_and_out() -> None:
+    values = np.arange(10, dtype=np.float32)
+    buffer = Buffer("CPU", 10, dtypes.float32).copyin(values.data)
+    assert buffer.address % ALIGN == 0
+    assert np.array_equal(buffer.as_array(), values)
+    out = bytearray(40)
+    buffer.copyout(memoryview(out))
+    assert bytes(out) == values.tobytes()
+
+
+def test_the_array_of_a_host_buffer_is_its_memory() -> None:
+    buffer = Buffer("CPU", 4, dtypes.int32).allocate()
+    buffer.as_array()[:] = 7
+    assert buffer.as_array().tolist() == [7, 7, 7, 7]
+
+
+def test_sharing_does_not_copy_on_the_host() -> None:
+    values = np.arange(16, dtype=np.float32)
+    buffer = Buffer.share("CPU", values, dtypes.float32)
+    assert buffer.address == values.ctypes.data
+    values[3] = 42
+    assert buffer.as_array()[3] == 42
+
+
+def test_memory_is_counted_freed_and_reused() -> None:
+    class Watching(NullObserver):
+        seen: list[tuple[str, int]] = []
+
+        def memory(self, device: str, allocated: int) -> None:
+            self.seen.append((device, allocated))
+
+    before = allocated("CPU")
+    with observing(Watching()) as watching:
+        buffer = Buffer("CPU", 1_000_003, dtypes.uint8).allocate()
+        address = buffer.address
+        assert allocated("CPU") == before + 1_000_003
+        del buffer
+        gc.collect()
+    assert allocated("CPU") == before
+    assert watching.seen == [("CPU", before + 1_000_003), ("CPU", before)]
+    assert Buffer("CPU", 1_000_003, dtypes.uint8).allocate().address == address
+
+
+def test_a_node_keeps_its_memory_and_takes_it_along() -> None:
+    node = UOp.new_buffer("CPU", 8, dtypes.float32)
+    memory = buffer_of(node)
+    assert buffer_of(node) is memory
+    count = len(buffers)
+    del node
+    gc.collect()
+    assert len(buffers) == count - 1
+
+
+def test_a_view_is_a_part_of_its_base() -> None:
+    base = UOp.new_buffer("CPU", 8, dtypes.int32)
+    view = UOp(Ops.BUFFER_VIEW, dtypes.int32, (base,), (3, 2))
+    buffer_of(base).copyin(np.arange(8, dtype=np.int32).data)
+    part = buffer_of(view).allocate()
+    assert part.as_array().tolist() == [2, 3, 4]
+    part.as_array()[0] = 99
+    assert buffer_of(base).as_array()[2] == 99
+
+
+@pytest.mark.parametrize("wrong", ["size", "no memory", "not a buffer", "view outside"])
+def test_mistakes_are_named(wrong: str) -> None:
+    with pytest.raises(RunError):
+        if wrong == "size":
+            Buffer("CPU", 4, dtypes.int32).copyin(memoryview(bytes(3)))
+        elif wrong == "no memory":
+            Buffer("CPU", 4, dtypes.int32).as_array()
+        elif wrong == "not a buffer":
+            buffer_of(UOp.const(dtypes.int32, 1))
+        else:
+            Buffer("CPU", 4, dtypes.int32, Buffer("CPU", 4, dtypes.int32), 1)
+
+
+@pytest.mark.parametrize(("name", "canonical"), [
+    ("CPU", "CPU"), ("cpu", "CPU"), ("CPU:0", "CPU"), ("cpu:3", "CPU:3"), ("PYTHON", "REFERENCE"),
+    ("python:2", "REFERENCE:2"), ("null", "NULL"),
+])  # fmt: skip
+def test_device_names(name: str, canonical: str) -> None:
+    assert Device.canonicalize(name) == canonical
+    assert Device[name].name == canonical
+    assert Device[name] is Device[canonical]
+
+
+@pytest.mark.parametrize("name", ["TPU", "", "CPU:x", "CPU:-1"])
+def test_unknown_devices_are_refused(name: str) -> None:
+    with pytest.raises(DeviceError, match="one of CPU"):
+        Device.canonicalize(name)
+
+
+def test_the_default_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEV", "null:1")
+    monkeypatch.setattr(Device, "_default", None)
+    assert Device.DEFAULT == "NULL:1"
+    assert Device.canonicalize(None) == "NULL:1"
+    Device.DEFAULT = "cpu"
+    assert Device.DEFAULT == "CPU"
+
+
+NARROW: list[tuple[DType, Any]] = [
+    (dtypes.bfloat16, ml_dtypes.bfloat16), (dtypes.fp8e4m3, ml_dtypes.float8_e4m3fn),
+    (dtypes.fp8e5m2, ml_dtypes.float8_e5m2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "theirs"), NARROW, ids=lambda x: str(x))
+def test_narrow_floats_by_their_bits(dtype: DType, theirs: Any) -> None:
+    """Every bit pattern means what ml_dtypes says, and goes back to the same bits."""
+    kind = memory_dtype(dtype)
+    bits = np.arange(1 << dtype.bits, dtype=np.uint32).astype(kind)
+    wanted = bits.view(theirs).astype(np.float32)
+    found = from_memory(bits, dtype)
+    np.testing.assert_array_equal(found, wanted)
+    number = ~np.isnan(found)
+    np.testing.assert_array_equal(to_memory(found, dtype)[number], bits[number])
+    assert math.isnan(from_memory(to_memory(np.array([np.nan], np.float32), dtype), dtype)[0])

@@ -1,0 +1,202 @@
+"""Schedules, threads, what observers are told, and kernels in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from core.compile import compile_kernel, kernel_name
+from core.dtype import dtypes
+from core.errors import RunError
+from core.helpers import Context
+from core.render import llvm
+from core.runtime.buffer import buffer_of
+from core.runtime.cpu import CpuRunner
+from core.runtime.isolate import run_isolated
+from core.runtime.program import Argument, Artifact, Program
+from core.runtime.run import run_schedule
+from core.shape import ShapeTracker, View
+from core.target import host_target
+from core.uop.kernelinfo import AxisType
+from core.uop.observe import NullObserver, observing
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+from tests.core.render.programs import Build
+from tests.core.runtime.asts import add, load, matmul, reduce, row_max, shape, store
+
+
+@dataclass
+class Item:
+    ast: UOp
+    bufs: tuple[UOp, ...]
+    variables: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class Watching(NullObserver):
+    def __init__(self) -> None:
+        self.launches: list[tuple[str, str, int, int]] = []
+        self.artifacts: list[str] = []
+        self.contexts: list[tuple[str, str]] = []
+        self.kernels: list[Program] = []
+
+    def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
+        self.launches.append((name, device, ns, bytes_))
+
+    def artifact(self, kind: str, *_: object) -> None:
+        self.artifacts.append(kind)
+
+    def context_begin(self, name: str, kind: str, meta: object) -> None:
+        self.contexts.append((name, kind))
+
+    def kernel(self, ast: UOp, program: object) -> None:
+        assert isinstance(program, Program)
+        self.kernels.append(program)
+
+
+def buffers(device: str, *sizes: int) -> tuple[UOp, ...]:
+    made = tuple(UOp.new_buffer(device, n, dtypes.float32) for n in sizes)
+    for node in made[1:]:
+        buffer_of(node).copyin(np.arange(node.arg, dtype=np.float32).data)
+    return made
+
+
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE", "CPU:1"])
+def test_a_schedule_runs_in_order(device: str) -> None:
+    first = buffers(device, 1000, 1000, 1000)
+    second = (UOp.new_buffer(device, 1000, dtypes.float32), first[0], first[1])
+    run_schedule([Item(add(), first), Item(add(), second)])
+    x = np.arange(1000, dtype=np.float32)
+    assert np.array_equal(buffer_of(second[0]).as_array(), 3 * x + 2 * x)
+
+
+def test_copies_between_devices() -> None:
+    (_, source) = buffers("CPU", 4, 16)
+    target = UOp.new_buffer("REFERENCE", 16, dtypes.float32)
+    copy = UOp(Ops.COPY, dtypes.float32, (source, UOp(Ops.DEVICE, arg="REFERENCE")))
+    with observing(Watching()) as watching:
+        run_schedule([Item(copy, (target, source))])
+    assert buffer_of(target).as_array().tolist() == list(range(16))
+    assert watching.launches[0][:2] == ("copy CPU to REFERENCE", "REFERENCE")
+
+
+def test_observers_hear_of_compiling_and_launching() -> None:
+    n = 1237  # a size of its own, so that it is compiled here
+    with observing(Watching()) as watching:
+        run_schedule([Item(add(n), buffers("CPU", n, n, n))] * 2)
+    assert watching.contexts[0] == (f"E_{n}", "kernel")
+    assert watching.artifacts == ["llvm", "cpu_asm"]
+    assert [k.name for k in watching.kernels] == [f"E_{n}"]
+    assert [(name, device) for name, device, *_ in watching.launches] == [(f"E_{n}", "CPU")] * 2
+    assert all(ns > 0 and nbytes == 3 * 4 * n for _, _, ns, nbytes in watching.launches)
+
+
+def test_null_runs_anything() -> None:
+    out = UOp.new_buffer("NULL", 1 << 34, dtypes.float32)
+    run_schedule([Item(add(64), (out, out, out))])
+    assert (
+        buffer_of(UOp.new_buffer("NULL", 3, dtypes.float32)).allocate().as_array().tolist()
+        == [0] * 3
+    )
+
+
+def test_debug_prints_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with Context(DEBUG=1):
+        run_schedule([Item(add(64), buffers("CPU", 64, 64, 64))])
+    assert "E_64" in capsys.readouterr().out
+
+
+def test_variables_reach_the_kernel() -> None:
+    n = UOp.variable("n", 1, 10)
+    x = load(1, 8, shape(8))
+    ast = UOp.sink(store(0, shape(8), x + n.cast(dtypes.float32)))
+    for device in ("CPU", "REFERENCE"):
+        bufs = buffers(device, 8, 8)
+        run_schedule([Item(ast, bufs, {"n": 3})])
+        assert buffer_of(bufs[0]).as_array().tolist() == list(range(3, 11))
+    with pytest.raises(RunError, match="needs a value for n"):
+        run_schedule([Item(ast, buffers("CPU", 8, 8))])
+
+
+def test_names_say_the_shape() -> None:
+    assert kernel_name(add(77)) == "E_77"
+    assert kernel_name(matmul(3, 5, 7)) == "r_3_5_7"
+    other = UOp.sink(store(0, shape(77), load(1, 77, shape(77)) + 9.0))
+    assert kernel_name(other) == "E_77n1"
+    assert kernel_name(add(77)) == "E_77"
+
+
+def test_estimates() -> None:
+    program = compile_kernel(add(1000), host_target())
+    assert program.bytes == 3 * 4000
+    assert program.flops in (2000, 2 * 2000)  # fused or not, two operations each
+    assert program.outs == (0,)
+    assert program.ins == (1, 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
+    b = Build()
+    out = b.pointer(0, dtypes.int32, 100)
+    i = b.loop(10, 0, AxisType.THREAD)
+    j = b.loop(10, 1)
+    at = b.add(b.add(i * 10) + j)
+    b.end(i, b.end(j, b.store(out, at, at)))
+    uops = tuple(b.done())
+    text = llvm.render(uops, "threaded", host_target()).text
+    source = Artifact("llvm", host_target(), text, ())
+    arguments = (Argument(0, dtypes.int32, 100, True),)
+    program = Program(
+        "threaded",
+        uops[-1],
+        host_target(),
+        uops,
+        source,
+        arguments,
+        (),
+        (1, 1, 1),
+        (1, 1, 1),
+        10,
+        0,
+        0,
+    )
+    (node,) = (UOp.new_buffer("CPU", 100, dtypes.int32),)
+    with Context(CPU_THREADS=threads):
+        CpuRunner(program)([buffer_of(node).allocate()], {}, wait=True)
+    assert buffer_of(node).as_array().tolist() == list(range(100))
+
+
+def test_a_kernel_runs_in_a_process_of_its_own() -> None:
+    found = run_isolated(row_max(), "CPU", count=5)
+    assert found.equal is True
+    assert found.device == "CPU"
+    assert len(found.us) == 5
+    assert found.median > 0
+    assert found.max_error <= found.tolerance
+    assert json.loads(json.dumps(found.to_json()))["maxError"] == found.max_error
+
+
+def test_an_endless_kernel_is_stopped() -> None:
+    n = (1 << 31) - 1
+    numbers = UOp(Ops.IOTA, dtypes.int32, (), n).view(shape(n)).cast(dtypes.float32)
+    total = reduce(numbers.sin(), Ops.ADD, 0)
+    start = time.monotonic()
+    with pytest.raises(RunError, match="not done after 4 seconds"):
+        run_isolated(UOp.sink(store(0, shape(1), total)), "CPU", timeout=4.0)
+    assert time.monotonic() - start < 10
+
+
+def test_a_crash_is_reported() -> None:
+    far = ShapeTracker((View.create((8,), (1,), 1 << 29),))
+    with pytest.raises(RunError, match="crashed its process .SIG"):
+        run_isolated(UOp.sink(store(0, shape(8), load(1, 8, far))), "CPU")
+
+
+def test_what_the_worker_says_is_passed_on() -> None:
+    with pytest.raises(RunError, match="no device 'NOPE'"):
+        run_isolated(add(), "NOPE")
+    with pytest.raises(RunError):
+        run_isolated(add(300_000_000), "CPU", count=1, memory_limit=1 << 30)
