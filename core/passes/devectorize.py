@@ -41,7 +41,7 @@ def store_pieces(ctx: Width, place: UOp, value: UOp) -> UOp | None:
     if count <= ctx.lanes:
         return None
     if ctx.lanes == 1 and address_space(place) is not AddrSpace.REG:
-        if value.op in (Ops.VECTORIZE, Ops.CONST, Ops.VCONST, Ops.LOAD):
+        if value.op not in GroupOp.Elementwise and not _from_registers(value):
             return None
         return place.store(UOp.vectorize(*(value.gep(i) for i in range(count))))
     stores: list[UOp] = []
@@ -64,6 +64,10 @@ def register_pieces(ctx: Width, gep: UOp, load: UOp, place: UOp) -> UOp | None:
     return UOp.vectorize(
         *(found[start].gep(i - start) for i, start in zip(gep.arg, starts, strict=True))
     )
+
+
+def _from_registers(x: UOp) -> bool:
+    return x.op is Ops.LOAD and address_space(x.src[0]) is AddrSpace.REG
 
 
 def _piece(load: UOp, start: int, lanes: int) -> UOp:

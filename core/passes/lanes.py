@@ -7,7 +7,9 @@ that names a lane twice takes single lanes first.
 
 from __future__ import annotations
 
+from core.dtype import AddrSpace
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.uop import address_space
 
 
 @rule(UPat(Ops.GEP, src=(UPat(Ops.GEP, name="inner"),), name="outer"))
@@ -40,14 +42,14 @@ def gep_of_elementwise(gep: UOp, x: UOp) -> UOp:
     return UOp(x.op, x.dtype.scalar().vec(len(gep.arg)), src, x.arg, x.tag)
 
 
-@rule(UPat(Ops.VECTORIZE, src=UPat(Ops.GEP), name="v"))
+@rule(UPat(Ops.VECTORIZE, src=UPat(Ops.GEP, src=(UPat(Ops.LOAD),)), name="v"))
 def vectorize_of_geps(v: UOp) -> UOp | None:
-    """vectorize(gep(x, i), gep(x, j), ...) -> gep(x, (i, j, ...)), or x"""
+    """vectorize(gep(load, i), gep(load, j), ...) -> gep(load, (i, j, ...)), or load"""
     base = v.src[0].src[0]
     picks = tuple(s.arg[0] for s in v.src)
     if any(s.src[0] is not base for s in v.src) or len(set(picks)) != len(picks):
         return None
-    return base.gep(picks)
+    return None if address_space(base.src[0]) is AddrSpace.REG else base.gep(picks)
 
 
 @rule(UPat(Ops.VECTORIZE, src=UPat(Ops.CONST), name="v"))

@@ -49,22 +49,55 @@ class Access:
 
 def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
     offset, gate = place.src[1], gate_of(place)
-    offsets = [offset] if offset.dtype.count == 1 else [offset.gep(i) for i in range(count)]
+    if offset.dtype.count == 1:
+        offsets, more = [offset], tuple(range(count))
+    elif (affine := _affine(offset)) is not None:
+        base, more = affine
+        offsets = [UOp.const(offset.dtype.scalar(), 0) if base is None else base]
+    else:
+        offsets, more = [offset.gep(i) for i in range(count)], (0,) * count
     gates: list[UOp] = []
     if gate is not None:
         gates = [gate] if gate.dtype.count == 1 else [gate.gep(i) for i in range(count)]
-    src = graph_rewrite(
-        UOp.sink(*offsets, *gates), symbolic_index, before=sink_lanes, name="offsets of lanes"
-    ).src
-    offsets, gates = list(src[: len(offsets)]), list(src[len(offsets) :])
+    wanted = UOp.sink(*offsets, *gates)
+    found = graph_rewrite(wanted, symbolic_index, before=sink_lanes, name="offsets of lanes").src
+    held = found[len(offsets) :]
     return tuple(
         lane_at(
-            offsets[i] if len(offsets) > 1 else offsets[0],
-            (gates[i] if len(gates) > 1 else gates[0]) if gates else None,
-            0 if len(offsets) > 1 else i,
+            found[i if len(offsets) > 1 else 0],
+            held[i if len(held) > 1 else 0] if held else None,
+            more[i],
         )
         for i in range(count)
     )
+
+
+def _affine(offset: UOp) -> tuple[UOp | None, tuple[int, ...]] | None:
+    """(base, constants) where lane i of a vector is base + constants[i]; None if it is not so."""
+    count = offset.dtype.count
+    if offset.op is Ops.CONST:
+        return None, (offset.arg,) * count
+    if offset.op is Ops.VCONST:
+        return None, offset.arg
+    if offset.op is Ops.VECTORIZE or count == 1:
+        first = offset.src[0] if count > 1 else offset
+        same = count == 1 or all(s is first for s in offset.src)
+        return (first, (0,) * count) if same else None
+    if offset.op not in (Ops.ADD, Ops.MUL, Ops.GEP):
+        return None
+    parts = [_affine(s) for s in offset.src]
+    if parts[0] is None or parts[-1] is None:
+        return None
+    (base, constants), (other, more) = parts[0], parts[-1]
+    if offset.op is Ops.GEP:
+        return base, tuple(constants[i] for i in offset.arg)
+    if offset.op is Ops.ADD:
+        total = other if base is None else base if other is None else base + other
+        return total, tuple(a + b for a, b in zip(constants, more, strict=True))
+    if other is not None or (base is not None and len(set(more)) > 1):
+        return None
+    scaled = None if base is None else base * more[0]
+    return scaled, tuple(a * b for a, b in zip(constants, more, strict=True))
 
 
 def _address(pointer: UOp, run: Run, at: int) -> UOp:

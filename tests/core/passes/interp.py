@@ -7,7 +7,8 @@ each BARRIER until all of the group have come to it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
@@ -103,9 +104,7 @@ class Item:
                         at = self.skip_to[u]
                 elif u.op is Ops.BARRIER:
                     yield
-                elif u.op not in env:
-                    self.step(u)
-                elif u.op is not Ops.SPECIAL:
+                elif u.op not in env or u.op is not Ops.SPECIAL:
                     self.step(u)
 
     def step(self, u: UOp) -> None:
@@ -146,7 +145,7 @@ class Item:
 
     def part(self, index: UOp, at: int, n: int) -> Any:
         memory = self.memory[pointer_of(index)]
-        assert 0 <= at and at + n <= len(memory), f"{index} reads {at}+{n} of {len(memory)}"
+        assert 0 <= at <= len(memory) - n, f"{index} reads {at}+{n} of {len(memory)}"
         return memory[at : at + n]
 
 
@@ -161,7 +160,9 @@ def _skips(uops: Sequence[UOp]) -> dict[UOp, int]:
 
 
 def run_linear(
-    uops: Sequence[UOp], buffers: Sequence[np.ndarray[Any, Any]], variables: dict[str, int] = {}
+    uops: Sequence[UOp],
+    buffers: Sequence[np.ndarray[Any, Any]],
+    variables: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Executes the program for every work group; buffers are flat and are changed in place."""
     check_order(uops)
@@ -193,14 +194,14 @@ def run_linear(
 
 
 def _fresh(u: UOp) -> np.ndarray[Any, Any]:
-    size = getattr(u.dtype, "size")
+    size = u.dtype.size
     memory = np.empty(size, numpy_dtype(u.dtype.base))
     memory.view(np.uint8)[:] = 0xA5
     return memory
 
 
 def check_order(uops: Sequence[UOp]) -> None:
-    """Sources come first, loops nest, and every value is used inside the loop that it is made in."""
+    """Sources come first, loops nest, a value is used inside the loop that it is made in."""
     open_loops: list[UOp] = []
     where: dict[UOp, tuple[UOp, ...]] = {}
     for u in uops:
@@ -217,12 +218,14 @@ def check_order(uops: Sequence[UOp]) -> None:
             where[u] = tuple(open_loops)
         elif u.op in (Ops.END, Ops.ENDIF):
             begun = u.src[1] if u.op is Ops.END else u.src[0]
-            assert open_loops and open_loops.pop() is begun, f"{u} ends the wrong loop"
+            assert open_loops[-1:] == [begun], f"{u} ends the wrong loop"
+            open_loops.pop()
             where[u] = tuple(open_loops)
         else:
             where[u] = tuple(open_loops)
-    assert not open_loops and uops[-1].op is Ops.SINK
+    assert not open_loops
+    assert uops[-1].op is Ops.SINK
 
 
 def address_spaces(uops: Sequence[UOp]) -> set[AddrSpace]:
-    return {getattr(u.dtype, "addrspace") for u in uops if u.op is Ops.INDEX}
+    return {u.dtype.addrspace for u in uops if u.op is Ops.INDEX}

@@ -1,0 +1,145 @@
+"""Opts: any that apply leave the result as it is; what does not apply is refused with a reason."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import CompileError
+from core.passes.lower import lower
+from core.passes.optimize import Kernel, apply_opt
+from core.passes.optimize.merge import merge_loops
+from core.passes.pipeline import lower_kernel, simplify
+from core.target import Target
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType, Opt, OptOps
+from tests.core.passes import kernels
+from tests.core.passes.kernels import CPU, GPU, Case, execute
+
+SMALL = (
+    kernels.matmul(4, 8, 6),
+    kernels.matmul(3, 5, 7),
+    kernels.row_sum(4, 12),
+    kernels.row_sum(3, 8, Ops.MAX),
+    kernels.elementwise((4, 6)),
+    kernels.transpose(4, 6),
+    kernels.padded(4, 5),
+    kernels.softmax_part(2, 8),
+    kernels.cumsum(6),
+)
+opts = st.builds(
+    Opt,
+    st.sampled_from([op for op in OptOps if op not in (OptOps.TC, OptOps.NOLOCALS)]),
+    st.integers(0, 2),
+    st.sampled_from([0, 2, 3, 4, 5, 8]),
+)
+
+
+def applicable(case: Case, target: Target, wanted: list[Opt]) -> list[Opt]:
+    """Those of `wanted` that apply after one another."""
+    found: list[Opt] = []
+    for opt in wanted:
+        try:
+            lower_kernel(case.ast, target, [*found, opt])
+        except CompileError as error:
+            assert "does not apply" in str(error)  # noqa: PT017 - anything else is a failure
+        else:
+            found.append(opt)
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(SMALL), st.sampled_from([CPU, GPU]), st.lists(opts, max_size=4))
+def test_random_opts_compute_the_same(case: Case, target: Target, wanted: list[Opt]) -> None:
+    execute(case, target, applicable(case, target, wanted))
+
+
+def opened(case: Case, target: Target = CPU) -> Kernel:
+    kernel = Kernel(simplify(lower(case.ast, target), target), target)
+    merge_loops(kernel)
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("opt", "reason"),
+    [
+        (Opt(OptOps.UPCAST, 0, 3), "3 does not divide 4"),
+        (Opt(OptOps.UPCAST, 5, 2), "loops of sizes [4, 8]"),
+        (Opt(OptOps.UPCAST, 0, -1), "must be an integer"),
+        (Opt(OptOps.UPCAST, None, 2), "loops of sizes"),
+        (Opt(OptOps.UNROLL, 0, 4), "4 does not divide 6"),
+        (Opt(OptOps.LOCAL, 0, 2), "has no work groups"),
+        (Opt(OptOps.SWAP, 0, 0), "another loop"),
+        (Opt(OptOps.SWAP, 0, 2), "another loop"),
+        (Opt(OptOps.PADTO, 0, 2), "a multiple of 2 already"),
+        (Opt(OptOps.THREAD, 1, 0), "only the outermost"),
+        (Opt(OptOps.TC, 0, 0), "not supported"),
+    ],
+    ids=str,
+)
+def test_what_does_not_apply_is_refused(opt: Opt, reason: str) -> None:
+    kernel = opened(kernels.matmul(4, 8, 6))
+    before = kernel.sink
+    with pytest.raises(CompileError) as error:
+        apply_opt(kernel, opt)
+    assert reason in str(error.value)
+    assert kernel.sink is before
+
+
+def test_a_work_group_has_no_more_threads_than_the_target() -> None:
+    kernel = opened(kernels.row_sum(4, 4096), GPU)
+    apply_opt(kernel, Opt(OptOps.LOCAL, 0, 4))
+    with pytest.raises(CompileError, match="2048 threads"):
+        apply_opt(kernel, Opt(OptOps.GROUP, 0, 512))
+
+
+def test_nolocals_forbids_work_groups() -> None:
+    kernel = opened(kernels.elementwise((64,)), GPU)
+    apply_opt(kernel, Opt(OptOps.NOLOCALS))
+    with pytest.raises(CompileError, match="NOLOCALS"):
+        apply_opt(kernel, Opt(OptOps.LOCAL, 0, 32))
+
+
+def test_upcast_splits_the_loop() -> None:
+    kernel = opened(kernels.elementwise((24,)))
+    apply_opt(kernel, Opt(OptOps.UPCAST, 0, 4))
+    assert kernel.sizes(AxisType.LOOP) == [6]
+    assert kernel.sizes(AxisType.UPCAST) == [4]
+
+
+def test_an_amount_of_zero_takes_the_whole_loop() -> None:
+    kernel = opened(kernels.row_sum(4, 8))
+    apply_opt(kernel, Opt(OptOps.UNROLL, 0, 0))
+    assert kernel.sizes(AxisType.REDUCE) == []
+    assert kernel.sizes(AxisType.UNROLL) == [8]
+
+
+def test_swap_changes_the_nest() -> None:
+    case = kernels.matmul(4, 8, 6)
+    program = lower_kernel(case.ast, CPU, [Opt(OptOps.SWAP, 0, 1)])
+    assert [u.src[0].arg for u in program if u.op is Ops.RANGE] == [8, 4, 6]
+
+
+def test_padding_works_on_every_kind_of_loop() -> None:
+    pads = [Opt(OptOps.PADTO, 0, 4), Opt(OptOps.PADTO, 1, 4), Opt(OptOps.PADTO, 2, 4)]
+    execute(kernels.matmul(3, 5, 7), CPU, pads)
+    execute(kernels.row_sum(3, 7, Ops.MAX), GPU, [Opt(OptOps.PADTO, 1, 4)])
+
+
+def test_adjacent_loops_merge() -> None:
+    kernel = opened(kernels.elementwise((3, 5, 7)))
+    assert kernel.sizes(AxisType.LOOP) == [105]
+    kernel = opened(kernels.transpose(3, 5))
+    assert kernel.sizes(AxisType.LOOP) == [5, 3]
+
+
+def loops(program: list[UOp]) -> list[str]:
+    return [u.arg[1].name for u in program if u.op is Ops.RANGE]
+
+
+def test_group_on_vector_units_keeps_partial_sums_in_lanes() -> None:
+    program = lower_kernel(kernels.row_sum(2, 64).ast, CPU, [Opt(OptOps.GROUP, 0, 8)])
+    assert loops(program) == ["LOOP", "REDUCE"]
+    assert any(u.op is Ops.ADD and u.dtype.count == 8 for u in program)
+    assert not any(u.op is Ops.BARRIER for u in program)

@@ -1,0 +1,104 @@
+"""Every kernel of `kernels.py`, for vector units and work groups, computes what NumPy does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from core.passes.pipeline import PASSES, lower_kernel
+from core.target import Target, targets
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import KernelInfo
+from tests.core.passes import kernels
+from tests.core.passes.kernels import CASES, CPU, GPU, Case, execute
+
+TARGETS = (CPU, GPU, targets["aarch64"], targets["gfx942"])
+
+
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make().name)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_heuristic_opts_compute_the_same(make: Callable[[], Case], target: Target) -> None:
+    execute(make(), target)
+
+
+@pytest.mark.parametrize("make", CASES, ids=lambda make: make().name)
+@pytest.mark.parametrize("target", [CPU, GPU], ids=lambda target: target.name)
+def test_without_opts(make: Callable[[], Case], target: Target) -> None:
+    execute(make(), target, ())
+
+
+def test_a_kernel_without_elements_does_nothing() -> None:
+    value = kernels.plain(1, (0, 4)) + 1.0
+    program = lower_kernel(kernels.kernel(value), CPU)
+    assert not any(u.op is Ops.STORE for u in program)
+
+
+def test_a_reduce_of_nothing_is_the_identity() -> None:
+    for op, want in ((Ops.ADD, 0.0), (Ops.MUL, 1.0), (Ops.MAX, float("-inf"))):
+        value = kernels.plain(1, (4, 0)).r(op, (1,))
+        program = lower_kernel(kernels.kernel(value), CPU)
+        assert not any(u.op is Ops.LOAD for u in program)
+        stored = next(u.src[1] for u in program if u.op is Ops.STORE)
+        assert stored.op is Ops.CONST
+        assert stored.arg == want
+
+
+def test_passes_are_named_and_state_what_they_guarantee() -> None:
+    assert all(step.name and step.contract for step in PASSES)
+
+
+def test_lowering_is_deterministic() -> None:
+    case = kernels.matmul(8, 32, 8)
+    assert lower_kernel(case.ast, CPU) == lower_kernel(case.ast, CPU)
+
+
+def test_the_opts_that_were_applied_are_in_the_program() -> None:
+    program = lower_kernel(kernels.matmul(8, 32, 8).ast, CPU)
+    info = program[-1].arg
+    assert isinstance(info, KernelInfo)
+    assert info.opts
+    assert lower_kernel(kernels.matmul(8, 32, 8).ast, CPU, info.opts) == program
+
+
+def count(program: list[UOp], op: Ops) -> int:
+    return sum(u.op is op for u in program)
+
+
+def test_matmul_on_vectors_is_a_register_tile() -> None:
+    program = lower_kernel(kernels.matmul(64, 64, 64).ast, CPU)
+    fused = [u for u in program if u.op is Ops.MULACC and u.dtype.count == 8]
+    assert len(fused) == 8
+    loop = [u for u in program if u.op is Ops.LOAD and u.dtype.count == 8]
+    assert sum(kernels.pointer(2, 64 * 64) in u.toposort() for u in loop[:10]) >= 2
+    assert count(program, Ops.RANGE) == 3
+
+
+def test_gather_has_no_loop_over_rows() -> None:
+    program = lower_kernel(kernels.one_hot_gather(1000, 8, 6).ast, CPU)
+    assert all(u.src[0].arg < 1000 for u in program if u.op is Ops.RANGE)
+    assert count(program, Ops.DEFINE_REG) == 0
+
+
+def test_counting_has_no_loop() -> None:
+    program = lower_kernel(kernels.count_below(99).ast, CPU, ())
+    assert count(program, Ops.RANGE) == 1
+
+
+def test_a_long_row_is_reduced_by_a_work_group() -> None:
+    program = lower_kernel(kernels.total(1024).ast, GPU)
+    assert count(program, Ops.BARRIER) == 1
+    assert count(program, Ops.DEFINE_LOCAL) == 1
+    assert count(program, Ops.IF) == count(program, Ops.ENDIF) == 1
+
+
+def test_gpu_elementwise_moves_four_floats_at_once() -> None:
+    program = lower_kernel(kernels.elementwise((1 << 16,)).ast, GPU)
+    assert {u.dtype.count for u in program if u.op is Ops.LOAD} == {4}
+    assert all(u.dtype.count == 1 for u in program if u.op in (Ops.ADD, Ops.MUL, Ops.MAX))
+
+
+def test_a_large_kernel_is_shared_between_cores() -> None:
+    program = lower_kernel(kernels.elementwise((1 << 20,)).ast, CPU)
+    kinds = [u.arg[1].name for u in program if u.op is Ops.RANGE]
+    assert kinds == ["THREAD"]
