@@ -25,7 +25,11 @@ Waiting = tuple[UOp, UOp, UOp, "Rule | None"]
 """(node, the node with rewritten sources, what a rule made of that, the rule): on the stack, it
 waits for the outcome of the third, which will be the outcome of the first two."""
 
-_UNSEEN: Final = cast("UOp | None", object())
+_UNSEEN: Final[Any] = object()
+
+Outcome = dict[UOp, Any]
+"""What becomes of each node: a UOp, or None while that is being worked out. `Any`, because a cast
+to UOp in the inner loop costs as much as the lookup."""
 
 
 def graph_rewrite(
@@ -70,9 +74,9 @@ def graph_rewrite_map(
     keys are in the result, too.
     """
     walk = _Walk(sink, matcher, before, bottom_up, ctx, gate, name)
-    outcome: dict[UOp, UOp | None] = {}
+    outcome: Outcome = {}
     walk.run(outcome, whole_graph=True)
-    found = {u: cast(UOp, outcome[u]) for u in sink.toposort()}
+    found: dict[UOp, UOp] = {u: outcome[u] for u in sink.toposort()}
     for old, new in (input_map or {}).items():
         found[old] = found.get(new, new)
     return found
@@ -103,7 +107,7 @@ class _Walk:
             label = name or matcher.name or "rewrite"
             self.observer.rewrite_begin(label, sink, shown, bottom_up, caller_place(2))
 
-    def run(self, outcome: dict[UOp, UOp | None], whole_graph: bool) -> UOp:
+    def run(self, outcome: Outcome, whole_graph: bool) -> UOp:
         """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached)."""
         observer, origin = self.observer, creating.origin
         try:
@@ -118,28 +122,28 @@ class _Walk:
             raise
         finally:
             creating.origin = origin
-        result = cast(UOp, outcome[self.sink])
+        result: UOp = outcome[self.sink]
         if observer is not None:
             observer.rewrite_end(result, None, None, None)
         return result
 
-    def _fixed_point(self, root: UOp, outcome: dict[UOp, UOp | None]) -> None:
+    def _fixed_point(self, root: UOp, outcome: Outcome) -> None:
         """Fills `outcome` for `root` and all that is reached from it. While a node is on its way,
         its outcome is None; needing it then means that there is no fixed point."""
         top, bottom, gate, observer = self.top, self.bottom, self.gate, self.observer
         find_top = None if top is None else top.candidates
         find = None if bottom is None else bottom.candidates
         attempt: Attempt = self._attempt if observer is None else self._attempt_observed
-        stack: list[UOp | Waiting] = [root]
+        stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
             entry = stack.pop()
             if entry.__class__ is tuple:
-                n, m, r, _ = cast(Waiting, entry)
+                n, m, r, _ = entry
                 outcome[n] = outcome[m] = outcome[r]
                 waiting -= 1
                 continue
-            n = cast(UOp, entry)
+            n: UOp = entry
             seen = outcome.get(n, _UNSEEN)
             if seen is _UNSEEN:
                 if gate is not None and not gate(n):
@@ -172,7 +176,7 @@ class _Walk:
             m = n
             for s in n.src:
                 if outcome[s] is not s:
-                    m = n.rebuild(tuple([cast(UOp, outcome[s]) for s in n.src]))
+                    m = n.rebuild(tuple([outcome[s] for s in n.src]))
                     break
             if m is not n:
                 if observer is not None:
@@ -193,8 +197,8 @@ class _Walk:
 
     def _follow(
         self,
-        stack: list[UOp | Waiting],
-        outcome: dict[UOp, UOp | None],
+        stack: list[Any],
+        outcome: Outcome,
         n: UOp,
         m: UOp,
         r: UOp,
@@ -279,23 +283,23 @@ class _Walk:
             hint="the traceback above leads to the line in the rule",
         )
 
-    def _check_depth(self, stack: list[UOp | Waiting], waiting: int) -> int:
+    def _check_depth(self, stack: list[Any], waiting: int) -> int:
         """The new limit of waiting entries, after `waiting` passed the old one. A graph of n nodes
         may rightly have n rewrites waiting for each other (pushing an op down a chain); endless
         growth has no bound. Raises RewriteLoopError."""
         limit = REWRITE_LIMIT.value + 4 * len(self.sink.toposort())
         if waiting <= limit:
             return limit
-        entries = [cast(Waiting, e) for e in stack[-200:] if e.__class__ is tuple]
+        entries = [e for e in stack[-200:] if e.__class__ is tuple]
         raise self._endless(entries, f"{waiting} rewrites wait for each other")
 
-    def _loop(self, stack: list[UOp | Waiting], again: UOp, node: UOp) -> RewriteLoopError:
+    def _loop(self, stack: list[Any], again: UOp, node: UOp) -> RewriteLoopError:
         """The error for a node that is needed while it is on its way."""
         entries: list[Waiting] = []
         for entry in reversed(stack):
             if entry.__class__ is tuple:
-                entries.append(cast(Waiting, entry))
-                if again in (cast(Waiting, entry)[0], cast(Waiting, entry)[1]):
+                entries.append(entry)
+                if again in entry[:2]:
                     break
             elif entry is again:
                 break
