@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from core.errors import ServerError
+from viz.environment import UOPVIZ_EDITOR
 
 TEMPLATES: Final = {
     "code": "-g {file}:{line}",
@@ -35,11 +36,12 @@ TEMPLATES: Final = {
 
 def editor_command(path: str, line: int) -> list[str]:
     """The command that opens `path`. Raises ServerError where no editor is set or known."""
-    text = os.environ.get("UOPVIZ_EDITOR") or os.environ.get("EDITOR", "")
+    own = UOPVIZ_EDITOR.value
+    text = own or os.environ.get("EDITOR", "")
     parts = shlex.split(text)
     if parts and "{file}" not in text:
         arguments = TEMPLATES.get(PurePath(parts[0]).name)
-        if arguments is None and os.environ.get("UOPVIZ_EDITOR"):
+        if arguments is None and own:
             arguments = "{file}"
         parts = [*parts, *shlex.split(arguments)] if arguments is not None else []
     if not parts or shutil.which(parts[0]) is None:

@@ -14,13 +14,10 @@ from typing import Final
 
 from flask import Flask, Request, Response, g, redirect, request
 
+from viz.server.listen import new_token
+
 HEADER: Final = "X-Uopviz-Token"
 _HOSTS: Final = ("127.0.0.1", "localhost")
-
-
-def new_token() -> str:
-    """A secret that cannot be guessed."""
-    return secrets.token_urlsafe(24)
 
 
 @dataclass

@@ -1,6 +1,6 @@
-"""Runs the application on 127.0.0.1 with a production server, on a port of its own.
+"""Runs the application on a listening socket with a production server.
 
-Never listens on any other address.
+Never opens a socket itself: `listen.py` does, on the loopback address only.
 """
 
 from __future__ import annotations
@@ -11,30 +11,29 @@ from typing import Any, Final, cast
 
 from waitress.server import create_server
 
-from core.errors import ServerError
 from viz.server.app import create_app
+from viz.server.listen import HOST, listen, new_token
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.store import Store
 
-HOST: Final = "127.0.0.1"
 THREADS: Final = 6
 
 
 class Server:
-    """One server. `port` 0 takes any free one. Raises ServerError where `port` is in use, or, with
-    `or_next`, takes the next free one and keeps the sentence for it in `notice`."""
+    """One server of one store, on `sock`, or on any free port. `token`: as given, or a new one."""
 
-    def __init__(self, store: Store, port: int = 0, or_next: bool = False) -> None:
-        self.notice = ""
-        self._socket = self._listen(port, or_next)
-        self.port = int(self._socket.getsockname()[1])
-        self.guard = Guard(port=self.port)
+    def __init__(
+        self, store: Store, sock: socket.socket | None = None, token: str | None = None
+    ) -> None:
+        sock = sock if sock is not None else listen(0)[0]
+        self.port = int(sock.getsockname()[1])
+        self.guard = Guard(token or new_token(), self.port)
         app = create_app(store, self.guard)
         self.state = cast("State", app.extensions["uopviz"])
         self._server: Any = create_server(
             app,
-            sockets=[self._socket],
+            sockets=[sock],
             threads=THREADS,
             ident=None,
             clear_untrusted_proxy_headers=True,
@@ -47,7 +46,7 @@ class Server:
         return f"http://{HOST}:{self.port}/?token={self.guard.token}"
 
     def run(self) -> None:
-        """Serves until `close`, or until interrupted."""
+        """Serves until interrupted, or until `close` on another thread."""
         self._server.run()
 
     def start(self) -> Server:
@@ -58,25 +57,8 @@ class Server:
 
     def close(self) -> None:
         """Ends serving, the jobs and the store."""
+        self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=2)
         self._server.close()
         self.state.close()
         if self._thread is not None:
             self._thread.join(timeout=5)
-
-    def _listen(self, port: int, or_next: bool) -> socket.socket:
-        for candidate in range(port, port + 50 if or_next and port else port + 1):
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                made.bind((HOST, candidate))
-            except (OSError, OverflowError):
-                made.close()
-                continue
-            made.listen(64)
-            if candidate != port:
-                self.notice = f"Port {port} is in use; using {candidate}."
-            return made
-        raise ServerError(
-            f"port {port} cannot be used",
-            hint="something listens on it already; leave --port out to take any free one",
-        )

@@ -1,0 +1,235 @@
+"""The command `uopviz`. Parses and prints; what it prints is made elsewhere.
+
+Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint;
+2 the command line is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+from core.errors import TraceError, UopvizError
+from viz.environment import UOPVIZ_PORT, cache_folder, recent
+from viz.export import BUDGET, export_html
+from viz.live import TOKEN
+from viz.query import TABLES, run_query
+from viz.server.listen import listen
+from viz.server.serve import Server
+from viz.show import clean, rewrite_lines, run_lines, stats_lines, step_lines, tree_lines
+from viz.store import Store
+from viz.tracefile import TraceFile
+
+_IDLE: Final = 900.0
+"""Seconds without a request after which a page whose program was killed is no longer served."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except UopvizError as error:
+        _fail(error)
+        return 1
+    except BrokenPipeError:  # `uopviz show | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 0
+
+
+def _open(options: argparse.Namespace) -> int:
+    """Serves a trace, and opens the browser."""
+    store = Store(_trace(options.trace))
+    if options.live:
+        return _serve_live(store, options)
+    explicit = options.port is not None
+    wished = options.port if explicit else int(UOPVIZ_PORT.value or 0)
+    sock, notice = listen(wished, or_next=not explicit)
+    server = Server(store, sock)
+    if notice:
+        print(f"uopviz: {notice}", file=sys.stderr)
+    print(server.url, flush=True)
+    if options.browser and sys.stdout.isatty():
+        webbrowser.open(server.url)
+    try:
+        server.run()
+    finally:
+        server.close()
+    return 0
+
+
+def _serve_live(store: Store, options: argparse.Namespace) -> int:
+    """The viewer of a running program: `viz/live.py` starts it, and has printed its address."""
+    server = Server(store, socket.socket(fileno=options.fd), os.environ.pop(TOKEN, None))
+    watch = threading.Thread(
+        target=_watch_parent, args=(server, options.parent, options.stay), daemon=True
+    )
+    watch.start()
+    signal.signal(signal.SIGTERM, _terminate)
+    server.run()
+    return 0
+
+
+def _terminate(number: int, frame: object) -> None:
+    sys.exit(0)
+
+
+def _watch_parent(server: Server, parent: int, stay: bool) -> None:
+    """Ends this process after its parent: at once, or once nobody looks at the page any more."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    while stay and time.monotonic() - server.state.last_request < _IDLE:
+        time.sleep(5)
+    os._exit(0)
+
+
+def _export(options: argparse.Namespace) -> int:
+    """Writes a trace as one HTML file."""
+    store = Store(_trace(options.trace))
+    made = export_html(
+        store,
+        kernels=options.kernel or None,
+        budget=options.budget * 1_000_000,
+        redact=options.redact,
+    )
+    path = Path(options.output or store.path.with_suffix(".html"))
+    try:
+        path.write_text(made.html, encoding="utf-8")
+    except OSError as error:
+        raise TraceError(f"the export cannot be written: {error}", where=str(path)) from error
+    size = path.stat().st_size
+    data = {"file": str(path), "bytes": size, "leftOut": made.left_out}
+    lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in made.left_out)]
+    return _print(options, data, lines)
+
+
+def _show(options: argparse.Namespace) -> int:
+    """The tree of a trace, one rewrite, or one step."""
+    store = Store(_trace(options.trace))
+    if options.rewrite is None:
+        rows = store.tree()["rows"]
+        run = store.run()
+        lines = [*run_lines(run), "", *tree_lines(rows, options.all)]
+        return _print(options, {"run": run, "rows": rows}, lines)
+    bundle = store.bundle(options.rewrite)
+    if bundle is None:
+        raise TraceError(
+            f"there is no rewrite {options.rewrite} in this trace",
+            hint="`uopviz show TRACE` lists the numbers",
+        )
+    if options.step is None:
+        return _print(options, bundle, rewrite_lines(store, bundle))
+    text = store.step_text(options.rewrite, options.step)
+    if text is None:
+        raise TraceError(
+            f"there is no step {options.step} in rewrite {options.rewrite}",
+            hint=f"it has {len(bundle['steps'])}",
+        )
+    return _print(options, text, step_lines(store, options.rewrite, options.step))
+
+
+def _stats(options: argparse.Namespace) -> int:
+    """Which rules cost."""
+    store = Store(_trace(options.trace))
+    run, totals = store.run(), store.rule_totals()
+    lines = [*run_lines(run), "", *stats_lines(totals)]
+    return _print(options, {"run": run, "rules": totals}, lines)
+
+
+def _query(options: argparse.Namespace) -> int:
+    """One SELECT over a trace."""
+    file = TraceFile(_trace(options.trace))
+    file.refresh()
+    columns, rows = run_query(file, options.sql)
+    lines = ["\t".join(clean("" if cell is None else cell) for cell in row) for row in rows]
+    return _print(options, {"columns": columns, "rows": rows}, ["\t".join(columns), *lines])
+
+
+def _trace(name: str | None) -> Path:
+    """The trace that is meant: as named, or the youngest one in the cache."""
+    if name is not None:
+        return Path(name)
+    found = recent(cache_folder(), 1)
+    if not found:
+        raise TraceError(
+            "there is no trace yet", hint="record one: VIZ=1 python program.py, or name a file"
+        )
+    return found[0]
+
+
+def _print(options: argparse.Namespace, data: Any, lines: Iterable[str]) -> int:
+    if options.json:
+        print(json.dumps(data, default=repr))
+    else:
+        for line in lines:
+            print(line)
+    return 0
+
+
+def _fail(error: UopvizError) -> None:
+    where = f" ({clean(error.where)})" if error.where else ""
+    print(f"uopviz: {clean(error.what)}{where}", file=sys.stderr)
+    if error.hint:
+        print(f"hint: {clean(error.hint)}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("uopviz", description="Looks at the traces of VIZ=1.")
+    parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(
+        name: str, run: Callable[[argparse.Namespace], int], text: str, json_output: bool = True
+    ) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text)
+        made.set_defaults(run=run)
+        needed = None if name == "query" else "?"
+        made.add_argument("trace", nargs=needed, help="default: the youngest in the cache")
+        if json_output:
+            made.add_argument("--json", action="store_true", help="print JSON")
+        return made
+
+    for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
+        made = command(name, _open, text, json_output=False)
+        made.add_argument("--port", type=int, help="this port or none (default: any free one)")
+        made.add_argument("--no-browser", dest="browser", action="store_false")
+        made.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
+        made.add_argument("--fd", type=int, help=argparse.SUPPRESS)
+        made.add_argument("--parent", type=int, help=argparse.SUPPRESS)
+        made.add_argument("--stay", action="store_true", help=argparse.SUPPRESS)
+        made.set_defaults(browser=name == "open")
+    made = command("export", _export, "write a trace as one HTML file")
+    made.add_argument("-o", "--output", help="default: the trace's name with .html")
+    made.add_argument("--kernel", type=int, action="append", help="keep this kernel; repeatable")
+    made.add_argument(
+        "--budget", type=int, default=BUDGET // 1_000_000, help="megabytes (default: %(default)s)"
+    )
+    made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
+    made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
+    made.add_argument("rewrite", nargs="?", type=int, help="a number of the tree")
+    made.add_argument("step", nargs="?", type=int, help="0 is the input graph")
+    made.add_argument("--all", action="store_true", help="passes that changed nothing, too")
+    command("stats", _stats, "print which rules cost how much")
+    made = command("query", _query, "run one SELECT over " + ", ".join(TABLES))
+    made.add_argument("sql")
+    return parser
+
+
+def _version() -> str:
+    try:
+        return metadata.version("uopviz")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

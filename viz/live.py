@@ -1,0 +1,131 @@
+"""What VIZ=1 does: records this program, and serves its page from a process of its own.
+
+The page has its own process so that it never waits for the program, and outlives it. Standard
+output is the program's: the address and whatever else there is to say goes to standard error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+from typing import Final
+
+from core.errors import TraceError
+from core.helpers import VIZ
+from viz.environment import UOPVIZ_PORT, UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path
+from viz.runinfo import child_path
+from viz.server.listen import listen, new_token
+from viz.trace import Recorder
+
+TOKEN: Final = "UOPVIZ_TOKEN"
+"""How the viewer's process is given its token: other users cannot read an environment."""
+
+
+def attach() -> None:
+    """The entry point: called by core when VIZ is set. Never raises: what cannot be recorded runs
+    unrecorded, with a warning."""
+    if is_viewer(sys.orig_argv):
+        return
+    try:
+        run = re.fullmatch(r"([0-9a-f]{1,64}):(.+)", os.environ.get(UOPVIZ_RUN, ""), re.DOTALL)
+        if run is not None and Path(run[2]).exists():
+            Recorder(child_path(Path(run[2])), run[1], main=False).start()
+            return
+        _start(trace_path(), serve=VIZ.value == 1)
+    except TraceError as error:
+        _say(f"not recording: {error.what} ({error.where})")
+
+
+@contextmanager
+def record(path: str | Path) -> Generator[Recorder]:
+    """`with viz.record("t.viz"):` records a block. Raises TraceError where the file cannot be."""
+    recorder = Recorder(Path(path).absolute()).start()
+    try:
+        yield recorder
+    finally:
+        recorder.close()
+
+
+def is_viewer(command: Sequence[str]) -> bool:
+    """Whether a command line is that of the explorer itself, which is not recorded."""
+    if any(PurePath(part).stem == "uopviz" for part in command[:2]):
+        return True
+    pairs = itertools.pairwise(command)
+    return any(flag == "-m" and re.fullmatch(r"viz(\..*)?", name) for flag, name in pairs)
+
+
+class Live:
+    """The recording of this process and the process that serves it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._pid = os.getpid()
+        self._viewer: subprocess.Popen[bytes] | None = None
+        self._stays = sys.stderr.isatty()
+
+    def serve(self) -> None:
+        """Starts the viewer and prints its address."""
+        port = UOPVIZ_PORT.value
+        made, notice = listen(int(port) if port.isdigit() else 0, or_next=True)
+        if notice:
+            _say(notice)
+        token, number = new_token(), int(made.getsockname()[1])
+        with made:
+            self._viewer = self._spawn(made, token)
+        print(f"uopviz: http://127.0.0.1:{number}/?token={token}", file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        """At the end of the program: in a terminal the page stays until Ctrl-C."""
+        if os.getpid() != self._pid:
+            return  # a forked child; the recording and the viewer are its parent's
+        self.recorder.close()
+        viewer = self._viewer
+        if viewer is not None and self._stays and viewer.poll() is None:
+            _say("the program has ended; the page stays until Ctrl-C")
+            with suppress(KeyboardInterrupt):
+                viewer.wait()
+        if viewer is not None:
+            viewer.terminate()
+            viewer.wait()
+        _say(f"the trace is {self.recorder.path}")
+        _say(f"open it with: uopviz open {self.recorder.path}")
+
+    def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "viz", "serve", str(self.recorder.path)]
+        command += ["--live", "--fd", str(made.fileno()), "--parent", str(os.getpid())]
+        if self._stays:
+            command.append("--stay")
+        kept = {k: v for k, v in os.environ.items() if k not in ("VIZ", "VIZ_TRACE", UOPVIZ_RUN)}
+        paths = [str(Path(__file__).resolve().parents[1]), kept.get("PYTHONPATH", "")]
+        kept["PYTHONPATH"] = os.pathsep.join(p for p in paths if p)
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=kept | {TOKEN: token},
+            pass_fds=(made.fileno(),),
+            start_new_session=True,  # Ctrl-C is for the program; `finish` ends the viewer
+        )
+
+
+def _start(path: Path, serve: bool) -> None:
+    prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
+    recorder = Recorder(path)
+    os.environ[UOPVIZ_RUN] = f"{recorder.run}:{path}"
+    recorder.start()
+    live = Live(recorder)
+    if serve:
+        live.serve()
+    atexit.register(live.finish)
+
+
+def _say(text: str) -> None:
+    print(f"uopviz: {text}", file=sys.stderr, flush=True)

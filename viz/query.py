@@ -1,0 +1,148 @@
+"""A trace as SQL tables, the packed parts too, for `uopviz query`.
+
+The tables are made in memory from what the strict reader understands, so that a damaged or hostile
+file is no more than missing rows. Only SELECT runs; never touches the file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from core.errors import TraceError
+from viz import schema
+from viz.argtext import arg_text
+from viz.tracefile import TraceFile
+
+TABLES: Final = {
+    "meta": "key TEXT, value TEXT",
+    "contexts": "id INTEGER, parent INTEGER, name TEXT, kind TEXT, start_us INTEGER, us INTEGER,"
+    " error TEXT",
+    "rewrites": "id INTEGER, parent INTEGER, context INTEGER, name TEXT, matcher TEXT, caller TEXT,"
+    " bottom_up INTEGER, sink INTEGER, result INTEGER, nodes INTEGER, start_us INTEGER, us INTEGER,"
+    " matches INTEGER, rebuilds INTEGER, declines INTEGER, error TEXT",
+    "rules": "id INTEGER, name TEXT, matcher TEXT, file TEXT, line INTEGER, equation TEXT,"
+    " source TEXT",
+    "rule_totals": "pass TEXT, rule INTEGER, matches INTEGER, declines INTEGER, us REAL",
+    "nodes": "id INTEGER, op TEXT, dtype TEXT, arg TEXT, origin TEXT",
+    "edges": "node INTEGER, position INTEGER, source INTEGER",
+    "matches": "rewrite INTEGER, step INTEGER, rule INTEGER, before INTEGER, after INTEGER,"
+    " us INTEGER",
+    "rebuilds": "rewrite INTEGER, step INTEGER, old INTEGER, new INTEGER",
+    "declines": "rewrite INTEGER, step INTEGER, rule INTEGER, node INTEGER",
+    "launches": "name TEXT, device TEXT, start_us INTEGER, ns INTEGER, bytes INTEGER",
+    "artifacts": "context INTEGER, kind TEXT, target TEXT",
+}
+"""What can be asked for; docs/trace-format.md describes the columns."""
+
+SECONDS: Final = 60.0
+
+
+def run_query(file: TraceFile, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT. Raises TraceError for SQL that is wrong, writes, or
+    takes too long."""
+    db = sqlite3.connect(":memory:")
+    try:
+        for name, columns in TABLES.items():
+            db.execute(f"CREATE TABLE {name}({columns})")
+            if name in sql.lower():
+                marks = ",".join("?" * (columns.count(",") + 1))
+                db.executemany(f"INSERT INTO {name} VALUES({marks})", _rows(file, name))
+        db.commit()
+        db.execute("PRAGMA query_only=ON")
+        deadline = time.monotonic() + SECONDS
+        db.set_progress_handler(lambda: int(time.monotonic() > deadline), 100_000)
+        db.set_authorizer(_allow_reading)
+        cursor = db.execute(sql)
+        return [column[0] for column in cursor.description or ()], cursor.fetchall()
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise TraceError(
+            f"this query failed: {error}",
+            where=sql,
+            hint="one SELECT over the tables " + ", ".join(TABLES),
+        ) from error
+    finally:
+        db.close()
+
+
+def _allow_reading(action: int, first: str | None, *_: str | None) -> int:
+    reading = (
+        sqlite3.SQLITE_SELECT,
+        sqlite3.SQLITE_READ,
+        sqlite3.SQLITE_FUNCTION,
+        sqlite3.SQLITE_RECURSIVE,
+    )
+    return sqlite3.SQLITE_OK if action in reading else sqlite3.SQLITE_DENY
+
+
+def _rows(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
+    match table:
+        case "meta":
+            return [(key, str(value)) for key, value in file.meta.items()]
+        case "contexts":
+            return [
+                (c.id, c.parent, c.name, c.kind, c.start, c.us, _message(c.error))
+                for c in file.contexts.values()
+            ]
+        case "rewrites":
+            return [
+                (
+                    *(r.id, r.parent, r.context, r.name, r.matcher, r.caller, r.bottom_up),
+                    *(r.sink, r.result, r.nodes, r.start, r.us, r.matches, r.rebuilds),
+                    *(r.declines, _message(r.error)),
+                )
+                for r in file.rewrites.values()
+            ]
+        case "rules":
+            return [
+                (r.id, r.name, r.matcher, r.file, r.line, r.equation, str(r.texts.get("source")))
+                for r in file.rules.values()
+            ]
+        case "rule_totals":
+            totals = file.totals.items()
+            return [(file.text(p), rule, m, d, ns / 1000) for (p, rule), (m, d, ns) in totals]
+        case "nodes" | "edges":
+            return _nodes(file) if table == "nodes" else _edges(file)
+        case "launches":
+            return file.launches
+        case "artifacts":
+            return file.db.all("artifacts", ("context", "kind", "target"))
+        case _:
+            return _events(file, table)
+
+
+def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
+    names = ("op", "dtype", "arg", "origin")
+    columns = [file.nodes.field(name).tolist() for name in names]
+    for node in range(1, file.nodes.count + 1):
+        op, dtype, arg, origin = (file.text(column[node]) for column in columns)
+        yield node, op, dtype, arg_text(arg) if arg else None, origin or None
+
+
+def _edges(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for node in range(1, file.nodes.count + 1):
+        for position, source in enumerate(file.nodes.sources(node)):
+            yield node, position, source
+
+
+def _events(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
+    """Events with the number of the step (from 1) that they belong to."""
+    steps: dict[int, int] = {}
+    for arrays in file.all_events():
+        rows = zip(arrays.kind.tolist(), arrays.rewrite.tolist(), arrays.row.tolist(), strict=True)
+        for kind, rewrite, row in rows:
+            step = steps.get(rewrite, 0)
+            if kind == schema.MATCH:
+                step = steps[rewrite] = step + 1
+                if table == "matches":
+                    yield (rewrite, step, *arrays.match[row, :4].tolist())
+            elif kind == schema.REBUILD and table == "rebuilds":
+                yield (rewrite, step, *arrays.rebuild[row].tolist())
+            elif kind == schema.DECLINE and table == "declines":
+                yield (rewrite, step, *arrays.decline[row].tolist())
+
+
+def _message(error: dict[str, Any] | None) -> str | None:
+    return None if error is None else str(error.get("message", ""))

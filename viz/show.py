@@ -1,0 +1,88 @@
+"""A run in the terminal: its tree, its figures, and single steps as text differences.
+
+Makes lines of text; never prints.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from viz.store import Store
+
+Row = dict[str, Any]
+
+
+def clean(text: object) -> str:
+    """Text from a trace for a terminal: control characters, which could drive it, are shown."""
+    return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
+
+
+def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
+    """The navigator as lines; passes that changed nothing are folded unless `everything`."""
+    depth: dict[int, int] = {-1: -1}
+    folded = 0
+    for row in rows:
+        depth[row["row"]] = depth.get(row["parent"], -1) + 1
+        quiet = row["kind"] == "rewrite" and not row["steps"] and row["status"] == "ok"
+        if quiet and not everything:
+            folded += 1
+            continue
+        indent = "  " * depth[row["row"]]
+        status = "" if row["status"] == "ok" else f"  [{row['status']}]"
+        steps = f"{row['steps']:,} steps"
+        yield f"{row['id']:>6}  {indent}{clean(row['name'])}  {steps}, {row['ms']:.1f} ms{status}"
+    if folded:
+        yield f"{folded:,} passes changed nothing and are folded; --all shows them"
+
+
+def run_lines(run: Row) -> Iterator[str]:
+    """The run in a few lines."""
+    totals = run["totals"]
+    yield f"{clean(run['name'])}  {clean(run['started'])}  {run['seconds']:.2f} s"
+    yield (
+        f"{totals['kernels']:,} kernels, {totals['rewrites']:,} passes, {totals['steps']:,} steps, "
+        f"{totals['launches']:,} launches, {run['processes']} process(es), {run['bytes']:,} bytes"
+    )
+    if run["commit"]:
+        changed = f", {run['dirty']} files changed" if run["dirty"] else ""
+        yield f"commit {clean(run['commit'])}{changed}"
+    for problem in run["problems"]:
+        where = f" ({clean(problem['where'])})" if problem["where"] else ""
+        yield f"problem: {clean(problem['what'])}{where}"
+
+
+def rewrite_lines(store: Store, bundle: dict[str, Any]) -> Iterator[str]:
+    """The steps of a rewrite, one line each."""
+    yield f"{clean(bundle['name'])}: {len(bundle['steps'])} steps"
+    for i, step in enumerate(bundle["steps"], 1):
+        changed = f"-{len(step['removed'])} +{len(step['added'])} moved {len(step['moved'])}"
+        yield f"{i:>6}  {clean(store.rule_name(step['rule']))}  {changed}  {step['us']} us"
+    if bundle["error"]:
+        yield f" error  {clean(bundle['error']['message'])}"
+    if bundle["truncated"]:
+        yield bundle["truncated"]
+
+
+def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
+    """What one step changed: the rule, and the graphs before and after as a difference."""
+    bundle = store.bundle(rewrite)
+    text = store.step_text(rewrite, step)
+    if bundle is None or text is None:
+        return
+    if step:
+        yield f"step {step}: {clean(store.rule_name(bundle['steps'][step - 1]['rule']))}"
+    before, after = text["before"].splitlines(), text["after"].splitlines()
+    difference = difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)
+    yield from (clean(line) for line in (difference if step else after))
+
+
+def stats_lines(totals: list[Row], count: int = 40) -> Iterator[str]:
+    """The rules that cost most."""
+    yield f"{'us':>12} {'matches':>9} {'declines':>9}  rule (pass)"
+    for row in totals[:count]:
+        rule, name = clean(row["rule"]), clean(row["pass"])
+        yield f"{row['us']:>12,.0f} {row['matches']:>9,} {row['declines']:>9,}  {rule} ({name})"
+    if len(totals) > count:
+        yield f"{len(totals) - count:,} more rows; --json has all"
