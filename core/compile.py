@@ -7,6 +7,7 @@ Never runs anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +19,9 @@ from core.render.listing import Listing
 from core.render.rendered import Rendered
 from core.runtime.assembled import amd_isa, cpu_assembly
 from core.runtime.estimates import bytes_of, flops_of
+from core.runtime.nvidia_tools import find_tool
 from core.runtime.program import Argument, Artifact, Program
+from core.runtime.sass import sass
 from core.target import Family, Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -69,8 +72,9 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
 
 
 def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[Artifact]:
-    """Every text that can be made of a kernel for `target`, on any machine: PTX and CUDA C++; or
-    LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and the processor's assembly.
+    """Every text that can be made of a kernel for `target`, on any machine: PTX and CUDA C++ (and
+    SASS, where NVIDIA's tools are installed); or LLVM IR, HIP C++ and AMD's ISA; or LLVM IR, C and
+    the processor's assembly.
 
     Raises as `compile_kernel` does.
     """
@@ -78,6 +82,10 @@ def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> 
     found = [program.source, *_further(program.source, program.name, program.uops)]
     for kind, render in SOURCES[target.family][1:]:
         found.append(_artifact(kind, target, program.uops, program.name, render))
+    if target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
+        machine_code = sass(program.source, program.name, program.uops)
+        found[0] = replace(program.source, facts={**program.source.facts, **machine_code.facts})
+        found.append(machine_code)
     return found
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from core.helpers import ceildiv
 from core.runtime import llvm_compiler
 from core.runtime.program import Artifact
 from core.uop.uop import UOp
@@ -22,11 +23,11 @@ _amd_facts: Final = (
     ("lds bytes", r"\.group_segment_fixed_size:\s+(\d+)"),
     ("scratch bytes", r"\.private_segment_fixed_size:\s+(\d+)"),
     ("wavefront", r"\.wavefront_size:\s+(\d+)"),
-    ("occupancy", r";\s*Occupancy:\s+(\d+)"),
-    ("code bytes", r";\s*codeLenInByte\s*=\s*(\d+)"),
 )
-"""What LLVM's AMDGPU backend writes: the code object metadata and its comments. Occupancy is waves
-per execution unit."""
+"""What LLVM's AMDGPU backend writes into the code object's metadata."""
+# vector registers per lane of a SIMD, allocation granule, most waves of a SIMD (LLVM, "User Guide
+# for AMDGPU Backend"; AMD RDNA3 and CDNA3 instruction set architecture guides)
+_amd_simd: Final = {"gfx11": (1536, 24, 16), "gfx12": (1536, 24, 16), "gfx9": (512, 8, 8)}
 
 
 def cpu_assembly(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
@@ -44,7 +45,16 @@ def amd_isa(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
         found = re.search(pattern, text)
         if found:
             facts[fact] = found[1]
+    if "vgprs" in facts:
+        facts["occupancy"] = amd_occupancy(source.target.arch, int(facts["vgprs"]))
     return _mapped("amd_isa", source, text, name, uops, facts)
+
+
+def amd_occupancy(arch: str, vgprs: int) -> str:
+    """Waves of a SIMD that `vgprs` registers allow, such as "12 of 16 waves"."""
+    registers, granule, most = next(v for k, v in _amd_simd.items() if arch.startswith(k))
+    waves = min(most, registers // (ceildiv(max(1, vgprs), granule) * granule))
+    return f"{waves} of {most} waves"
 
 
 def _mapped(

@@ -5,17 +5,15 @@ Needs no GPU and no driver. Never runs what it assembles.
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 from core.errors import CompileError
+from core.runtime.nvidia_tools import find_tool
 
 _TIMEOUT: Final = 120
 _facts: Final = (
@@ -36,24 +34,13 @@ class Assembled:
     facts: dict[str, str]
 
 
-@lru_cache(maxsize=1)
-def find_ptxas() -> Path | None:
-    """ptxas from the wheel nvidia-cuda-nvcc (any CUDA version), or else from PATH; or None."""
-    spec = importlib.util.find_spec("nvidia")
-    for root in spec.submodule_search_locations or () if spec is not None else ():
-        for found in sorted(Path(root).glob("*/bin/ptxas")):
-            return found
-    path = shutil.which("ptxas")
-    return Path(path) if path else None
-
-
-def assemble(ptx: str, arch: str) -> Assembled:
-    """Assembles PTX text for `arch` ("sm_90").
+def assemble(ptx: str, arch: str, lines: bool = False) -> Assembled:
+    """Assembles PTX text for `arch` ("sm_90"); with `lines`, its .loc directives go into the cubin.
 
     Raises CompileError with the assembler's words where it rejects the text, or where there is no
     ptxas on this machine.
     """
-    tool = find_ptxas()
+    tool = find_tool("ptxas")
     if tool is None:
         raise CompileError(
             "ptxas, NVIDIA's assembler, is not installed",
@@ -64,6 +51,7 @@ def assemble(ptx: str, arch: str) -> Assembled:
         source = Path(folder) / "kernel.ptx"
         source.write_text(ptx)
         command = [str(tool), "-v", f"-arch={arch}", str(source), "-o", str(out)]
+        command += ["-lineinfo"] if lines else []
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired) as error:

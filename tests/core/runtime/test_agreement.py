@@ -79,15 +79,28 @@ def test_linear_programs_and_reference(name: str, target: str) -> None:
 def test_code_for_gpus(name: str) -> None:
     ast = KERNELS[name]()
     for arch in ("sm_80", "sm_90"):
-        ptx, _ = sources_for(ast, targets[arch])
+        ptx = compile_kernel(ast, targets[arch]).source
         assert assemble(ptx.text, arch).facts["spill stores"] == "0"
     for arch in ("gfx1100", "gfx942"):
         kinds = {a.kind: a for a in sources_for(ast, targets[arch])}
         assert set(kinds) == {"llvm", "hip", "amd_isa"}
         assert int(kinds["amd_isa"].facts["vgprs"]) > 0
         assert kinds["amd_isa"].facts["vgpr spills"] == "0"
+        assert kinds["amd_isa"].facts["occupancy"].endswith("waves")
         behind = {u.op for line in kinds["amd_isa"].lines for u in line}
         assert Ops.STORE in behind
+
+
+@pytest.mark.parametrize("name", ["add", "matmul"])
+def test_nvidia_machine_code_maps_back_to_nodes(name: str) -> None:
+    kinds = {a.kind: a for a in sources_for(KERNELS[name](), targets["sm_90"])}
+    assert set(kinds) == {"ptx", "cuda", "sass"}
+    assert int(kinds["ptx"].facts["registers"]) > 0
+    assert "EXIT" in kinds["sass"].text
+    stores = [nodes for line, nodes in zip(kinds["sass"].text.splitlines(), kinds["sass"].lines,
+                                           strict=True) if "STG" in line]  # fmt: skip
+    assert stores
+    assert {u.op for nodes in stores for u in nodes} == {Ops.STORE}
 
 
 @pytest.mark.parametrize("name", KERNELS)
