@@ -13,7 +13,7 @@ from core.dtype import dtypes
 from core.errors import CompileError
 from core.helpers import prod
 from core.passes.optimize.access import Access, accesses
-from core.passes.optimize.apply import apply_opt
+from core.passes.optimize.apply import UPCAST_MAX, apply_opt
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.uop import UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
@@ -89,27 +89,83 @@ def for_vectors(t: Tuner) -> None:
     if not stores:
         return
     lanes = lanes_of(t, stores + loads)
-    amounts = [n for n in (2 * lanes, lanes, lanes // 2, lanes // 4) if 2 <= n <= 16]
-    across = next((r for r in reversed(t.outer)
-                   if all(s.stride(r) == 1 for s in stores) and contiguous(r, stores + loads)),
-                  None)  # fmt: skip
-    vectors = 1
+    registers = t.kernel.target.registers * 3 // 4
+    across = next((r for r in reversed(t.outer) if neighbours(r, stores)
+                   and contiguous(r, stores + loads)), None)  # fmt: skip
+    tile = reusable(t, loads) if t.inner else []
     if across is not None:
-        n = t.apply_largest(OptOps.UPCAST, across, amounts)
-        vectors = max(1, n // lanes)
+        vectors = max(1, upcast_lanes(t, across, lanes) // lanes)
+        if t.inner and not tile:
+            widen(t, vectors, registers)
     elif along := [r for r in t.inner if contiguous(r, loads)
                    and any(a.stride(r) == 1 for a in loads)]:  # fmt: skip
-        tile = reusable(t, loads)
-        wide = [n for n in (4 * lanes, 2 * lanes, lanes, lanes // 2) if n >= 2]
-        t.apply_largest(OptOps.GROUP, along[-1], wide[2:] if tile else wide)
-    if t.inner or t.kernel.loops(AxisType.UNROLL):
-        register_tile(t, loads, vectors, t.kernel.target.registers * 3 // 4)
-        unroll_small(t)
-        if across is not None and len(t.outer) == 2 and stores[0].stride(t.outer[1]) != 0:
-            t.apply(OptOps.SWAP, t.outer[0], 1)
-    work = prod(size(r) for r in (*t.kernel.path,))
+        most = lanes if tile else 4 * lanes
+        vectors = t.apply_largest(OptOps.GROUP, along[-1], halves(most, lanes // 2)) // lanes
+    else:
+        vectors = 1
+        if not t.inner:
+            transpose_tile(t, stores, loads, lanes)
+    if tile:
+        register_tile(t, loads, max(1, vectors), registers)
+    unroll_small(t)
+    if across is not None and tile:
+        keep_columns(t)
+    work = prod(size(r) for r in t.kernel.path)
     if t.outer and size(t.outer[0]) > 1 and work >= THREAD_WORK:
         t.apply(OptOps.THREAD, t.outer[0], 0)
+
+
+def halves(most: int, least: int) -> list[int]:
+    """most, most / 2, ... down to `least`, 2 at least."""
+    found: list[int] = []
+    while most >= max(least, 2):
+        found.append(most)
+        most //= 2
+    return found
+
+
+def neighbours(loop: UOp, stores: Iterable[Access]) -> bool:
+    """Whether every store goes to its neighbour with each iteration."""
+    return all(s.stride(loop) == 1 for s in stores)
+
+
+def upcast_lanes(t: Tuner, loop: UOp, lanes: int) -> int:
+    """Makes up to two vectors of a loop's iterations lanes; how many lanes it became."""
+    amounts = [n for n in halves(2 * lanes, lanes // 4) if n <= UPCAST_MAX]
+    return t.apply_largest(OptOps.UPCAST, loop, amounts)
+
+
+def widen(t: Tuner, vectors: int, registers: int) -> None:
+    """More lanes of the last loop, where nothing is used again: longer runs of memory per turn."""
+    if t.outer:
+        t.apply_largest(OptOps.UPCAST, t.outer[-1], halves(min(4, registers // vectors), 2))
+
+
+def transpose_tile(t: Tuner, stores: list[Access], loads: list[Access], lanes: int) -> None:
+    """A square of lanes where stores are neighbours along one loop and loads along another."""
+    written = [r for r in t.outer if neighbours(r, stores)]
+    read = [r for r in t.outer if r not in written and any(a.stride(r) == 1 for a in loads)]
+    if (
+        not written
+        or not read
+        or any(r in a.gated_by for a in loads for r in (written[0], read[0]))
+    ):
+        return
+    at = t.outer.index(read[-1])
+    if t.apply_largest(OptOps.UPCAST, written[-1], halves(lanes, 4)) > 1:
+        t.apply_largest(OptOps.UPCAST, t.outer[at], halves(lanes, 4))
+
+
+def keep_columns(t: Tuner) -> None:
+    """Puts the loop over columns around the one over rows: a panel of columns then stays in cache
+    while all rows pass."""
+    stores, loads = t.seen()
+    if len(t.outer) < 2:
+        return
+    rows, columns = t.outer[-2:]
+    used_again = any(a.stride(rows) == 0 and a.stride(columns) != 0 for a in loads)
+    if used_again and (stores[0].stride(rows) or 0) > (stores[0].stride(columns) or 0):
+        t.apply(OptOps.SWAP, rows, len(t.outer) - 1)
 
 
 def lanes_of(t: Tuner, found: list[Access]) -> int:
@@ -138,7 +194,7 @@ def register_tile(t: Tuner, loads: list[Access], vectors: int, registers: int) -
 
 def unroll_small(t: Tuner) -> None:
     """Unrolls the innermost reduce loop where it is short."""
-    if len(t.inner) > 1 and size(t.inner[-1]) <= 4:
+    if t.inner and size(t.inner[-1]) <= 4:
         t.apply(OptOps.UNROLL, t.inner[-1], 0)
 
 
