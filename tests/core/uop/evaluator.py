@@ -1,4 +1,4 @@
-"""Values of expression graphs from the meaning table, and random expressions, for the tests here."""
+"""Values of expressions from the meaning table, and random expressions, for the tests here."""
 
 from __future__ import annotations
 
