@@ -1,0 +1,287 @@
+"""Single passes and their parts, on small graphs."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.dtype import dtypes
+from core.errors import CompileError
+from core.passes.address import Lane, factor, lane_at, pieces, runs
+from core.passes.collapse import collapse
+from core.passes.expand import expand, lanes_of
+from core.passes.final import gates_to_ifs
+from core.passes.gpudims import dimensions, gpudims
+from core.passes.linearize import linearize
+from core.passes.loops import loops
+from core.passes.lower import lower
+from core.passes.reduce import reduce
+from core.passes.solve import Relation, solve
+from core.passes.view_index import view_index
+from core.shape import ShapeTracker
+from core.target import targets
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
+from tests.core.passes import kernels
+from tests.core.passes.kernels import CPU, GPU
+
+
+def value(u: UOp) -> int:
+    folded = u.simplify()
+    assert folded.op is Ops.CONST
+    return folded.arg
+
+
+MOVES = st.lists(st.integers(0, 5), max_size=5)
+
+
+def tracker(moves: list[int]) -> ShapeTracker:
+    found = ShapeTracker.from_shape((2, 3, 4))
+    for move in moves:
+        rank = len(found.shape)
+        if move == 0:
+            found = found.permute(tuple(reversed(range(rank))))
+        elif move == 1:
+            found = found.pad(tuple((i % 2, 1) for i in range(rank)))
+        elif move == 2:
+            found = found.flip((True,) * rank)
+        elif move == 3:
+            found = found.reshape((found.size,))
+        elif move == 4:
+            found = found.shrink(tuple((0 if n < 3 else 1, n) for n in found.shape))
+        elif found.size % 2 == 0:
+            found = found.reshape((2, found.size // 2))
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(MOVES, st.randoms(use_true_random=False))
+def test_view_arithmetic_is_what_the_tracker_says(moves: list[int], random: object) -> None:
+    st_ = tracker(moves)
+    points = list(itertools.product(*(range(n) for n in st_.shape)))
+    for point in points[:: max(1, len(points) // 12)]:
+        offset, valid = view_index(st_, [UOp.const(dtypes.int32, i) for i in point])
+        at, inside = st_.index(point)
+        assert (True if valid is None else value(valid)) == inside
+        if inside:
+            assert value(offset) == at
+
+
+def test_large_views_count_in_64_bits() -> None:
+    big = ShapeTracker.from_shape((1 << 20, 1 << 12))
+    offset, _ = view_index(big, [UOp.range(1 << 20, 0), UOp.range(1 << 12, 1)])
+    assert offset.dtype is dtypes.int64
+
+
+def test_lowering_leaves_no_shape() -> None:
+    sink = lower(kernels.softmax_part(3, 5).ast, CPU)
+    gone = {Ops.VIEW, Ops.REDUCE_AXIS, Ops.IOTA}
+    assert not any(u.op in gone for u in sink.toposort())
+
+
+def test_stores_of_one_shape_share_their_loops() -> None:
+    x = kernels.plain(2, (4, 6))
+    sink = loops(lower(kernels.kernel(x + 1.0, x * 2.0), CPU), CPU)
+    assert sum(u.op is Ops.END for u in sink.toposort()) == 2
+
+
+def test_a_bitcast_to_another_size_is_refused() -> None:
+    x = kernels.plain(1, (4,), dtypes.float32)
+    value_ = UOp(Ops.BITCAST, dtypes.int8, (x,))
+    with pytest.raises(CompileError, match="bitcast"):
+        lower(UOp.sink(UOp(Ops.STORE, src=(kernels.pointer(0, 16, dtypes.int8).view(
+            ShapeTracker.from_shape((16,))), value_))), CPU)  # fmt: skip
+
+
+def test_lanes_are_repeated_for_axes_that_a_value_lacks() -> None:
+    assert lanes_of(((0, 2), (1, 3)), ((1, 3),)) == (0, 1, 2, 0, 1, 2)
+    assert lanes_of(((0, 2), (1, 3)), ((0, 2),)) == (0, 0, 0, 1, 1, 1)
+    assert lanes_of(((1, 2),), ((1, 2),)) == (0, 1)
+
+
+def test_expand_leaves_no_unrolled_axis() -> None:
+    up, un = UOp.range(4, 0, AxisType.UPCAST), UOp.range(2, 1, AxisType.UNROLL)
+    source = kernels.pointer(1, 8).index(up * 2 + un).load()
+    total = source.reduce(Ops.ADD, un)
+    sink = UOp.sink(kernels.pointer(0, 4).index(up).store(total).end(up))
+    made = expand(sink, CPU)
+    assert not any(u.op in (Ops.UNROLL, Ops.CONTRACT, Ops.RANGE) for u in made.toposort())
+    load = next(u for u in made.toposort() if u.op is Ops.LOAD)
+    assert load.dtype.count == 8
+    assert not any(u.op is Ops.REDUCE for u in reduce(made, CPU).toposort())
+
+
+def test_dimensions_merge_and_split_to_the_limits() -> None:
+    assert dimensions((4, 8, 16), (1024, 1024, 64)) == (16, 8, 4)
+    assert dimensions((2, 3, 4, 5), (1 << 20,) * 3) == (5, 4, 6)
+    assert dimensions((1, 7, 1), (64,)) == (7,)
+    assert dimensions((1 << 20,), (1024, 1024, 64)) == (1024, 1024)
+    with pytest.raises(CompileError, match="do not fit"):
+        dimensions((1021 * 1021,), (1000, 1000))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from([1, 2, 3, 5]), min_size=1, max_size=5))
+def test_merged_dimensions_reach_every_iteration_once(sizes: list[int]) -> None:
+    axes = [UOp.range(n, i, AxisType.GLOBAL) for i, n in enumerate(sizes)]
+    place = kernels.pointer(0, 1000)
+    flat = axes[0]
+    for axis, n in zip(axes[1:], sizes[1:], strict=True):
+        flat = flat * n + axis
+    sink = gpudims(UOp.sink(place.index(flat).store(1.0).end(*axes)), GPU)
+    offset = next(u.src[1] for u in sink.toposort() if u.op is Ops.INDEX)
+    specials = [u for u in offset.toposort() if u.op is Ops.SPECIAL]
+    seen = []
+    for point in itertools.product(*(range(u.src[0].arg) for u in specials)):
+        env = {u: UOp.const(dtypes.int32, i) for u, i in zip(specials, point, strict=True)}
+        seen.append(value(offset.substitute(env)))
+    total = 1
+    for n in sizes:
+        total *= n
+    assert sorted(seen) == list(range(total))
+
+
+def test_runs_of_lanes() -> None:
+    x, y = UOp.range(9, 0), UOp.range(9, 1)
+    lanes = [Lane(x, 0), Lane(x, 1), Lane(y, 5), Lane(x, 1), Lane(x, 7), Lane(None, 0, None, True)]
+    found = [(run.base, run.start, run.lanes) for run in runs(lanes)]
+    assert found == [(x, 0, ((0,), (1, 3))), (x, 7, ((4,),)), (y, 5, ((2,),))]
+
+
+def test_pieces_are_aligned_where_they_must_be() -> None:
+    (run,) = runs([Lane(UOp.range(4, 0) * 8, i) for i in range(1, 8)])
+    assert list(pieces(run, 4, aligned=True)) == [(0, 1), (1, 2), (3, 4)]
+    assert list(pieces(run, 4, aligned=False)) == [(0, 4), (4, 2), (6, 1)]
+
+
+def test_factor_divides() -> None:
+    r = UOp.range(9, 0)
+    assert factor(r * 12 + 8) == 4
+    assert factor((r * 6).cast(dtypes.int64)) == 6
+    assert factor(None) == 0
+    assert factor(r) == 1
+
+
+def test_a_lane_with_a_false_gate_is_never_there() -> None:
+    assert lane_at(UOp.range(4, 0), UOp.const(dtypes.bool, False)).never
+    assert lane_at(UOp.range(4, 0) + 3, UOp.const(dtypes.bool, True)) == Lane(UOp.range(4, 0), 3)
+
+
+def test_invariant_code_is_outside_the_loop() -> None:
+    i = UOp.range(4, 0)
+    outside = kernels.pointer(1, 1).index(0).load()
+    body = kernels.pointer(0, 4).index(i).store(outside * 2.0)
+    program = linearize(UOp.sink(body.end(i)))
+    loop = program.index(i)
+    assert program.index(outside * 2.0) < loop
+    assert program.index(body) > loop
+
+
+def test_stores_follow_the_loads_of_their_loop() -> None:
+    i = UOp.range(4, 0)
+    a, b = kernels.pointer(0, 4), kernels.pointer(1, 4)
+    first = a.index(i).store(b.index(i).load())
+    second = b.index(i).store(a.index(i).load())
+    program = linearize(UOp.sink(UOp.group(first, second).end(i)))
+    ops = [u.op for u in program if u.op in (Ops.LOAD, Ops.STORE)]
+    assert ops == [Ops.LOAD, Ops.LOAD, Ops.STORE, Ops.STORE]
+
+
+def test_a_loop_that_never_ends_is_an_error() -> None:
+    i = UOp.range(4, 0)
+    with pytest.raises(CompileError, match="never ended"):
+        linearize(UOp.sink(kernels.pointer(0, 4).index(i).store(1.0)))
+
+
+def test_a_very_deep_kernel_is_lowered() -> None:
+    x = kernels.plain(1, (8,))
+    u = x
+    for _ in range(3000):
+        u = u + x
+    program = linearize(loops(lower(kernels.kernel(u), CPU), CPU))
+    assert sum(u.op is Ops.ADD for u in program) == 3000
+
+
+def test_neighbouring_stores_with_one_gate_share_an_if() -> None:
+    gate = UOp.special(8, "lidx0").eq(0)
+    place = kernels.pointer(0, 8)
+    stores = [place.index(i, gate=gate).store(1.0) for i in range(3)]
+    other = place.index(4).store(2.0)
+    program = gates_to_ifs(linearize(UOp.sink(*stores[:2], other, stores[2])))
+    ops = [u.op for u in program if u.op in (Ops.IF, Ops.ENDIF, Ops.STORE)]
+    assert ops == [Ops.IF, Ops.STORE, Ops.STORE, Ops.ENDIF, Ops.STORE, Ops.IF, Ops.STORE, Ops.ENDIF]
+    assert len(set(program)) == len(program)
+
+
+R = UOp.range(10, 0)
+K = UOp.variable("k", -30, 30)
+
+
+@pytest.mark.parametrize(
+    ("clause", "relation"),
+    [
+        (R.eq(K), Relation.EQUAL),
+        (K.eq(R), Relation.EQUAL),
+        ((R * 3 + 2).eq(K), Relation.EQUAL),
+        ((R * -1 + 2).eq(K), Relation.EQUAL),
+        (R < K, Relation.BELOW),
+        (R + 3 < K, Relation.BELOW),
+        (K < R, Relation.FROM),
+        ((R < K).logical_not(), Relation.FROM),
+        (R * -1 + 4 < K, Relation.FROM),
+        (K < R * -1 + 4, Relation.BELOW),
+    ],
+    ids=lambda x: x.render() if isinstance(x, UOp) else x.name,
+)
+def test_solving_a_condition(clause: UOp, relation: Relation) -> None:
+    found = solve(clause, R)
+    assert found is not None
+    assert found.relation is relation
+    for k in range(-30, 31):
+        env = {K: UOp.const(dtypes.int32, k)}
+        bound = value(found.value.substitute(env))
+        given_ = all(value(g.substitute(env)) for g in found.given)
+        for r in range(10):
+            here = {**env, R: UOp.const(dtypes.int32, r)}
+            says = {
+                Relation.EQUAL: r == bound,
+                Relation.BELOW: r < bound,
+                Relation.FROM: r >= bound,
+            }
+            assert value(clause.substitute(here)) == (says[relation] and given_)
+
+
+def test_conditions_that_could_wrap_around_are_left_alone() -> None:
+    loaded = kernels.pointer(1, 4, dtypes.int32).index(0).load()
+    assert solve(loaded > R + 3, R) is None
+    assert solve(loaded > R, R) is not None
+    assert solve((R * R).eq(K), R) is None
+    assert solve(R.cast(dtypes.float32).eq(1.0), R) is None
+
+
+@pytest.mark.parametrize("op", [Ops.ADD, Ops.MUL, Ops.MAX])
+def test_loops_without_effect_vanish(op: Ops) -> None:
+    x = UOp.variable("x", -3, 3)
+    made = collapse(UOp.sink(x.reduce(op, R)), CPU).src[0]
+    for v in (-3, 0, 2):
+        want = {Ops.ADD: 10 * v, Ops.MUL: v**10, Ops.MAX: v}[op]
+        assert value(made.substitute({x: UOp.const(dtypes.int32, v)})) == want
+
+
+def test_conjunctions_are_counted() -> None:
+    y = UOp.variable("y", -30, 30)
+    inside = (R < K) & (y > R).logical_not()
+    made = collapse(UOp.sink(inside.where(UOp.const(dtypes.int32, 2), 0).reduce(Ops.ADD, R)), CPU)
+    assert not made.ranges
+    for k, low in itertools.product((-5, 0, 4, 10, 30), repeat=2):
+        env = {K: UOp.const(dtypes.int32, k), y: UOp.const(dtypes.int32, low)}
+        got = value(made.src[0].substitute(env))
+        assert got == 2 * sum(low <= r < k for r in range(10))
+
+
+def test_targets_differ_only_in_data() -> None:
+    programs = {name: lower(kernels.total(64).ast, targets[name]) for name in ("sm_80", "sm_90")}
+    assert programs["sm_80"] is programs["sm_90"]
