@@ -49,7 +49,8 @@ class _Kernel:
         for u in self.listing.pointers:
             pointer = Operand(self.dialect.pointer(AddrSpace.GLOBAL), f"%data{u.arg}")
             only_read = "" if u in self.listing.stored else " readonly"
-            args.append(f"{pointer.type} noalias{only_read} align 16 {pointer.text}")
+            aligned = f" align {self.dialect.aligned}" if self.dialect.aligned else ""
+            args.append(f"{pointer.type} noalias{only_read}{aligned} {pointer.text}")
             self.w.bind(u, pointer)
         for u in self.listing.variables:
             value = Operand(type_of(u.dtype), "%arg." + re.sub(r"\W", "_", u.arg[0]))
@@ -145,10 +146,10 @@ class _Kernel:
 
     def _align(self, u: UOp, address: UOp) -> int:
         """Bytes that the address of a load or store of dtype u.dtype is a multiple of."""
-        item = memory_bytes(address)
+        item, widest = memory_bytes(address), self.dialect.aligned
         if address.op is not Ops.INDEX:
             return item
-        return item * self.listing.lanes_together(address.src[1], item, u.dtype.count, 16)
+        return item * self.listing.lanes_together(address.src[1], item, u.dtype.count, widest)
 
     def load(self, u: UOp) -> None:
         address = resolve(u.src[0])

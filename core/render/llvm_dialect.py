@@ -19,7 +19,9 @@ class Dialect:
 
     `spaces` maps address spaces to LLVM's numbers, `special` the prefix of a hardware index to the
     intrinsic that reads it (x, y or z is appended), `barrier` is the instructions of a barrier,
-    `half_fma` whether there is a fused multiply-add of float16.
+    `half_fma` whether there is a fused multiply-add of float16,
+    `aligned` the bytes that every buffer's address is a multiple of (0: those of its elements; a
+    CPU's buffers may be parts of arrays, and it reads unaligned vectors as fast).
     """
 
     triple: str
@@ -29,6 +31,7 @@ class Dialect:
     barrier: tuple[str, ...] = ()
     shared_global: bool = False
     half_fma: bool = False
+    aligned: int = 0
 
     def pointer(self, space: AddrSpace) -> str:
         """The pointer type for an address space."""
@@ -52,6 +55,7 @@ _amd = Dialect(
     ),
     shared_global=True,
     half_fma=True,
+    aligned=16,
 )
 
 

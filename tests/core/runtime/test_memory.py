@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import DeviceError, RunError
 from core.runtime.buffer import Buffer, buffer_of, buffers
@@ -17,9 +18,11 @@ from core.runtime.device import Device
 from core.runtime.host import ALIGN
 from core.runtime.memory import allocated
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
+from core.target import host_target
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp
+from tests.core.runtime.asts import add
 
 
 def test_copies_in_and_out() -> None:
@@ -140,3 +143,14 @@ def test_narrow_floats_by_their_bits(dtype: DType, theirs: Any) -> None:
     number = ~np.isnan(found)
     np.testing.assert_array_equal(to_memory(found, dtype)[number], bits[number])
     assert math.isnan(from_memory(to_memory(np.array([np.nan], np.float32), dtype), dtype)[0])
+
+
+def test_kernels_read_memory_of_any_alignment() -> None:
+    values = np.arange(1001, dtype=np.float32)[1:]
+    assert values.ctypes.data % 16
+    nodes = [UOp.new_buffer("CPU", 1000, dtypes.float32) for _ in range(3)]
+    for node in nodes[1:]:
+        buffers[node] = Buffer.share("CPU", values, dtypes.float32)
+    program = compile_kernel(add(1000), host_target())
+    Device["CPU"].load(program)([buffer_of(node).allocate() for node in nodes], {}, wait=True)
+    assert np.array_equal(buffer_of(nodes[0]).as_array(), 3 * values)

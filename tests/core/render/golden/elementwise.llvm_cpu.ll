@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @elementwise(ptr noalias align 16 %data0, ptr noalias readonly align 16 %data1, ptr noalias readonly align 16 %data2) #0 !dbg !2 {
+define void @elementwise(ptr noalias %data0, ptr noalias readonly %data1, ptr noalias readonly %data2) #0 !dbg !2 {
 entry:
   br label %enter4, !dbg !20
 enter4:
@@ -11,13 +11,13 @@ loop4:
 body4:
   %v6 = mul i32 %v4, 4, !dbg !22
   %v7 = getelementptr inbounds float, ptr %data1, i32 %v6, !dbg !23
-  %v8 = load <4 x float>, ptr %v7, align 16, !dbg !24
+  %v8 = load <4 x float>, ptr %v7, align 4, !dbg !24
   %v9 = getelementptr inbounds float, ptr %data2, i32 %v6, !dbg !25
-  %v10 = load <4 x float>, ptr %v9, align 16, !dbg !26
+  %v10 = load <4 x float>, ptr %v9, align 4, !dbg !26
   %v11 = fmul <4 x float> %v8, %v10, !dbg !27
   %v13 = fadd <4 x float> %v11, splat (float 1.500000e+00), !dbg !29
   %v14 = getelementptr inbounds float, ptr %data0, i32 %v6, !dbg !30
-  store <4 x float> %v13, ptr %v14, align 16, !dbg !31
+  store <4 x float> %v13, ptr %v14, align 4, !dbg !31
   br label %step4, !dbg !32
 step4:
   %next4 = add nsw i32 %v4, 1, !dbg !32

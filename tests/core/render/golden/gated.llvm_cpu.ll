@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @gated(ptr noalias align 16 %data0, ptr noalias readonly align 16 %data1) #0 !dbg !2 {
+define void @gated(ptr noalias %data0, ptr noalias readonly %data1) #0 !dbg !2 {
 entry:
   br label %enter3, !dbg !19
 enter3:
@@ -14,7 +14,7 @@ body3:
   %v7 = getelementptr inbounds float, ptr %data1, i32 %v6, !dbg !23
   br i1 %v5, label %read9, label %skip9, !dbg !25
 read9:
-  %v9 = load <4 x float>, ptr %v7, align 16, !dbg !25
+  %v9 = load <4 x float>, ptr %v7, align 4, !dbg !25
   br label %skip9, !dbg !25
 skip9:
   %v9.2 = phi <4 x float> [ %v9, %read9 ], [ splat (float -1.000000e+00), %body3 ], !dbg !25
@@ -25,7 +25,7 @@ read11:
 skip11:
   %v11.2 = phi float [ %v11, %read11 ], [ 7.000000e+00, %skip9 ], !dbg !27
   %v12 = getelementptr inbounds float, ptr %data0, i32 %v6, !dbg !28
-  store <4 x float> %v9.2, ptr %v12, align 16, !dbg !29
+  store <4 x float> %v9.2, ptr %v12, align 4, !dbg !29
   %v15 = and i32 %v3, 1, !dbg !31
   %v17 = icmp ne i32 %v15, 0, !dbg !33
   br i1 %v17, label %then18, label %done18, !dbg !34

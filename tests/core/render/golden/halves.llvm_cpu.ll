@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @halves(ptr noalias align 16 %data0, ptr noalias align 16 %data1, ptr noalias readonly align 16 %data2) #0 !dbg !2 {
+define void @halves(ptr noalias %data0, ptr noalias %data1, ptr noalias readonly %data2) #0 !dbg !2 {
 entry:
   br label %enter4, !dbg !20
 enter4:
@@ -11,7 +11,7 @@ loop4:
 body4:
   %v5 = mul i32 %v4, 8, !dbg !21
   %v6 = getelementptr inbounds half, ptr %data2, i32 %v5, !dbg !22
-  %v7 = load <8 x half>, ptr %v6, align 16, !dbg !23
+  %v7 = load <8 x half>, ptr %v6, align 2, !dbg !23
   %v8 = fpext <8 x half> %v7 to <8 x float>, !dbg !24
   %v9 = bitcast <8 x float> %v8 to <8 x i32>, !dbg !25
   %v9.2 = lshr <8 x i32> %v9, splat (i32 16), !dbg !25
@@ -25,10 +25,10 @@ body4:
   %v9.10 = trunc <8 x i32> %v9.9 to <8 x i16>, !dbg !25
   %v9.11 = bitcast <8 x i16> %v9.10 to <8 x bfloat>, !dbg !25
   %v10 = getelementptr inbounds bfloat, ptr %data1, i32 %v5, !dbg !26
-  store <8 x bfloat> %v9.11, ptr %v10, align 16, !dbg !27
+  store <8 x bfloat> %v9.11, ptr %v10, align 2, !dbg !27
   %v13 = fadd <8 x half> %v7, splat (half 0xH3555), !dbg !29
   %v14 = getelementptr inbounds half, ptr %data0, i32 %v5, !dbg !30
-  store <8 x half> %v13, ptr %v14, align 16, !dbg !31
+  store <8 x half> %v13, ptr %v14, align 2, !dbg !31
   br label %step4, !dbg !32
 step4:
   %next4 = add nsw i32 %v4, 1, !dbg !32

@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @matrix_vector(ptr noalias align 16 %data0, ptr noalias readonly align 16 %data1, ptr noalias readonly align 16 %data2) #0 !dbg !2 {
+define void @matrix_vector(ptr noalias %data0, ptr noalias readonly %data1, ptr noalias readonly %data2) #0 !dbg !2 {
 entry:
   %v5 = alloca [1 x float], align 16, !dbg !21
   br label %enter4, !dbg !20

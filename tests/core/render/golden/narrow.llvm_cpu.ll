@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @narrow(ptr noalias align 16 %data0, ptr noalias align 16 %data1, ptr noalias readonly align 16 %data2, ptr noalias readonly align 16 %data3) #0 !dbg !2 {
+define void @narrow(ptr noalias %data0, ptr noalias %data1, ptr noalias readonly %data2, ptr noalias readonly %data3) #0 !dbg !2 {
 entry:
   br label %enter5, !dbg !21
 enter5:
@@ -11,16 +11,16 @@ loop5:
 body5:
   %v7 = mul i32 %v5, 4, !dbg !23
   %v8 = getelementptr inbounds i8, ptr %data2, i32 %v7, !dbg !24
-  %v9 = load <4 x i8>, ptr %v8, align 4, !dbg !25
+  %v9 = load <4 x i8>, ptr %v8, align 1, !dbg !25
   %v10 = getelementptr inbounds i8, ptr %data3, i32 %v7, !dbg !26
-  %v11 = load <4 x i8>, ptr %v10, align 4, !dbg !27
+  %v11 = load <4 x i8>, ptr %v10, align 1, !dbg !27
   %v13 = add <4 x i8> %v9, %v11, !dbg !29
   %v15 = icmp slt <4 x i8> %v13, splat (i8 0), !dbg !31
   %v16 = getelementptr inbounds i8, ptr %data1, i32 %v7, !dbg !32
   %v17 = zext <4 x i1> %v15 to <4 x i8>, !dbg !33
-  store <4 x i8> %v17, ptr %v16, align 4, !dbg !33
+  store <4 x i8> %v17, ptr %v16, align 1, !dbg !33
   %v18 = getelementptr inbounds i8, ptr %data0, i32 %v7, !dbg !34
-  store <4 x i8> %v13, ptr %v18, align 4, !dbg !35
+  store <4 x i8> %v13, ptr %v18, align 1, !dbg !35
   br label %step5, !dbg !36
 step5:
   %next5 = add nsw i32 %v5, 1, !dbg !36

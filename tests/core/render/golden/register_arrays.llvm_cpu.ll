@@ -1,12 +1,12 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @register_arrays(ptr noalias align 16 %data0, ptr noalias readonly align 16 %data1) #0 !dbg !2 {
+define void @register_arrays(ptr noalias %data0, ptr noalias readonly %data1) #0 !dbg !2 {
 entry:
   %v2 = alloca [4 x float], align 16, !dbg !18
   %v3 = alloca [8 x float], align 16, !dbg !19
   %v5 = getelementptr inbounds float, ptr %data1, i32 0, !dbg !21
-  %v6 = load <4 x float>, ptr %v5, align 16, !dbg !22
+  %v6 = load <4 x float>, ptr %v5, align 4, !dbg !22
   %v7 = getelementptr inbounds float, ptr %v2, i32 0, !dbg !23
-  store <4 x float> %v6, ptr %v7, align 16, !dbg !24
+  store <4 x float> %v6, ptr %v7, align 4, !dbg !24
   br label %enter10, !dbg !26
 enter10:
   br label %loop10, !dbg !26

@@ -1,5 +1,5 @@
 target triple = "x86_64-unknown-linux-gnu"
-define void @variable_loop(ptr noalias align 16 %data0, i32 %arg.n) #0 !dbg !2 {
+define void @variable_loop(ptr noalias %data0, i32 %arg.n) #0 !dbg !2 {
 entry:
   %v2 = alloca [1 x i32], align 16, !dbg !18
   %v4 = getelementptr inbounds i32, ptr %v2, i32 0, !dbg !20
