@@ -1,4 +1,4 @@
-import { runnerImport, type Plugin } from "vite";
+import { runnerImport, type Connect, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 /** Development only: answers /api from the fixtures, so that the page runs without the server. */
@@ -7,8 +7,9 @@ const fixtures: Plugin = {
   apply: "serve",
   async configureServer(server) {
     // Loaded by path, not imported: a build must not need the tests.
-    const { module } =
-      await runnerImport<typeof import("./test/dev/server.ts")>("./test/dev/server.ts");
+    const { module } = await runnerImport<{ answer: Connect.SimpleHandleFunction }>(
+      "./test/dev/server.ts",
+    );
     server.middlewares.use("/api", module.answer);
   },
 };

@@ -52,7 +52,15 @@ function ownsKey(target: EventTarget | null, name: string): boolean {
 export function onKeyDown(e: KeyboardEvent): void {
   const name = keyName(e);
   if (overlay.peek() && name !== "Escape" && name !== "Ctrl K") return;
-  if (typing(e.target) && !e.ctrlKey && !e.metaKey && name !== "F6" && name !== "Shift F6") return;
+  if (
+    typing(e.target) &&
+    !overlay.peek() &&
+    !e.ctrlKey &&
+    !e.metaKey &&
+    name !== "F6" &&
+    name !== "Shift F6"
+  )
+    return;
   if (ownsKey(e.target, name)) return;
   const command = commandFor(name, letterKeys.peek());
   if (!command) return;

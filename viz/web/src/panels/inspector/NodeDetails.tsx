@@ -29,8 +29,10 @@ export function NodeDetails({ slot }: { slot: number }) {
     return (
       <div class="sec">
         <h3>Selected node</h3>
-        <span class="t2">It is not in the graph at this step.</span>
-        <History slot={slot} />
+        <p class="t2">It is not in the graph at this step.</p>
+        <div class="hist-head">
+          <History slot={slot} />
+        </div>
       </div>
     );
   const change = changeOf(slot, was, now);

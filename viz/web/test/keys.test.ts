@@ -1,0 +1,47 @@
+// @vitest-environment jsdom
+import { beforeAll, describe, expect, it, vi } from "vitest";
+
+// jsdom has no media queries; the theme asks for one when it loads.
+beforeAll(() => {
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined }));
+});
+
+const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  shiftKey: false,
+  ...more,
+});
+
+describe("keys", () => {
+  it("have one name per press, whatever the layout needs Shift for", async () => {
+    const { keyName } = await import("../src/app/keys");
+    expect(keyName(press("n"))).toBe("N");
+    expect(keyName(press("N", { shiftKey: true }))).toBe("Shift N");
+    expect(keyName(press("?", { shiftKey: true }))).toBe("?");
+    expect(keyName(press("{", { shiftKey: true }))).toBe("{");
+    expect(keyName(press("k", { metaKey: true }))).toBe("Ctrl K");
+    expect(keyName(press("F6", { shiftKey: true }))).toBe("Shift F6");
+    expect(keyName(press("ArrowLeft", { altKey: true }))).toBe("Alt ArrowLeft");
+  });
+
+  it("name every command at most once", async () => {
+    const { commands } = await import("../src/app/commands");
+    const keys = commands.flatMap((c) => c.keys);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(new Set(commands.map((c) => c.id)).size).toBe(commands.length);
+    expect(new Set(commands.map((c) => c.title)).size).toBe(commands.length);
+  });
+
+  it("leave out single letters when these are turned off", async () => {
+    const { commandFor } = await import("../src/app/keys");
+    expect(commandFor("N", true)?.id).toBe("match");
+    expect(commandFor("N", false)).toBeUndefined();
+    expect(commandFor("Shift N", false)).toBeUndefined();
+    expect(commandFor("?", false)).toBeUndefined();
+    expect(commandFor("ArrowRight", false)?.id).toBe("next");
+    expect(commandFor("Ctrl K", false)?.id).toBe("palette");
+  });
+});
