@@ -42,7 +42,7 @@ def test_kernel_asts() -> None:
     load = UOp(Ops.LOAD, dtypes.float32, (data.view(st),))
     verify(UOp.sink(out.view(st).store(load + one), arg=KernelInfo()), ast_spec, "ast")
     wrong = UOp(Ops.LOAD, dtypes.int32, (data.view(st),))
-    with pytest.raises(SpecError, match="has the global.s element dtype"):
+    with pytest.raises(SpecError, match="the global's element dtype"):
         verify(UOp.sink(wrong), ast_spec, "ast")
     with pytest.raises(SpecError, match="UNIQUE is not allowed here"):
         verify(UOp.sink(UOp.new_buffer("CPU", 3, dtypes.int32)), ast_spec, "ast")
