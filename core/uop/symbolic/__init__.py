@@ -5,6 +5,7 @@ Never changes the value of a graph where that value is used.
 
 from core.uop.rewrite import graph_rewrite
 from core.uop.symbolic.collapse import collapse
+from core.uop.symbolic.floor import floor_divide, floor_remainder
 from core.uop.symbolic.layers import symbolic, symbolic_index, symbolic_simple
 from core.uop.symbolic.valid import gated, given, simplify_valid
 from core.uop.uop import UOp
@@ -17,6 +18,8 @@ def simplify(u: UOp) -> UOp:
 
 __all__ = [
     "collapse",
+    "floor_divide",
+    "floor_remainder",
     "gated",
     "given",
     "simplify",
