@@ -210,5 +210,5 @@ class Joining(Linear):
             for k, v in enumerate(vectors)
         ]
         if indexing == "xy" and len(grids) > 1:
-            grids = [g.transpose(0, 1) for g in (grids[1], grids[0], *grids[2:])]
+            grids[:2] = grids[1::-1]
         return tuple(grids)

@@ -4,6 +4,7 @@ gradients for a fixed cotangent. Knows no operation.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from core import Tensor
 
 settings.register_profile(
     "conformance",
-    max_examples=12,
+    max_examples=int(os.environ.get("CONFORMANCE_EXAMPLES", "12")),
     deadline=None,
     derandomize=False,
     print_blob=True,
