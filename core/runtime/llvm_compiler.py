@@ -56,7 +56,7 @@ def machine_of(target: Target, native: bool = False) -> Machine:
 
 
 @lru_cache(maxsize=32)
-def _target_machine(machine: Machine, jit: bool) -> Any:
+def _target_machine(machine: Machine) -> Any:
     _initialised()
     try:
         found = llvm.Target.from_triple(machine.triple)
@@ -66,12 +66,17 @@ def _target_machine(machine: Machine, jit: bool) -> Any:
             hint="install the llvmlite wheel from the package index",
         ) from error
     return found.create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small", jit=jit
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="small"
     )
 
 
-def _optimised(text: str, machine: Any, name: str) -> Any:
-    """The module of `text` after LLVM's standard pipeline. Raises CompileError for bad IR."""
+@lru_cache(maxsize=4)  # a kernel that is watched is made into assembly, then into an object
+def _optimised(text: str, description: Machine, name: str) -> Any:
+    """The module of `text` after LLVM's standard pipeline. Raises CompileError for bad IR.
+
+    Loops are not unrolled: the kernel's own passes have done that where it pays.
+    """
+    machine = _target_machine(description)
     try:
         module = llvm.parse_assembly(text)
         module.verify()
@@ -85,6 +90,7 @@ def _optimised(text: str, machine: Any, name: str) -> Any:
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
+    options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
@@ -93,9 +99,8 @@ def _optimised(text: str, machine: Any, name: str) -> Any:
 def assembly(text: str, name: str, target: Target) -> str:
     """Assembly text of the IR `text` for `target`, with `.loc` directives. Raises CompileError."""
     with _lock:
-        native = target == host_target()
-        machine = _target_machine(machine_of(target, native), False)
-        return machine.emit_assembly(_optimised(text, machine, name))
+        machine = machine_of(target, native=target == host_target())
+        return _target_machine(machine).emit_assembly(_optimised(text, machine, name))
 
 
 class Loaded:
@@ -111,15 +116,15 @@ _numbers: Final = itertools.count()
 
 @lru_cache(maxsize=1)
 def _jit() -> Any:
-    return llvm.create_lljit_compiler(_target_machine(machine_of(host_target(), True), True))
+    return llvm.create_lljit_compiler(_target_machine(machine_of(host_target(), native=True)))
 
 
 @lru_cache(maxsize=4096)
 def load(text: str, name: str) -> Loaded:
     """Compiles the IR `text` for this processor and loads function `name`. Raises CompileError."""
     with _lock:
-        machine = _target_machine(machine_of(host_target(), True), True)
-        code = machine.emit_object(_optimised(text, machine, name))
+        machine = machine_of(host_target(), native=True)
+        code = _target_machine(machine).emit_object(_optimised(text, machine, name))
         builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         builder.add_current_process()
         try:
