@@ -54,7 +54,10 @@ const SHORT: Record<string, string> = {
   DEFINE_REG: "REG",
   DEFINE_VAR: "VAR",
   REDUCE_AXIS: "REDUCE",
-  CONTIGUOUS_BACKWARD: "CONTIG_BW",
+  CONTIGUOUS: "CONTIG",
+  CONTIGUOUS_BACKWARD: "CONTIG BW",
+  RECIPROCAL: "RECIP",
+  VECTORIZE: "VECTOR",
 };
 
 /** The op's name where room is short. */

@@ -29,19 +29,11 @@ export interface Layout {
   width: number;
 }
 
-/** up or down, after whom, with sorting or with the order kept */
-const SWEEPS: readonly [boolean, "users" | "sources" | "both", boolean][] = [
-  [true, "users", true],
-  [false, "sources", true],
-  [true, "users", true],
-  [false, "both", true],
-  [true, "both", true],
-  [false, "both", true],
-  [true, "both", true],
-  [false, "both", false],
-  [true, "both", false],
-  [false, "both", false],
-];
+/** Sweeps that look one way, both ways, and both ways with the order kept. */
+const ONE_SIDED = 9;
+const TWO_SIDED = 6;
+const IN_ORDER = 3;
+
 
 /** Lays out in parts; yields the share done, 0..1. */
 export function* layered(input: LayoutInput): Generator<number, Layout> {
@@ -54,9 +46,12 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
   for (let r = 0; r + 1 < rows.first.length; r++)
     rows.nodes.subarray(rows.first[r], rows.first[r + 1]).sort((a, b) => x[a]! - x[b]! || a - b);
   const sweeper = new Sweeper(g, rows, x);
-  for (let i = 0; i < SWEEPS.length; i++) {
-    sweeper.sweep(...SWEEPS[i]!);
-    yield 0.3 + (0.3 * i) / SWEEPS.length;
+  const sweeps = ONE_SIDED + TWO_SIDED + IN_ORDER;
+  for (let i = 0; i < sweeps; i++) {
+    const up = i % 2 === 0;
+    const side = i >= ONE_SIDED ? "both" : up ? "users" : "sources";
+    sweeper.sweep(up, side, i < ONE_SIDED + TWO_SIDED);
+    yield 0.3 + (0.3 * i) / sweeps;
   }
   if (LocalSearch.fits(g))
     for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;

@@ -1,7 +1,7 @@
 /**
  * Order and x of the nodes of every row.
  *
- * First x from a spanning tree (each node under its farthest user), then a fixed number of
+ * First x from a spanning tree (each node under its nearest user), then a fixed number of
  * sweeps: sort a row by the mean x of its neighbours and remove overlaps by pooling adjacent
  * violators (isotonic regression: Ayer et al., 1955). Never changes a node's row, never lets two
  * boxes of a row overlap, takes time near-linear in nodes and edges.
@@ -42,14 +42,14 @@ export function rowsOf(row: Int32Array): Rows {
   return { first, nodes };
 }
 
-/** x from a walk of the tree in which each node hangs under its farthest user. */
+/** x from a walk of the tree in which each node hangs under its nearest user. */
 export function treeX(g: LayoutGraph, row: Int32Array): Float64Array {
   const { n, nearUsers, nearSrcs } = g;
   const parent = new Int32Array(n).fill(-1);
   for (let v = 0; v < n; v++)
     for (let j = nearUsers.first[v]!; j < nearUsers.first[v + 1]!; j++) {
       const u = nearUsers.to[j]!;
-      if (parent[v]! < 0 || row[u]! > row[parent[v]!]!) parent[v] = u;
+      if (parent[v]! < 0 || row[u]! < row[parent[v]!]!) parent[v] = u;
     }
   const key = new Float64Array(n);
   for (let u = 0; u < n; u++)
@@ -132,12 +132,10 @@ export function sortRange(list: Int32Array, from: number, to: number, key: Float
 /** The x nearest to what the nodes of a row want, at least `COLUMN` apart, in their order. */
 export class Spreader {
   private readonly value: Float64Array;
-  private readonly weight: Float64Array;
   private readonly size: Int32Array;
 
   constructor(longestRow: number) {
     this.value = new Float64Array(longestRow);
-    this.weight = new Float64Array(longestRow);
     this.size = new Int32Array(longestRow);
   }
 
@@ -146,22 +144,19 @@ export class Spreader {
     from: number,
     to: number,
     want: Float64Array,
-    weigh: Float64Array,
     x: Float64Array,
   ): void {
-    const { value, weight, size } = this;
+    const { value, size } = this;
     let blocks = 0;
     for (let i = from; i < to; i++) {
       const v = nodes[i]!;
       value[blocks] = want[v]! - (i - from) * COLUMN;
-      weight[blocks] = weigh[v]!;
       size[blocks] = 1;
       while (blocks > 0 && value[blocks - 1]! > value[blocks]!) {
-        const w = weight[blocks - 1]! + weight[blocks]!;
+        const both = size[blocks - 1]! + size[blocks]!;
         value[blocks - 1] =
-          (value[blocks - 1]! * weight[blocks - 1]! + value[blocks]! * weight[blocks]!) / w;
-        weight[blocks - 1] = w;
-        size[blocks - 1]! += size[blocks]!;
+          (value[blocks - 1]! * size[blocks - 1]! + value[blocks]! * size[blocks]!) / both;
+        size[blocks - 1] = both;
         blocks--;
       }
       blocks++;
@@ -178,7 +173,6 @@ type Side = "users" | "sources" | "both";
 export class Sweeper {
   private readonly spreader: Spreader;
   private readonly want: Float64Array;
-  private readonly weigh: Float64Array;
   private readonly pull: Float64Array;
 
   constructor(
@@ -191,12 +185,10 @@ export class Sweeper {
       longest = Math.max(longest, rows.first[r + 1]! - rows.first[r]!);
     this.spreader = new Spreader(longest);
     this.want = new Float64Array(g.n);
-    this.weigh = new Float64Array(g.n);
     // A node with many neighbours says little about where one of them belongs.
     this.pull = new Float64Array(g.n);
     for (let v = 0; v < g.n; v++) {
       const degree = this.degree(g.nearSrcs, v) + this.degree(g.nearUsers, v);
-      this.weigh[v] = 1 + degree;
       this.pull[v] = 1 / Math.sqrt(Math.max(1, degree - 2));
     }
   }
@@ -210,7 +202,7 @@ export class Sweeper {
       const to = rows.first[r + 1]!;
       for (let i = from; i < to; i++) want[rows.nodes[i]!] = this.wanted(rows.nodes[i]!, side);
       if (sort) sortRange(rows.nodes, from, to, want);
-      this.spreader.spread(rows.nodes, from, to, want, this.weigh, x);
+      this.spreader.spread(rows.nodes, from, to, want, x);
     }
   }
 

@@ -18,10 +18,17 @@ const CLEAR = 7;
 /** Rails in one lane keep this distance, px. */
 const LANE = 6;
 /** Rows looked at for one rail; more are sampled evenly. */
-const ROWS_SEEN = 48;
-const CANDIDATES = 28;
+const ROWS_SEEN = 40;
+/** Places tried for a rail: many where a reader follows single edges, few in large graphs. */
+const CANDIDATES = 48;
+const FEW_CANDIDATES = 24;
+const MANY_NODES = 3000;
+/** Boxes beside the one in the way that are tried as well. */
+const REACH = 3;
 /** A box hit is worth this much way, px. */
 const HIT = 1200;
+/** A rail with less way than this and no hit is taken without trying others, px. */
+const GOOD = 2 * COLUMN;
 
 /** x of the rail of each node, NaN where it has none. */
 export function rails(
@@ -34,6 +41,10 @@ export function rails(
   const lanes = new Lanes();
   const users: number[] = [];
   const candidates: number[] = [];
+  const most = g.n > MANY_NODES ? FEW_CANDIDATES : CANDIDATES;
+  const offer = (c: number): void => {
+    if (candidates.length < most && !candidates.includes(c)) candidates.push(c);
+  };
   for (let v = 0; v < g.n; v++) {
     users.length = 0;
     let last = 0;
@@ -46,38 +57,56 @@ export function rails(
     if (!users.length) continue;
     const from = row[v]! + 1;
     const step = Math.max(1, Math.ceil((last - from) / ROWS_SEEN));
-    candidates.length = 0;
-    const offer = (c: number): void => {
-      if (candidates.length < CANDIDATES && !candidates.includes(c)) candidates.push(c);
-    };
-    offer(x[v]!);
-    for (const u of users.slice(0, 4)) offer(x[u]!);
-    for (const start of candidates.slice()) {
-      for (let r = from; r < last && candidates.length < CANDIDATES; r += step) {
-        const i = nearest(rows, r, x, start);
-        if (i < 0) continue;
-        const c = x[rows.nodes[i]!]!;
-        if (Math.abs(c - start) >= COLUMN) continue;
-        offer(c - COLUMN / 2);
-        offer(c + COLUMN / 2);
-      }
-    }
     let best = Infinity;
-    for (const c of candidates) {
+    const weigh = (c: number): void => {
       let cost = Math.abs(c - x[v]!);
       for (const u of users) cost += Math.abs(c - x[u]!) / users.length;
       for (let r = from; r < last && cost < best; r += step) {
         const i = nearest(rows, r, x, c);
         if (i >= 0 && Math.abs(x[rows.nodes[i]!]! - c) < BOX_W / 2 + CLEAR) cost += HIT;
       }
-      if (cost < best) {
-        best = cost;
-        rail[v] = c;
-      }
+      if (cost >= best) return;
+      best = cost;
+      rail[v] = c;
+    };
+    candidates.length = 0;
+    offer(x[v]!);
+    for (const u of users.slice(0, 4)) offer(x[u]!);
+    const starts = candidates.slice();
+    starts.forEach(weigh);
+    if (best >= GOOD) {
+      offerBeside(rows, x, starts, from, last, step, offer, () => candidates.length >= most);
+      candidates.slice(starts.length).forEach(weigh);
     }
     rail[v] = lanes.take(rail[v]!, from, last);
   }
   return rail;
+}
+
+/** Offers the lanes beside the boxes that are in the way of `starts`, near boxes first. */
+function offerBeside(
+  rows: Rows,
+  x: Float64Array,
+  starts: readonly number[],
+  from: number,
+  last: number,
+  step: number,
+  offer: (c: number) => void,
+  full: () => boolean,
+): void {
+  for (let reach = 0; reach < REACH; reach++)
+    for (const start of starts)
+      for (let r = from; r < last; r += step) {
+        if (full()) return;
+        const i = nearest(rows, r, x, start);
+        if (i < 0) continue;
+        for (const k of reach ? [i - reach, i + reach] : [i]) {
+          if (k < rows.first[r]! || k >= rows.first[r + 1]!) continue;
+          const c = x[rows.nodes[k]!]!;
+          offer(c - COLUMN / 2);
+          offer(c + COLUMN / 2);
+        }
+      }
 }
 
 /** Index in `rows.nodes` of the node of row r nearest to x, -1 in an empty row. */
