@@ -1,0 +1,212 @@
+"""The documents say what the code says, and their snippets run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import Context, Tensor
+from core.helpers import Flag, Text
+from core.passes.pipeline import PASSES
+from core.uop import Ops
+from core.uop.observe import NullObserver, observing
+from tests.docs.generate import documents, generated, parts_in
+from tests.docs.tables import (
+    MEANINGS,
+    PARTS,
+    ROOT,
+    columns,
+    commands,
+    modules,
+    op_docs,
+    routes,
+    rule_sets,
+)
+from viz import cli, schema
+
+DOCUMENTS = documents()
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def read(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return [body for kind, body in FENCE.findall(text) if kind == language]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_generated_parts_are_up_to_date(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert generated(text) == text, "run: python -m tests.docs.generate"
+
+
+def test_every_generated_part_is_in_a_document() -> None:
+    used = [part for path in DOCUMENTS for part in parts_in(path.read_text(encoding="utf-8"))]
+    assert sorted(used) == sorted(PARTS)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_snippets_run(path: Path, tmp_path: Path) -> None:
+    snippets = blocks(path.read_text(encoding="utf-8"), "python")
+    if not snippets:
+        return
+    script = tmp_path / "snippets.py"
+    script.write_text("\n".join(snippets), encoding="utf-8")
+    ours = ("VIZ", "UOPVIZ", "DEV")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script.name],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_commands_are_understood(path: Path) -> None:
+    for block in blocks(path.read_text(encoding="utf-8"), "sh"):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                words = words[1:]
+            if words[:1] == ["uopviz"] and words[1:] not in (["--version"], ["--help"]):
+                cli._parser().parse_args(words[1:])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_links_lead_somewhere(path: Path) -> None:
+    for link in LINK.findall(path.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        assert target.exists(), link
+        if anchor:
+            titles = HEADING.findall(target.read_text(encoding="utf-8"))
+            slugs = [re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles]
+            assert anchor in slugs, link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_named_files_exist(path: Path) -> None:
+    """A file of this repository that a document names in code is there."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    for found in re.findall(r"`((?:core|viz|tests|docs|examples)/[\w./-]+)`", text):
+        assert (ROOT / found).exists(), found
+
+
+def test_every_op_has_one_meaning() -> None:
+    said = op_docs()
+    assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}
+    assert not [op.name for op in MEANINGS if op.name in said], "said in core/uop/ops.py now"
+
+
+def test_every_rule_has_an_equation() -> None:
+    missing = [r.name for matcher, _, _ in rule_sets() for r in matcher.rules if not r.equation]
+    assert not missing
+
+
+def test_every_rule_set_has_a_name() -> None:
+    assert not [f"{module}.{name}" for m, module, name in rule_sets() if not m.name]
+
+
+def test_every_pass_states_its_contract() -> None:
+    text = read("passes.md")
+    assert all(f"`{step.name}`" in text and step.contract in text for step in PASSES)
+
+
+def test_schedule_passes_are_those_that_run() -> None:
+    class Names(NullObserver):
+        def __init__(self) -> None:
+            self.depth, self.seen = 0, list[str]()
+
+        def rewrite_begin(self, name: str, *rest: object) -> None:
+            if not self.depth:
+                self.seen.append(name)
+            self.depth += 1
+
+        def rewrite_end(self, *rest: object) -> None:
+            self.depth -= 1
+
+    with observing(Names()) as names, Context(OPT=3):
+        (Tensor.ones(4, 4).contiguous().sum(axis=1) + 1).schedule()
+    section = read("passes.md").partition("## From kernel AST")[0]
+    documented = re.findall(r"^\| `([^`]+)` \| `\w+\.py`", section, re.MULTILINE)
+    assert documented == names.seen
+
+
+@pytest.mark.parametrize("flag", sorted({*Flag.table, *Text.table}))
+def test_every_variable_is_documented(flag: str) -> None:
+    assert f"| `{flag}` |" in read("environment.md")
+
+
+def test_every_variable_that_is_read_is_documented() -> None:
+    """Names that look like this project's variables, anywhere in the code."""
+    text = read("environment.md")
+    found: set[str] = set()
+    for path in [*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/*.py"), *ROOT.glob("viz/server/*.py")]:
+        found |= set(re.findall(r"\"(VIZ|(?:UOP)?VIZ_[A-Z_]+)\"", path.read_text("utf-8")))
+    assert {"VIZ", "UOPVIZ_PORT"} <= found
+    assert not [name for name in found if f"`{name}`" not in text]
+
+
+def test_every_command_is_documented() -> None:
+    text = read("cli.md")
+    assert commands()
+    assert all(f"### `uopviz {name}`" in text for name in commands())
+
+
+def test_every_route_is_documented_and_says_what_it_answers() -> None:
+    text = read("http.md")
+    found = routes()
+    assert len(found) > 10
+    for method, path, doc in found:
+        assert doc, path
+        shown = path.replace("<", "{").replace(">", "}")
+        assert f"| {method} | `{shown}` |" in text
+
+
+@pytest.mark.parametrize("table", schema.TABLES)
+def test_every_column_of_a_trace_is_documented(table: str) -> None:
+    text = read("trace-format.md")
+    start = text.index(f"`{table}`: ")
+    following = [text.find(f"`{t}`: ", start + 1) for t in schema.TABLES]
+    ends = [end for end in (*following, text.index("## Blocks")) if end > start]
+    section = text[start : min(ends)]
+    assert not [name for name in columns()[table] if f"`{name}`" not in section]
+
+
+def test_every_key_and_packed_column_is_documented() -> None:
+    text = read("trace-format.md")
+    packed = (
+        *schema.META,
+        *schema.NODE_COLUMNS,
+        *schema.EVENT_COLUMNS,
+        *schema.LAUNCH_COLUMNS,
+        *schema.MEMORY_COLUMNS,
+    )
+    assert not [name for name in packed if f"`{name}`" not in text]
+    assert f"Version {schema.VERSION}." in text
+    assert f"0x{schema.APPLICATION_ID:X}".lower() in text.lower()
+
+
+def test_every_module_says_what_it_does() -> None:
+    assert not [m.__name__ for m in modules() if not (m.__doc__ or "").strip()]
