@@ -22,6 +22,7 @@ from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.optimize import optimize
 from core.passes.reduce import reduce
+from core.passes.stage import stage
 from core.target import Target
 from core.uop import UOp, graph_rewrite
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -52,6 +53,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("simplify", simplify, "no symbolic rule applies"),
     Pass("optimize", optimize, "loops have their final kinds; their numbers order the nest"),
     Pass("simplify", simplify, "no symbolic rule applies"),
+    Pass("stage", stage, "no reduce reads far-apart memory anew in each pass of the inner loop"),
     Pass("expand", expand, "no UPCAST or UNROLL loop: their iterations are lanes of vectors"),
     Pass("grouped", grouped, "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers"),
     Pass("gpudims", gpudims, "no parallel loop on a GPU: SPECIAL indices"),

@@ -92,7 +92,7 @@ def for_vectors(t: Tuner) -> None:
     registers = t.kernel.target.registers * 3 // 4
     across = next((r for r in reversed(t.outer) if neighbours(r, stores)
                    and contiguous(r, stores + loads)), None)  # fmt: skip
-    tile = reusable(t, loads) if t.inner else []
+    tile = [r for r in reusable(t, loads) if r is not across] if t.inner else []
     if across is not None:
         vectors = max(1, upcast_lanes(t, across, lanes) // lanes)
         if t.inner and not tile:

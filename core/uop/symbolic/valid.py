@@ -153,7 +153,9 @@ def load_never_valid(x: UOp) -> UOp:
 
 @rule(UPat.var("c", dtypes.bool).where(UPat.var("x", dtypes.ints), UPat.var("y")))
 def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """c ? x : y -> c ? (x where c holds) : y"""
+    """c ? x : y -> c ? (x where c holds) : y  when x loads nothing, for loads happen in any case"""
+    if any(u.op is Ops.LOAD for u in x.toposort()):
+        return None
     simpler = given(x, c)
     return c.where(simpler, y) if simpler is not x else None
 

@@ -283,6 +283,7 @@ CASES: tuple[Callable[[], Case], ...] = (
     lambda: total(300),
     lambda: matmul(8, 32, 8),
     lambda: matmul(3, 5, 7, relu=False),
+    lambda: matmul(32, 128, 6),
     lambda: matmul(8, 1, 32),
     lambda: matmul(1, 16, 64),
     lambda: conv(2, 4, 6),

@@ -125,6 +125,8 @@ def test_padding_works_on_every_kind_of_loop() -> None:
     pads = [Opt(OptOps.PADTO, 0, 4), Opt(OptOps.PADTO, 1, 4), Opt(OptOps.PADTO, 2, 4)]
     execute(kernels.matmul(3, 5, 7), CPU, pads)
     execute(kernels.row_sum(3, 7, Ops.MAX), GPU, [Opt(OptOps.PADTO, 1, 4)])
+    # the condition in the sum implies the gate of the load, which must stay all the same
+    execute(kernels.cumsum(6), CPU, [Opt(OptOps.PADTO, 1, 4)])
 
 
 def test_adjacent_loops_merge() -> None:

@@ -74,6 +74,13 @@ def test_matmul_on_vectors_is_a_register_tile() -> None:
     assert count(program, Ops.RANGE) == 3
 
 
+def test_a_panel_that_rows_read_again_is_copied_first() -> None:
+    program = lower_kernel(kernels.matmul(32, 128, 6).ast, CPU)
+    assert count(program, Ops.DEFINE_LOCAL) == 1
+    assert [u.src[0].arg for u in program if u.op is Ops.RANGE] == [8, 6, 8, 6]
+    assert count(lower_kernel(kernels.matmul(32, 16, 6).ast, CPU), Ops.DEFINE_LOCAL) == 0
+
+
 def test_gather_has_no_loop_over_rows() -> None:
     program = lower_kernel(kernels.one_hot_gather(1000, 8, 6).ast, CPU)
     assert all(u.src[0].arg < 1000 for u in program if u.op is Ops.RANGE)
