@@ -3,7 +3,7 @@ import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { go, goStep, select, toggleNodeFilter } from "../../app/actions";
-import { count, place, plural } from "../../app/format";
+import { count, place, plural, short } from "../../app/format";
 import { bundle, currentStep, ruleName, sides, step, view } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Bundle } from "../../data/types";
@@ -150,16 +150,33 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
   );
 }
 
-const AXIS_CLASS: Record<string, string> = { g: "g", l: "l", r: "r0", u: "u" };
+/** Range letters: colour class and what runs that way. */
+const AXES: Readonly<Partial<Record<string, [string, string]>>> = {
+  L: ["t2", "loop"],
+  R: ["r0", "reduce"],
+  g: ["g", "global"],
+  l: ["l", "local"],
+  w: ["l", "warp"],
+  t: ["g", "thread"],
+  G: ["r0", "group reduce"],
+  u: ["u", "upcast"],
+  U: ["u", "unroll"],
+  r: ["r0", "reduce"],
+};
 
 function Ranges({ text }: { text: string }) {
   return (
-    <span class="mono">
-      {text.split(" ").map((r, i) => (
-        <span key={i} class={AXIS_CLASS[r[0] ?? ""]}>
-          {r}{" "}
-        </span>
-      ))}
+    <span class="row wrap list">
+      {short(text, 400)
+        .split(" ")
+        .map((r, i) => {
+          const [name, word] = AXES[r[0] ?? ""] ?? ["", ""];
+          return (
+            <span key={i} class="nw">
+              <span class={`mono ${name}`}>{r}</span> <span class="t3">{word}</span>
+            </span>
+          );
+        })}
     </span>
   );
 }

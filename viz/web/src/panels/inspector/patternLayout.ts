@@ -38,14 +38,13 @@ export interface PatDrawing {
 const ROW = 40;
 const GAP = 8;
 const CHAR = 6.7;
+const NOTE_CHAR = 5.6;
 const HEIGHT = 22;
 const MOST_NODES = 60;
 
 interface Placed {
   node: PatNode;
   sources: Placed[];
-  left: number;
-  right: number;
   depth: number;
 }
 
@@ -65,12 +64,11 @@ export function layoutPattern(root: Pat): PatDrawing {
     const node = describe(pat);
     const start = cursor;
     const sources = sourcesOf(pat).flatMap((s) => place(s, depth + 1) ?? []);
-    if (sources.length) {
-      const middle = (sources[0]!.node.x + sources.at(-1)!.node.x) / 2;
-      node.x = Math.max(middle, start + node.width / 2);
-    } else node.x = start + node.width / 2;
-    cursor = Math.max(cursor, node.x + node.width / 2 + GAP);
-    return { node, sources, left: start, right: cursor, depth };
+    const half = Math.max(node.width, node.note.length * NOTE_CHAR) / 2;
+    const middle = sources.length ? (sources[0]!.node.x + sources.at(-1)!.node.x) / 2 : 0;
+    node.x = Math.max(middle, start + half);
+    cursor = Math.max(cursor, node.x + half + GAP);
+    return { node, sources, depth };
   };
 
   const tree = place(root, 0);
@@ -95,7 +93,7 @@ export function layoutPattern(root: Pat): PatDrawing {
   return {
     nodes,
     edges,
-    width: Math.max(20, ...nodes.map((n) => n.x + n.width / 2)) + 2,
+    width: Math.max(20, cursor - GAP) + 2,
     height: deepest * ROW + HEIGHT + 16,
     left,
   };

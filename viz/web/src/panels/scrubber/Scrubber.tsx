@@ -77,7 +77,7 @@ function Controls() {
       <span class="sp" />
       <b class="num">
         {count(k)}
-        {n < 1000 && <span class="t3">/{count(n)}</span>}
+        {n < 1000 && <span class="t3 wide">/{count(n)}</span>}
       </b>
     </div>
   );

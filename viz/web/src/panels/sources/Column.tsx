@@ -75,12 +75,12 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   return (
     <>
       <div class="cb">
+        {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
         {artifact.facts.map((f) => (
           <span class="badge" key={f.name} title={short(f.name)}>
             {factText(f)}
           </span>
         ))}
-        {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
       </div>
       <div class="ed" ref={host} />
     </>
