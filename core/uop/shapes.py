@@ -121,7 +121,7 @@ def _movement(u: UOp, shape: Shape | None) -> Shape:
             raise ShapeError(f"{arg} is not an order of {len(shape)} axes", where=_excerpt(u))
         return tuple(shape[i] for i in arg)
     if u.op is Ops.EXPAND:
-        if any(n != m and n != 1 or m < 0 for n, m in zip(shape, arg, strict=True)):
+        if any((n != m and n != 1) or m < 0 for n, m in zip(shape, arg, strict=True)):
             raise ShapeError(
                 f"cannot expand {shape} to {arg}",
                 where=_excerpt(u),
