@@ -146,7 +146,7 @@ def _stats(options: argparse.Namespace) -> int:
     store = Store(_trace(options.trace))
     run, totals = store.run(), store.rule_totals()
     lines = [*run_lines(run), "", *stats_lines(totals)]
-    return _print(options, {"run": run, "rules": totals}, lines)
+    return _print(options, {**run["totals"], "run": run, "rules": totals}, lines)
 
 
 def _query(options: argparse.Namespace) -> int:

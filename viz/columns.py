@@ -5,7 +5,6 @@ Holds numbers only; what they stand for is in `viz/schema.py`. Never touches a f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,51 +15,38 @@ from viz.pack import Ints, adds_up, pack, unpack
 
 
 class Events:
-    """Columns of the events of the next block."""
+    """Columns of the events of the next block; or, without `rewrite`, of a part of one rewrite."""
+
+    __slots__ = ("binds", "counts", "declines", "kind", "matches", "rebuilds", "rewrite")
 
     def __init__(self) -> None:
         self.kind: list[int] = []
         self.rewrite: list[int] = []
         self.matches: list[int] = []
+        """Rule, before, after, time in us and signature of each match."""
         self.counts: list[int] = []
+        """How many nodes each match bound."""
         self.binds: list[int] = []
+        """(before - node) of each of these."""
         self.rebuilds: list[int] = []
+        """Old and new of each rebuild."""
         self.declines: list[int] = []
+        """Rule and node of each decline."""
 
     @property
     def count(self) -> int:
         """How many events."""
         return len(self.kind)
 
-    def match(
-        self,
-        rewrite: int,
-        rule: int,
-        before: int,
-        after: int,
-        us: int,
-        signature: int,
-        binds: Iterable[int],
-    ) -> None:
-        """Adds a match."""
-        self.kind.append(schema.MATCH)
-        self.rewrite.append(rewrite)
-        self.matches += (rule, before, after, us, signature)
-        had = len(self.binds)
-        self.binds += [before - bound for bound in binds]
-        self.counts.append(len(self.binds) - had)
-
-    def rebuild(self, rewrite: int, old: int, new: int) -> None:
-        """Adds a rebuild."""
-        self.kind.append(schema.REBUILD)
-        self.rewrite.append(rewrite)
-        self.rebuilds += (old, new)
-
-    def decline(self, rewrite: int, rule: int, node: int) -> None:
-        """Adds a decline."""
-        self.kind.append(schema.DECLINE)
-        self.rewrite.append(rewrite)
-        self.declines += (rule, node)
+    def extend(self, rewrite: int, part: Events) -> None:
+        """Adds events of one rewrite."""
+        self.rewrite += [rewrite] * len(part.kind)
+        self.kind += part.kind
+        self.matches += part.matches
+        self.counts += part.counts
+        self.binds += part.binds
+        self.rebuilds += part.rebuilds
+        self.declines += part.declines
 
     def pack(self) -> bytes:
         """All of them as one blob."""

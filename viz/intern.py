@@ -26,53 +26,55 @@ class Interner:
         self._forget = self._ids.__delitem__
         self._ops = {op: numbers.string(op.name) for op in Ops}
         self._dtypes: dict[int, tuple[DType, int]] = {}
-        self._ints: dict[int, int] = {}
-        self._texts: dict[str, int] = {}
+        self._args: dict[Any, int] = {}
+        self.memo: dict[int, int] = {}
+        """Numbers by `id`: a lookup takes a quarter of that of a weak reference. Valid as long as
+        whoever calls keeps the nodes alive, and to be cleared before they may die."""
 
     def __call__(self, u: UOp) -> int:
         """The number of `u`."""
-        get, ref = self._ids.get, weakref.ref
-        found = get(ref(u))
+        memo, ids, ref = self.memo, self._ids, weakref.ref
+        found = memo.get(id(u))
         if found is not None:
             return found
         stack = [u]
         while stack:
             node = stack[-1]
-            src: list[int] = []
-            for s in node.src:
-                known = get(ref(s))
-                if known is None:
-                    stack.append(s)
-                else:
-                    src.append(known)
-            if stack[-1] is node:
-                stack.pop()
-                if get(ref(node)) is None:
-                    self._ids[ref(node, self._forget)] = self._number(node, tuple(src))
-        return self._ids[ref(u)]
+            known = ids.get(ref(node))
+            if known is None:
+                src: list[int] = []
+                for s in node.src:
+                    number = memo.get(id(s))
+                    if number is None:
+                        stack.append(s)
+                    else:
+                        src.append(number)
+                if stack[-1] is not node:
+                    continue
+                known = ids[ref(node, self._forget)] = self._number(node, src)
+            memo[id(node)] = known
+            stack.pop()
+        return memo[id(u)]
 
-    def _number(self, u: UOp, src: tuple[int, ...]) -> int:
+    def _number(self, u: UOp, src: list[int]) -> int:
         dtype = self._dtypes.get(id(u.dtype))
         if dtype is None:
             dtype = self._dtypes[id(u.dtype)] = u.dtype, self._numbers.string(str(u.dtype))
         arg = 0 if u.arg is None else self._arg(u.arg)
         tag = 0 if u.tag is None else self._arg(u.tag)
         origin = self._numbers.string(u.origin) if u.origin else 0
-        return self._numbers.node((self._ops[u.op], dtype[1], arg, tag, origin, 0, 0, src))
+        return self._numbers.add_node(self._ops[u.op], dtype[1], arg, tag, origin, 0, 0, src)
 
     def _arg(self, arg: Any) -> int:
+        """The string of an argument. Equal arguments of different types are different ones."""
         kind = arg.__class__
-        if kind is int:
-            found = self._ints.get(arg)
-            if found is None:
-                found = self._ints[arg] = self._encode(arg)
-            return found
-        if kind is str:
-            found = self._texts.get(arg)
-            if found is None:
-                found = self._texts[arg] = self._encode(arg)
-            return found
-        return self._encode(arg)
+        key = (kind, repr(arg) if kind is tuple or kind is float else arg)
+        found = self._args.get(key)
+        if found is None:
+            if len(self._args) > 100_000:
+                self._args.clear()
+            found = self._args[key] = self._encode(arg)
+        return found
 
     def _encode(self, arg: Any) -> int:
         try:

@@ -24,9 +24,13 @@ class Numbering:
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}
         self._nodes: dict[NodeKey, int] = {}
+        self._node_count = 0
         self._rules: dict[tuple[str, str, int, str, str], int] = {}
         self._new_strings: list[str] = []
-        self._new_nodes: list[NodeKey] = []
+        self._new_nodes = 0
+        self._fields: list[int] = []
+        self._counts: list[int] = []
+        self._deltas: list[int] = []
         self._new_rules: list[dict[str, object]] = []
         self.rule_rows: list[tuple[int, str, str, str, int, str]] = []
         """Rows for the table `rules`, of the rules since the last `take`."""
@@ -47,15 +51,33 @@ class Numbering:
         that is not an earlier node."""
         found = self._nodes.get(key)
         if found is None:
-            found, src = len(self._nodes) + 1, key[_SOURCES]
-            if src and not 0 < min(src) <= max(src) < found:
+            src = key[_SOURCES]
+            if src and not 0 < min(src) <= max(src) <= self._node_count:
                 raise TraceError(
-                    f"node {found} has sources {src} that are not earlier nodes",
+                    f"sources {src} of a node are not all earlier nodes",
                     hint="write the sources of a node before it",
                 )
-            self._nodes[key] = found
-            self._new_nodes.append(key)
+            found = self._nodes[key] = self.add_node(*key)
         return found
+
+    def add_node(
+        self,
+        op: int,
+        dtype: int,
+        arg: int,
+        tag: int,
+        origin: int,
+        loc: int,
+        extra: int,
+        src: Sequence[int],
+    ) -> int:
+        """The number of a node that the caller knows to be new, with sources that it got here."""
+        self._new_nodes += 1
+        self._node_count = number = self._node_count + 1
+        self._fields += (op, dtype, arg, tag, origin, loc, extra)  # flat: a tuple per node would
+        self._counts.append(len(src))  # make the garbage collector walk the whole program
+        self._deltas += [number - s for s in src]
+        return number
 
     def rule(
         self,
@@ -83,18 +105,13 @@ class Numbering:
             first = len(self._strings) - len(strings)
             made.append((schema.STRINGS, first, len(strings), pack_json(strings)))
         if nodes := self._new_nodes:
-            first = len(self._nodes) - len(nodes) + 1
-            made.append((schema.NODES, first, len(nodes), _pack_nodes(first, nodes)))
+            columns = [self._fields[i::_SOURCES] for i in range(_SOURCES)]
+            data = pack((*columns, self._counts, self._deltas), schema.NODE_DELTA)
+            made.append((schema.NODES, self._node_count - nodes + 1, nodes, data))
+            self._fields, self._counts, self._deltas = [], [], []
         if rules := self._new_rules:
             first = len(self._rules) - len(rules) + 1
             made.append((schema.RULES, first, len(rules), pack_json(rules)))
-        self._new_strings, self._new_nodes, self._new_rules = [], [], []
+        self._new_strings, self._new_nodes, self._new_rules = [], 0, []
         self.rule_rows = []
         return made
-
-
-def _pack_nodes(first: int, nodes: Sequence[NodeKey]) -> bytes:
-    *strings, sources = zip(*nodes, strict=True)
-    columns = [*strings, [len(src) for src in sources]]
-    columns.append([first + i - s for i, src in enumerate(sources) for s in src])
-    return pack(columns, schema.NODE_DELTA)

@@ -15,6 +15,8 @@ from typing import Any, Final
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
 from core.uop.uop import UOp
+from viz import schema
+from viz.columns import Events
 from viz.intern import Interner
 from viz.patterns import group_of, pattern_data, source_of
 from viz.programs import program_info
@@ -25,8 +27,31 @@ DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY = range(6, 12)
 SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 6, 6, 3, 6, 4)
 """Length of each event, its code included."""
 
+MAX_RULES: Final = 20_000
 Entry = tuple[bool, int, str, str]
 """An open context (True) or rewrite: its number, name and kind. Number 0: not recorded."""
+
+
+class _Part:
+    """Events of one rewrite that are not written yet, and per rule (matches, declines, ns)."""
+
+    __slots__ = ("events", "totals")
+
+    def __init__(self) -> None:
+        self.events = Events()
+        self.totals: dict[int, tuple[int, int, int]] = {}
+
+    def count(self, rule: int, matches: int, declines: int, ns: int) -> None:
+        """Adds to a rule's total."""
+        m, d, t = self.totals.get(rule, (0, 0, 0))
+        self.totals[rule] = m + matches, d + declines, t + ns
+
+    def write(self, writer: TraceWriter, rewrite: int) -> _Part:
+        """Writes the events; what follows goes to the part that is returned."""
+        if not self.events.kind and not self.totals:
+            return self
+        writer.extend(rewrite, self.events, self.totals)
+        return _Part()
 
 
 class Transcriber:
@@ -36,8 +61,7 @@ class Transcriber:
         self.writer = writer
         self._intern = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
-        self._rules: dict[weakref.ref[Rule], int] = {}
-        self._forget_rule = self._rules.__delitem__
+        self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
         self._sizes: dict[int, int] = {}
 
@@ -59,47 +83,64 @@ class Transcriber:
     def run(self, thread: int, items: Sequence[Any]) -> None:
         """Writes one buffer of a thread."""
         writer, intern, stack = self.writer, self._intern, self._stacks.setdefault(thread, [])
-        at, end, current = 0, len(items), self._rewrite(stack)
+        intern.memo.clear()
+        at, end, current, part = 0, len(items), self._rewrite(stack), _Part()
         while at < end:
             code = items[at]
             if code == REBUILD:
                 if current:
-                    writer.rebuild(current, intern(items[at + 1]), intern(items[at + 2]))
+                    part.events.kind.append(schema.REBUILD)
+                    part.events.rebuilds += (intern(items[at + 1]), intern(items[at + 2]))
+                at += 3
+            elif code == DECLINE:
+                if current:
+                    rule = self._rule(items[at + 1], "")
+                    part.count(rule, 0, 1, 0)
+                    if writer.keeps_decline(current, rule):
+                        part.events.kind.append(schema.DECLINE)
+                        part.events.declines += (rule, intern(items[at + 2]))
+                at += 3
             elif code == MATCH:
                 if current:
                     _, rule, before, after, binds, ns = items[at : at + 6]
-                    self._match(current, rule, before, after, binds, ns)
-            elif code == DECLINE:
-                if current:
-                    writer.decline(current, self._rule(items[at + 1], ""), intern(items[at + 2]))
+                    self._match(part, rule, before, after, binds, ns)
+                at += 6
             else:
                 fields = items[at + 1 : at + SIZES[code]]
+                at += SIZES[code]
+                if code == REWRITE_BEGIN and current and _ends_at_once(items, at):
+                    writer.rewrite_empty(current)
+                    at += SIZES[REWRITE_END]
+                    continue
+                part = part.write(writer, current)
                 if code == REWRITE_BEGIN:
-                    if current and _ends_at_once(items, at + SIZES[code]):
-                        writer.rewrite_empty(current)
-                        at += SIZES[REWRITE_BEGIN] + SIZES[REWRITE_END]
-                        continue
                     self._begin_rewrite(thread, stack, current, *fields)
                 elif code == REWRITE_END:
                     self._end_rewrite(stack, *fields)
                 else:
                     self._other(code, thread, stack, fields)
                 current = self._rewrite(stack)
-            at += SIZES[code]
+        part.write(writer, current)
+        intern.memo.clear()
 
     def _match(
         self,
-        rewrite: int,
+        part: _Part,
         rule: Rule,
         before: UOp,
         after: UOp,
         binds: Mapping[str, object],
         ns: int,
     ) -> None:
-        intern = self._intern
-        bound = {k: intern(v) for k, v in binds.items() if v.__class__ is UOp}  # type: ignore[arg-type]
-        number = self._rule(rule, "")
-        self.writer.match(rewrite, number, intern(before), intern(after), bound, ns)
+        intern, events = self._intern, part.events
+        number, old = self._rule(rule, ""), intern(before)
+        bound = {k: v for k, v in binds.items() if isinstance(v, UOp)}
+        signature = self.writer.signature(tuple(bound))
+        events.kind.append(schema.MATCH)
+        events.matches += (number, old, intern(after), ns // 1000, signature)
+        events.counts.append(len(bound))
+        events.binds += [old - intern(v) for v in bound.values()]
+        part.count(number, 1, 0, ns)
 
     def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
         parent = self._innermost(self._stacks[thread], True)
@@ -192,10 +233,11 @@ class Transcriber:
             writer.memory(device, allocated, writer.since(ns))
 
     def _rule(self, rule: Rule, matcher: str) -> int:
-        found = self._rules.get(weakref.ref(rule))
+        found = self._rules.get(rule)
         if found is None:
-            key = weakref.ref(rule, self._forget_rule)
-            found = self._rules[key] = self.writer.rule(
+            if len(self._rules) > MAX_RULES:  # a program that makes rules as it goes
+                self._rules.clear()
+            found = self._rules[rule] = self.writer.rule(
                 rule.name,
                 rule.file,
                 rule.line,

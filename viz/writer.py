@@ -204,35 +204,63 @@ class TraceWriter:
         self, rewrite: int, rule: int, before: int, after: int, binds: Mapping[str, int], ns: int
     ) -> None:
         """`rule` replaced node `before` by `after`; `binds`: names and the nodes they bound."""
-        record = self._touch(rewrite)
-        record.matches += 1
-        names = tuple(binds)
-        signature = self._signatures.get(names)
-        if signature is None:
-            signature = self._signatures[names] = self.string(json.dumps(names))
-        self._events.match(rewrite, rule, before, after, ns // 1000, signature, binds.values())
-        total = self._total(record.name, rule)
-        total[0] += 1
-        total[2] += ns
-        if self._events.count > BLOCK:
-            self.flush()
+        part = Events()
+        part.kind.append(schema.MATCH)
+        part.matches += (rule, before, after, ns // 1000, self.signature(tuple(binds)))
+        part.counts.append(len(binds))
+        part.binds += [before - node for node in binds.values()]
+        self.extend(rewrite, part, {rule: (1, 0, ns)})
 
     def rebuild(self, rewrite: int, old: int, new: int) -> None:
         """Node `old` became `new`, which differs in its sources only."""
-        self._touch(rewrite).rebuilds += 1
-        self._events.rebuild(rewrite, old, new)
+        part = Events()
+        part.kind.append(schema.REBUILD)
+        part.rebuilds += (old, new)
+        self.extend(rewrite, part, {})
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
         """The structure of `rule` matched at `node`, but its function said no."""
+        part = Events()
+        if self.keeps_decline(rewrite, rule):
+            part.kind.append(schema.DECLINE)
+            part.declines += (rule, node)
+        self.extend(rewrite, part, {rule: (0, 1, 0)})
+
+    def signature(self, names: tuple[str, ...]) -> int:
+        """The number of a list of bound names."""
+        found = self._signatures.get(names)
+        if found is None:
+            found = self._signatures[names] = self.string(json.dumps(names))
+        return found
+
+    def keeps_decline(self, rewrite: int, rule: int) -> bool:
+        """Whether one more decline of a rule in a rewrite is kept by itself, or only counted."""
+        declined = self._rewrites[rewrite].declined
+        declined[rule] = seen = declined.get(rule, 0) + 1
+        return seen <= DECLINES_KEPT
+
+    def extend(
+        self, rewrite: int, part: Events, totals: Mapping[int, tuple[int, int, int]]
+    ) -> None:
+        """Events of one rewrite, all at once. `totals`: per rule (matches, declines, ns)."""
         record = self._rewrites[rewrite]
-        record.declines += 1
         self._dirty_rewrites[rewrite] = record
-        self._total(record.name, rule)[1] += 1
-        seen = record.declined.get(rule, 0)
-        if seen < DECLINES_KEPT:
-            record.declined[rule] = seen + 1
-            self._touch(rewrite)
-            self._events.decline(rewrite, rule, node)
+        if part.kind:
+            record.first_block = record.first_block or self._event_block
+            record.last_block = self._event_block
+        record.rebuilds += len(part.rebuilds) // 2
+        for rule, (matches, declines, ns) in totals.items():
+            record.matches += matches
+            record.declines += declines
+            key = (record.name, rule)
+            total = self._totals.setdefault(key, [0, 0, 0])
+            total[0] += matches
+            total[1] += declines
+            total[2] += ns
+            self._dirty_totals.add(key)
+        self._events.extend(rewrite, part)
+        if self._events.count > BLOCK:
+            self.flush()
 
     def rewrite_end(
         self,
@@ -340,22 +368,6 @@ class TraceWriter:
     def _entry(self) -> int:
         self._entries += 1
         return self._entries
-
-    def _touch(self, rewrite: int) -> RewriteRow:
-        record = self._rewrites[rewrite]
-        if record.last_block != self._event_block:
-            record.first_block = record.first_block or self._event_block
-            record.last_block = self._event_block
-            self._dirty_rewrites[rewrite] = record
-        return record
-
-    def _total(self, name: int, rule: int) -> list[int]:
-        key = (name, rule)
-        total = self._totals.get(key)
-        if total is None:
-            total = self._totals[key] = [0, 0, 0]
-        self._dirty_totals.add(key)
-        return total
 
     def _take_blocks(self) -> list[tuple[object, ...]]:
         made: list[tuple[object, ...]] = []
