@@ -198,7 +198,7 @@ class View:
         """
         if outer.real_size > self.size:
             raise ShapeError(
-                f"a view that needs {outer.real_size} elements cannot read one that has {self.size}",
+                f"a view of {outer.real_size} elements cannot read one that has {self.size}",
                 f"shapes {outer.shape} over {self.shape}",
                 "compose the views in the order in which they were applied",
             )

@@ -9,7 +9,7 @@ from enum import IntEnum, auto
 
 
 class Ops(IntEnum):
-    """The kinds of node. The order is the order of the text form of a graph; nothing relies on it."""
+    """The kinds of node. Nothing relies on their order."""
 
     # graph and program structure
     SINK = auto()

@@ -51,11 +51,13 @@ def _forget(ref: weakref.ref[UOp]) -> None:
 
 
 def _arg_key(arg: Any) -> Any:
-    """Python holds 0.0 == -0.0 and nan != nan; constants want it the other way round, and 1 apart
-    from 1.0 and True."""
-    if arg.__class__ is float and (arg == 0.0 or arg != arg):
-        return repr(arg)
-    if arg.__class__ is tuple and any(a.__class__ is float for a in arg):
+    """Python holds 0.0 == -0.0, nan != nan and 1 == 1.0 == True; constants want it otherwise."""
+    kind = arg.__class__
+    if kind is float:
+        return repr(arg) if arg == 0.0 or arg != arg else (float, arg)
+    if kind is bool:
+        return (bool, arg)
+    if any(a.__class__ is float for a in arg):
         return tuple(repr(a) for a in arg)
     return arg
 
@@ -100,7 +102,8 @@ class UOp(Arithmetic, Movement):
         tag: Any = None,
     ) -> UOp:
         kind = arg.__class__
-        key = (op, dtype, src, _arg_key(arg) if kind is float or kind is tuple else arg, tag)
+        plain = kind is not float and kind is not tuple and kind is not bool
+        key = (op, dtype, src, arg if plain else _arg_key(arg), tag)
         ref = _nodes.get(key)
         if ref is not None and (found := ref()) is not None:
             return found
@@ -192,16 +195,20 @@ class UOp(Arithmetic, Movement):
         """All nodes that this one needs and itself, sources first; those where `gate` is false, and
         what only they need, are left out."""
         done: dict[UOp, None] = {}
-        stack: list[tuple[UOp, bool]] = [(self, False)]
+        open_nodes: set[UOp] = set()
+        stack = [self]
         while stack:
-            u, ready = stack.pop()
-            if u in done:
-                continue
-            if ready:
-                done[u] = None
-            elif gate is None or gate(u):
-                stack.append((u, True))
-                stack.extend((s, False) for s in reversed(u.src) if s not in done)
+            u = stack[-1]
+            if u in open_nodes:  # its sources are done
+                stack.pop()
+                done.setdefault(u)
+            elif u in done or (gate is not None and not gate(u)):
+                stack.pop()
+            else:
+                open_nodes.add(u)
+                if todo := [s for s in u.src if s not in done]:
+                    todo.reverse()
+                    stack += todo
         return done
 
     # changed copies

@@ -53,8 +53,9 @@ def figures() -> str:
     rows: list[list[object]] = []
     for name, ours, numpys, times in cases:
         mine = [seconds(ours, times) for _ in range(RUNS)]
-        ratios = side_by_side(lambda f=numpys, n=times: seconds(f, n),
-                              lambda f=ours, n=times: seconds(f, n), RUNS)
+        ratios = side_by_side(
+            lambda f=numpys, n=times: seconds(f, n), lambda f=ours, n=times: seconds(f, n), RUNS
+        )
         rows.append([name, spread([m * 1e3 for m in mine]), spread(ratios)])
     text = table("Kernels on the CPU", ["kernel", "ms", "speed beside NumPy (1: as fast)"], rows)
     return text + "\n" + compiling(a, b)

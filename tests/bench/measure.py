@@ -68,5 +68,6 @@ def machine() -> str:
     """One line about where the figures come from."""
     return (
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, "
-        f"Python {platform.python_version()}, `{' '.join(['python -m tests.bench', *sys.argv[1:]])}`"
+        f"Python {platform.python_version()}, "
+        f"`{' '.join(['python -m tests.bench', *sys.argv[1:]])}`"
     )

@@ -30,31 +30,42 @@ def matches_and_bytes(trace: Path) -> tuple[int, int, int]:
     return stats["rewrites"], stats["steps"], size
 
 
+def row(compiler: str, program: str, trace: Path) -> list[object]:
+    """One line of the table."""
+    plain: list[float] = []
+
+    def off() -> float:
+        plain.append(cpu_seconds(compiler, program, False, trace))
+        return plain[-1]
+
+    def on() -> float:
+        return cpu_seconds(compiler, program, True, trace)
+
+    ratios = side_by_side(on, off, RUNS)
+    cells: list[object] = [compiler, program, spread(plain[1:]), spread(ratios)]
+    if compiler != "core":
+        return [*cells, "-", "-", "-"]
+    on()
+    rewrites, matches, size = matches_and_bytes(trace)
+    return [*cells, f"{rewrites:,}", f"{matches:,}", f"{size / max(matches, 1):.0f}"]
+
+
 def figures() -> str:
     """The table."""
-    rows: list[list[object]] = []
     compilers = ["core"] + ["tinygrad"] * (importlib.util.find_spec("tinygrad") is not None)
     with tempfile.TemporaryDirectory() as folder:
-        for program in ("a", "b", "c", "digits"):
-            for compiler in compilers if program != "digits" else ["core"]:
-                trace = Path(folder) / f"{compiler}-{program}.viz"
-                plain: list[float] = []
-
-                def off(compiler: str = compiler, program: str = program, trace: Path = trace,
-                        plain: list[float] = plain) -> float:
-                    plain.append(cpu_seconds(compiler, program, False, trace))
-                    return plain[-1]
-
-                def on(compiler: str = compiler, program: str = program, trace: Path = trace) -> float:
-                    return cpu_seconds(compiler, program, True, trace)
-
-                ratios = side_by_side(on, off, RUNS)
-                row: list[object] = [compiler, program, spread(plain[1:]), spread(ratios)]
-                if compiler == "core":
-                    on()
-                    rewrites, matches, size = matches_and_bytes(trace)
-                    row += [f"{rewrites:,}", f"{matches:,}", f"{size / max(matches, 1):.0f}"]
-                rows.append(row + ["-"] * (7 - len(row)))
-    header = ["compiler", "program", "CPU s, not recording", "recording / not recording",
-              "rewrites", "matches", "trace bytes per match"]
+        rows = [
+            row(compiler, program, Path(folder) / f"{compiler}-{program}.viz")
+            for program in ("a", "b", "c", "digits")
+            for compiler in (compilers if program != "digits" else ["core"])
+        ]
+    header = [
+        "compiler",
+        "program",
+        "CPU s, not recording",
+        "recording / not recording",
+        "rewrites",
+        "matches",
+        "trace bytes per match",
+    ]
     return table("Recording", header, rows)

@@ -33,9 +33,13 @@ def test_context_sets_and_restores() -> None:
 
 
 def test_context_restores_after_an_error() -> None:
-    with pytest.raises(ZeroDivisionError), Context(DEBUG=2):
-        assert DEBUG.value == 2
-        raise ZeroDivisionError
+    def fails() -> None:
+        with Context(DEBUG=2):
+            assert DEBUG.value == 2
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
     assert DEBUG.value == 0
 
 

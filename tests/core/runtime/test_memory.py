@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -51,7 +52,8 @@ def test_sharing_does_not_copy_on_the_host() -> None:
 
 def test_memory_is_counted_freed_and_reused() -> None:
     class Watching(NullObserver):
-        seen: list[tuple[str, int]] = []
+        def __init__(self) -> None:
+            self.seen: list[tuple[str, int]] = []
 
         def memory(self, device: str, allocated: int) -> None:
             self.seen.append((device, allocated))
@@ -88,17 +90,19 @@ def test_a_view_is_a_part_of_its_base() -> None:
     assert buffer_of(base).as_array()[2] == 99
 
 
-@pytest.mark.parametrize("wrong", ["size", "no memory", "not a buffer", "view outside"])
-def test_mistakes_are_named(wrong: str) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Buffer("CPU", 4, dtypes.int32).copyin(memoryview(bytes(3))),
+        lambda: Buffer("CPU", 4, dtypes.int32).as_array(),
+        lambda: buffer_of(UOp.const(dtypes.int32, 1)),
+        lambda: Buffer("CPU", 4, dtypes.int32, Buffer("CPU", 4, dtypes.int32), 1),
+    ],
+    ids=["size", "no memory", "not a buffer", "view outside"],
+)
+def test_mistakes_are_named(wrong: Callable[[], object]) -> None:
     with pytest.raises(RunError):
-        if wrong == "size":
-            Buffer("CPU", 4, dtypes.int32).copyin(memoryview(bytes(3)))
-        elif wrong == "no memory":
-            Buffer("CPU", 4, dtypes.int32).as_array()
-        elif wrong == "not a buffer":
-            buffer_of(UOp.const(dtypes.int32, 1))
-        else:
-            Buffer("CPU", 4, dtypes.int32, Buffer("CPU", 4, dtypes.int32), 1)
+        wrong()
 
 
 @pytest.mark.parametrize(("name", "canonical"), [

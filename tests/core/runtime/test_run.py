@@ -11,22 +11,34 @@ import pytest
 
 from core.compile import compile_kernel, kernel_name
 from core.dtype import dtypes
-from core.errors import RunError
+from core.errors import RunError, SpecError
 from core.helpers import Context
 from core.render import llvm
+from core.runtime import isolate
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu import CpuRunner
 from core.runtime.isolate import run_isolated
 from core.runtime.program import Argument, Artifact, Program
 from core.runtime.run import run_schedule
+from core.runtime.safety import check_kernel
 from core.shape import ShapeTracker, View
 from core.target import host_target
-from core.uop.kernelinfo import AxisType
+from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.render.programs import Build
-from tests.core.runtime.asts import add, load, matmul, reduce, row_max, shape, store
+from tests.core.runtime.asts import (
+    KERNELS,
+    add,
+    load,
+    matmul,
+    pointer,
+    reduce,
+    row_max,
+    shape,
+    store,
+)
 
 
 @dataclass
@@ -191,7 +203,7 @@ def test_an_endless_kernel_is_stopped() -> None:
 
 def test_a_crash_is_reported() -> None:
     far = ShapeTracker((View.create((8,), (1,), 1 << 29),))
-    with pytest.raises(RunError, match="crashed its process .SIG"):
+    with pytest.raises(RunError, match=r"crashed its process .SIG"):
         run_isolated(UOp.sink(store(0, shape(8), load(1, 8, far))), "CPU")
 
 

@@ -72,7 +72,7 @@ def draw_step(draw: Draw, tracker: ShapeTracker, model: Elements) -> tuple[Shape
         return tracker.shrink(ranges), model[tuple(slice(b, e) for b, e in ranges)]
     if kind == "pad":
         widths = [(draw(st.integers(0, 2)), draw(st.integers(0, 2))) for _ in shape]
-        if prod(size + b + e for size, (b, e) in zip(shape, widths)) > MAX_ELEMENTS:
+        if prod(size + b + e for size, (b, e) in zip(shape, widths, strict=True)) > MAX_ELEMENTS:
             return tracker, model
         return tracker.pad(widths), np.pad(model, widths, constant_values=-1) if shape else model
     marks = [draw(st.booleans()) for _ in shape]
@@ -101,7 +101,7 @@ def views(draw: st.DrawFn, elements_below: int) -> View:
         mask.append(
             draw(st.sampled_from([(0, size), (0, size), (begin, size), (begin, begin + 1)]))
         )
-    low = sum(s * (b if s > 0 else e - 1) for s, (b, e) in zip(strides, mask))
+    low = sum(s * (b if s > 0 else e - 1) for s, (b, e) in zip(strides, mask, strict=True))
     view = View.create(shape, strides, draw(st.integers(0, 5)) - low, mask)
     return (
         view

@@ -1,0 +1,6 @@
+"""A worker that dies as a wrong kernel would."""
+
+import os
+import signal
+
+os.kill(os.getpid(), signal.SIGSEGV)

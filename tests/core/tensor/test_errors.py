@@ -1,0 +1,88 @@
+"""Mistakes raise at the user's call: the class, the shapes, a hint, and the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core import Tensor
+from core.errors import DeviceError, DTypeError, GradientError, ShapeError, UopvizError
+
+X = (2, 3)
+
+
+def x() -> Tensor:
+    return Tensor.zeros(*X)
+
+
+def ints() -> Tensor:
+    return Tensor.zeros(3, dtype="int32")
+
+
+CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
+    ("broadcast", lambda: x() + Tensor.zeros(2, 4), ShapeError, r"\(2, 3\) and \(2, 4\)"),
+    ("matmul", lambda: x() @ x(), ShapeError, "3 elements"),
+    ("matmul_scalar", lambda: x() @ Tensor(1.0), ShapeError, "needs an axis|need an axis"),
+    ("axis", lambda: x().sum(2), ShapeError, "axis 2 of a Tensor with 2 axes"),
+    ("axis_twice", lambda: x().sum((0, 0)), ShapeError, "twice"),
+    ("reshape", lambda: x().reshape(4, 2), ShapeError, "cannot reshape"),
+    ("reshape_minus", lambda: x().reshape(-1, -1), ShapeError, "only one"),
+    ("reshape_uneven", lambda: x().reshape(4, -1), ShapeError, "do not split"),
+    ("permute", lambda: x().permute(0, 0), ShapeError, "every axis"),
+    ("expand", lambda: x().expand(2, 4), ShapeError, "cannot broadcast"),
+    ("shrink", lambda: x().shrink(((0, 3), None)), ShapeError, "cannot take"),
+    ("shrink_count", lambda: x().shrink(((0, 1),)), ShapeError, "1 ranges"),
+    ("pad", lambda: x().pad(((0, 0), (-1, 0))), ShapeError, "negative padding"),
+    ("pad_count", lambda: x().pad((1, 2, 3)), ShapeError, "before and after"),
+    ("pad_mode", lambda: x().pad((1, 1), "mirror"), ShapeError, "mirror"),
+    ("pad_reflect", lambda: x().pad((3, 0), "reflect"), ShapeError, "only 2 elements"),
+    ("flip", lambda: x().flip(0, 0), ShapeError, "twice"),
+    ("index", lambda: x()[2], ShapeError, "index 2 is out of range on axis 0"),
+    ("index_count", lambda: x()[0, 0, 0], ShapeError, "3 indices"),
+    ("index_dots", lambda: x()[..., ...], ShapeError, "two"),
+    ("index_step", lambda: x()[::0], ShapeError, "step 0"),
+    ("index_float", lambda: x()[Tensor([0.5])], DTypeError, "index of float32"),
+    ("index_text", lambda: x()["a"], DTypeError, "indexed by str"),
+    ("cat", lambda: x().cat(Tensor.zeros(2, 4)), ShapeError, "cannot join"),
+    ("stack", lambda: x().stack(Tensor.zeros(2, 4)), ShapeError, "cannot stack"),
+    ("split", lambda: x().split([1, 3], 1), ShapeError, "sum to 4"),
+    ("repeat", lambda: x().repeat(2), ShapeError, "one number per axis"),
+    ("conv", lambda: Tensor.zeros(1, 3, 4, 4).conv2d(Tensor.zeros(2, 4, 3, 3)), ShapeError,
+     "convolution of"),
+    ("conv_window", lambda: Tensor.zeros(1, 1, 2, 2).conv2d(Tensor.zeros(1, 1, 3, 3)), ShapeError,
+     "window of 3"),
+    ("pool", lambda: Tensor.zeros(1, 1, 2, 2).max_pool2d((2, 2), (1, 2, 3)), ShapeError, "stride"),
+    ("einsum", lambda: Tensor.einsum("ij,jk->ik", x(), x()), ShapeError, "'j' has lengths 3 and 2"),
+    ("einsum_count", lambda: Tensor.einsum("ij,jk->ik", x()), ShapeError, "2 operands"),
+    ("max_of_nothing", lambda: Tensor.zeros(0).max(), ShapeError, "no elements"),
+    ("shift_float", lambda: x() << 1, DTypeError, "bit operations"),
+    ("minus_bool", lambda: (x() > 0) - (x() > 1), DTypeError, "minus of bools"),
+    ("idiv_float", lambda: x().idiv(2), DTypeError, "idiv of float32"),
+    ("int_power", lambda: ints() ** -1, DTypeError, "power of -1"),
+    ("operand", lambda: x() + "a", DTypeError, "does not combine with str"),
+    ("one_hot", lambda: x().one_hot(3), DTypeError, "one_hot of float32"),
+    ("device", lambda: x() + Tensor.zeros(2, 3, device="NULL"), DeviceError, "CPU and NULL"),
+    ("assign_shape", lambda: Tensor([1.0]).assign(Tensor.zeros(2)), ShapeError, "cannot store"),
+    ("assign_dtype", lambda: Tensor([1.0]).assign(ints()[:1]), DTypeError, "cannot assign int32"),
+    ("gather", lambda: x().gather(0, Tensor([1])), ShapeError, "gather with an index"),
+    ("scatter", lambda: x().scatter(0, ints().reshape(1, 3), x(), "max"), DTypeError, "'max'"),
+    ("loss", lambda: x().cross_entropy(ints()), ShapeError, "logits"),
+    ("backward", lambda: x().backward(), GradientError, "single number"),
+    ("backward_int", lambda: ints().sum().backward(), GradientError, "int32 has no gradient"),
+    ("setitem_pick", lambda: x().__setitem__(ints(), 1.0), DTypeError, "scatter"),
+    ("dropout", lambda: x().dropout(2), DTypeError, "probability 2"),
+    ("rand_dtype", lambda: Tensor.rand(2, dtype="int32"), DTypeError, "random numbers in int32"),
+    ("randint", lambda: Tensor.randint(2, low=3, high=3), ShapeError, "randint from 3 to 3"),
+    ("bitcast", lambda: Tensor.zeros(3, dtype="uint8").bitcast("int16"), ShapeError, "bitcast"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mistake", "error", "words"), [c[1:] for c in CASES],
+                         ids=[c[0] for c in CASES])  # fmt: skip
+def test_mistake(mistake: Callable[[], Any], error: type[UopvizError], words: str) -> None:
+    with pytest.raises(error, match=words) as caught:
+        mistake()
+    assert "test_errors.py:" in str(caught.value), "the message names the user's line"
+    assert "hint: " in str(caught.value) or caught.value.hint == ""
