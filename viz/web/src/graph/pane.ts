@@ -218,7 +218,7 @@ export class Pane {
     for (const s of [marks.hovered, marks.selected])
       if (s !== null && scene.state(s) !== "none") this.lightEdges(scene, s, zoom, near);
     paintChangedEdges(ctx, scene, theme, zoom);
-    for (const s of near)
+    for (const s of levelOf(zoom) === "far" ? [] : near)
       if (scene.state(s) === "same") paintChanged(ctx, scene, theme, s, "same", zoom, null);
     const changed = [...diff.nodes.keys()];
     for (const pass of ["ghost", "other"] as const)

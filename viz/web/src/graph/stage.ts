@@ -317,7 +317,7 @@ class CanvasStage implements Stage {
   /** null: something newer is wanted by now. */
   private async layOutAll(loaded: Loaded, signal: AbortSignal): Promise<Picture | null> {
     let share = 0;
-    let text = "";
+    let text = "Laying out the graph";
     let announcements = 0;
     const timer = setInterval(() => {
       announcements++;

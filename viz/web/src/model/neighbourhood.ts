@@ -19,7 +19,7 @@ export interface NeighbourhoodOptions {
   budget: number;
   /** Leave constants out (they are then part of their users' labels). */
   foldConstants: boolean;
-  /** Slots that the reader opened; shown if present. */
+  /** Slots that the reader opened; shown where they hang at what is shown. */
   opened: ReadonlySet<number>;
 }
 
@@ -84,7 +84,6 @@ export function neighbourhood(
 
   const shown = new Set<number>(diff.focus.slice(0, options.changed));
   if (!shown.size && has(bundle.root)) shown.add(bundle.root);
-  for (const s of options.opened) if (has(s)) shown.add(s);
   // Sources before users at each distance: what a rule matched is above its root.
   let frontier = [...shown];
   let left = options.budget;
@@ -101,6 +100,7 @@ export function neighbourhood(
       }
     frontier = next;
   }
+  addOpened(shown, [...options.opened].filter(has), sources, users);
   let groups = fold(shown, bundle, content, sources, users, degree);
   // A label that stands for one or two nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
@@ -110,6 +110,19 @@ export function neighbourhood(
     groups = fold(shown, bundle, content, sources, users, degree);
   }
   return { shown, groups };
+}
+
+/** Adds what the reader opened and still hangs at what is shown; at other steps it stays folded. */
+function addOpened(shown: Set<number>, opened: number[], sources: Near, users: Near): void {
+  let left = opened.filter((s) => !shown.has(s));
+  for (;;) {
+    const hang = left.filter((s) =>
+      [...sources(s, Infinity), ...users(s, Infinity)].some((t) => shown.has(t)),
+    );
+    if (!hang.length) return;
+    for (const s of hang) shown.add(s);
+    left = left.filter((s) => !shown.has(s));
+  }
 }
 
 /** Neighbours in either state, each once, at most `limit`. */

@@ -14,6 +14,8 @@ const BATCH = 300;
 /** Below this zoom edges are polylines without arrows. */
 const CURVES = 0.25;
 const ARROWS = 0.3;
+/** Length of what is left of a hub's changed edge, px. */
+const STUB = 12;
 
 /** Replaces curves by their chords. */
 class Chords implements PathSink {
@@ -84,7 +86,7 @@ export function paintChangedEdges(
   theme: Theme,
   zoom: number,
 ): void {
-  const { diff } = scene.content;
+  const { diff, picture } = scene.content;
   const edges = new Set<number>();
   if (scene.side !== "after") for (const e of diff.before.keys()) edges.add(e);
   if (scene.side !== "before") for (const e of diff.after.keys()) edges.add(e);
@@ -92,6 +94,10 @@ export function paintChangedEdges(
     const state = scene.edgeState(e);
     if (state === "none" || state === "same" || !drawable(scene, e)) continue;
     const style = STYLES[state];
+    if (picture.stub[e]) {
+      if (zoom > ARROWS) paintStubEnd(ctx, scene, e, style.color(theme));
+      continue;
+    }
     const scale = Math.max(1, 0.6 / zoom);
     const dash = style.dash.map((d) => d * scale);
     paintEdge(ctx, scene, e, style.color(theme), style.width * scale, dash, state !== "moved");
@@ -106,6 +112,33 @@ export function paintChangedEdges(
       ctx.fill();
     }
   }
+}
+
+/** A changed edge of a hub: short ends at both nodes, as its other edges have. */
+function paintStubEnd(
+  ctx: CanvasRenderingContext2D,
+  scene: Scene,
+  e: number,
+  color: string,
+): void {
+  const { picture } = scene.content;
+  const source = picture.timeline.edgeSrc[e]!;
+  const [hx, hy] = head(scene, e);
+  const sx = picture.x(source);
+  const sy = picture.y(source) + BOX_H / 2;
+  ctx.strokeStyle = color;
+  ctx.fillStyle = color;
+  ctx.lineWidth = 2;
+  ctx.beginPath();
+  ctx.moveTo(sx, sy);
+  ctx.lineTo(sx, sy + STUB);
+  ctx.moveTo(hx, hy - STUB);
+  ctx.lineTo(hx, hy);
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.arc(sx, sy + STUB, 3, 0, 2 * Math.PI);
+  ctx.arc(hx, hy - STUB, 3, 0, 2 * Math.PI);
+  ctx.fill();
 }
 
 /** Can the edge be drawn: both ends have a place and are in the part shown? */
