@@ -21,12 +21,12 @@ def create(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
         _make_room(path)
         db = sqlite3.connect(path, check_same_thread=False, timeout=5)
         db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
-        db.executescript(schema.DDL)
+        db.executescript(f"BEGIN;{schema.DDL}COMMIT;")
         with db:
             rows = [(key, json.dumps(value, default=str)) for key, value in info.items()]
             db.executemany("INSERT OR REPLACE INTO meta VALUES(?,?)", rows)
+        db.execute("PRAGMA journal_mode=WAL")  # the header, which readers check, is in the file now
+        db.execute("PRAGMA synchronous=NORMAL")
     except (sqlite3.Error, OSError) as error:
         raise TraceError(
             f"the trace cannot be made: {error}",
