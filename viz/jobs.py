@@ -15,6 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from core.errors import ServerError, UopvizError
@@ -170,7 +171,10 @@ def _message(line: bytes) -> dict[str, Any]:
 
 def _spawn() -> subprocess.Popen[bytes]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
-    command = [sys.executable, "-m", "viz.worker"]
+    paths = [str(Path(__file__).resolve().parents[1]), environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in paths if p)
+    # -P: a file next to a stranger's trace, such as json.py, is never imported
+    command = [sys.executable, "-P", "-m", "viz.worker"]
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

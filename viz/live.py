@@ -99,7 +99,8 @@ class Live:
         _say(f"open it with: uopviz open {self.recorder.path}")
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "viz", "serve", str(self.recorder.path)]
+        # -P: the program's own folder may have a viz.py
+        command = [sys.executable, "-P", "-m", "viz", "serve", str(self.recorder.path)]
         command += ["--live", "--fd", str(made.fileno()), "--parent", str(os.getpid())]
         if self._stays:
             command.append("--stay")
