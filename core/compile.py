@@ -6,6 +6,7 @@ Never runs anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -42,6 +43,8 @@ ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artif
 }
 """What is compiled further, from the first source, by the LLVM that is always there."""
 
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+"""Names go into source text as they are, so nothing else may pass: an AST may be a stranger's."""
 _names: Final[dict[str, dict[UOp, int]]] = {}
 
 
@@ -130,8 +133,8 @@ def _program(
 def kernel_name(ast: UOp) -> str:
     """A name that says the shape: E_ and the output's sizes for elementwise kernels, r_ and also
     the reduced sizes for reduces; and n1, n2, ... after it for other kernels of the same shape.
-    The name in the AST's KernelInfo, where it has one."""
-    if isinstance(ast.arg, KernelInfo) and ast.arg.name:
+    The name in the AST's KernelInfo, where it has one that every language takes."""
+    if isinstance(ast.arg, KernelInfo) and _NAME.fullmatch(ast.arg.name):
         return ast.arg.name
     reduced: list[int] = []
     out: list[int] = []

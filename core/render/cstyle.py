@@ -127,7 +127,7 @@ class _Walk:
         self.values[u] = (name,)
 
     def variable(self, u: UOp) -> None:
-        self.values[u] = ("var_" + re.sub(r"\W", "_", u.arg[0]),)
+        self.values[u] = ("var_" + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII),)
 
     def special(self, u: UOp) -> None:
         prefix = self.dialect.special.get(u.arg[:-1])
@@ -168,7 +168,9 @@ class _Walk:
             )
         at, found = self.listing.position[u], list[str]()
         behind = [*index.src, *u.src[1:]]
-        for first, count in self.pieces(index, dtype, lanes):
+        by_lane = gated and index.src[2].dtype.count > 1
+        parts = self.pieces(index, dtype, lanes)
+        for first, count in [(k, 1) for k in range(lanes)] if by_lane else parts:
             pointer, offset = self.place(index, first)
             name = f"v{at}" if count == lanes else f"v{at}_{first}"
             to = self.dialect.types[dtype.name] if count == 1 else self.struct(dtype, count)
@@ -178,7 +180,8 @@ class _Walk:
             if gated:
                 values = [self.lane(u.src[1], first + i) for i in range(count)]
                 other = values[0] if count == 1 else self.value(to, values)
-                text = f"{self.lane(index.src[2])} ? {text} : {other}"
+                gate = self.lane(index.src[2], first if by_lane else 0)
+                text = f"{gate} ? {text} : {other}"
             self.put(f"{to} {name} = {text};", *behind)
             found += [name] if count == 1 else [f"{name}.v[{i}]" for i in range(count)]
         self.values[u] = tuple(found)

@@ -53,7 +53,9 @@ class _Kernel:
             args.append(f"{pointer.type} noalias{only_read}{aligned} {pointer.text}")
             self.w.bind(u, pointer)
         for u in self.listing.variables:
-            value = Operand(type_of(u.dtype), "%arg." + re.sub(r"\W", "_", u.arg[0]))
+            value = Operand(
+                type_of(u.dtype), "%arg." + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII)
+            )
             args.append(str(value))
             self.w.bind(u, value)
         if self.listing.thread_range is not None:
@@ -163,6 +165,9 @@ class _Kernel:
             raise self.listing.error(
                 "a gated load without an alternative value", u, "give LOAD a second source"
             )
+        if gate.dtype.count > 1:
+            self.masked_load(u, address, gate)
+            return
         at, other = self.w.number, self.w.value(u.src[1])
         self.w.branch(self.w.value(gate), f"read{at}", f"skip{at}")
         before = self.w.block
@@ -173,6 +178,19 @@ class _Kernel:
         to = type_of(u.dtype)
         pairs = f"[ {found.text}, %read{at} ], [ {other.text}, %{before} ]"
         self.w.bind(u, self.w.let(to, f"phi {to} {pairs}"))
+
+    def masked_load(self, u: UOp, address: UOp, gate: UOp) -> None:
+        """A vector load with a gate for each lane (LLVM language reference, "Masked Vector Load
+        and Store Intrinsics"): memory of lanes whose gate is false is not touched."""
+        stored, other = memory_type(u.dtype), self.w.value(u.src[1])
+        if dtypes.is_bool(u.dtype):
+            other = self.w.let(stored, f"zext {other} to {stored}")
+        lane = memory_type(u.dtype.scalar())
+        suffix = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(lane, lane)
+        align = Operand("i32", str(self._align(u, address)))
+        function = f"llvm.masked.load.v{u.dtype.count}{suffix}.p0"
+        args = (self.w.value(address), align, self.w.value(gate), other)
+        self.w.bind(u, self._from_memory(u, self.w.call(stored, function, *args)))
 
     def _from_memory(self, u: UOp, x: Operand) -> Operand:
         if not dtypes.is_bool(u.dtype):

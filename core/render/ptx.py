@@ -150,7 +150,7 @@ class _Kernel:
 
 
 def _variable_name(u: UOp) -> str:
-    return "var_" + re.sub(r"\W", "_", u.arg[0])
+    return "var_" + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII)
 
 
 _per_lane: dict[Ops, Callable[[Writer, UOp, int], str]] = {

@@ -6,6 +6,7 @@ so freed blocks are kept, up to a limit. Never zeroes memory.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -39,10 +40,10 @@ class HostAllocator(Allocator):
 
     def alloc(self, nbytes: int) -> HostMemory:
         size = max(1, nbytes)
-        waiting = self._free.get(size)
-        if waiting:
+        with suppress(KeyError, IndexError):  # none kept of this size, or another thread has it
+            block = self._free[size].pop()
             self._kept -= size
-            return waiting.pop()
+            return block
         try:
             raw = np.empty(size + ALIGN, np.uint8)
         except MemoryError as error:

@@ -25,6 +25,8 @@ from core.uop.kernelinfo import Opt
 from core.uop.serial import to_data
 from core.uop.uop import UOp
 
+WORKER = "core.runtime.worker"
+"""The module that the process runs."""
 MEMORY_LIMIT: Final = 8 << 30
 """Bytes of address space that a worker may take."""
 _SAID: Final = 2000
@@ -79,7 +81,7 @@ def run_isolated(
         "seconds": timeout,
     }
     worker = subprocess.Popen(
-        [sys.executable, "-m", "core.runtime.worker"],
+        [sys.executable, "-m", WORKER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

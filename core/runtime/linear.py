@@ -162,7 +162,9 @@ class _Machine:
         memory = self.memory[pointer]
         offset = np.broadcast_to(self.of(index.src[1]), (self.lanes,)).astype(np.int64)
         size, count = memory.shape[-1], dtype.count
-        outside = mask & ((offset < 0) | (offset + count > size))
+        elements = offset[:, None] + np.arange(count)
+        wanted = mask if mask.ndim == 2 else mask[:, None]
+        outside = (wanted & ((elements < 0) | (elements >= size))).any(axis=1)
         if outside.any():
             lane = int(np.argmax(outside))
             raise RunError(
@@ -170,8 +172,7 @@ class _Machine:
                 f"{self._where(u)}\nwork item {lane}",
                 "a pass or the kernel's AST is wrong",
             )
-        elements = np.where(mask, offset, 0)[:, None] + np.arange(count)
-        elements = np.minimum(elements, max(size - 1, 0))
+        elements = np.where(wanted, elements, 0).clip(0, max(size - 1, 0))
         space = address_space(pointer)
         if space is AddrSpace.GLOBAL:
             return memory, elements
@@ -180,7 +181,10 @@ class _Machine:
 
     def _gate(self, index: UOp) -> Array:
         mask = self.masks[-1]
-        return mask & self.of(index.src[2]) if len(index.src) > 2 else mask
+        if len(index.src) < 3:
+            return mask
+        gate = self.of(index.src[2])
+        return mask[:, None] & gate if gate.ndim == 2 else mask & gate
 
     def load(self, u: UOp) -> None:
         index = _resolve(u.src[0])
@@ -194,7 +198,8 @@ class _Machine:
                 found = from_memory(found, u.dtype.scalar())
         if len(u.src) > 1:
             other = self.of(u.src[1])
-            found = np.where(mask[:, None], found, other if other.ndim == 2 else other[:, None])
+            kept = mask if mask.ndim == 2 else mask[:, None]
+            found = np.where(kept, found, other if other.ndim == 2 else other[:, None])
         self.values[u] = found if u.dtype.count > 1 else found[:, 0]
 
     def store(self, u: UOp) -> None:

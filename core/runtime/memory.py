@@ -6,6 +6,7 @@ Allocators register here when their device opens, so that buffers need not know 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Final
 
@@ -21,6 +22,9 @@ class Allocators:
 
 _lock: Final = threading.Lock()
 _allocated: Final[dict[str, int]] = {}
+_changes: Final[deque[tuple[str, int]]] = deque()
+"""Not counted yet. A buffer may die in the middle of counting, in the thread that counts: its
+change waits here instead of for the lock."""
 
 
 def allocator_of(device: str) -> Allocator:
@@ -30,13 +34,26 @@ def allocator_of(device: str) -> Allocator:
 
 def account(device: str, nbytes: int) -> None:
     """Bytes taken (or, negative, given back); told to observers."""
-    with _lock:
-        total = _allocated[device] = _allocated.get(device, 0) + nbytes
-    observer = attached()
-    if observer is not None:
-        observer.memory(device, total)
+    _changes.append((device, nbytes))
+    _count()
+
+
+def _count() -> None:
+    while _changes and _lock.acquire(blocking=False):
+        totals: dict[str, int] = {}
+        try:
+            while _changes:
+                device, nbytes = _changes.popleft()
+                totals[device] = _allocated[device] = _allocated.get(device, 0) + nbytes
+        finally:
+            _lock.release()
+        observer = attached()
+        if observer is not None:
+            for device, total in totals.items():
+                observer.memory(device, total)
 
 
 def allocated(device: str) -> int:
     """Bytes taken on `device` now."""
+    _count()
     return _allocated.get(device, 0)

@@ -201,10 +201,43 @@ def test_an_endless_kernel_is_stopped() -> None:
     assert time.monotonic() - start < 10
 
 
-def test_a_crash_is_reported() -> None:
-    far = ShapeTracker((View.create((8,), (1,), 1 << 29),))
-    with pytest.raises(RunError, match=r"crashed its process .SIG"):
-        run_isolated(UOp.sink(store(0, shape(8), load(1, 8, far))), "CPU")
+def test_a_crash_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolate, "WORKER", "tests.core.runtime.crashing")
+    with pytest.raises(RunError, match=r"crashed its process \(SIGSEGV\)"):
+        run_isolated(add(), "CPU")
+
+
+F32 = dtypes.float32
+LOADED = load(1, 8, shape(8))
+
+
+@pytest.mark.parametrize("ast", [
+    UOp.sink(store(0, shape(8), load(1, 8, ShapeTracker((View.create((8,), (1,), 1),))))),
+    UOp.sink(store(0, shape(8), load(1, 8, ShapeTracker((View.create((8,), (-1,), 6),))))),
+    UOp.sink(store(0, shape(8), load(1, 8, ShapeTracker((View.create((8,), (1,), 1 << 44),))))),
+    UOp.sink(pointer(0, 8).view(ShapeTracker((View.create((8,), (2,)),))).store(LOADED)),
+    UOp.sink(store(0, shape(8), load(0, 9, shape(8)))),
+    UOp.sink(store(0, shape(8), load(2, 8, shape(8)))),
+    UOp.sink(store(0, shape(1 << 40), UOp.const(F32, 1.0))),
+    UOp.sink(pointer(0, 8).index(1 << 40).store(UOp.const(F32, 1.0))),
+    UOp.sink(store(0, shape(8), LOADED.view(ShapeTracker((View.create((8,), (2,)),))))),
+    UOp.sink(store(0, shape(8), LOADED), LOADED), UOp.sink(), LOADED,
+    UOp(Ops.SINK, dtypes.void, (store(0, shape(8), LOADED),), "text"),
+])  # fmt: skip
+def test_kernels_that_leave_their_memory_are_not_run(ast: UOp) -> None:
+    with pytest.raises((RunError, SpecError)):
+        check_kernel(ast)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_good_kernels_pass(name: str) -> None:
+    check_kernel(KERNELS[name]())
+
+
+def test_a_name_never_becomes_code() -> None:
+    evil = UOp.sink(*add(33).src, arg=KernelInfo("k() { ret void } define void @x", None))
+    assert kernel_name(evil) == "E_33"
+    assert kernel_name(UOp.sink(*add(33).src, arg=KernelInfo("my_kernel"))) == "my_kernel"
 
 
 def test_what_the_worker_says_is_passed_on() -> None:
