@@ -29,7 +29,8 @@ class Target:
     `vector_bytes`: widest load or store of one thread; `alu_lanes(dtype)`: lanes of one arithmetic
     instruction (1: only scalars); `registers`: values of 4 bytes that an inner loop may keep;
     `shared_bytes`: shared memory of one work group; `wave`: threads that run in lockstep;
-    `unsupported`: dtypes it has no arithmetic for; `ops`: what its renderers have text for.
+    `unsupported`: dtypes it has no arithmetic for; `ops`: what its renderers have text for;
+    `lane_gates`: a vector load may have a gate for each of its lanes.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Target:
     local_max: tuple[int, ...] = ()
     threads_max: int = 1
     has_fma: bool = True
+    lane_gates: bool = False
 
     def __repr__(self) -> str:
         return f"Target({self.name})"
@@ -81,6 +83,7 @@ def _cpu(name: str, arch: str, title: str, simd: int, registers: int) -> Target:
         _cpu_ops,
         vector_bytes=64,
         simd_bytes=simd,
+        lane_gates=True,
         registers=registers,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16},
     )

@@ -3,13 +3,15 @@
 A LOAD or STORE of many lanes is cut by offset and gate: lanes whose offsets differ by a constant
 and that share a gate are sorted, and each run of consecutive ones is moved in the largest pieces
 that the target has and that the alignment of the offset allows. Lanes alike are loaded once; a
-lane whose gate is always false is its alternative, and is not stored. Afterwards every INDEX has a
-scalar offset and gate. Never moves a lane that was not moved before.
+lane whose gate is always false is its alternative, and is not stored. Where the target can gate
+each lane of a load, neighbours may have different gates. Afterwards every INDEX has a scalar
+offset. Never moves a lane that was not moved before.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from core.dtype import AddrSpace, DType, dtypes
 from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
@@ -100,18 +102,22 @@ def _affine(offset: UOp) -> tuple[UOp | None, tuple[int, ...]] | None:
     return scaled, tuple(a * b for a, b in zip(constants, more, strict=True))
 
 
-def _address(pointer: UOp, run: Run, at: int) -> UOp:
+def _address(pointer: UOp, run: Run, at: int, gate: UOp | None) -> UOp:
     start = run.start + at
     offset = run.base
     if offset is None:
         offset = UOp.const(dtypes.index, start)
     elif start:
         offset = offset + start
-    return pointer.index(offset, gate=run.gate)
+    return pointer.index(offset, gate=gate)
 
 
-def _wide(place: UOp) -> bool:
-    return any(s.dtype.count > 1 for s in place.src[1:])
+def _settled(ctx: Access, place: UOp, dtype: DType, lane_gates: bool = False) -> bool:
+    """Whether the target can move this as it is."""
+    gate = gate_of(place)
+    gates = 1 if gate is None else gate.dtype.count
+    held = gates == 1 or (lane_gates and gates == dtype.count)
+    return place.src[1].dtype.count == 1 and held and dtype.count <= ctx.widest(dtype)
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
@@ -120,13 +126,18 @@ def load_runs(ctx: Access, load: UOp, place: UOp) -> UOp | None:
     dtype, count = load.dtype.scalar(), load.dtype.count
     if address_space(place) is AddrSpace.REG:
         return None
-    if not _wide(place) and count <= ctx.widest(dtype):
+    if _settled(ctx, place, load.dtype, ctx.target.lane_gates):
         return _settled_gate(load, place)
+    known = ctx.lanes(place, count)
+    gate = gate_of(place)
+    together = _without_gates(known) if ctx.target.lane_gates else known
     lanes: list[UOp | None] = [None] * count
-    for run in runs(ctx.lanes(place, count)):
+    for run in runs(together):
         for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):
-            address = _address(place.src[0], run, at)
-            other = _alternative(load, run.lanes[at : at + width]) if run.gate is not None else ()
+            chosen = tuple(same[0] for same in run.lanes[at : at + width])
+            held = _gate_of_lanes(known, gate, chosen)
+            other = () if held is None else (load.src[1].gep(chosen),)
+            address = _address(place.src[0], run, at, held)
             made = address.load(*other, dtype=dtype.vec(width))
             for k in range(width):
                 for lane in run.lanes[at + k]:
@@ -136,8 +147,22 @@ def load_runs(ctx: Access, load: UOp, place: UOp) -> UOp | None:
     )
 
 
-def _alternative(load: UOp, lanes: tuple[tuple[int, ...], ...]) -> tuple[UOp]:
-    return (load.src[1].gep(tuple(same[0] for same in lanes)),)
+def _without_gates(lanes: Sequence[Lane]) -> Sequence[Lane]:
+    """The lanes as if they had no gates, unless lanes of one address have different gates."""
+    gates: dict[tuple[UOp | None, int], UOp | None] = {}
+    for lane in lanes:
+        if not lane.never and gates.setdefault((lane.base, lane.constant), lane.gate) != lane.gate:
+            return lanes
+    return [replace(lane, gate=None) for lane in lanes]
+
+
+def _gate_of_lanes(known: Sequence[Lane], gate: UOp | None, chosen: tuple[int, ...]) -> UOp | None:
+    """One gate for all the chosen lanes where they have the same, else one for each."""
+    found = {known[i].gate for i in chosen}
+    if len(found) == 1:
+        return found.pop()
+    assert gate is not None, "lanes have gates of their own only where there is one"
+    return gate.gep(chosen)
 
 
 def _settled_gate(load: UOp, place: UOp) -> UOp | None:
@@ -156,7 +181,7 @@ def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
     dtype, count = value.dtype.scalar(), value.dtype.count
     if address_space(place) is AddrSpace.REG:
         return None
-    if not _wide(place) and count <= ctx.widest(dtype):
+    if _settled(ctx, place, value.dtype):
         gate = gate_of(place)
         if gate is None or gate.op is not Ops.CONST:
             return None
@@ -166,7 +191,7 @@ def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
     for run in runs(ctx.lanes(place, count)):
         for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):
             picks = tuple(run.lanes[at + k][-1] for k in range(width))
-            stores.append(_address(place.src[0], run, at).store(value.gep(picks)))
+            stores.append(_address(place.src[0], run, at, run.gate).store(value.gep(picks)))
     return stores[0] if len(stores) == 1 else UOp(Ops.GROUP, dtypes.void, tuple(stores))
 
 

@@ -67,9 +67,13 @@ def size(loop: UOp) -> int:
     return loop.src[0].arg
 
 
-def contiguous(loop: UOp, found: Iterable[Access]) -> bool:
-    """Whether every address stays or goes to its neighbour with each iteration, under one gate."""
-    return all(a.stride(loop) in (0, 1) and loop not in a.gated_by for a in found)
+def contiguous(loop: UOp, found: Iterable[Access], gates: bool = False) -> bool:
+    """Whether every address stays or goes to its neighbour with each iteration, under one gate;
+    with `gates`, loads may have a gate for each."""
+    return all(
+        a.stride(loop) in (0, 1) and (loop not in a.gated_by or (gates and not a.store))
+        for a in found
+    )
 
 
 def heuristic(kernel: Kernel) -> list[Opt]:
@@ -90,14 +94,15 @@ def for_vectors(t: Tuner) -> None:
         return
     lanes = lanes_of(t, stores + loads)
     registers = t.kernel.target.registers * 3 // 4
+    gates = t.kernel.target.lane_gates
     across = next((r for r in reversed(t.outer) if neighbours(r, stores)
-                   and contiguous(r, stores + loads)), None)  # fmt: skip
+                   and contiguous(r, stores + loads, gates)), None)  # fmt: skip
     tile = [r for r in reusable(t, loads) if r is not across] if t.inner else []
     if across is not None:
         vectors = max(1, upcast_lanes(t, across, lanes) // lanes)
         if t.inner and not tile:
             widen(t, vectors, registers)
-    elif along := [r for r in t.inner if contiguous(r, loads)
+    elif along := [r for r in t.inner if contiguous(r, loads, gates)
                    and any(a.stride(r) == 1 for a in loads)]:  # fmt: skip
         most = lanes if tile else 4 * lanes
         vectors = t.apply_largest(OptOps.GROUP, along[-1], halves(most, lanes // 2)) // lanes

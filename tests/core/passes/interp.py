@@ -130,7 +130,11 @@ class Item:
             env[u] = (int(env[src[1]][0]), gate)
         elif u.op is Ops.LOAD:
             at, gate = env[src[0]]
-            if gate is not None and not gate[0]:
+            if gate is not None and len(gate) > 1:
+                lanes = [self.part(src[0], at + i, 1)[0] if g else env[src[1]][i]
+                         for i, g in enumerate(gate)]  # fmt: skip
+                env[u] = np.array(lanes, numpy_dtype(u.dtype))
+            elif gate is not None and not gate[0]:
                 env[u] = env[src[1]]
             else:
                 env[u] = self.part(src[0], at, u.dtype.count).copy()
