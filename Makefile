@@ -32,7 +32,7 @@ demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recor
 
 test: $(VENV)/.dev  ## run all tests (a browser is installed through apt where it is missing, as root)
 	@$(BIN)/python tests/browser_setup.py
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 	$(BIN)/npm --prefix viz/web test --silent
 
 lint: $(VENV)/.dev  ## ruff, pyright (strict), the TypeScript compiler and linter

@@ -102,6 +102,12 @@ class Store:
             found = self._find(rewrite, lambda f: f.rewrites)
             return found is not None and found[1].us is None
 
+    def result_of(self, rewrite: int) -> int | None:
+        """The number of the node that a rewrite returned; None for none."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            return found[0].id(found[1].result) if found is not None and found[1].result else None
+
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
         """The graphs before and after a step as text; None for what there is not."""
         bundle = self.bundle(rewrite)
