@@ -15,6 +15,15 @@ from core.tensor import Tensor
 Sizes = int | Sequence[int]
 
 
+def _per_group(inner: int, outer: int, groups: int) -> tuple[int, int]:
+    """Channels of one group. Raises ShapeError where the groups do not divide both."""
+    if groups < 1 or inner % groups or outer % groups:
+        raise ShapeError(
+            f"{groups} groups of {inner} and {outer} channels", hint="the groups must divide both"
+        )
+    return inner // groups, outer // groups
+
+
 def _uniform(shape: Sequence[int], fan_in: int) -> Tensor:
     """Uniform in +-1 / sqrt(fan_in)."""
     bound = 1 / math.sqrt(max(1, fan_in))
@@ -45,11 +54,6 @@ class _Convolution:
         groups: int,
         bias: bool,
     ) -> None:
-        if any(n % groups for n in (weight[0], channels)):
-            raise ShapeError(
-                f"{groups} groups of {weight[0]} and {channels} channels",
-                hint="the groups must divide both",
-            )
         self.kernel_size = tuple(weight[2:])
         self.stride, self.dilation, self.groups = stride, dilation, groups
         self.padding = _same(padding, self.kernel_size, dilation)
@@ -86,7 +90,7 @@ class Conv2d(_Convolution):
         bias: bool = True,
     ) -> None:
         kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
-        shape = (out_channels, in_channels // groups, *kernel)
+        shape = (out_channels, _per_group(in_channels, out_channels, groups)[0], *kernel)
         super().__init__(shape, out_channels, stride, padding, dilation, groups, bias)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -130,7 +134,7 @@ class ConvTranspose2d(_Convolution):
         bias: bool = True,
     ) -> None:
         kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
-        shape = (in_channels, out_channels // groups, *kernel)
+        shape = (in_channels, _per_group(in_channels, out_channels, groups)[1], *kernel)
         super().__init__(shape, out_channels, stride, padding, dilation, groups, bias)
         self.output_padding = output_padding
 

@@ -51,10 +51,10 @@ class Execution(TensorBase):
         return into
 
     def data(self) -> memoryview:
-        """The elements in row-major order; shaped, for dtypes that Python's formats know."""
+        """The elements in row-major order; shaped, unless memoryview lacks the dtype."""
         raw = memoryview(self._stored_bytes())
         fmt: Any = self.dtype.fmt
-        return raw if fmt is None or not raw else raw.cast(fmt, self.shape)
+        return raw if fmt in (None, "e") or not raw else raw.cast(fmt, self.shape)
 
     def numpy(self) -> Array:
         """The elements as an array of its own. Dtypes that NumPy lacks become float32."""

@@ -1,0 +1,176 @@
+"""State of models, and safetensors files: round trips, and hostile files that must be refused."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import namedtuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import Tensor, dtypes, nn
+from core.errors import FormatError, ShapeError
+from core.nn.state import (
+    get_parameters,
+    get_state_dict,
+    load_state_dict,
+    safe_load,
+    safe_load_metadata,
+    safe_save,
+)
+
+
+class Model:
+    def __init__(self) -> None:
+        self.first = nn.Linear(2, 3)
+        self.rest = [nn.Linear(3, 3, bias=False), {"norm": nn.LayerNorm(3)}]
+        self.name = "model"
+        self.act = Tensor.relu
+        self.me = self
+        self.tied = self.first
+
+
+def test_names_are_paths() -> None:
+    assert list(get_state_dict(Model())) == [
+        "first.weight", "first.bias", "rest.0.weight", "rest.1.norm.weight", "rest.1.norm.bias",
+        "tied.weight", "tied.bias"]  # fmt: skip
+    assert list(get_state_dict([Tensor(1.0)], "a.")) == ["a.0"]
+    pair = namedtuple("pair", "left right")
+    assert list(get_state_dict(pair(Tensor(1.0), Tensor(2.0)))) == ["left", "right"]
+
+
+def test_a_shared_parameter_counts_once() -> None:
+    assert len(get_parameters(Model())) == 5
+
+
+def test_loading_into_a_model() -> None:
+    source, target = nn.Linear(2, 3), nn.Linear(2, 3)
+    Tensor.realize(*get_parameters(target))
+    memory = target.weight.uop.base
+    load_state_dict(target, get_state_dict(source))
+    assert target.weight.tolist() == source.weight.tolist()
+    assert target.weight.uop.base is memory
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    layer = nn.Linear(2, 3)
+    state = get_state_dict(nn.Linear(2, 3))
+    with pytest.raises(FormatError, match="1 names of the model are missing"):
+        load_state_dict(layer, {"weight": state["weight"]})
+    with pytest.raises(FormatError, match="1 are unknown"):
+        load_state_dict(layer, {**state, "more": Tensor(1.0)})
+    load_state_dict(layer, {"weight": state["weight"], "more": Tensor(1.0)}, strict=False)
+    with pytest.raises(ShapeError, match="weight is"):
+        load_state_dict(layer, {**state, "weight": Tensor.zeros(3, 3)})
+    load_state_dict(layer, state, consume=True)
+    assert not state
+
+
+KINDS = [d for d in dtypes.all if not d.name.startswith("fp8")]
+
+
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+def test_round_trip(dtype: Any, tmp_path: Path) -> None:
+    made = {"a.b": Tensor([[0, 1, 2], [3, 4, 5]]).cast(dtype), "": Tensor(1).cast(dtype),
+            "none": Tensor.zeros(0, 2, dtype=dtype), "other": Tensor([1.5, -2.5])}  # fmt: skip
+    file = tmp_path / "model.safetensors"
+    safe_save(made, file, {"format": "pt"})
+    found = safe_load(file)
+    assert found.keys() == made.keys()
+    for name, tensor in made.items():
+        assert (found[name].dtype, found[name].shape) == (tensor.dtype, tensor.shape)
+        np.testing.assert_array_equal(found[name].numpy(), tensor.numpy())
+    assert safe_load_metadata(file) == {"format": "pt"}
+    assert [p.name for p in tmp_path.iterdir()] == ["model.safetensors"]
+
+
+def test_the_file_is_what_the_format_says(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    safe_save({"x": Tensor([1.0, 2.0])}, file)
+    raw = file.read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    assert length % 8 == 0
+    assert json.loads(raw[8 : 8 + length]) == {
+        "x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}  # fmt: skip
+    assert raw[8 + length :] == struct.pack("<2f", 1, 2)
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    safe_save({"x": Tensor([1.0])}, file)
+    with pytest.raises(FormatError, match="__metadata__"):
+        safe_save({"__metadata__": Tensor([1.0])}, file)
+    assert safe_load(file)["x"].tolist() == [1]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def built(header: object, body: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + body
+
+
+def entry(dtype: Any = "F32", shape: Any = (1,), offsets: Any = (0, 4)) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+
+
+HOSTILE = {
+    "empty": b"",
+    "short": b"\x01\x02",
+    "no header": struct.pack("<Q", 0),
+    "header too long": built({}, length=1 << 62),
+    "header beyond the end": built({}, length=40),
+    "not text": built(b"\xff\xfe{}"),
+    "not json": built(b"{x}"),
+    "a list": built([1]),
+    "space first": built(b" {}"),
+    "a name twice": built(b'{"x":1,"x":2}'),
+    "not a number": built(b'{"x":NaN}'),
+    "deep": built(b'{"x":' + b"[" * 200_000),
+    "no entry": built({"x": 3}),
+    "missing field": built({"x": {"dtype": "F32", "shape": [1]}}, b"1234"),
+    "extra field": built({"x": {**entry(), "more": 1}}, b"1234"),
+    "unknown dtype": built({"x": entry("C64", [1], [0, 8])}, b"12345678"),
+    "dtype of lists": built({"x": entry(["F32"])}, b"1234"),
+    "negative shape": built({"x": entry(shape=[-1])}, b"1234"),
+    "float shape": built({"x": entry(shape=[1.0])}, b"1234"),
+    "bool shape": built({"x": entry(shape=[True])}, b"1234"),
+    "text shape": built({"x": entry(shape="1")}, b"1234"),
+    "huge shape": built({"x": entry(shape=[1 << 62, 1 << 62])}, b"1234"),
+    "many axes": built({"x": entry(shape=[1] * 10_000)}, b"1234"),
+    "shape against size": built({"x": entry(shape=[2])}, b"1234"),
+    "one offset": built({"x": entry(offsets=[4])}, b"1234"),
+    "offsets backwards": built({"x": entry(offsets=[4, 0])}, b"1234"),
+    "offsets outside": built({"x": entry(shape=[2], offsets=[0, 8])}, b"1234"),
+    "overlap": built({"x": entry(), "y": entry()}, b"1234"),
+    "hole": built({"x": entry(), "y": entry(offsets=[8, 12])}, b"1234" * 3),
+    "left over": built({"x": entry()}, b"12345"),
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_files_are_refused(data: bytes) -> None:
+    with pytest.raises(FormatError, match="not a safetensors file"):
+        safe_load(data)
+
+
+def test_metadata_must_be_text() -> None:
+    with pytest.raises(FormatError, match="metadata"):
+        safe_load_metadata(built({"__metadata__": {"a": 1}}))
+
+
+@given(cut=st.integers(0, 200), flip=st.integers(0, 200), bit=st.integers(0, 7))
+@settings(max_examples=60, deadline=None)
+def test_damaged_files_never_raise_anything_else(cut: int, flip: int, bit: int) -> None:
+    good = bytearray(built({"x": entry(), "y": entry("U8", [2, 2], [4, 8])}, b"12345678"))
+    good[flip % len(good)] ^= 1 << bit
+    data = bytes(good) if cut % 2 else bytes(good[: cut % len(good)])
+    try:
+        found = safe_load(data)
+    except FormatError:
+        return
+    assert all(t.numpy().shape == t.shape for t in found.values())
