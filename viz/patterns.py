@@ -64,20 +64,37 @@ def source_of(rule: Rule) -> str:
     start = rule.line - 1
     if not 0 <= start < len(lines):
         return ""
-    base = _indent(lines[start])
-    end, in_body = start + 1, False
-    while end < len(lines):
-        line = lines[end]
-        text = line.strip()
-        if text and _indent(line) <= base:
-            opens = text.startswith(("def ", "async def ", "@")) and not in_body
-            if not opens and text[0] not in ")]}":
-                break
-        in_body = in_body or (bool(text) and _indent(line) > base and not text.startswith("@"))
-        end += 1
-        if end - start >= MAX_LINES:
-            return "".join(lines[start:end]) + f"... (cut after {MAX_LINES} lines)\n"
-    return "".join(lines[start:end]).rstrip() + "\n"
+    is_function = lines[start].lstrip().startswith(("def ", "async def ", "@"))
+    count = (_function_lines if is_function else _expression_lines)(lines, start)
+    if count > MAX_LINES:
+        cut = f"... ({count - MAX_LINES} more lines)\n"
+        return "".join(lines[start : start + MAX_LINES]) + cut
+    return "".join(lines[start : start + count]).rstrip() + "\n"
+
+
+def _function_lines(lines: list[str], start: int) -> int:
+    """Lines of a function with its decorators: its head, and all that is indented below."""
+    base, in_body = _indent(lines[start]), False
+    for end in range(start + 1, len(lines)):
+        text = lines[end].strip()
+        if not text:
+            continue
+        deeper = _indent(lines[end]) > base
+        in_head = not in_body and text.startswith(("def ", "async def ", "@"))
+        if not deeper and not in_head and text[0] not in ")]}":  # these end a head of several lines
+            return end - start
+        in_body = in_body or (deeper and lines[end - 1].rstrip().endswith(":"))
+    return len(lines) - start
+
+
+def _expression_lines(lines: list[str], start: int) -> int:
+    """Lines of an expression such as a lambda: until its brackets are closed."""
+    depth = 0
+    for end in range(start, len(lines)):
+        depth += sum((c in "([{") - (c in ")]}") for c in lines[end])
+        if depth <= 0:
+            return end - start + 1
+    return len(lines) - start
 
 
 def group_of(rule: Rule, matcher: str) -> str:

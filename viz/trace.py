@@ -35,7 +35,6 @@ INTERVAL: Final = 0.2
 """Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
 SLICE: Final = 300_000
 """Items of a thread's buffer after which the thread itself flushes: bounds memory."""
-_CHILD_INTERVAL: Final = 0.05
 _clock = time.perf_counter_ns
 
 
@@ -69,7 +68,6 @@ class Recorder:
         self._resumed: list[Entry] = []
         self._wake = threading.Event()
         self._flusher: threading.Thread | None = None
-        self._flushed = 0.0
         self._leaked: list[sqlite3.Connection] = []
         self._here = _Here(self._register)
 
@@ -195,8 +193,8 @@ class Recorder:
         here.depth -= 1
         if error is not None or len(here.events) > SLICE:
             self.flush()
-        elif self._child and here.depth <= 0 and time.monotonic() - self._flushed > _CHILD_INTERVAL:
-            self.flush()  # workers of a pool are killed without notice
+        elif self._child and here.depth <= 0:
+            self.flush()  # workers of a pool are killed without notice once the last task is done
 
     def _register(self) -> tuple[int, list[Any]]:
         """Called once by each thread that records, through `_Here`."""
@@ -230,7 +228,6 @@ class Recorder:
                     self._to.forget(number)
         if self._writer is not None:
             self._writer.flush()
-        self._flushed = time.monotonic()
 
     def _transcribe(self, thread: int, items: list[Any]) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
@@ -273,12 +270,7 @@ class Recorder:
         self._wake = threading.Event()
         self._flusher = self._writer = self._to = None
         self._threads.clear()
-        depth = self._here.depth
-        self._here = _Here(self._register_child)
-        self._here.depth = depth
-
-    def _register_child(self) -> tuple[int, list[Any]]:
-        return self._register()
+        self._here = _Here(self._register)  # depth counts from here: what was open is the parent's
 
     def _finalize_in_child(self) -> None:
         """Workers of multiprocessing leave without running atexit."""

@@ -24,6 +24,7 @@ from core.runtime.device import MAKERS, Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
 from core.runtime.run import kernel_for
+from core.runtime.safety import check_kernel
 from core.target import target_named
 from core.uop.observe import observing
 from core.uop.ops import Ops
@@ -41,7 +42,7 @@ TOLERANCE: Final = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16
 
 def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """All texts of a kernel for a target. Lines refer to positions in the request's graph."""
-    ast, order = _graph(request)
+    ast, order = _graph(request, max_bytes=1 << 62)  # nothing of it is allocated
     target = target_named(str(request["target"]))
     observer = OriginObserver(order)
     _progress(f"compiling for {target.name}")
@@ -64,7 +65,7 @@ def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
     the reference."""
-    ast, _ = _graph(request)
+    ast, _ = _graph(request, MAX_BYTES)
     device = Device.canonicalize(str(request["device"]))
     count = max(1, min(MAX_LAUNCHES, int(request["count"])))
     variables = {u.arg[0]: u.arg[2] for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
@@ -139,14 +140,14 @@ def times_quantile(times: Sequence[float], part: float) -> float:
     return sorted(times)[max(0, round(part * len(times)) - 1)]
 
 
-def _graph(request: Mapping[str, Any]) -> tuple[UOp, list[UOp]]:
-    """The root, and the node at each position of the request's graph."""
+def _graph(request: Mapping[str, Any], max_bytes: int) -> tuple[UOp, list[UOp]]:
+    """The root, and the node at each position of the request's graph. Raises RunError or SpecError
+    where it is not a kernel that keeps to its memory."""
     data = cast("dict[str, Any]", request["graph"])
     everything = {**data, "roots": list(range(len(data["nodes"])))}
     order = from_data(everything)
     ast = order[data["roots"][0]]
-    if ast.op is not Ops.SINK or not all(s.op is Ops.STORE for s in ast.src):
-        raise RunError("this is not the AST of a kernel", hint="choose a kernel of the run")
+    check_kernel(ast, max_bytes)
     return ast, order
 
 

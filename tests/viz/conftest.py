@@ -1,0 +1,38 @@
+"""Runs that the tests of viz share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.uop.observe import context
+from core.uop.rewrite import graph_rewrite
+from tests.viz.samples import random_graph, rules
+from viz.store import Store
+from viz.trace import Recorder
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A finished trace of two kernels with three passes."""
+    path = tmp_path / "run.viz"
+    recorder = Recorder(path).start()
+    try:
+        with context("schedule 2 kernels", "schedule"):
+            graph_rewrite(random_graph(1), rules, name="tidy")
+        for i in range(2):
+            with context(f"kernel_{i}", "kernel", target="x86-64"):
+                graph_rewrite(random_graph(10 + i), rules, name="simplify")
+                recorder.artifact("llvm", "x86-64", "define\nret\n", [[], []], {"regs": "3"})
+    finally:
+        recorder.close()
+    return path
+
+
+@pytest.fixture
+def store(trace: Path) -> Iterator[Store]:
+    made = Store(trace)
+    yield made
+    made.close()
