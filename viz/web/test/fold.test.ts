@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { childrenOf } from "../src/data/rows";
 import type { Row } from "../src/data/types";
 import {
   foldTree,
@@ -41,6 +42,7 @@ const rows = [
 ];
 const input = (more: Partial<FoldInput>): FoldInput => ({
   rows,
+  children: childrenOf(rows),
   open: new Set([rowKey(0)]),
   changedOnly: true,
   current: null,

@@ -26,6 +26,11 @@ export function KeySheet() {
         aria-modal="true"
         tabIndex={-1}
         ref={box}
+        onKeyDown={(e) => {
+          if (e.key !== "Tab") return;
+          e.preventDefault();
+          box.current?.querySelector("input")?.focus();
+        }}
       >
         <div class="cols">
           {GROUPS.map((group) => (

@@ -51,6 +51,10 @@ function ownsKey(target: EventTarget | null, name: string): boolean {
 
 export function onKeyDown(e: KeyboardEvent): void {
   const name = keyName(e);
+  if (overlay.peek() === "keys" && name === "?") {
+    overlay.value = null;
+    return;
+  }
   if (overlay.peek() && name !== "Escape" && name !== "Ctrl K") return;
   if (
     typing(e.target) &&

@@ -5,8 +5,8 @@
 import { batch } from "@preact/signals";
 import { asProblem, type Backend } from "../data/backend";
 import { mergeRows } from "../data/rows";
-import { ensureBundle, refreshRules } from "./actions";
-import { bundle, connection, fatal, rows, run } from "./state";
+import { ensureBundle, refreshRules, reloadBundle } from "./actions";
+import { bundle, connection, fatal, loadError, rows, run } from "./state";
 
 const POLL_MS = 500;
 const RETRY_MS = [1000, 2000, 3000, 5000, 10000];
@@ -63,6 +63,8 @@ async function refresh(backend: Backend): Promise<boolean> {
       connection.value = { kind: backend.server ? "connected" : "embedded" };
       fatal.value = null;
     });
+    // What failed while the server was away is worth asking again.
+    if (failures > 0 && loadError.peek()) reloadBundle();
     failures = 0;
     if (another) ensureBundle();
     return true;

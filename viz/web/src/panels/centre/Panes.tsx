@@ -15,7 +15,6 @@ import {
   view,
 } from "../../app/state";
 import { busy, mountStage, stage, stats } from "../../app/stage";
-import { opOf } from "../../model/content";
 import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
 import { TextPane } from "./TextPane";
 
@@ -128,7 +127,7 @@ const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> =
 function Legend() {
   const b = bundle.value;
   if (!b) return null;
-  const used = new Set(b.initial.node.map((c) => opGroup(opOf(b, c))));
+  const used = new Set(b.ops.map(opGroup));
   return (
     <>
       {OP_GROUPS.filter((g) => used.has(g)).map((g) => {

@@ -52,6 +52,9 @@ const isCurrent = (row: Row | undefined): boolean =>
 
 function onKey(e: KeyboardEvent, line: Line | undefined): void {
   if (!line || !["Enter", " ", "ArrowLeft", "ArrowRight"].includes(e.key)) return;
+  // On what is being looked at, Left and Right step as they do everywhere else.
+  const looked = line.kind === "step" || (line.kind === "row" && isCurrent(rows.peek()[line.row]));
+  if (looked && e.key.startsWith("Arrow")) return;
   e.preventDefault();
   e.stopPropagation();
   const open = "open" in line ? line.open : null;

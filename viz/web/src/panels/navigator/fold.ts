@@ -2,7 +2,6 @@
  * The navigator as a flat list of lines: contexts and passes, what is folded, and the steps of
  * the open pass. Pure; nothing is left out without a line that says how many.
  */
-import { childrenOf } from "../../data/rows";
 import type { Row } from "../../data/types";
 
 /** Steps shown at once below the open pass; a page stays put while the reader steps in it. */
@@ -18,6 +17,8 @@ export type Line =
 
 export interface FoldInput {
   rows: readonly Row[];
+  /** Rows below a row, in order; -1 gives the roots. */
+  children: (parent: number) => readonly number[];
   /** Keys of what the reader opened. */
   open: ReadonlySet<string>;
   changedOnly: boolean;
@@ -35,8 +36,7 @@ export const stepKey = (step: number): string => `s${step}`;
 
 /** All lines, top to bottom. */
 export function foldTree(input: FoldInput): Line[] {
-  const { rows, open } = input;
-  const children = childrenOf(rows);
+  const { rows, children, open } = input;
   const lines: Line[] = [];
 
   const add = (at: number, depth: number): void => {

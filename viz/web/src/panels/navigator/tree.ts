@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { changedOnly } from "../../app/prefs";
 import { currentRow, filtered, passing, rows, step, stepCount, view } from "../../app/state";
-import { ancestry } from "../../data/rows";
+import { ancestry, childrenOf } from "../../data/rows";
 import type { Row } from "../../data/types";
 import { foldTree, rowKey, type Line } from "./fold";
 
@@ -14,6 +14,7 @@ export const cursor = signal<string | null>(null);
 export const lines = computed<Line[]>(() =>
   foldTree({
     rows: rows.value,
+    children: children.value,
     open: openKeys.value,
     changedOnly: changedOnly.value,
     current: view.value.rewrite,
@@ -23,6 +24,7 @@ export const lines = computed<Line[]>(() =>
   }),
 );
 
+const children = computed(() => childrenOf(rows.value));
 const allSteps = computed(() => Array.from({ length: stepCount.value }, (_, i) => i + 1));
 
 /** Milliseconds of the slowest child of each row's parent, for the bars. */

@@ -11,7 +11,14 @@ import { slotName } from "../navigator/FilterChips";
 import { Problems } from "../problems/Problems";
 import { Column } from "./Column";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
-import { kernel, kernelArtifacts, kernelError, shownColumns, columnsShown } from "./kernel";
+import {
+  columnsShown,
+  kernel,
+  kernelArtifacts,
+  kernelError,
+  retryKernel,
+  shownColumns,
+} from "./kernel";
 import { linkedLines, pointedNode } from "./link";
 import { RunBox } from "./RunBox";
 
@@ -179,6 +186,9 @@ function Sources() {
         <b>{problem.what}</b>
         <span class="mono">{problem.where}</span>
         <span>{problem.hint}</span>
+        <button type="button" class="btn sm" onClick={retryKernel}>
+          Try again
+        </button>
       </div>
     );
   const columns = shownColumns.value;

@@ -38,6 +38,13 @@ export const shownColumns = computed<readonly string[]>(
     chooseColumns(kernel.value?.artifacts ?? [], data().server ? (run.value?.targets ?? []) : []),
 );
 
+const attempt = signal(0);
+
+/** Asks for the kernel again after a failure. */
+export function retryKernel(): void {
+  attempt.value += 1;
+}
+
 const COMPILE_AFTER_MS = 250;
 const jobs = new Map<string, AbortController>();
 
@@ -45,6 +52,7 @@ export function startKernel(): void {
   let fetching: AbortController | null = null;
   effect(() => {
     const context = currentKernel.value?.id ?? null;
+    void attempt.value;
     if (kernel.peek()?.context === context) return;
     fetching?.abort();
     cancelCompiles();

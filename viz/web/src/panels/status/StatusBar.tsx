@@ -1,7 +1,7 @@
 /** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
 import { useEffect, useState } from "preact/hooks";
 import { data } from "../../app/actions";
-import { bytes, count } from "../../app/format";
+import { baseName, bytes, count, short } from "../../app/format";
 import { retryNow } from "../../app/live";
 import { bundle, connection, fatal, overlay, run } from "../../app/state";
 import { stats } from "../../app/stage";
@@ -14,7 +14,9 @@ export function StatusBar() {
       <Connected />
       {r && (
         <>
-          <span class="mono mid">{r.file}</span>
+          <span class="mono mid" title={short(r.file, 1000)}>
+            {short(baseName(r.file), 60)}
+          </span>
           <span class="num mid">{bytes(r.bytes)}</span>
           <span class="wide num">
             {count(r.totals.steps)} steps,{" "}
