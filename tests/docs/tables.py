@@ -9,6 +9,7 @@ import argparse
 import ast
 import importlib
 import pkgutil
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -97,7 +98,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(text: object) -> str:
-    return " ".join(str(text).split()).replace("|", "\\|").replace("<", "&lt;")
+    """Text for a cell: no line breaks, no bars; outside of code, no tags."""
+    parts = " ".join(str(text).split()).replace("|", "\\|").split("`")
+    return "`".join(p if i % 2 else re.sub(r"<(?=[\w/!])", "&lt;", p) for i, p in enumerate(parts))
 
 
 def code(text: object) -> str:
