@@ -50,9 +50,13 @@ def reduce_through_shared(ctx: Groups, red: UOp) -> UOp | None:
     shared = UOp(Ops.DEFINE_LOCAL, pointer, (), next(ctx.memory_numbers))
     stored = shared.index(ravel([*local, *grouped], sizes) * lanes).store(part)
     ready = shared.after(UOp(Ops.BARRIER, src=(stored,)))
-    again = [r.replace(arg=(next(ctx.range_numbers), AxisType.REDUCE)) for r in grouped]
-    parts = ready.index(ravel([*local, *again], sizes) * lanes).load(dtype=red.dtype)
-    return parts.reduce(red.arg, *again)
+    # several parts at once, where they lie side by side
+    together = 4 if lanes == 1 and sizes[-1] % 4 == 0 else 1
+    sizes[-1] //= together
+    again = [UOp.range(n, next(ctx.range_numbers), AxisType.REDUCE) for n in sizes[len(local) :]]
+    place = ready.index(ravel([*local, *again], sizes) * (lanes * together))
+    parts = place.load(dtype=red.dtype.scalar().vec(lanes * together))
+    return UOp(Ops.REDUCE, red.dtype, (parts, *again), red.arg)
 
 
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from core.dtype import dtypes
 from core.errors import CompileError
-from core.helpers import prod
+from core.helpers import ceildiv, prod
 from core.passes.optimize.access import Access, accesses
 from core.passes.optimize.apply import UPCAST_MAX, apply_opt
 from core.passes.optimize.kernel import OUTER, Kernel
@@ -135,9 +135,10 @@ def neighbours(loop: UOp, stores: Iterable[Access]) -> bool:
 
 
 def upcast_lanes(t: Tuner, loop: UOp, lanes: int) -> int:
-    """Makes up to two vectors of a loop's iterations lanes; how many lanes it became."""
-    amounts = [n for n in halves(2 * lanes, lanes // 4) if n <= UPCAST_MAX]
-    return t.apply_largest(OptOps.UPCAST, loop, amounts)
+    """Makes up to two vectors of a loop's iterations lanes, as full as can be; how many lanes."""
+    amounts = range(2, min(2 * lanes, UPCAST_MAX) + 1)
+    best = sorted(amounts, key=lambda n: (ceildiv(n, lanes) * lanes / n, -n))
+    return t.apply_largest(OptOps.UPCAST, loop, best)
 
 
 def widen(t: Tuner, vectors: int, registers: int) -> None:
@@ -213,7 +214,9 @@ def for_groups(t: Tuner) -> None:
         return
     outputs = prod(size(r) for r in t.outer)
     reduced = prod(size(r) for r in t.inner)
-    if t.inner and outputs <= 4096 and reduced >= 64 and group_reduce(t, loads):
+    few = outputs <= 4096 and reduced >= 64
+    rows = reduced >= 32 and not reusable(t, loads) and any(contiguous(r, loads) for r in t.inner)
+    if (few or rows) and group_reduce(t, loads, 256 if outputs <= 4096 else 32):
         return
     if t.inner:
         register_tile(t, loads, 1, 16)
@@ -232,8 +235,8 @@ def for_groups(t: Tuner) -> None:
     threads(t, stores, 256)
 
 
-def group_reduce(t: Tuner, loads: list[Access]) -> bool:
-    """Lets a work group reduce together; whether it could."""
+def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:
+    """Lets up to `most` threads of a work group reduce together; whether they could."""
     along = [r for r in t.inner if contiguous(r, loads)]
     loop = along[-1] if along else max(t.inner, key=size)
     top = not along
@@ -241,10 +244,10 @@ def group_reduce(t: Tuner, loads: list[Access]) -> bool:
         at = t.inner.index(loop)
         t.apply(OptOps.UNROLL, loop, 4)
         loop = t.inner[at]
-    amounts = (16, 8) if top else (256, 128, 64, 32, 16, 8)
+    amounts = (16, 8) if top else halves(most, 8)
     grouped = t.apply_largest(OptOps.GROUPTOP if top else OptOps.GROUP, loop, amounts)
-    stores, _ = t.seen()
-    if grouped > 1 and top:
+    if grouped > 1 and grouped < 256:
+        stores, _ = t.seen()
         threads(t, stores, 256 // grouped)
     return grouped > 1
 

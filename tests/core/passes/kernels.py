@@ -192,6 +192,17 @@ def softmax_part(m: int, n: int) -> Case:
     return Case(f"softmax{m}x{n}", kernel(value), (a, top), (want,))
 
 
+def softmax_kernel(m: int, n: int) -> Case:
+    """A whole softmax as one kernel: two reduces that the elements need again."""
+    a = rng().standard_normal((m, n), dtype=np.float32)
+    back = ShapeTracker.from_shape((m, 1)).expand((m, n))
+    x = plain(1, (m, n))
+    shifted = (x - x.r(Ops.MAX, (1,)).view(back)).exp2()
+    value = shifted / shifted.r(Ops.ADD, (1,)).view(back)
+    want = np.exp2(a - a.max(1, keepdims=True))
+    return Case(f"softmax_kernel{m}x{n}", kernel(value), (a,), (want / want.sum(1, keepdims=True),))
+
+
 def argmax_like(m: int, n: int) -> Case:
     """max of (x == max) * (n - index), all in one kernel apart from the max."""
     a = rng().integers(0, 5, (m, n)).astype(np.float32)
@@ -303,4 +314,8 @@ CASES: tuple[Callable[[], Case], ...] = (
     lambda: bools(32),
     lambda: bools(5),
     lambda: halves(24),
+    lambda: softmax_kernel(3, 20),
+    lambda: softmax_kernel(1, 32),
+    lambda: elementwise((2, 14)),
+    lambda: matmul(4, 14, 6),
 )
