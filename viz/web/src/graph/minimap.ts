@@ -1,8 +1,9 @@
 /**
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
- * Hidden while everything fits. The blocks are drawn once per scene, the frame at every move.
+ * Hidden while everything fits. The blocks are drawn once per step, the frame at every move.
  */
+import { OP_GROUPS, type OpGroup } from "../model/ops";
 import type { Camera } from "./camera";
 import { context } from "./pane";
 import type { Scene } from "./scene";
@@ -15,6 +16,9 @@ const MARGIN = 6;
 const LEAST = 1.2;
 /** How much of a folded node's colour is left. */
 const FOLDED = 0.35;
+/** From this many nodes on, blocks are drawn anew at most every so often, ms. */
+const LARGE = 3000;
+const WAIT = 250;
 
 export class Minimap {
   readonly element: HTMLCanvasElement;
@@ -24,6 +28,8 @@ export class Minimap {
   private left = 0;
   private top = 0;
   private scene: Scene | null = null;
+  private stale = true;
+  private drawn = -Infinity;
 
   constructor(
     private theme: Theme,
@@ -53,12 +59,16 @@ export class Minimap {
   setScene(scene: Scene | null, theme: Theme): void {
     this.scene = scene;
     this.theme = theme;
+    this.stale = true;
+  }
+
+  private drawBlocks(scene: Scene): void {
+    const { theme } = this;
     const dpr = devicePixelRatio || 1;
     for (const canvas of [this.element, this.blocks]) {
       canvas.width = WIDTH * dpr;
       canvas.height = HEIGHT * dpr;
     }
-    if (!scene) return;
     const { picture, labels, diff, after, part } = scene.content;
     const { bounds } = picture;
     const w = bounds.right - bounds.left;
@@ -70,8 +80,7 @@ export class Minimap {
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
     const bw = Math.max(LEAST, 132 * this.scale);
     const bh = Math.max(LEAST, 26 * this.scale);
-    const put = (s: number, color: string, grow: number): void => {
-      ctx.fillStyle = color;
+    const put = (s: number, grow: number): void => {
       ctx.fillRect(
         picture.x(s) * this.scale + this.left - bw / 2 - grow,
         picture.y(s) * this.scale + this.top - bh / 2 - grow,
@@ -79,26 +88,40 @@ export class Minimap {
         bh + 2 * grow,
       );
     };
-    picture.visit(bounds, (s) => {
-      if (diff.nodes.has(s) || !after.has(s)) return;
-      ctx.globalAlpha = part && !part.shown.has(s) ? FOLDED : 1;
-      put(s, theme.op[labels.of(scene.node(s)).group], 0);
-    });
+    const groups = new Map<OpGroup, number[]>(OP_GROUPS.map((g) => [g, []]));
+    for (const s of picture.slots)
+      if (after.has(s) && !diff.nodes.has(s)) groups.get(labels.of(scene.node(s)).group)!.push(s);
+    for (const [group, slots] of groups) {
+      ctx.fillStyle = theme.op[group];
+      for (const s of slots) {
+        ctx.globalAlpha = part && !part.shown.has(s) ? FOLDED : 1;
+        put(s, 0);
+      }
+    }
     ctx.globalAlpha = 1;
     for (const s of diff.nodes.keys()) {
       const state = scene.state(s);
       if (state === "none" || state === "ghost") continue;
-      const color = state === "removed" ? theme.del : state === "moved" ? theme.mov : theme.add;
-      put(s, color, 0.7);
+      ctx.fillStyle = state === "removed" ? theme.del : state === "moved" ? theme.mov : theme.add;
+      put(s, 0.7);
     }
   }
 
-  /** Draws the frame; hides the map if the camera shows everything. */
-  draw(camera: Camera): void {
+  /**
+   * Draws the frame; hides the map if the camera shows everything. True if the blocks are those
+   * of an earlier step: while someone steps fast through a large graph they wait.
+   */
+  draw(camera: Camera, now: number): boolean {
     const { ctx, theme, scene } = this;
     const shown = scene !== null && !camera.shows(scene.content.picture.bounds);
     this.element.hidden = !shown;
-    if (!shown) return;
+    if (!shown) return false;
+    const large = scene.content.picture.slots.length > LARGE;
+    if (this.stale && (!large || now - this.drawn > WAIT)) {
+      this.drawBlocks(scene);
+      this.stale = false;
+      this.drawn = now;
+    }
     const dpr = devicePixelRatio || 1;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, this.element.width, this.element.height);
@@ -119,5 +142,6 @@ export class Minimap {
     ctx.fill();
     ctx.globalAlpha = 1;
     ctx.stroke();
+    return this.stale;
   }
 }

@@ -28,7 +28,7 @@ export interface Marks {
 /** A kept picture up to this cost is simply redrawn every frame, ms. */
 const CHEAP = 9;
 /** Time per frame for a kept picture made in slices, ms. */
-const SLICE = 7;
+const SLICE = 5;
 /** Kept pictures reach this far beyond the view, as a share of its size. */
 const BEYOND = 0.2;
 /** Hovering a node with more edges lights this many. */

@@ -88,6 +88,8 @@ export function createStage(host: HTMLElement, events: StageEvents): Stage {
 
 /** Work that takes longer is announced, ms. */
 const ANNOUNCE = 50;
+/** A bundle with more slots is announced before it is indexed. */
+const LARGE = 5000;
 /** Heads of a group that open at once. */
 const OPEN_AT_ONCE = 12;
 
@@ -140,6 +142,7 @@ class CanvasStage implements Stage {
 
   async load(bundle: Bundle | null): Promise<void> {
     this.work.abort();
+    this.events.onBusy(null, 1);
     const again = bundle !== null && bundle.rewrite === this.loaded?.bundle.rewrite;
     const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
     const held = again && !this.views.fitted ? this.views.screenOf(anchor) : null;
@@ -152,8 +155,16 @@ class CanvasStage implements Stage {
     this.frames.measure();
     this.refresh();
     if (!bundle) return;
+    const large = bundle.slots > LARGE;
+    if (large) {
+      // Indexing takes a moment: the page says so before it starts.
+      const work = (this.work = new AbortController());
+      this.events.onBusy(`Indexing ${bundle.slots.toLocaleString("en")} nodes`, 0);
+      await new Promise((resolve) => setTimeout(resolve));
+      if (work.signal.aborted) return;
+    }
     const timeline = new Timeline(bundle);
-    this.loaded = {
+    const loaded: Loaded = {
       bundle,
       before: new Replay(bundle, timeline),
       after: new Replay(bundle, timeline),
@@ -161,7 +172,9 @@ class CanvasStage implements Stage {
       pictures: new Pictures(timeline, this.layouter),
       opened: new Set(),
     };
+    this.loaded = loaded;
     await this.arrange(() => this.views.hold(anchor, held));
+    if (large && this.loaded === loaded) this.events.onBusy(null, 1);
   }
 
   setStep(k: number): void {
@@ -415,7 +428,7 @@ class CanvasStage implements Stage {
       if (pane.camera.step(now)) again = pane.camera.travelling || again;
       if (pane.draw(this.marks)) again = true;
     }
-    this.minimap.draw(this.lead().camera);
+    if (this.minimap.draw(this.lead().camera, now)) again = true;
     this.seen ||= this.views.content !== null;
     this.report();
     if (again) this.request();
