@@ -5,6 +5,8 @@ Memory is taken when it is first needed. Never copies between host and device on
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -81,8 +83,9 @@ class Buffer:
             allocator.free(handle, self.nbytes)
             account(self.device, -self.nbytes)
 
-    def __del__(self) -> None:
-        if self._handle is not None:
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        # at exit the modules' names are gone, and the memory goes with the process
+        if self._handle is not None and not finalizing():
             self.deallocate()
 
     def copyin(self, data: memoryview) -> Buffer:
