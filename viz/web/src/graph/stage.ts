@@ -10,6 +10,7 @@ import { describeSlot, emptyDiff, stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { Timeline } from "../model/timeline";
+import type { DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
 import { Frames } from "./frames";
 import { listen } from "./gestures";
 import { hitTest } from "./hit";
@@ -19,7 +20,7 @@ import { Minimap } from "./minimap";
 import { Outline } from "./outline";
 import type { Marks, Pane } from "./pane";
 import type { Picture } from "./picture";
-import { Pictures, type Scope } from "./pictures";
+import { Pictures } from "./pictures";
 import { Scene } from "./scene";
 import { Cancelled } from "./slices";
 import { readTheme, type Theme } from "./theme";
@@ -27,60 +28,7 @@ import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";
 
-export type { Scope } from "./pictures";
-export type DiffMode = "side" | "merged";
-
-export interface StageEvents {
-  onSelect(slot: number | null): void;
-  onHover(slot: number | null): void;
-  onStats(stats: StageStats): void;
-  /** Work of more than 50 ms: a sentence and the share done; null when it is over. */
-  onBusy(text: string | null, progress: number): void;
-}
-
-export interface StageStats {
-  /** Nodes of the state after the step: in the picture, in all, and folded away. */
-  shown: number;
-  total: number;
-  hidden: number;
-  zoom: number;
-  /** Time of the last layout and of the last frame, ms. */
-  layoutMs: number;
-  frameMs: number;
-}
-
-export interface Stage {
-  /**
-   * Shows a bundle, or nothing. The same rewrite again (with more steps) keeps the view.
-   *
-   * @throws BundleError for a bundle that contradicts itself
-   */
-  load(bundle: Bundle | null): Promise<void>;
-  /** Shows the step that leads to state k; 0 is the input graph. */
-  setStep(k: number): void;
-  setMode(mode: DiffMode): void;
-  setScope(scope: Scope): void;
-  /** Leaves constants out of "around change", or shows them (the default). */
-  setFoldConstants(fold: boolean): void;
-  /** Rings the slot in both panes. */
-  select(slot: number | null): void;
-  /** Rings slots that something elsewhere on the page stands for. */
-  light(slots: readonly number[]): void;
-  /** Letters on the nodes that the pattern's names bound, in the pane before. */
-  bindings(b: readonly [string, number][] | null): void;
-  fit(): void;
-  zoomBy(factor: number): void;
-  /** Goes to the change if it is out of view. */
-  revealChange(): void;
-  walk(direction: Direction): void;
-  /** Opens the folded group at the selected node. */
-  openGroup(): void;
-  /** Reads the style sheet's colours again. */
-  setTheme(): void;
-  /** "MUL, int32, source 0 moved" */
-  describe(slot: number): string;
-  destroy(): void;
-}
+export type { DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
 
 export function createStage(host: HTMLElement, events: StageEvents): Stage {
   return new CanvasStage(host, events);

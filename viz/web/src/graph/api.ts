@@ -1,0 +1,59 @@
+/** What the page can ask of the graph panes, and what they tell the page. Types only. */
+import type { Bundle } from "../data/types";
+import type { Scope } from "./pictures";
+import type { Direction } from "./walk";
+
+export type { Scope } from "./pictures";
+export type DiffMode = "side" | "merged";
+
+export interface StageEvents {
+  onSelect(slot: number | null): void;
+  onHover(slot: number | null): void;
+  onStats(stats: StageStats): void;
+  /** Work of more than 50 ms: a sentence and the share done; null when it is over. */
+  onBusy(text: string | null, progress: number): void;
+}
+
+export interface StageStats {
+  /** Nodes of the state after the step: in the picture, in all, and folded away. */
+  shown: number;
+  total: number;
+  hidden: number;
+  zoom: number;
+  /** Time of the last layout and of the last frame, ms. */
+  layoutMs: number;
+  frameMs: number;
+}
+
+export interface Stage {
+  /**
+   * Shows a bundle, or nothing. The same rewrite again (with more steps) keeps the view.
+   *
+   * @throws BundleError for a bundle that contradicts itself
+   */
+  load(bundle: Bundle | null): Promise<void>;
+  /** Shows the step that leads to state k; 0 is the input graph. */
+  setStep(k: number): void;
+  setMode(mode: DiffMode): void;
+  setScope(scope: Scope): void;
+  /** Leaves constants out of "around change", or shows them (the default). */
+  setFoldConstants(fold: boolean): void;
+  /** Rings the slot in both panes. */
+  select(slot: number | null): void;
+  /** Rings slots that something elsewhere on the page stands for. */
+  light(slots: readonly number[]): void;
+  /** Letters on the nodes that the pattern's names bound, in the pane before. */
+  bindings(b: readonly [string, number][] | null): void;
+  fit(): void;
+  zoomBy(factor: number): void;
+  /** Goes to the change if it is out of view. */
+  revealChange(): void;
+  walk(direction: Direction): void;
+  /** Opens the folded group at the selected node. */
+  openGroup(): void;
+  /** Reads the style sheet's colours again. */
+  setTheme(): void;
+  /** "MUL, int32, source 0 moved" */
+  describe(slot: number): string;
+  destroy(): void;
+}
