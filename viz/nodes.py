@@ -89,9 +89,9 @@ class NodeTable:
             self._append([nothing] * len(FIELDS), nothing)
 
     def reachable(self, root: int) -> list[int]:
-        """A node and all below it, sources first."""
+        """A node and all below it, sources first; nothing for a number that is no node's."""
         seen: set[int] = set()
-        stack = [root]
+        stack = [root] if 0 < root <= self.count else []
         while stack:
             node = stack.pop()
             if node not in seen:

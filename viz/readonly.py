@@ -12,11 +12,14 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 from urllib.parse import quote
 
 from core.errors import TraceError
 from viz import schema
+
+READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
+"""What reading a damaged file raises; SQLite's own messages may not be valid text."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,12 @@ class Database:
     @contextmanager
     def snapshot(self) -> Generator[None]:
         """What is read in the block is of one moment, however much is written meanwhile."""
-        with suppress(sqlite3.Error):  # a damaged file is read without
+        with suppress(*READ_ERRORS):  # a damaged file is read without
             self._db.execute("BEGIN")
         try:
             yield
         finally:
-            with suppress(sqlite3.Error):
+            with suppress(*READ_ERRORS):
                 self._db.execute("ROLLBACK")
 
     def problem(self, what: str, hint: str = "") -> None:
@@ -80,14 +83,14 @@ class Database:
                     last = row[0]
                     yield row
             return
-        except sqlite3.Error as error:
+        except READ_ERRORS as error:
             self.problem(f"table {table} is damaged ({error})")
         behind: list[tuple[Any, ...]] = []
         try:
             for row in self._db.execute(select + " DESC", (last, end)):
                 if isinstance(row[0], int):
                     behind.append(row)
-        except sqlite3.Error:
+        except READ_ERRORS:
             pass  # the damaged place, from the other side
         yield from reversed(behind)
 
@@ -97,7 +100,7 @@ class Database:
         if table in self._tables:
             try:
                 found.extend(self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"))
-            except sqlite3.Error as error:
+            except READ_ERRORS as error:
                 self.problem(f"table {table} is damaged ({error})")
         return found
 
@@ -110,7 +113,7 @@ class Database:
             select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
             try:
                 found.extend(self._db.execute(select, (value,)))
-            except sqlite3.Error as error:
+            except READ_ERRORS as error:
                 self.problem(f"table {table} is damaged ({error})")
         return found
 
@@ -121,7 +124,7 @@ class Database:
         select = f"SELECT {', '.join(columns)} FROM {table} WHERE {columns[0]} = ?"
         try:
             return self._db.execute(select, (key,)).fetchone()
-        except (sqlite3.Error, OverflowError) as error:
+        except READ_ERRORS as error:
             self.problem(f"table {table} is damaged ({error})")
             return None
 
@@ -135,29 +138,32 @@ class Database:
                 where=str(path),
                 hint="traces are made by VIZ=1 python program.py",
             )
+        page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
+        if path.stat().st_size < pages * (page if page > 1 else 65536):
+            self.problem("this trace is cut off")
         url = f"file:{quote(str(path.absolute()))}?mode=ro"
-        try:
-            return self._connect(url)
-        except sqlite3.Error:
-            pass  # e.g. in a folder where the log of a killed run cannot be indexed
-        try:
-            return self._connect(url + "&immutable=1")
-        except sqlite3.Error as error:
-            raise TraceError(
-                f"this trace cannot be read ({error})",
-                where=str(path),
-                hint="it is cut off or damaged before the first table",
-            ) from error
+        # The second form is for a folder where the log of a killed run cannot be indexed; the third
+        # reads a file that is shorter than it says.
+        attempts = ((url, False), (url + "&immutable=1", False), (url + "&immutable=1", True))
+        for address, tolerant in attempts:
+            with suppress(*READ_ERRORS):
+                return self._connect(address, tolerant)
+        raise TraceError(
+            "this trace cannot be read",
+            where=str(path),
+            hint="it is cut off or damaged before its first table",
+        )
 
-    def _connect(self, url: str) -> sqlite3.Connection:
+    def _connect(self, url: str, tolerant: bool) -> sqlite3.Connection:
         db = sqlite3.connect(url, uri=True, check_same_thread=False, timeout=2)
         try:
             db.text_factory = _decode
             db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
-            for pragma in ("query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"):
+            pragmas = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"]
+            for pragma in pragmas + ["writable_schema=ON"] * tolerant:
                 db.execute(f"PRAGMA {pragma}")
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.Error:
+        except READ_ERRORS:
             db.close()
             raise
         return db
@@ -176,7 +182,7 @@ class Database:
                 plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
                 if name in schema.TABLES and kind == "table" and plain:
                     found.add(cast("str", name))
-        except sqlite3.Error as error:
+        except READ_ERRORS as error:
             self.problem(f"the list of tables is damaged ({error})")
         for name in schema.TABLES:
             if name not in found:

@@ -32,7 +32,7 @@ class ContextRow:
             self.id,
             self.parent,
             plain_text(self.name),
-            self.kind,
+            plain_text(self.kind),
             self.meta,
             self.thread,
             self.start,

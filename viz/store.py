@@ -162,11 +162,12 @@ class Store:
         the run, in the order of the data; None where there is none."""
         with self._lock:
             found = self._find(context, lambda f: f.contexts)
-            ast = 0 if found is None else found[0].kernels.ast(found[1])
-            if found is None or not ast:
+            if found is None:
                 return None
-            process = found[0]
-            order = process.file.nodes.reachable(ast)
+            process, record = found
+            order = process.file.nodes.reachable(process.kernels.ast(record))
+            if not order:
+                return None
             return graph_data(process.file, order), [process.id(n) for n in order]
 
     def search(self, text: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class TraceFile:
         self.launches: list[tuple[str, str, int, int, int]] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._event_blocks: list[int] = []
-        self._decoded: OrderedDict[int, EventArrays] = OrderedDict()
+        self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
         self._last_block = self._last_rule = self._last_entry = 0
 
     def close(self) -> None:
@@ -171,18 +171,21 @@ class TraceFile:
         if block in self._decoded:
             self._decoded.move_to_end(block)
             return self._decoded[block]
-        row = self.db.one("blocks", ("id", "data"), block)
+        arrays: EventArrays | None = None
         try:
-            if row is None or not isinstance(row[1], bytes):
-                raise TraceError(f"block {block} cannot be read")
-            arrays = read_events(row[1])
+            arrays = read_events(self._data(block))
         except TraceError as error:
             self.db.problem(error.what)
-            return None
         self._decoded[block] = arrays
         if len(self._decoded) > CACHED_BLOCKS:
             self._decoded.popitem(last=False)
         return arrays
+
+    def _data(self, block: int) -> bytes:
+        row = self.db.one("blocks", ("id", "data"), block)
+        if row is None or not isinstance(row[1], bytes):
+            raise TraceError(f"block {block} cannot be read")
+        return row[1]
 
     def _read_blocks(self) -> None:
         columns = ("id", "kind", "first", "count")
@@ -191,11 +194,8 @@ class TraceFile:
             if kind == schema.EVENTS:
                 bisect.insort(self._event_blocks, block)
             elif kind in (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES):
-                row = self.db.one("blocks", ("id", "data"), block)
                 try:
-                    if row is None or not isinstance(row[1], bytes):
-                        raise TraceError(f"block {block} cannot be read")
-                    self._add_block(kind, as_int(first), as_int(count), row[1])
+                    self._add_block(kind, as_int(first), as_int(count), self._data(block))
                 except TraceError as error:
                     self.db.problem(error.what)
 

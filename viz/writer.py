@@ -296,7 +296,8 @@ class TraceWriter:
         info: Mapping[str, object] | None = None,
     ) -> None:
         """The program that a kernel context ended in. `info`: see `viz/kernels.py`."""
-        row = (context, plain_text(name), target, device, ast, json.dumps(info or {}, default=str))
+        texts = map(plain_text, (name, target, device))
+        row = (context, *texts, ast, json.dumps(info or {}, default=str))
         self._rows.append((_KERNEL, row))
 
     def artifact(
@@ -314,7 +315,8 @@ class TraceWriter:
         counts = [len(line) for line in lines]
         flat = [node for line in lines for node in line]
         body = pack_json({"text": text, "facts": dict(facts or {}), "title": title})
-        row = (context, kind, target, body, pack((counts, flat), (False, True)))
+        texts = map(plain_text, (kind, target))
+        row = (context, *texts, body, pack((counts, flat), (False, True)))
         self._rows.append((_ARTIFACT, row))
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
