@@ -41,9 +41,12 @@ class _Walk:
         self.behind: dict[UOp, tuple[int, ...]] = {}
         self.bounds = list(accumulate(int(u.op in _bounds) for u in listing.uops))
         self.uses: dict[UOp, list[UOp]] = {}
+        self.stores: dict[UOp, list[int]] = {}
         for u in listing.uops:
             for s in u.src:
                 self.uses.setdefault(resolve(s), []).append(u)
+            if u.op is Ops.STORE:
+                self.stores.setdefault(pointer_of(u.src[0]), []).append(listing.position[u])
 
     def put(self, text: str, *sources: UOp) -> None:
         """One line, made from the current node and the expressions written into it."""
@@ -168,6 +171,11 @@ class _Walk:
             )
         at, found = self.listing.position[u], list[str]()
         behind = [*index.src, *u.src[1:]]
+        if lanes == 1 and not gated and self._read_at_use(u):
+            pointer, offset = self.place(index)
+            self.values[u] = (f"{pointer}[{offset}]",)
+            self.behind[u] = (*self.behind.get(resolve(index.src[1]), ()), at)
+            return
         by_lane = gated and index.src[2].dtype.count > 1
         parts = self.pieces(index, dtype, lanes)
         for first, count in [(k, 1) for k in range(lanes)] if by_lane else parts:
@@ -185,6 +193,25 @@ class _Walk:
             self.put(f"{to} {name} = {text};", *behind)
             found += [name] if count == 1 else [f"{name}.v[{i}]" for i in range(count)]
         self.values[u] = tuple(found)
+
+    def _read_at_use(self, u: UOp) -> bool:
+        """Whether a load may be written where its value is used: once, in the same block, and with
+        no store to the same memory before the statement that it ends up in."""
+        node = u
+        while True:
+            users = self.uses.get(node, [])
+            if len(users) != 1 or not self._same_block(node, users[0]):
+                end = node  # a statement of its own
+                break
+            if users[0].op is Ops.STORE:
+                end = users[0]
+                break
+            if users[0].op not in GroupOp.Elementwise or users[0].dtype.count > 1:
+                return False
+            node = users[0]
+        first, last = self.listing.position[u], self.listing.position[end]
+        stores = self.stores.get(pointer_of(u.src[0]), [])
+        return end is not u and not any(first < at < last for at in stores)
 
     def value(self, struct: str, values: list[str]) -> str:
         """A struct of these elements."""

@@ -126,15 +126,19 @@ class Memory:
                 found.append(w.let(kind, f"mov.{register_type(dtype)} {{}}, {place[0][place[1]]}"))
             w.bind(u, tuple(found))
             return
-        guard, other = "", None
+        gate: UOp | None = None
+        other: UOp | None = None
         if index.op is Ops.INDEX and len(index.src) > 2:
             if len(u.src) < 2:
                 raise w.listing.error(
                     "a gated load without an alternative value", u, "give LOAD a second source"
                 )
-            guard, other = f"@{w.register(index.src[2], 0)} ", u.src[1]
+            gate, other = index.src[2], u.src[1]
+        by_lane = gate is not None and gate.dtype.count > 1
+        parts = [(k, 1) for k in range(lanes)] if by_lane else self._pieces(index, dtype, lanes)
         registers: list[str] = []
-        for at, count in self._pieces(index, dtype, lanes):
+        for at, count in parts:
+            guard = "" if gate is None else f"@{w.register(gate, at if by_lane else 0)} "
             # packing two halves into a word wants registers
             take = w.register if dtype.itemsize == 2 else w.lane
             alternative = None if other is None else [take(other, at + i) for i in range(count)]

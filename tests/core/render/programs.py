@@ -115,6 +115,23 @@ def gated() -> list[UOp]:
     return b.done()
 
 
+def lane_gates() -> list[UOp]:
+    """Vector loads with a gate for each lane, of 4 floats and of 8 halves."""
+    b = Build()
+    out, halves = b.pointer(0, dtypes.float32, 32), b.pointer(1, dtypes.float16, 64)
+    x, y = b.pointer(2, dtypes.float32, 30), b.pointer(3, dtypes.float16, 60)
+    i = b.loop(8, 0)
+    at, wide = b.add(i * 4), b.add(i * 8)
+    lanes = b.add(b.add(at.broadcast(4)) + UOp.const(dtypes.int32.vec(4), (0, 1, 2, 3)))
+    gate = b.add(lanes < UOp.const(dtypes.int32.vec(4), 30))
+    b.store(out, at, b.load(x, at, 4, gate, const(dtypes.float32.vec(4), -1.0)))
+    eight = b.add(b.add(wide.broadcast(8)) + UOp.const(dtypes.int32.vec(8), tuple(range(8))))
+    some = b.add(eight < UOp.const(dtypes.int32.vec(8), 60))
+    last = b.store(halves, wide, b.load(y, wide, 8, some, const(dtypes.float16.vec(8), 0.5)))
+    b.end(i, last)
+    return b.done()
+
+
 def variable_loop() -> list[UOp]:
     """A loop of n iterations, where n may be 0."""
     b, t = Build(), dtypes.int32
@@ -193,6 +210,7 @@ ON_ALL: dict[str, Callable[[], list[UOp]]] = {
     "elementwise": elementwise,
     "matrix_vector": matrix_vector,
     "gated": gated,
+    "lane_gates": lane_gates,
     "variable_loop": variable_loop,
     "narrow": narrow,
     "halves": halves,

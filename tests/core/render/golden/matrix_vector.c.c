@@ -5,12 +5,8 @@ void matrix_vector(float* restrict data0, float* restrict data1, float* restrict
     float acc5[1];
     acc5[0] = 0.0f;
     for (int i1_11 = 0; i1_11 < 12; i1_11++) {
-      float v16 = data1[(i0_4 * 12) + i1_11];
-      float v18 = acc5[0];
-      float v20 = data2[i1_11];
-      acc5[0] = fmaf(v16, v20, v18);
+      acc5[0] = fmaf(data1[(i0_4 * 12) + i1_11], data2[i1_11], acc5[0]);
     }
-    float v26 = acc5[0];
-    data0[i0_4] = v26;
+    data0[i0_4] = acc5[0];
   }
 }

@@ -10,12 +10,9 @@ extern "C" __global__ void __launch_bounds__(1) register_arrays(float* __restric
   acc2[2] = v6.v[2];
   acc2[3] = v6.v[3];
   for (int i0_10 = 0; i0_10 < 8; i0_10++) {
-    float v13 = data1[i0_10];
-    acc3[i0_10] = v13 * 2.0f;
+    acc3[i0_10] = data1[i0_10] * 2.0f;
   }
   for (int i1_19 = 0; i1_19 < 8; i1_19++) {
-    float v24 = acc3[7 - i1_19];
-    float v28 = acc2[2];
-    data0[i1_19] = v24 + v28;
+    data0[i1_19] = acc3[7 - i1_19] + acc2[2];
   }
 }

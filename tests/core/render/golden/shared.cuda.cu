@@ -5,9 +5,7 @@ extern "C" __global__ void __launch_bounds__(32) shared(float* __restrict__ data
   int lidx0 = threadIdx.x;
   __shared__ __align__(16) float shared6[32];
   int v8 = (gidx0 * 32) + lidx0;
-  float v10 = data1[v8];
-  shared6[lidx0] = v10;
+  shared6[lidx0] = data1[v8];
   __syncthreads();
-  float v18 = shared6[31 - lidx0];
-  data0[v8] = v18;
+  data0[v8] = shared6[31 - lidx0];
 }
