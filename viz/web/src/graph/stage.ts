@@ -18,6 +18,7 @@ import { Labels } from "./labels";
 import { Layouter } from "./layouter";
 import { Minimap } from "./minimap";
 import { Outline } from "./outline";
+import { namesBySlot } from "./paint/marks";
 import type { Marks, Pane } from "./pane";
 import type { Picture } from "./picture";
 import { Pictures } from "./pictures";
@@ -175,10 +176,7 @@ class CanvasStage implements Stage {
   }
 
   bindings(b: readonly [string, number][] | null): void {
-    const names = new Map<number, string>();
-    for (const [name, slot] of b ?? [])
-      names.set(slot, names.has(slot) ? `${names.get(slot)!},${name}` : name);
-    this.mark({ bindings: b ? names : null });
+    this.mark({ bindings: b && namesBySlot(b) });
   }
 
   fit(): void {

@@ -68,6 +68,14 @@ function bar(ctx: Ctx, theme: Theme, x: number, y: number, s: number, plus: bool
   if (plus) ctx.fillRect(x - 0.9 * s, y - 4 * s, 1.8 * s, 8 * s);
 }
 
+/** The names that each slot is bound to, joined: two names may bind one node. */
+export function namesBySlot(bindings: readonly [string, number][]): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const [name, slot] of bindings)
+    names.set(slot, names.has(slot) ? `${names.get(slot)!},${name}` : name);
+  return names;
+}
+
 /** A pattern variable's name on the top left corner of the node that it bound. */
 export function paintBinding(ctx: Ctx, theme: Theme, x: number, y: number, name: string, zoom: number): void {
   const s = signScale(zoom);
