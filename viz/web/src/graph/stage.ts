@@ -179,13 +179,9 @@ class CanvasStage implements Stage {
     this.mark({ bindings: b && namesBySlot(b) });
   }
 
-  fit(): void {
-    this.views.fit();
-  }
+  fit = (): void => this.views.fit();
 
-  zoomBy(factor: number): void {
-    this.views.zoomBy(factor);
-  }
+  zoomBy = (factor: number): void => this.views.zoomBy(factor);
 
   revealChange(): void {
     this.views.reveal(this.loaded?.bundle.steps[this.step - 1]?.result);
