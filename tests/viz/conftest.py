@@ -10,6 +10,7 @@ import pytest
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
+from viz.server import page
 from viz.store import Store
 from viz.trace import Recorder
 
@@ -36,3 +37,20 @@ def store(trace: Path) -> Iterator[Store]:
     made = Store(trace)
     yield made
     made.close()
+
+
+@pytest.fixture
+def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page of a few bytes, so that no test needs the real one to be built."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    (folder / "index.html").write_text(
+        "<!doctype html><html><head>\n"
+        '<script type="module" crossorigin src="./app.js"></script>\n'
+        '<link rel="stylesheet" crossorigin href="./app.css">\n'
+        "</head><body><div id=app></div></body></html>"
+    )
+    (folder / "app.js").write_text('console.log("</script><!--");')
+    (folder / "app.css").write_text("body { margin: 0 }")
+    monkeypatch.setattr(page, "DIST", folder)
+    return folder

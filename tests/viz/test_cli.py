@@ -1,0 +1,215 @@
+"""The command line: exit codes, sentences, and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from viz.cli import main
+from viz.server.listen import listen
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = main([str(a) for a in arguments])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_show(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "show", trace)
+    assert code == 0
+    assert "schedule 2 kernels" in out
+    assert re.search(r"simplify  \d+ steps, [\d.]+ ms", out)
+    code, out, _ = run(capsys, "show", trace, 2)
+    assert "add_zero" in out
+    code, out, _ = run(capsys, "show", trace, 2, 1)
+    assert out.startswith("step 1: ")
+    assert "\n-" in out
+
+
+def test_json(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "show", trace, "--json")
+    assert len(json.loads(out)["rows"]) == 6
+    _, out, _ = run(capsys, "show", trace, 2, "--json")
+    assert json.loads(out)["rewrite"] == 2
+    _, out, _ = run(capsys, "stats", trace, "--json")
+    stats = json.loads(out)
+    assert stats["rewrites"] == 3
+    assert stats["steps"] == sum(row["matches"] for row in stats["rules"])
+    _, out, _ = run(capsys, "query", trace, "select count(*) n from matches", "--json")
+    assert json.loads(out) == {"columns": ["n"], "rows": [[stats["steps"]]]}
+
+
+def test_query_knows_every_table(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for sql, wanted in (
+        ("select name from rewrites order by id", ["tidy", "simplify", "simplify"]),
+        ("select count(*) > 5 from nodes", ["1"]),
+        ("select count(*) > 5 from edges", ["1"]),
+        ("select count(*) > 5 from rebuilds", ["1"]),
+        ("select count(*) > 0 from declines", ["1"]),
+        ("select sum(matches) = (select count(*) from matches) from rule_totals", ["1"]),
+        ("select kind from artifacts", ["llvm", "llvm"]),
+        ("select count(*) from launches", ["0"]),
+        ("select count(*) from rules where source like '%def%'", ["7"]),
+        ("select count(*) from meta where key = 'command'", ["1"]),
+        ("select count(*) from contexts", ["3"]),
+    ):
+        code, out, _ = run(capsys, "query", trace, sql)
+        assert (code, out.splitlines()[1:]) == (0, wanted), sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["delete from nodes", "select", "attach 'x' as y", "pragma query_only=0", "select 1; select 2",
+     "create table t(a)", "select load_extension('x')"],
+)  # fmt: skip
+def test_query_only_reads(trace: Path, capsys: pytest.CaptureFixture[str], sql: str) -> None:
+    before = trace.read_bytes()
+    code, out, err = run(capsys, "query", trace, sql)
+    assert (code, out) == (1, "")
+    assert err.startswith("uopviz: this query failed")
+    assert "hint: " in err
+    assert trace.read_bytes() == before
+
+
+@pytest.mark.usefixtures("dist")
+def test_export(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "bug.html"
+    code, out, _ = run(capsys, "export", trace, "-o", target)
+    assert code == 0
+    assert f"{target.stat().st_size:,} bytes" in out
+    assert target.read_text().startswith("<!doctype html>")
+    code, _, err = run(capsys, "export", trace, "-o", tmp_path / "no" / "x.html")
+    assert code == 1
+    assert "cannot be written" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["show", "missing.viz"], "uopviz: there is no such trace (missing.viz)"),
+        (["show", __file__], "uopviz: this file is not a trace"),
+        (["stats", "missing.viz"], "uopviz: there is no such trace"),
+        (["open", "missing.viz", "--no-browser"], "uopviz: there is no such trace"),
+        (["query", "missing.viz", "select 1"], "uopviz: there is no such trace"),
+    ],
+)
+def test_a_problem_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith(sentence)
+    assert "Traceback" not in err
+    assert err.count("\n") <= 2
+
+
+def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "show", trace, 999)
+    assert (code, err.startswith("uopviz: there is no rewrite 999")) == (1, True)
+    code, _, err = run(capsys, "show", trace, 2, 9999)
+    assert (code, err.startswith("uopviz: there is no step 9999")) == (1, True)
+
+
+def test_the_command_line_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["dance"], ["show", "--port", "1"], ["query", "t.viz"]):
+        with pytest.raises(SystemExit) as error:
+            main(arguments)
+        assert error.value.code == 2
+    with pytest.raises(SystemExit) as error:
+        main(["--version"])
+    assert error.value.code == 0
+    assert capsys.readouterr().out.startswith("uopviz ")
+
+
+def test_the_youngest_trace_is_the_default(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    code, _, err = run(capsys, "show")
+    assert (code, "there is no trace yet" in err) == (1, True)
+    (tmp_path / "uopviz").mkdir()
+    trace.rename(tmp_path / "uopviz" / "run.viz")
+    code, out, _ = run(capsys, "show")
+    assert (code, "schedule 2 kernels" in out) == (0, True)
+
+
+def test_a_terminal_is_not_driven_by_a_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from viz.writer import TraceWriter
+
+    with TraceWriter(tmp_path / "t.viz", {"command": ["\x1b]0;owned\x07"]}) as t:
+        made = t.context_begin("\x1b[2J\r\nfake line", "kernel")
+        step = t.rewrite_begin("\x9b31m", t.node("A\x1b[1m"), context=made)
+        t.match(step, t.rule("\x1brule"), 1, t.node("B", arg="\x1b"), {}, 1)
+        t.rewrite_end(step, 2)
+        t.context_end(made)
+    for arguments in (["show"], ["show", "--all"], ["stats"]):
+        _, out, err = run(capsys, arguments[0], tmp_path / "t.viz", *arguments[1:])
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out + err)
+        assert "\nfake line" not in out
+    for extra in ([2], [2, 1]):
+        _, out, _ = run(capsys, "show", tmp_path / "t.viz", *extra)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out)
+
+
+def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_serve(trace: Path) -> None:
+    process = start("-m", "viz", "serve", trace)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=\S+", url)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        base, token = url.split("/?token=")
+        asked = urllib.request.Request(f"{base}/api/run", headers={"X-Uopviz-Token": token})
+        with opener.open(asked, timeout=10) as answer:
+            assert json.load(answer)["totals"]["rewrites"] == 3
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_port_in_use(trace: Path) -> None:
+    taken, _ = listen(0)
+    with taken:
+        port = taken.getsockname()[1]
+        process = start("-m", "viz", "serve", trace, "--port", port)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, out) == (1, "")
+        assert err.startswith(f"uopviz: port {port} cannot be used")
+        process = start("-m", "viz", "serve", trace, UOPVIZ_PORT=str(port))
+        try:
+            assert process.stderr is not None
+            assert f"port {port} is in use" in process.stderr.readline()
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("http://127.0.0.1:")
+        finally:
+            process.kill()
+            process.communicate()

@@ -1,0 +1,113 @@
+"""The export: one file, no network, nothing inline but what its hashes allow, within its budget."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viz.export import REDACTED, export_html
+from viz.store import Store
+
+BLOCK = re.compile(
+    r'<script type="application/json" id="uopviz-data-\d+">(.*?)</script>', re.DOTALL
+)
+
+
+def entries(html: str) -> dict[str, Any]:
+    """The data of an export by API path, as the page reads it."""
+    found: dict[str, Any] = {}
+    for block in BLOCK.findall(html):
+        for path, packed in json.loads(block).items():
+            found[path] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return found
+
+
+def test_the_data_is_what_the_server_answers(store: Store, dist: Path) -> None:
+    made = export_html(store)
+    assert made.left_out == []
+    data = entries(made.html)
+    assert data["/api/run"]["live"] is False
+    assert data["/api/run"]["file"] == "run.viz"
+    assert data["/api/tree?since=0"] == json.loads(json.dumps(store.tree()))
+    assert data["/api/rules"] == json.loads(json.dumps(store.rules()))
+    for row in store.tree()["rows"]:
+        if row["kind"] == "rewrite":
+            path = f"/api/rewrites/{row['id']}"
+            assert data[path] == json.loads(json.dumps(store.bundle(row["id"])))
+        elif row["label"] == "kernel":
+            assert data[f"/api/kernels/{row['id']}"]["name"] == row["name"]
+            assert f"/api/origins/{row['id']}" in data
+
+
+def test_no_network_and_only_what_the_hashes_allow(store: Store, dist: Path) -> None:
+    html = export_html(store).html
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy is not None
+    assert html.index(policy[0]) < html.index("<style")
+    assert "default-src 'none'" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert "connect-src" not in policy[1]
+    without_data = BLOCK.sub("", html)
+    assert not re.search(r"(?:https?|wss?|ftp):|//[a-z]|@import|url\(|\bsrc=|<link", without_data)
+    hashes = set(re.findall(r"'sha256-([^']*)'", policy[1]))
+    scripts = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert len(scripts) == len(styles) == 1
+    for text in scripts + styles:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert digest in hashes
+    assert r"console.log(\"" not in scripts[0]
+    assert "<!--" not in scripts[0], "neither comments nor the end of the script end it early"
+
+
+def test_a_budget_is_kept_and_said(store: Store, dist: Path) -> None:
+    whole = len(export_html(store).html)
+    made = export_html(store, budget=whole - 2000)
+    assert len(made.html) <= whole
+    assert any("passes do not fit" in said for said in made.left_out)
+    problems = entries(made.html)["/api/run"]["problems"]
+    assert any("do not fit" in problem["what"] for problem in problems)
+
+
+def test_chosen_kernels(store: Store, dist: Path) -> None:
+    first, second = store.kernels()
+    data = entries(export_html(store, kernels=[second]).html)
+    assert f"/api/kernels/{second}" in data
+    assert f"/api/kernels/{first}" not in data
+    rows = data["/api/tree?since=0"]["rows"]
+    assert [r["row"] for r in rows] == list(range(len(rows)))
+    assert [r["name"] for r in rows if r["label"] in ("kernel", "schedule")] == [
+        "schedule 2 kernels", "kernel_1",
+    ]  # fmt: skip
+    for row in rows:
+        assert row["parent"] < row["row"]
+
+
+def test_redaction(store: Store, dist: Path) -> None:
+    data = entries(export_html(store, redact=True).html)
+    text = json.dumps(data)
+    assert "tests/viz" not in text
+    assert "def add_zero" not in text
+    assert {r["source"] for r in data["/api/rules"]} == {REDACTED}
+    assert data["/api/run"]["command"] == ""
+
+
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--<script>"])
+def test_text_of_a_trace_cannot_end_its_block(tmp_path: Path, dist: Path, text: str) -> None:
+    from viz.writer import TraceWriter
+
+    with TraceWriter(tmp_path / "t.viz", {"command": [text]}) as t:
+        step = t.rewrite_begin(text, t.node(text, arg=text))
+        t.rewrite_end(step, 1)
+    store = Store(tmp_path / "t.viz")
+    html = export_html(store).html
+    store.close()
+    assert "alert(1)" not in html
+    assert entries(html)["/api/tree?since=0"]["rows"][0]["name"] == text

@@ -1,0 +1,324 @@
+"""The server: who may ask, what every answer carries, and the answers themselves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+import viz.editor
+from core.errors import ServerError
+from viz.server.app import create_app
+from viz.server.listen import listen
+from viz.server.security import HEADER, Guard
+from viz.server.serve import Server
+from viz.store import Store
+
+HOST = "127.0.0.1:4711"
+
+
+@pytest.fixture
+def app(store: Store, dist: Path) -> Iterator[Flask]:
+    made = create_app(store, Guard("secret", 4711))
+    yield made
+    made.extensions["uopviz"].jobs.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    class Own(FlaskClient):
+        """A client that is where it should be and knows the token."""
+
+        def open(self, *args: Any, **kwargs: Any) -> Any:
+            headers = {**kwargs.pop("headers", {}), HEADER: "secret"}
+            return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
+
+    app.test_client_class = Own
+    return app.test_client()
+
+
+@pytest.fixture
+def stranger(app: Flask) -> FlaskClient:
+    return FlaskClient(app, use_cookies=False)
+
+
+ROUTES = [
+    *("/", "/app.js", "/api/run", "/api/tree?since=0", "/api/rules", "/api/rewrites/2"),
+    *("/api/kernels/3", "/api/search?q=a", "/api/export", "/api/jobs/1", "/nothing"),
+]
+
+
+FORBIDDEN = [
+    {"Host": HOST},
+    {"Host": HOST, HEADER: "wrong"},
+    {"Host": HOST, HEADER: ""},
+    {"Host": HOST, HEADER: "s\u00e9cret"},
+    {"Host": HOST, "Cookie": "uopviz_4711=wrong"},
+    {"Host": HOST, "Cookie": "uopviz_80=secret"},
+    {"Host": "evil.example", HEADER: "secret"},
+    {"Host": "evil.example:4711", HEADER: "secret"},
+    {"Host": "127.0.0.1:80", HEADER: "secret"},
+    {"Host": "", HEADER: "secret"},
+    {"Host": HOST, HEADER: "secret", "Origin": "http://evil.example"},
+    {"Host": HOST, HEADER: "secret", "Origin": "null"},
+    {"Host": HOST, HEADER: "secret", "Origin": "https://127.0.0.1:4711"},
+    {"Host": HOST, HEADER: "secret", "Origin": "http://127.0.0.1:80"},
+]
+
+
+def test_forbidden(stranger: FlaskClient) -> None:
+    for path in ROUTES:
+        for headers in FORBIDDEN:
+            answer = stranger.get(path, headers=headers)
+            assert (answer.status_code, answer.data) == (403, b"forbidden"), (path, headers)
+            assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
+def test_forbidden_whatever_the_method(stranger: FlaskClient, method: str) -> None:
+    for path in ("/api/open", "/api/kernels/3/run", "/api/jobs/1", "/?token=secret"):
+        headers = {"Host": HOST, "Origin": "http://evil.example"}
+        assert stranger.open(path, method=method, headers=headers).status_code == 403
+
+
+def test_the_first_visit(stranger: FlaskClient) -> None:
+    for token in ("", "wrong"):
+        answer = stranger.get(f"/?token={token}", headers={"Host": HOST})
+        assert (answer.status_code, answer.data) == (403, b"forbidden")
+    answer = stranger.get("/?token=secret", headers={"Host": HOST})
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("uopviz_4711=secret;")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    sent = {"Host": HOST, "Cookie": "uopviz_4711=secret", "Origin": f"http://{HOST}"}
+    assert stranger.get("/api/run", headers=sent).status_code == 200
+    assert stranger.get("/api/run?token=secret", headers={"Host": HOST}).status_code == 403
+    local = {"Host": "localhost:4711", "Cookie": "uopviz_4711=secret"}
+    assert stranger.get("/", headers=local).status_code == 200
+
+
+def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -> None:
+    answers = [client.get(path) for path in ROUTES]
+    answers.append(stranger.get("/", headers={"Host": HOST}))
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        for danger in ("unsafe-inline", "unsafe-eval", "*", "http:", "https:"):
+            assert danger not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_the_page(client: FlaskClient) -> None:
+    first, second = client.get("/"), client.get("/")
+    nonces = []
+    for answer in (first, second):
+        html = answer.get_data(as_text=True)
+        nonce = html.split('name="csp-nonce" content="')[1].split('"')[0]
+        assert f"'nonce-{nonce}'" in answer.headers["Content-Security-Policy"]
+        nonces.append(nonce)
+    assert nonces[0] != nonces[1]
+    assert client.get("/app.js").content_type.startswith("text/javascript")
+    assert client.get("/app.css").content_type.startswith("text/css")
+
+
+def test_a_page_that_is_not_built(client: FlaskClient, dist: Path) -> None:
+    (dist / "index.html").unlink()
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "npm" in answer.get_json()["error"]["hint"]
+    assert client.get("/api/export").status_code == 400
+
+
+OUTSIDE = [
+    *("/../secret", "/..%2fsecret", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "/index.html/.."),
+    *("/app.js%00.html", "//etc/passwd", "/..\\..\\secret"),
+]
+
+
+def test_no_path_leaves_the_page(client: FlaskClient, dist: Path) -> None:
+    (dist.parent / "secret").write_text("secret")
+    for path in OUTSIDE:
+        answer = client.get(path)
+        assert answer.status_code in (404, 308), path
+        assert b"root:" not in answer.data
+        assert answer.data != b"secret"
+
+
+def test_answers(client: FlaskClient) -> None:
+    run = client.get("/api/run").get_json()
+    assert run["totals"]["rewrites"] == 3
+    assert {"CPU", "REFERENCE"} <= set(run["devices"])
+    assert {"sm_90", "gfx1100", "x86-64"} <= set(run["targets"])
+    tree = client.get("/api/tree?since=0").get_json()
+    assert tree["total"] == len(tree["rows"]) == 6
+    assert client.get("/api/tree?since=6").get_json()["rows"] == []
+    rewrite = tree["rows"][1]["id"]
+    bundle = client.get(f"/api/rewrites/{rewrite}").get_json()
+    assert bundle["rewrite"] == rewrite
+    text = client.get(f"/api/rewrites/{rewrite}/text?step=1").get_json()
+    assert text["before"] != text["after"]
+    assert len(client.get("/api/rules").get_json()) == 7
+    kernel = tree["rows"][2]["id"]
+    assert client.get(f"/api/kernels/{kernel}").get_json()["name"] == "kernel_0"
+    origins = client.get(f"/api/origins/{kernel}").get_json()
+    assert len(origins["node"]) == len(origins["origin"]) > 0
+    hits = client.get("/api/search?q=add_zero").get_json()
+    assert hits["total"] > 0
+    assert all(hit["row"] >= 0 for hit in hits["hits"])
+
+
+def test_large_answers_are_compressed(client: FlaskClient) -> None:
+    plain = client.get("/api/rewrites/2").data
+    answer = client.get("/api/rewrites/2", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(answer.data) == plain
+    assert len(answer.data) < len(plain)
+
+
+WRONG = {
+    "/api/rewrites/999": 404,
+    "/api/rewrites/-1": 404,
+    "/api/rewrites/x": 404,
+    "/api/rewrites/999999999999999999999999": 404,
+    "/api/rewrites/2/text?step=999": 404,
+    "/api/rewrites/2/text?step=x": 400,
+    "/api/kernels/999": 404,
+    "/api/origins/2": 404,
+    "/api/jobs/999": 404,
+    "/api/tree?since=-1": 400,
+    "/api/nothing": 404,
+}
+
+
+def test_errors_have_one_shape(client: FlaskClient) -> None:
+    for path, status in WRONG.items():
+        answer = client.get(path)
+        assert answer.status_code == status, path
+        assert set(answer.get_json()) == {"error"}
+        assert set(answer.get_json()["error"]) == {"what", "where", "hint"}
+
+
+def test_requests_that_are_wrong(client: FlaskClient) -> None:
+    for path, body in (
+        ("/api/open", "[]"),
+        ("/api/open", "{"),
+        ("/api/kernels/3/run", '{"device": "CPU", "count": 1000000}'),
+        ("/api/kernels/3/run", '{"device": "CPU", "count": "x"}'),
+        ("/api/kernels/3/compile", '{"target": "pdp11"}'),
+        ("/api/kernels/999/compile", '{"target": "sm_90"}'),
+    ):
+        answer = client.post(path, data=body, content_type="application/json")
+        assert answer.status_code == 400, path
+        assert answer.get_json()["error"]["what"]
+    big = client.post("/api/open", data="x" * (2 << 20), content_type="application/json")
+    assert big.status_code in (400, 413)
+
+
+def test_a_mistake_of_ours_is_an_answer(
+    client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "rules", lambda: 1 / 0)
+    answer = client.get("/api/rules")
+    assert answer.status_code == 500
+    assert "ZeroDivisionError" in answer.get_json()["error"]["what"]
+
+
+def test_only_files_of_the_trace_are_opened(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[list[str]] = []
+    monkeypatch.setattr(viz.editor.subprocess, "Popen", lambda c, **_: opened.append(c))
+    monkeypatch.setenv("UOPVIZ_EDITOR", "python3 -g {file}:{line}")
+    for file in ("/etc/passwd", "../x", "", "nonsense.py"):
+        answer = client.post("/api/open", json={"file": file, "line": 3})
+        assert answer.status_code == 400
+    client.get("/api/rules")
+    answer = client.post("/api/open", json={"file": "tests/viz/samples.py", "line": 3})
+    assert answer.status_code == 200
+    (command,) = opened
+    assert command[:2] == ["python3", "-g"]
+    assert command[2].endswith("/tests/viz/samples.py:3")
+
+
+def test_editors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viz.editor.shutil, "which", lambda name: "/usr/bin/" + name)
+    monkeypatch.setenv("EDITOR", "code --wait")
+    monkeypatch.delenv("UOPVIZ_EDITOR", raising=False)
+    assert viz.editor.editor_command("/a b.py", 7) == ["code", "--wait", "-g", "/a b.py:7"]
+    monkeypatch.setenv("UOPVIZ_EDITOR", "mine")
+    assert viz.editor.editor_command("/a.py", 7) == ["mine", "/a.py"]
+    monkeypatch.delenv("UOPVIZ_EDITOR")
+    monkeypatch.setenv("EDITOR", "vi")
+    with pytest.raises(ServerError, match="no editor"):
+        viz.editor.editor_command("/a.py", 7)
+
+
+def test_a_real_server(store: Store, dist: Path) -> None:
+    server = Server(store).start()
+    try:
+        asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/api/run")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(asked, timeout=5)
+        asked.add_header(HEADER, server.guard.token)
+        with urllib.request.urlopen(asked, timeout=5) as answer:
+            assert json.load(answer)["totals"]["rewrites"] == 3
+            assert "Server" not in answer.headers
+        assert server.guard.token in server.url
+        assert server.guard.token not in repr(server.guard)
+    finally:
+        server.close()
+
+
+def test_ports() -> None:
+    first, said = listen(0)
+    port = first.getsockname()[1]
+    assert first.getsockname()[0] == "127.0.0.1"
+    assert said == ""
+    with first:
+        with pytest.raises(ServerError, match="cannot be used"):
+            listen(port)
+        second, said = listen(port, or_next=True)
+        with second:
+            assert second.getsockname()[1] != port
+            assert f"port {port} is in use" in said
+    with pytest.raises(ServerError):
+        listen(70_000)
+
+
+def wait_for(client: FlaskClient, job: int, seconds: float = 60) -> dict:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        state = client.get(f"/api/jobs/{job}").get_json()
+        if state["state"] != "running":
+            return state
+        time.sleep(0.05)
+    raise AssertionError("the job did not end")
+
+
+def test_a_job_on_what_is_no_kernel(client: FlaskClient) -> None:
+    answer = client.post("/api/kernels/3/compile", json={"target": "sm_90"})
+    state = wait_for(client, answer.get_json()["job"])
+    assert state["state"] == "error"
+    assert set(state["error"]) == {"what", "where", "hint"}
+
+
+def test_a_job_can_be_cancelled(client: FlaskClient) -> None:
+    job = client.post("/api/kernels/3/compile", json={"target": "sm_90"}).get_json()["job"]
+    assert client.delete(f"/api/jobs/{job}").status_code == 200
+    state = wait_for(client, job)
+    assert state["state"] == "error"
+    assert "cancelled" in state["error"]["what"] or "AST" in state["error"]["what"]
