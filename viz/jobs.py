@@ -2,6 +2,7 @@
 
 The worker (`viz/worker.py`) gets one request as JSON on its standard input and answers in lines of
 JSON; nothing is pickled. A kernel that crashes, hangs or fills the memory harms the worker only.
+Few run at once, the others wait: several pages may each ask for all the sources of a kernel.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from core.errors import ServerError, UopvizError
 LIMIT: Final = 120.0
 """Seconds that a job may take."""
 MAX_RUNNING: Final = 3
+MAX_BEGUN: Final = 48
+"""Jobs that run or wait; more are refused."""
 KEPT: Final = 64
 """Finished jobs whose results are still there to be fetched."""
 MAX_ANSWER: Final = 1 << 26
@@ -59,15 +62,16 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._lock = threading.Lock()
+        self._turns = threading.Semaphore(MAX_RUNNING)
         self._ids = itertools.count(1)
 
     def start(self, request: Mapping[str, Any], finish: Finish) -> int:
         """Begins a job; `finish` turns the worker's answer into the result. Raises ServerError
-        while too many are running."""
+        while too many have begun."""
         with self._lock:
-            if sum(job.state == "running" for job in self._jobs.values()) >= MAX_RUNNING:
+            if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
                 raise ServerError(
-                    f"{MAX_RUNNING} jobs are running already", hint="cancel one, or wait for it"
+                    f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
                 )
             job = Job(next(self._ids))
             self._jobs[job.id] = job
@@ -100,12 +104,22 @@ class Jobs:
 
     def _run(self, job: Job, body: bytes, finish: Finish) -> None:
         try:
-            answer = self._work(job, body)
+            answer = self._work_in_turn(job, body)
             job.result = finish(answer)
             job.progress, job.state = "", "done"
         except UopvizError as error:
             job.error = {"what": error.what, "where": error.where, "hint": error.hint}
             job.state = "error"
+
+    def _work_in_turn(self, job: Job, body: bytes) -> Any:
+        while not self._turns.acquire(timeout=0.05):
+            job.progress = "waiting for other jobs"
+            if job.cancelled:
+                raise _cancelled()
+        try:
+            return self._work(job, body)
+        finally:
+            self._turns.release()
 
     def _work(self, job: Job, body: bytes) -> Any:
         with self._lock:
