@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from threading import RLock
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from core.dtype import PtrDType
 from core.helpers import NOOPT, prod
@@ -45,7 +47,10 @@ ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artif
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
 """Names go into source text as they are, so nothing else may pass: an AST may be a stranger's."""
-_names: Final[dict[str, dict[UOp, int]]] = {}
+_names: Final[dict[str, WeakKeyDictionary[UOp, int]]] = {}
+_counts: Final[dict[str, int]] = {}
+_compiling: Final = RLock()
+"""Held while compiling, so that threads that want one kernel get one object."""
 
 
 def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Program:
@@ -55,7 +60,8 @@ def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) 
     pass fails and RenderError where a node has no text.
     """
     chosen = None if opts is None else tuple(opts)
-    return _compile(ast, target, () if chosen is None and NOOPT else chosen)
+    with _compiling:
+        return _compile(ast, target, () if chosen is None and NOOPT else chosen)
 
 
 @lru_cache(maxsize=8192)
@@ -147,6 +153,10 @@ def kernel_name(ast: UOp) -> str:
             out = max(out, list(u.src[0].arg.shape), key=prod)
     sizes = [n for n in out + reduced if n != 1] or [1]
     base = "_".join(["r" if reduced else "E", *map(str, sizes)])
-    known = _names.setdefault(base, {})
-    number = known.setdefault(ast, len(known))
+    with _compiling:
+        known = _names.setdefault(base, WeakKeyDictionary())
+        number = known.get(ast)
+        if number is None:
+            number = known[ast] = _counts.get(base, 0)
+            _counts[base] = number + 1
     return f"{base}n{number}" if number else base

@@ -102,7 +102,7 @@ TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in tr
 DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)
 NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
-OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules, see docs", high=3)
+OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)
 DONT_GROUP_REDUCES: Final = Flag(
     "DONT_GROUP_REDUCES", 0, "1 stores every reduce before anything is computed from it"
 )
@@ -117,7 +117,11 @@ SPLIT_REDUCE: Final = Flag(
     "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31
 )
 REWRITE_LIMIT: Final = Flag(
-    "REWRITE_LIMIT", 10_000, "rewrites of one node before it counts as endless", low=1, high=1 << 31
+    "REWRITE_LIMIT",
+    10_000,
+    "rewrites that may wait for each other, beside 4 per node of the graph",
+    low=1,
+    high=1 << 31,
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 

@@ -35,7 +35,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime",),
     ("core.compile",),
     ("core.runtime.run", "core.runtime.isolate", "core.runtime.worker"),
-    ("core.runtime.run", "core.runtime.isolate", "core.runtime.worker"),
     ("core.realize",),
     ("core.gradient",),
     ("core.tensor",),

@@ -81,7 +81,7 @@ def run_isolated(
         "seconds": timeout,
     }
     worker = subprocess.Popen(
-        [sys.executable, "-m", WORKER],
+        [sys.executable, "-P", "-m", WORKER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

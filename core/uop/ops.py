@@ -191,6 +191,7 @@ class GroupOp:
             Ops.POW,
             Ops.CMPNE,
             Ops.CMPEQ,
+            Ops.THREEFRY,
             Ops.CMPLT,
         }
     )

@@ -41,7 +41,7 @@ class Rule:
 
     `function` is called with the nodes that the pattern binds, by name, and with the context object
     of the rewrite as `ctx`, if it has such a parameter. It returns the replacement, or None to
-    decline. `doc` is the function's docstring; its first line is the equation that users see.
+    decline. `doc` is the function's docstring; its first paragraph is the equation that users see.
     `changes_type`: the replacement may have another dtype or shape than the node.
     """
 
@@ -64,8 +64,8 @@ class Rule:
 
     @property
     def equation(self) -> str:
-        """The first line of the docstring."""
-        return self.doc.partition("\n")[0]
+        """The first paragraph of the docstring, as one line."""
+        return " ".join(self.doc.partition("\n\n")[0].split())
 
     @cached_property
     def source(self) -> str:

@@ -7,6 +7,7 @@ module builds nodes and answers what follows from a node's sources; it never rew
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -24,8 +25,8 @@ from core.uop.ranges import ranges_of
 from core.uop.shapes import Shape, device_of, shape_of
 
 
-class Creating:
-    """What new nodes are marked with: the user's "file:line" in force, or None."""
+class Creating(threading.local):
+    """What this thread's new nodes are marked with: the user's "file:line" in force, or None."""
 
     origin: str | None = None
 
