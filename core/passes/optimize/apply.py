@@ -1,8 +1,19 @@
 """Applying one Opt to a kernel: checks that it is legal, then splits, pads or swaps loops.
 
-An Opt names a loop by its position among those that it can be applied to: the loops over outputs
-for UPCAST, LOCAL, PADTO and SWAP, the loops of reduces for UNROLL, GROUP and GROUPTOP. Raises
-CompileError, and leaves the kernel as it was, where an opt does not apply. Never picks an opt.
+An Opt names a loop by its position, outermost first, among those that it can be applied to: loops
+over outputs, or (UNROLL, GROUP, GROUPTOP) loops of reduces; PADTO counts outputs, then reduces.
+
+- UPCAST n: n neighbouring iterations become lanes, each with an accumulator of its own.
+- UNROLL n: n neighbouring iterations of a reduce are done at once and combined.
+- LOCAL n: n neighbouring iterations are threads of one work group.
+- GROUP n, GROUPTOP n: n threads of a work group share a reduce, taking turns or each a part of it;
+  without work groups, n lanes do, each with an accumulator of its own.
+- PADTO n: the loop runs to the next multiple of n; what is beyond its end has no effect.
+- SWAP n: exchanges the places of this loop and loop n.
+- THREAD 0: the outermost loop is shared out between cores.
+- NOLOCALS: no loop may be given to a work group after this.
+
+Raises CompileError, and leaves the kernel as it was, where an opt does not apply. Never picks one.
 """
 
 from __future__ import annotations
@@ -116,6 +127,7 @@ def _group(kernel: Kernel, opt: Opt) -> None:
     if shared > kernel.target.shared_bytes:
         raise refuse(opt, f"it would take {shared} bytes of shared memory")
     kernel.split(loop, n, AxisType.GROUP_REDUCE, top, f"apply {opt}")
+    kernel.group_outside |= top
 
 
 def _nolocals(kernel: Kernel, opt: Opt) -> None:

@@ -70,6 +70,8 @@ class Kernel:
     def __init__(self, sink: UOp, target: Target) -> None:
         self.sink, self.target = sink, target
         self.local_allowed = target.has_local
+        self.group_outside = False
+        """Whether threads that reduce together are further apart than those of LOCAL loops."""
         loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
         self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
         self._next = 1 + max((r.arg[0] for r in loops), default=-1)
@@ -123,7 +125,11 @@ class Kernel:
 
     def numbered(self) -> UOp:
         """The graph with loops numbered in the order of the nest."""
-        order = sorted(self.path, key=lambda r: (_ranks[r.arg[1]], self.path[r]))
+        ranks = dict(_ranks)
+        if self.group_outside:
+            ranks[AxisType.GROUP_REDUCE] = ranks[AxisType.LOOP]
+            ranks[AxisType.LOOP] = ranks[AxisType.GLOBAL] = -1
+        order = sorted(self.path, key=lambda r: (ranks[r.arg[1]], self.path[r]))
         renamed = {
             r: r.replace(arg=(number, r.arg[1]))
             for number, r in enumerate(order)

@@ -145,3 +145,16 @@ def test_group_on_vector_units_keeps_partial_sums_in_lanes() -> None:
     assert loops(program) == ["LOOP", "REDUCE"]
     assert any(u.op is Ops.ADD and u.dtype.count == 8 for u in program)
     assert not any(u.op is Ops.BARRIER for u in program)
+
+
+def test_neighbouring_threads_read_neighbours() -> None:
+    """In a sum over columns of a matrix, the fastest hardware index goes along the rows."""
+    case = kernels.column_sum(64, 32)
+    program = execute(case, GPU, [Opt(OptOps.GROUPTOP, 0, 4), Opt(OptOps.LOCAL, 0, 16)])
+    sizes = {u.arg: u.src[0].arg for u in program if u.op is Ops.SPECIAL}
+    assert sizes == {"gidx0": 2, "lidx0": 16, "lidx1": 4}
+    along = execute(
+        kernels.row_sum(4, 64), GPU, [Opt(OptOps.GROUP, 0, 16), Opt(OptOps.LOCAL, 0, 4)]
+    )
+    sizes = {u.arg: u.src[0].arg for u in along if u.op is Ops.SPECIAL}
+    assert sizes == {"lidx0": 16, "lidx1": 4}

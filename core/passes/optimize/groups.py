@@ -1,0 +1,80 @@
+"""Opts for devices with work groups: wide loads, register tiles, threads side by side in memory.
+
+Reads how addresses move and never looks at what a value is computed from.
+"""
+
+from __future__ import annotations
+
+from core.helpers import prod
+from core.passes.optimize.access import Access
+from core.passes.optimize.tuner import (
+    Tuner,
+    contiguous,
+    halves,
+    register_tile,
+    reusable,
+    size,
+    unroll_small,
+)
+from core.uop.kernelinfo import OptOps
+
+
+def for_groups(t: Tuner) -> None:
+    """Wide loads, register tiles, threads of a group next to each other in memory."""
+    stores, loads = t.seen()
+    if not stores:
+        return
+    outputs = prod(size(r) for r in t.outer)
+    reduced = prod(size(r) for r in t.inner)
+    few = outputs <= 4096 and reduced >= 64
+    rows = reduced >= 32 and not reusable(t, loads) and any(contiguous(r, loads) for r in t.inner)
+    if (few or rows) and group_reduce(t, loads, 256 if outputs <= 4096 else 32):
+        return
+    if t.inner:
+        register_tile(t, loads, 1, 16)
+        if t.inner and size(t.inner[-1]) % 4 == 0:
+            t.apply(OptOps.UNROLL, t.inner[-1], 4)
+        else:
+            unroll_small(t)
+    elif outputs >= 1 << 14:
+        wide = t.kernel.target.vector_lanes(
+            max((s.dtype for s in stores), key=lambda d: d.itemsize)
+        )
+        for loop in t.outer[::-1]:
+            if all(s.stride(loop) == 1 for s in stores) and contiguous(loop, stores + loads):
+                t.apply_largest(OptOps.UPCAST, loop, (n for n in (8, 4, 2) if n <= wide))
+                break
+    threads(t, stores, 256)
+
+
+def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:
+    """Lets up to `most` threads of a work group reduce together; whether they could."""
+    along = [r for r in t.inner if contiguous(r, loads)]
+    loop = along[-1] if along else max(t.inner, key=size)
+    top = not along
+    if along and size(loop) >= 128 and size(loop) % 4 == 0:
+        at = t.inner.index(loop)
+        t.apply(OptOps.UNROLL, loop, 4)
+        loop = t.inner[at]
+    amounts = (16, 8) if top else halves(most, 8)
+    grouped = t.apply_largest(OptOps.GROUPTOP if top else OptOps.GROUP, loop, amounts)
+    if grouped > 1 and grouped < 256:
+        stores, _ = t.seen()
+        threads(t, stores, 256 // grouped)
+    return grouped > 1
+
+
+def threads(t: Tuner, stores: list[Access], most: int) -> None:
+    """Makes up to `most` threads a group, first along loops whose stores are neighbours."""
+    order = sorted(t.outer, key=lambda r: (stores[0].stride(r) != 1, -t.outer.index(r)))
+    for loop in order:
+        amounts = [n for n in (64, 32, 16, 8, 4, 3, 2) if n <= most]
+        if loop is order[0]:
+            amounts = [
+                n for n in (256, 128, *amounts) if (n <= most and len(order) == 1) or n <= 64
+            ]
+            if most >= 32 and size(loop) > 64 and all(size(loop) % n for n in (4, 8, 16, 32)):
+                at = t.outer.index(loop)
+                if t.apply(OptOps.PADTO, loop, 32):
+                    loop = t.outer[at]
+        most //= t.apply_largest(OptOps.LOCAL, loop, amounts)
