@@ -96,6 +96,7 @@ def _optimised(text: str, description: Machine, name: str) -> Any:
     return module
 
 
+@lru_cache(maxsize=64)  # emitting changes the shared module, and AMD's twice would abort
 def assembly(text: str, name: str, target: Target) -> str:
     """Assembly text of the IR `text` for `target`, with `.loc` directives. Raises CompileError."""
     with _lock:
