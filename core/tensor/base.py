@@ -56,9 +56,10 @@ class TensorBase(metaclass=TensorMeta):
         requires_grad: bool | None = None,
     ) -> None:
         wanted = None if dtype is None else to_dtype(dtype)
+        where = Device.canonicalize(device)
         if isinstance(data, TensorBase):
-            data = data.uop
-        uop = uop_from_data(data, Device.canonicalize(device), wanted)
+            data = data.uop if device is None else data.to(where).uop
+        uop = uop_from_data(data, where, wanted)
         self._setup(uop, None)
         self.requires_grad = requires_grad
 
@@ -238,6 +239,11 @@ class TensorBase(metaclass=TensorMeta):
 
 live: WeakValueDictionary[int, TensorBase] = WeakValueDictionary()
 """Every Tensor that is alive, by id."""
+
+
+def alive() -> list[TensorBase]:
+    """Every Tensor that is alive; other threads may make and drop some meanwhile."""
+    return [t for ref in live.valuerefs() if (t := ref()) is not None]
 
 
 def in_fresh_memory(uop: UOp) -> UOp:

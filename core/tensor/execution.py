@@ -15,7 +15,7 @@ from core.errors import DeviceError, DTypeError, GradientError, ShapeError
 from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.runtime.buffer import buffer_of
-from core.tensor.base import TensorBase, live
+from core.tensor.base import TensorBase, alive
 from core.tensor.data import Array, numpy_dtype
 from core.tensor.origin import here
 from core.tensor.realization import plan, realize, replace_in_live, schedule
@@ -153,7 +153,7 @@ class Execution(TensorBase):
         """
         seed = self._seed(gradient)
         graph = self.uop.toposort()
-        wanted = [t for t in live.values() if t.requires_grad and t.uop in graph]
+        wanted = [t for t in alive() if t.requires_grad and t.uop in graph]
         found = gradients(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:

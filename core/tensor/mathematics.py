@@ -244,7 +244,7 @@ class Mathematics(Operators):
         return self * self._sign()
 
     def copysign(self, other: Self | ConstType) -> Self:
-        """The magnitude of this with the sign of `other`; also of a zero and of a NaN-free -0.0."""
+        """The magnitude of this with the sign of `other`, where -0.0 is negative."""
         a, b = self._meet(other)
         a, b = a._as_float(), b._as_float()
         negative = (b < 0) | ((b == 0) & (b.reciprocal() < 0))

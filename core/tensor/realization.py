@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
-from core.tensor.base import TensorBase, live
+from core.tensor.base import TensorBase, alive
 from core.tensor.origin import origin
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
@@ -46,7 +46,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     roots = {storage_root(t.uop): None for t in tensors if not is_stored(t.uop)}
     if not roots:
         return []
-    waiting = [t for t in live.values() if not is_stored(t.uop)]
+    waiting = [t for t in alive() if not is_stored(t.uop)]
     graph = UOp.sink(*roots).toposort()
     done: list[UOp] = []
     assigns = [u for u in graph if u.op is Ops.ASSIGN]
@@ -79,7 +79,7 @@ def replace_in_live(replacements: dict[UOp, UOp], but: TensorBase | None = None)
     if not replacements:
         return
     touched: dict[UOp, UOp] = dict(replacements)
-    tensors = [t for t in live.values() if t is not but and t.uop.op is not Ops.BUFFER]
+    tensors = [t for t in alive() if t is not but and not is_stored(t.uop)]
     for u in UOp.sink(*(t.uop for t in tensors)).toposort(lambda u: u not in replacements):
         if u.op is not Ops.SINK and any(s in touched for s in u.src):
             touched[u] = u.rebuild(tuple(touched.get(s, s) for s in u.src))

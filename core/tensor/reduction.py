@@ -92,6 +92,12 @@ class Reduction(Creation):
         """Whether no element is zero."""
         return self.logical_not().any(axis, keepdim).logical_not()
 
+    def allclose(
+        self, other: Self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    ) -> bool:
+        """Whether all elements are close (see `isclose`). Realizes both."""
+        return bool(self.isclose(other, rtol, atol, equal_nan).all().item())
+
     def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """The sum divided by the count, in float32 at least, rounded to the dtype at the end."""
         axes = self._axes(axis)
