@@ -85,12 +85,16 @@ def _affine(offset: UOp) -> tuple[UOp | None, tuple[int, ...]] | None:
         first = offset.src[0] if count > 1 else offset
         same = count == 1 or all(s is first for s in offset.src)
         return (first, (0,) * count) if same else None
-    if offset.op not in (Ops.ADD, Ops.MUL, Ops.GEP):
+    if offset.op not in (Ops.ADD, Ops.MUL, Ops.GEP, Ops.CAST):
         return None
     parts = [_affine(s) for s in offset.src]
     if parts[0] is None or parts[-1] is None:
         return None
     (base, constants), (other, more) = parts[0], parts[-1]
+    if offset.op is Ops.CAST:
+        if base is None or not _within(base, constants):
+            return None
+        return base.cast(offset.dtype.scalar()), constants
     if offset.op is Ops.GEP:
         return base, tuple(constants[i] for i in offset.arg)
     if offset.op is Ops.ADD:
@@ -100,6 +104,12 @@ def _affine(offset: UOp) -> tuple[UOp | None, tuple[int, ...]] | None:
         return None
     scaled = None if base is None else base * more[0]
     return scaled, tuple(a * b for a, b in zip(constants, more, strict=True))
+
+
+def _within(base: UOp, constants: Sequence[int]) -> bool:
+    """Whether base + constant stays in the dtype, so that a cast of the sum is a sum of casts."""
+    low, high = base.vmin + min(constants), base.vmax + max(constants)
+    return dtypes.min(base.dtype) <= low and high <= dtypes.max(base.dtype)
 
 
 def _address(pointer: UOp, run: Run, at: int, gate: UOp | None) -> UOp:

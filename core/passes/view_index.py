@@ -91,4 +91,4 @@ def _reach(view: View) -> int:
     ends = [stride * (size - 1) for stride, size in zip(view.strides, view.shape, strict=True)]
     low = view.offset + sum(e for e in ends if e < 0)
     high = view.offset + sum(e for e in ends if e > 0)
-    return max(-low, high, prod(view.shape) - 1)
+    return max(-low, high)

@@ -16,6 +16,7 @@ from core.passes.optimize.tuner import (
     size,
     unroll_small,
 )
+from core.uop import UOp
 from core.uop.kernelinfo import OptOps
 
 
@@ -30,6 +31,7 @@ def for_groups(t: Tuner) -> None:
     rows = reduced >= 32 and not reusable(t, loads) and any(contiguous(r, loads) for r in t.inner)
     if (few or rows) and group_reduce(t, loads, 256 if outputs <= 4096 else 32):
         return
+    tile = bool(t.inner and reusable(t, loads))
     if t.inner:
         register_tile(t, loads, 1, 16)
         if t.inner and size(t.inner[-1]) % 4 == 0:
@@ -44,7 +46,7 @@ def for_groups(t: Tuner) -> None:
             if all(s.stride(loop) == 1 for s in stores) and contiguous(loop, stores + loads):
                 t.apply_largest(OptOps.UPCAST, loop, (n for n in (8, 4, 2) if n <= wide))
                 break
-    threads(t, stores, 256)
+    threads(t, stores, 256, 16 if tile else 256)
 
 
 def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:
@@ -64,17 +66,21 @@ def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:
     return grouped > 1
 
 
-def threads(t: Tuner, stores: list[Access], most: int) -> None:
-    """Makes up to `most` threads a group, first along loops whose stores are neighbours."""
+def threads(t: Tuner, stores: list[Access], most: int, along: int = 256) -> None:
+    """Makes up to `most` threads a group: first up to `along` where stores are neighbours, then along
+    the other loops."""
     order = sorted(t.outer, key=lambda r: (stores[0].stride(r) != 1, -t.outer.index(r)))
-    for loop in order:
-        amounts = [n for n in (64, 32, 16, 8, 4, 3, 2) if n <= most]
-        if loop is order[0]:
-            amounts = [
-                n for n in (256, 128, *amounts) if (n <= most and len(order) == 1) or n <= 64
-            ]
-            if most >= 32 and size(loop) > 64 and all(size(loop) % n for n in (4, 8, 16, 32)):
-                at = t.outer.index(loop)
-                if t.apply(OptOps.PADTO, loop, 32):
-                    loop = t.outer[at]
-        most //= t.apply_largest(OptOps.LOCAL, loop, amounts)
+    for place, loop in enumerate(order):
+        if place == 0 or (place == 1 and along < 64):
+            loop = padded(t, loop, most if len(order) == 1 else 32)
+        limit = min(most, along if place or len(order) == 1 else min(along, 64))
+        amounts = [*halves(limit, 2), 3]
+        most //= t.apply_largest(OptOps.LOCAL, loop, (n for n in amounts if n <= most))
+
+
+def padded(t: Tuner, loop: UOp, to: int) -> UOp:
+    """The loop, or a longer one where its length divides badly into threads."""
+    if to < 32 or size(loop) <= 64 or any(size(loop) % n == 0 for n in (4, 8, 16, 32)):
+        return loop
+    at = t.outer.index(loop)
+    return t.outer[at] if t.apply(OptOps.PADTO, loop, to if size(loop) > 16 * to else 32) else loop

@@ -10,6 +10,7 @@ import pytest
 
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
+from core.passes.pipeline import lower_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
@@ -42,3 +43,34 @@ def test_gates_by_lane() -> None:
     evaluate_linear(program, memory, {})
     close(memory[0].reshape(case.expected[0].shape), case.expected[0])
     assert all(source.text for source in sources_for(case.ast, targets["x86-64"]))
+
+
+LARGER: tuple[Callable[[], Case], ...] = (
+    lambda: kernels.total(4096),
+    lambda: kernels.matmul(64, 64, 32),
+    lambda: kernels.matmul(16, 1, 512),
+    lambda: kernels.row_sum(512, 64),
+    lambda: kernels.row_sum(8, 4096),
+    lambda: kernels.row_sum(3, 997),
+    lambda: kernels.column_sum(512, 64),
+    lambda: kernels.column_sum(1000, 7),
+    lambda: kernels.elementwise((1 << 15,)),
+    lambda: kernels.elementwise((131, 37)),
+    lambda: kernels.transpose(64, 96),
+    lambda: kernels.conv(4, 8, 16, 1),
+    lambda: kernels.softmax_part(40, 640),
+    lambda: kernels.one_hot_gather(100, 64, 32),
+    lambda: kernels.cumsum(100),
+)
+
+
+@pytest.mark.parametrize("make", LARGER, ids=lambda make: make().name)
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_larger_kernels(make: Callable[[], Case], target: str) -> None:
+    case = make()
+    program = lower_kernel(case.ast, targets[target])
+    memory: list[np.ndarray[Any, Any]] = [np.zeros(e.size, e.dtype) for e in case.expected]
+    memory += [np.ascontiguousarray(a).ravel() for a in case.inputs]
+    evaluate_linear(program, memory, {})
+    for got, want in zip(memory, case.expected, strict=False):
+        np.testing.assert_allclose(got.reshape(want.shape), want, rtol=2e-4, atol=2e-4)
