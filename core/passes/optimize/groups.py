@@ -67,7 +67,7 @@ def group_reduce(t: Tuner, loads: list[Access], most: int) -> bool:
 
 
 def threads(t: Tuner, stores: list[Access], most: int, along: int = 256) -> None:
-    """Makes up to `most` threads a group: first up to `along` where stores are neighbours, then along
+    """Makes up to `most` threads a group: first up to `along` where stores are neighbours, then of
     the other loops."""
     order = sorted(t.outer, key=lambda r: (stores[0].stride(r) != 1, -t.outer.index(r)))
     for place, loop in enumerate(order):
