@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { App } from "./app/App";
 import { connect, openContext, openRewrite, readAddress } from "./app/actions";
+import { flushAddress } from "./app/address";
 import { onKeyDown } from "./app/keys";
 import { follow } from "./app/live";
 import { rows, run, view } from "./app/state";
@@ -29,6 +30,7 @@ function start(): void {
   addEventListener("keydown", onKeyDown);
   addEventListener("popstate", readAddress);
   addEventListener("hashchange", readAddress);
+  addEventListener("pagehide", flushAddress);
   effect(() => {
     const name = run.value?.name;
     document.title = name ? `${name} · uopviz` : "uopviz";

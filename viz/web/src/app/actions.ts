@@ -3,6 +3,7 @@ import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
 import type { ApiProblem, Bundle } from "../data/types";
 import { Timeline } from "../model/timeline";
+import { dropAddress, pushAddress, replaceAddress } from "./address";
 import { nextPassing } from "./filter";
 import {
   announcement,
@@ -47,13 +48,14 @@ export function go(change: Partial<View>, history: "auto" | "push" | "replace" =
   const push = history === "push" || (history === "auto" && isJump(was, to));
   view.value = to;
   const hash = toHash(to) || location.pathname + location.search;
-  if (push) window.history.pushState(null, "", hash);
-  else window.history.replaceState(null, "", hash);
+  if (push) pushAddress(hash);
+  else replaceAddress(hash);
   ensureBundle();
 }
 
 /** Takes the view from the address: at the start, and on Back and Forward. */
 export function readAddress(): void {
+  dropAddress();
   view.value = fromHash(location.hash);
   ensureBundle();
 }

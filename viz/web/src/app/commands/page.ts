@@ -3,6 +3,7 @@ import { foldAll, unfoldAll } from "../../panels/navigator/tree";
 import { cancelRun } from "../../panels/sources/RunBox";
 import { copyText } from "../../ui/Text";
 import { announce, cancelLoading, data, select } from "../actions";
+import { flushAddress } from "../address";
 import { letterKeys, sizes } from "../prefs";
 import { focusRegion } from "../regions";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state";
@@ -25,7 +26,7 @@ export const pageCommands: readonly Command[] = [
     keys: ["?"],
     run: () => (overlay.value = "keys"),
   },
-  { id: "back", title: "Back", group: "Page", keys: ["Alt ArrowLeft"], run: () => history.back() },
+  { id: "back", title: "Back", group: "Page", keys: ["Alt ArrowLeft"], run: back },
   {
     id: "forward",
     title: "Forward",
@@ -38,7 +39,10 @@ export const pageCommands: readonly Command[] = [
     title: "Copy a link to this step",
     group: "Page",
     keys: ["Y"],
-    run: () => copyText(location.href, "The link"),
+    run: () => {
+      flushAddress();
+      copyText(location.href, "The link");
+    },
   },
   {
     id: "export",
@@ -99,6 +103,12 @@ export const pageCommands: readonly Command[] = [
   },
 ];
 
+/** Forward comes back to the step that was left, not to the one before it. */
+function back(): void {
+  flushAddress();
+  history.back();
+}
+
 /** Esc undoes the innermost thing that is open or running. */
 function escape(): void {
   if (overlay.peek()) overlay.value = null;
@@ -109,10 +119,13 @@ function escape(): void {
 }
 
 function focusSearch(): void {
-  if (matchMedia("(max-width: 1079px)").matches) sidePanel.value = "nav";
-  requestAnimationFrame(() => {
+  const focus = (): void => {
     const input = document.querySelector<HTMLInputElement>("#search");
     input?.focus();
     input?.select();
-  });
+  };
+  if (matchMedia("(max-width: 1079px)").matches) {
+    sidePanel.value = "nav";
+    requestAnimationFrame(focus);
+  } else focus(); // at once: what is typed next belongs to the search
 }
