@@ -18,6 +18,7 @@ import webbrowser
 from collections.abc import Callable, Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
@@ -25,12 +26,17 @@ from viz.environment import UOPVIZ_PORT, cache_folder, recent
 from viz.export import BUDGET, export_html
 from viz.live import TOKEN
 from viz.query import TABLES, run_query
+from viz.schema import SUFFIX
 from viz.server.listen import listen
 from viz.server.serve import Server
 from viz.show import clean, rewrite_lines, run_lines, stats_lines, step_lines, tree_lines
 from viz.store import Store
+from viz.traceevents import trace_events
 from viz.tracefile import TraceFile
+from viz.writer import TraceWriter
 
+_COUNTING: Final = 30.0
+"""Seconds that `uopviz stats` replays passes for, to count nodes."""
 _IDLE: Final = 900.0
 """Seconds without a request after which a page whose program was killed is no longer served."""
 
@@ -69,6 +75,15 @@ def _open(options: argparse.Namespace) -> int:
     finally:
         server.close()
     return 0
+
+
+def _start(options: argparse.Namespace) -> int:
+    """`uopviz` alone: a page without a run, which lists the traces of the cache."""
+    with TemporaryDirectory(prefix="uopviz-") as folder:
+        path = Path(folder) / f"start{SUFFIX}"
+        TraceWriter(path, {}).close()
+        options.trace = str(path)
+        return _open(options)
 
 
 def _serve_live(store: Store, options: argparse.Namespace) -> int:
@@ -144,9 +159,27 @@ def _show(options: argparse.Namespace) -> int:
 def _stats(options: argparse.Namespace) -> int:
     """Which rules cost."""
     store = Store(_trace(options.trace))
-    run, totals = store.run(), store.rule_totals()
-    lines = [*run_lines(run), "", *stats_lines(totals)]
-    return _print(options, {**run["totals"], "run": run, "rules": totals}, lines)
+    run, totals = store.run(), store.rule_totals(_COUNTING)
+    rules = totals["rows"]
+    lines = [*run_lines(run), "", *stats_lines(rules)]
+    if totals["counted"] < totals["steps"]:
+        lines.append(f"nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted")
+    counted = {"counted": totals["counted"]}
+    return _print(options, {**run["totals"], "run": run, "rules": rules, **counted}, lines)
+
+
+def _timeline(options: argparse.Namespace) -> int:
+    """Writes when everything happened as trace events."""
+    store = Store(_trace(options.trace))
+    made = trace_events(store.timeline(), store.run()["name"])
+    path = Path(options.output or store.path.with_suffix(".json"))
+    try:
+        path.write_text(json.dumps(made), encoding="utf-8")
+    except OSError as error:
+        raise TraceError(f"the file cannot be written: {error}", where=str(path)) from error
+    count = len(made["traceEvents"])
+    line = f"{path}  {count:,} events; open it at https://ui.perfetto.dev"
+    return _print(options, {"file": str(path), "events": count}, [line])
 
 
 def _query(options: argparse.Namespace) -> int:
@@ -189,7 +222,8 @@ def _fail(error: UopvizError) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("uopviz", description="Looks at the traces of VIZ=1.")
     parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    parser.set_defaults(run=_start, live=False, port=None, browser=True)
+    commands = parser.add_subparsers(metavar="COMMAND", help="left out: list recent traces")
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, json_output: bool = True
@@ -223,6 +257,8 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("step", nargs="?", type=int, help="0 is the input graph")
     made.add_argument("--all", action="store_true", help="passes that changed nothing, too")
     command("stats", _stats, "print which rules cost how much")
+    made = command("timeline", _timeline, "write the timeline as trace events, for Perfetto")
+    made.add_argument("-o", "--output", help="default: the trace's name with .json")
     made = command("query", _query, "run one SELECT over " + ", ".join(TABLES))
     made.add_argument("sql")
     return parser

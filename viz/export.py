@@ -20,9 +20,12 @@ from typing import Any, Final
 from core.errors import ServerError
 from viz.server.page import page_file, with_nonce
 from viz.store import Store
+from viz.timeline import only
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
+_COUNTING: Final = 60.0
+"""Seconds that an export replays passes for, to count nodes."""
 REDACTED: Final = "(source redacted)"
 Row = dict[str, Any]
 
@@ -77,7 +80,7 @@ class _Data:
         rows = self._rows
         if self._redact:
             rows = [row | {"caller": _base(row["caller"])} for row in rows]
-        total, skipped = 0, {"passes": 0, "kernels": 0}
+        total, skipped = 0, {"passes": 0, "kernels": 0, "views": 0, "histories": 0}
         base: list[tuple[str, Any]] = [
             ("/api/rules", rules),
             ("/api/tree?since=0", {"rows": rows, "total": len(rows)}),
@@ -119,15 +122,32 @@ class _Data:
             if row["kind"] == "context" and row["label"] == "kernel":
                 yield "kernels", f"/api/kernels/{number}", lambda n=number: self._kernel(n)
                 yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
+        yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
+        yield "views", "/api/timeline", self._timeline
         for row in self._rows:
             number = row["id"]
             if row["kind"] == "rewrite":
                 yield "passes", f"/api/rewrites/{number}", lambda n=number: self._bundle(n)
+        for scope in dict.fromkeys(
+            self._store.scope_of(row["id"]) for row in self._rows if row["kind"] == "rewrite"
+        ):
+            if scope is not None:
+                yield "histories", f"/api/lineage/{scope}", lambda n=scope: self._lineage(n)
 
     def _kernel(self, number: int) -> Any:
         made = self._store.kernel(number)
         if made is not None and self._redact:
             made["tensorCalls"] = [_base(call) for call in made["tensorCalls"]]
+        return made
+
+    def _timeline(self) -> Any:
+        names = {row["name"] for row in self._rows if row["label"] == "kernel"}
+        return only(self._store.timeline(), {row["id"] for row in self._rows}, names)
+
+    def _lineage(self, number: int) -> Any:
+        made = self._store.lineage(number)
+        if made is not None and self._redact:
+            made["lines"] = [_base(place) for place in made["lines"]]
         return made
 
     def _bundle(self, number: int) -> Any:

@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from core.uop.args import decode_arg
+from viz.economics import NodeCounts
 from viz.facts import Facts
 from viz.kernels import KernelReader
+from viz.lineage import Lineage
 from viz.search import Index
 from viz.tracefile import TraceFile
 
@@ -28,6 +30,8 @@ class Process:
         self.facts = Facts(file)
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
+        self.node_counts = NodeCounts(file)
+        self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}
         """Numbers of its rules in the run, by their own."""
 

@@ -50,19 +50,30 @@ class Rulebook:
         return [self._data(n, r, counts.get(n, [0, 0, 0])) for n, r in self._rules.items()]
 
     def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
-        """Matches, declines and time of each rule in each pass, the most expensive first."""
-        found = [
+        """Matches, declines and time of each rule in each pass, the most expensive first; with the
+        nodes that its steps added and removed, as far as they have been counted."""
+        found: dict[tuple[str, int], list[int]] = {}
+        for process in processes:
+            changed = process.node_counts.totals
+            for (name, rule), counts in process.file.totals.items():
+                text = process.file.text(name)
+                total = found.setdefault((text, process.rule(rule)), [0, 0, 0, 0, 0])
+                for i, value in enumerate((*counts, *changed.get((text, rule), (0, 0)))):
+                    total[i] += value
+        rows = [
             {
-                "pass": process.file.text(name),
-                "rule": self.name(process.rule(rule)),
-                "matches": matches,
-                "declines": declines,
-                "us": ns / 1000,
+                "pass": name,
+                "id": rule,
+                "rule": self.name(rule),
+                "matches": total[0],
+                "declines": total[1],
+                "us": total[2] / 1000,
+                "added": total[3],
+                "removed": total[4],
             }
-            for process in processes
-            for (name, rule), (matches, declines, ns) in process.file.totals.items()
+            for (name, rule), total in found.items()
         ]
-        return sorted(found, key=lambda row: -cast("float", row["us"]))
+        return sorted(rows, key=lambda row: -cast("float", row["us"]))
 
     def _data(self, number: int, rule: RuleRecord, counts: list[int]) -> dict[str, Any]:
         texts = rule.texts

@@ -28,7 +28,7 @@ def run_info(run: str | None, main: bool) -> dict[str, object]:
     info: dict[str, object] = {
         "run": run or secrets.token_hex(8),
         "process": process_info(main),
-        "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],
         "cwd": os.getcwd(),
         "flags": {name: flag.value for name, flag in Flag.table.items()},

@@ -80,9 +80,12 @@ def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
 
 def stats_lines(totals: list[Row], count: int = 40) -> Iterator[str]:
     """The rules that cost most."""
-    yield f"{'us':>12} {'matches':>9} {'declines':>9}  rule (pass)"
+    yield f"{'us':>12} {'matches':>9} {'declines':>9} {'added':>9} {'removed':>9}  rule (pass)"
     for row in totals[:count]:
         rule, name = clean(row["rule"]), clean(row["pass"])
-        yield f"{row['us']:>12,.0f} {row['matches']:>9,} {row['declines']:>9,}  {rule} ({name})"
+        yield (
+            f"{row['us']:>12,.0f} {row['matches']:>9,} {row['declines']:>9,} {row['added']:>9,} "
+            f"{row['removed']:>9,}  {rule} ({name})"
+        )
     if len(totals) > count:
         yield f"{len(totals) - count:,} more rows; --json has all"

@@ -7,6 +7,7 @@ from several threads. Never writes, and never runs anything.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from glob import escape
@@ -16,17 +17,21 @@ from typing import Any, Final, TypeVar
 from core.errors import TraceError
 from viz.bundle import make_bundle
 from viz.graphtext import graph_text, states
+from viz.lineage import Lineage, scope_of
 from viz.places import Places
 from viz.process import STRIDE, Process, graph_data
 from viz.readonly import as_text
 from viz.rulebook import Rulebook
 from viz.search import MAX_HITS, Hit
 from viz.summary import is_live, run_data
+from viz.timeline import timeline_data
 from viz.tracefile import Context, Rewrite, TraceFile
 from viz.tree import Tree
 
 T = TypeVar("T")
 MAX_PROCESSES: Final = 256
+LINEAGES: Final = 6
+"""Lineages of one process that are kept."""
 
 
 class Store:
@@ -121,10 +126,51 @@ class Store:
         with self._lock:
             return self._rules.data(self._processes)
 
-    def rule_totals(self) -> list[dict[str, Any]]:
-        """Counts and time of each rule in each pass, the most expensive first."""
+    def rule_totals(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """Counts and time of each rule in each pass, the most expensive first. Added and removed
+        nodes are counted for at most `seconds` more: `counted` of `steps` steps are."""
+        until = time.monotonic() + seconds
         with self._lock:
-            return self._rules.totals(self._processes)
+            for process in self._processes:
+                process.node_counts.work(until - time.monotonic())
+            steps = [process.node_counts.steps for process in self._processes]
+            return {
+                "rows": self._rules.totals(self._processes),
+                "counted": sum(counted for counted, _ in steps),
+                "steps": sum(total for _, total in steps),
+            }
+
+    def timeline(self) -> dict[str, Any]:
+        """When everything happened, in all processes."""
+        with self._lock:
+            return timeline_data(self._processes)
+
+    def scope_of(self, rewrite: int) -> int | None:
+        """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            if found is None:
+                return None
+            return found[0].id(scope_of(found[0].file, found[1]))
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> dict[str, Any] | None:
+        """Where the nodes of a context (or of a rewrite without one) come from and go; or, where
+        that takes longer than `seconds`, how far it is. None for a number that nothing has."""
+        with self._lock:
+            found = self._find(scope, lambda f: {**f.contexts, **f.rewrites})
+            if found is None:
+                return None
+            process, entry = found
+            lineages = process.lineages
+            made = lineages.pop(entry.id, None)
+            if made is None or made.is_stale():
+                made = Lineage(process.file, entry.id)
+            lineages[entry.id] = made
+            while len(lineages) > LINEAGES:
+                lineages.pop(next(iter(lineages)))
+            if not made.work(seconds):
+                return {"done": False, "progress": made.progress}
+            return {"done": True, **made.data(process.id, process.rule, self.places.place)}
 
     def rule_name(self, rule: int) -> str:
         """The name of a rule; "?" for an unknown one."""

@@ -5,6 +5,7 @@ Never reads events.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any, cast
@@ -36,7 +37,7 @@ def run_data(processes: Sequence[Process]) -> dict[str, Any]:
         "command": " ".join(command),
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
-        "started": as_text(meta.get("started"), 100),
+        "started": re.sub(r"\.\d+", "", as_text(meta.get("started"), 100)),
         "seconds": float(ended) if isinstance(ended, int | float) else last / 1e6,
         "live": is_live(processes),
         "processes": len(files),

@@ -23,6 +23,7 @@ from viz.pack import Ints, unpack, unpack_json
 from viz.readonly import Database, as_int, as_text, parse_json, parse_object
 
 CACHED_BLOCKS: Final = 24
+_KINDS: Final = (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES, schema.MEMORY)
 
 _CONTEXT = ("id", "parent", "name", "kind", "meta", "thread", "start", "us", "error")
 _REWRITE = (
@@ -42,6 +43,7 @@ class Context:
     name: str
     kind: str
     meta: dict[str, Any]
+    thread: int
     start: int
     us: int | None
     error: dict[str, Any] | None
@@ -97,6 +99,7 @@ class TraceFile:
         self.rewrites: dict[int, Rewrite] = {}
         self.meta: dict[str, Any] = {}
         self.launches: list[tuple[str, str, int, int, int]] = []
+        self.memory: list[tuple[str, int, int]] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
@@ -193,7 +196,7 @@ class TraceFile:
             self._last_block = max(self._last_block, block)
             if kind == schema.EVENTS:
                 bisect.insort(self._event_blocks, block)
-            elif kind in (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES):
+            elif kind in _KINDS:
                 try:
                     self._add_block(kind, as_int(first), as_int(count), self._data(block))
                 except TraceError as error:
@@ -208,6 +211,12 @@ class TraceFile:
                 raise TraceError("a block of launches is damaged")
             for name, device, start, ns, size in zip(*(c.tolist() for c in columns), strict=True):
                 self.launches.append((self.text(name), self.text(device), start, ns, size))
+        elif kind == schema.MEMORY:
+            columns = unpack(data, len(schema.MEMORY_COLUMNS))
+            if len({len(c) for c in columns}) != 1:
+                raise TraceError("a block of memory events is damaged")
+            for device, time, allocated in zip(*(c.tolist() for c in columns), strict=True):
+                self.memory.append((self.text(device), time, allocated))
         else:
             items = unpack_json(data)
             if not isinstance(items, list):
@@ -262,13 +271,14 @@ class TraceFile:
 
     def _entry(self, row: tuple[Any, ...]) -> Context | Rewrite:
         if len(row) == len(_CONTEXT):
-            number, parent, name, kind, meta, _, start, us, error = row
+            number, parent, name, kind, meta, thread, start, us, error = row
             return Context(
                 number,
                 as_int(parent),
                 as_text(name),
                 as_text(kind),
                 parse_object(meta),
+                as_int(thread),
                 as_int(start),
                 us if isinstance(us, int) else None,
                 parse_object(error) if error is not None else None,

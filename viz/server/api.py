@@ -5,15 +5,20 @@ The form of every answer is in viz/web/src/data/types.ts; errors are {"error": {
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from flask import Blueprint, Response, current_app, request
 
 from core.errors import ServerError
 from viz.editor import open_in_editor
 from viz.export import export_html
+from viz.history import node_history
+from viz.recent import cached_trace, recent_traces
 from viz.server.answers import answer, problem, raw_answer
 from viz.server.state import State
+
+SLICE: Final = 0.25
+"""Seconds that one answer may spend on counting; the page asks again for the rest."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
 
@@ -55,6 +60,48 @@ def text(rewrite: int) -> Response:
 def rules() -> Response:
     """Every rule: Rule[]."""
     return answer(state().store.rules())
+
+
+@api.get("/rule-totals")
+def rule_totals() -> Response:
+    """What each rule did and cost in each pass: RuleTotals. Ask again until all is counted."""
+    state().refresh()
+    return answer(state().store.rule_totals(SLICE))
+
+
+@api.get("/timeline")
+def timeline() -> Response:
+    """When everything happened: TimelineData."""
+    state().refresh()
+    return answer(state().store.timeline())
+
+
+@api.get("/lineage/<int:scope>")
+def lineage(scope: int) -> Response:
+    """Where the nodes of a schedule or kernel come from and go: Lineage, or how far it is."""
+    state().refresh()
+    found = state().store.lineage(scope, SLICE)
+    return _unknown("schedule or kernel", scope) if found is None else answer(found)
+
+
+@api.get("/history")
+def history() -> Response:
+    """What happened to `node` before and after `rewrite`: History, or how far it is."""
+    found = node_history(state().store, _number("node"), _number("rewrite"), SLICE)
+    return _unknown("rewrite", _number("rewrite")) if found is None else answer(found)
+
+
+@api.get("/traces")
+def traces() -> Response:
+    """The youngest traces in the cache: RecentTrace[]."""
+    return answer(recent_traces(state().store.path))
+
+
+@api.post("/traces/open")
+def open_trace() -> Response:
+    """Goes on with the trace {"name"} of the cache in place of this one."""
+    state().open(cached_trace(str(_body().get("name", ""))))
+    return answer({})
 
 
 @api.get("/kernels/<int:context>")

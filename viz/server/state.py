@@ -9,6 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
@@ -40,6 +41,14 @@ class State:
         """Ends the jobs and closes the trace."""
         self.jobs.close()
         self.store.close()
+
+    def open(self, path: Path) -> None:
+        """Goes on with another trace. Raises TraceError, and keeps this one, where it is none."""
+        store = Store(path)
+        with self._lock:
+            before, self.store = self.store, store
+            self._bundles.clear()
+        before.close()
 
     def refresh(self) -> None:
         """Brings the store up to date, if its run still goes on."""

@@ -1,0 +1,66 @@
+"""What the steps of each rule add to and take from graphs, per pass: found by replaying passes.
+
+Matches, declines and times are counted while recording; changed nodes are not, because that costs a
+replay. So this works in slices of bounded time, and says how far it is. Never keeps a graph.
+"""
+
+from __future__ import annotations
+
+import time
+
+from viz.slots import Slots
+from viz.steps import read_steps
+from viz.tracefile import Rewrite, TraceFile
+
+MAX_GRAPH = 400_000
+"""Nodes of a graph that is still replayed; steps of larger ones are not counted."""
+
+
+class NodeCounts:
+    """Added and removed nodes of one file by (pass name, rule)."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self.totals: dict[tuple[str, int], tuple[int, int]] = {}
+        self._file = file
+        self._counted: set[int] = set()
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Steps that have been counted, and all steps of passes that have ended."""
+        ended = [r for r in self._file.rewrites.values() if r.us is not None]
+        counted = sum(r.matches for r in ended if r.id in self._counted)
+        return counted, sum(r.matches for r in ended)
+
+    def work(self, seconds: float) -> bool:
+        """Goes on for about `seconds`; whether all that has ended is counted."""
+        until = time.monotonic() + seconds
+        for rewrite in list(self._file.rewrites.values()):
+            if rewrite.us is None or rewrite.id in self._counted:
+                continue
+            if time.monotonic() >= until:
+                return False
+            self._counted.add(rewrite.id)
+            if rewrite.matches:
+                self._count(rewrite)
+        return True
+
+    def _count(self, rewrite: Rewrite) -> None:
+        nodes = self._file.nodes
+        if not 0 < rewrite.sink <= nodes.count or len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
+            return
+        events = read_steps(self._file, rewrite)
+        op, arg = nodes.field("op"), nodes.field("arg")
+        slots = Slots(rewrite.sink, nodes.sources, lambda n: (op[n], arg[n]))
+        for old, new in events.leading:
+            slots.rebuild(old, new)
+        slots.take()
+        for i, (match, rebuilds) in enumerate(events.steps):
+            slots.match(match.before, match.after)
+            for old, new in rebuilds:
+                slots.rebuild(old, new)
+            if i == len(events.steps) - 1 and 0 < rewrite.result <= nodes.count:
+                slots.settle(rewrite.result)
+            delta = slots.take()
+            key = rewrite.name, match.rule
+            added, removed = self.totals.get(key, (0, 0))
+            self.totals[key] = added + len(delta.added), removed + len(delta.removed)

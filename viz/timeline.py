@@ -1,0 +1,209 @@
+"""When everything of a run happened: contexts and passes per thread, launches and allocated memory
+per device, as one message of flat arrays.
+
+The form is `TimelineData` of viz/web/src/data/types.ts. The page aggregates it at the zoom that it
+shows. Never reads the events of a pass.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import Any, Final, TypeVar
+
+from viz.process import Process
+from viz.readonly import as_text
+from viz.tracefile import Context, Rewrite, TraceFile
+
+MAX_SPANS: Final = 500_000
+MAX_LAUNCHES: Final = 1_000_000
+MAX_MEMORY: Final = 500_000
+KINDS: Final = ("schedule", "kernel", "pass", "group")
+_COLUMNS: Final = ("level", "us", "ns", "names", "kinds", "id", "steps", "bytes")
+OPEN: Final = -1
+"""Duration of what had no end when the trace was read."""
+
+Entry = Context | Rewrite
+Data = dict[str, Any]
+T = TypeVar("T")
+
+
+def timeline_data(processes: Sequence[Process]) -> Data:
+    """The whole run. Times are microseconds since the main process began to record."""
+    return _Message(processes).data()
+
+
+def only(timeline: Data, entries: Collection[int], kernels: Collection[str]) -> Data:
+    """The message with nothing but these contexts and rewrites, and launches of these kernels."""
+    used: dict[int, int] = {}
+    wanted = {i for i, name in enumerate(timeline["names"]) if name in kernels}
+    tracks: list[Data] = []
+    for track in timeline["tracks"]:
+        if track["kind"] == "memory":
+            tracks.append(track)
+            continue
+        if track["kind"] == "thread":
+            kept = [i for i, number in enumerate(track["id"]) if number in entries]
+        else:
+            kept = [i for i, name in enumerate(track["names"]) if name in wanted]
+        starts = list(accumulate(track["start"]))
+        failed = {kept[i]: i for i in range(len(kept))}
+        made: Data = {k: [v[i] for i in kept] for k, v in track.items() if k in _COLUMNS}
+        made["names"] = [used.setdefault(name, len(used)) for name in made["names"]]
+        made["start"] = _deltas(starts[i] for i in kept)
+        if "failed" in track:
+            made["failed"] = [failed[i] for i in track["failed"] if i in failed]
+        tracks.append(track | made)
+    return timeline | {"names": [timeline["names"][i] for i in used], "tracks": tracks}
+
+
+class _Message:
+    """Collects the tracks of all processes."""
+
+    def __init__(self, processes: Sequence[Process]) -> None:
+        self._names: dict[str, int] = {}
+        self._tracks: list[Data] = []
+        self._end = 0
+        self._cut: list[str] = []
+        main = _started(processes[0].file)
+        for process in processes:
+            began = _started(process.file)
+            shift = round((began - main) * 1e6) if began is not None and main is not None else 0
+            self._add(process, shift)
+
+    def data(self) -> Data:
+        """The message."""
+        return {
+            "version": 1,
+            "end": self._end,
+            "names": list(self._names),
+            "tracks": self._tracks,
+            "truncated": "; ".join(self._cut) or None,
+        }
+
+    def _add(self, process: Process, shift: int) -> None:
+        file = process.file
+        entries = sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.start)
+        kept = self._first(entries, MAX_SPANS, "spans", process)
+        threads: dict[int, list[Entry]] = {}
+        for entry in kept:
+            threads.setdefault(_thread(file, entry), []).append(entry)
+        for thread, mine in sorted(threads.items()):
+            name = "main thread" if thread == min(threads) else f"thread {thread}"
+            self._spans(process, name, thread, mine, shift)
+        launches = self._first(file.launches, MAX_LAUNCHES, "launches", process)
+        devices: dict[str, list[tuple[str, str, int, int, int]]] = {}
+        for launch in launches:
+            devices.setdefault(launch[1], []).append(launch)
+        for device, ran in devices.items():
+            self._launches(process, device, sorted(ran, key=lambda one: one[2]), shift)
+        memory: dict[str, list[tuple[int, int]]] = {}
+        for device, time, allocated in self._first(file.memory, MAX_MEMORY, "sizes", process):
+            memory.setdefault(device, []).append((time, allocated))
+        for device, sizes in memory.items():
+            self._memory(process, device, sizes, shift)
+
+    def _spans(
+        self, process: Process, name: str, thread: int, entries: Sequence[Entry], shift: int
+    ) -> None:
+        levels: dict[int, int] = {}
+        ends: list[int] = []
+        now = max((e.start + (e.us or 0) for e in entries), default=0)
+        for entry in sorted(entries, key=lambda e: (e.start, e.id)):
+            parent = entry.parent or (entry.context if isinstance(entry, Rewrite) else 0)
+            level = levels.get(parent, -1) + 1
+            while level < len(ends) and ends[level] > entry.start:
+                level += 1  # two threads without names may overlap
+            levels[entry.id] = level
+            ends += [0] * (level + 1 - len(ends))
+            ends[level] = now if entry.us is None else entry.start + entry.us
+        self._end = max(self._end, now + shift)
+        ordered = sorted(entries, key=lambda e: (levels[e.id], e.start, e.id))
+        self._tracks.append(
+            self._track(process, "thread", name, thread)
+            | {
+                "level": [levels[e.id] for e in ordered],
+                "start": _deltas(e.start + shift for e in ordered),
+                "us": [OPEN if e.us is None else e.us for e in ordered],
+                "names": [self._name(e.name) for e in ordered],
+                "kinds": [_kind(e) for e in ordered],
+                "id": [process.id(e.id) for e in ordered],
+                "steps": [e.matches if isinstance(e, Rewrite) else 0 for e in ordered],
+                "failed": [i for i, e in enumerate(ordered) if e.error is not None],
+            }
+        )
+
+    def _launches(
+        self,
+        process: Process,
+        device: str,
+        ran: Sequence[tuple[str, str, int, int, int]],
+        shift: int,
+    ) -> None:
+        self._end = max([self._end, *(start + ns // 1000 + shift for *_, start, ns, _ in ran)])
+        self._tracks.append(
+            self._track(process, "device", device, 0)
+            | {
+                "start": _deltas(start + shift for _, _, start, _, _ in ran),
+                "ns": [max(0, ns) for *_, ns, _ in ran],
+                "names": [self._name(name) for name, *_ in ran],
+                "bytes": [max(0, size) for *_, size in ran],
+            }
+        )
+
+    def _memory(
+        self, process: Process, device: str, sizes: Sequence[tuple[int, int]], shift: int
+    ) -> None:
+        sizes = sorted(sizes, key=lambda one: one[0])
+        self._end = max(self._end, sizes[-1][0] + shift)
+        self._tracks.append(
+            self._track(process, "memory", device, 0)
+            | {
+                "start": _deltas(time + shift for time, _ in sizes),
+                "bytes": [max(0, allocated) for _, allocated in sizes],
+            }
+        )
+
+    def _track(self, process: Process, kind: str, name: str, thread: int) -> Data:
+        return {
+            "kind": kind,
+            "name": name,
+            "process": process.number,
+            "pid": process.pid,
+            "thread": thread,
+        }
+
+    def _name(self, text: str) -> int:
+        return self._names.setdefault(text, len(self._names))
+
+    def _first(self, items: Sequence[T], limit: int, what: str, process: Process) -> Sequence[T]:
+        if len(items) <= limit:
+            return items
+        self._cut.append(f"{len(items) - limit:,} later {what} of process {process.pid} left out")
+        return items[:limit]
+
+
+def _thread(file: TraceFile, entry: Entry) -> int:
+    """The thread of a context, or of the context around a rewrite; 0 where none is named."""
+    context = entry if isinstance(entry, Context) else file.contexts.get(entry.context)
+    return context.thread if context is not None else 0
+
+
+def _kind(entry: Entry) -> int:
+    if isinstance(entry, Rewrite):
+        return KINDS.index("pass")
+    return KINDS.index(entry.kind if entry.kind in KINDS[:2] else "group")
+
+
+def _started(file: TraceFile) -> float | None:
+    """When a recording began, in seconds since 1970; None where the trace does not say."""
+    try:
+        return datetime.datetime.fromisoformat(as_text(file.meta.get("started"), 100)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _deltas(values: Iterable[int]) -> list[int]:
+    """The first value, then differences: short numbers."""
+    return [b - a for a, b in pairwise((0, *values))]
