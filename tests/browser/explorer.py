@@ -1,0 +1,177 @@
+"""The page as a reader uses it: what a test presses, and what it can see.
+
+Also listens for what no page of ours may do: errors in the console, violations of its policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
+
+WATCH: Final = """
+window.violations = [];
+addEventListener("securitypolicyviolation", (e) =>
+  window.violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
+"""
+
+PROBE: Final = (12, 6)
+"""Distance of the points at which `boxes` looks for nodes, px."""
+
+_BOXES: Final = """
+(canvas, [columns, rows]) => {
+  const box = canvas.getBoundingClientRect();
+  const move = (x, y) => canvas.dispatchEvent(new PointerEvent("pointermove",
+    { clientX: x, clientY: y, pointerId: 77, bubbles: true }));
+  const found = [];
+  for (let j = 0; j < rows; j++)
+    for (let i = 0; i < columns; i++) {
+      const x = box.left + ((i + 0.5) * box.width) / columns;
+      const y = box.top + ((j + 0.5) * box.height) / rows;
+      move(x, y);
+      if (canvas.style.cursor === "pointer") found.push([x, y]);
+    }
+  canvas.dispatchEvent(new PointerEvent("pointerleave"));
+  return found;
+}
+"""
+
+
+class Explorer:
+    """One open page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        page.on("console", self._note)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+
+    def _note(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def goto(self, url: str) -> Explorer:
+        """Opens an address and waits until there is something to see."""
+        self.page.goto(url)
+        return self.ready()
+
+    def ready(self) -> Explorer:
+        """Waits until a pass is drawn."""
+        expect(self.page.locator(".pf")).to_contain_text("nodes")
+        expect(self.page.locator(".working")).to_have_count(0)
+        return self
+
+    def clean(self) -> None:
+        """Raises AssertionError if the page did what it must not."""
+        said = [*self.page.evaluate("window.violations"), *self.errors]
+        if said:
+            raise AssertionError(f"the page did what it must not: {said}")
+
+    @contextmanager
+    def trouble(self) -> Iterator[None]:
+        """Inside, requests may fail: the browser reports that in the console by itself."""
+        before = len(self.errors)
+        yield
+        wrong = [e for e in self.errors[before:] if not e.startswith("Failed to load resource")]
+        assert wrong == []
+        del self.errors[before:]
+
+    # what the address says
+
+    def address(self, key: str) -> str | None:
+        """A value of the part behind `#`."""
+        value: str | None = self.page.evaluate(
+            "key => new URLSearchParams(location.hash.slice(1)).get(key)", key
+        )
+        return value
+
+    def wait_address(self, key: str, value: str | None) -> None:
+        """Waits until the address says so."""
+        self.page.wait_for_function(
+            "([k, v]) => new URLSearchParams(location.hash.slice(1)).get(k) === v", arg=[key, value]
+        )
+
+    # what is shown
+
+    @property
+    def step(self) -> int:
+        """The step that is shown."""
+        return int(self.page.get_by_role("slider", name="Step").get_attribute("aria-valuenow") or 0)
+
+    def at_step(self, k: int) -> None:
+        """Waits until step k is shown."""
+        slider = self.page.get_by_role("slider", name="Step")
+        expect(slider).to_have_attribute("aria-valuenow", str(k))
+
+    @property
+    def inspector(self) -> Locator:
+        """The right column."""
+        return self.page.locator("aside.insp")
+
+    @property
+    def navigator(self) -> Locator:
+        """The left column."""
+        return self.page.locator("aside.nav")
+
+    @property
+    def drawer(self) -> Locator:
+        """Sources and problems."""
+        return self.page.locator("section.drawer")
+
+    def canvas(self, side: str = "after") -> Locator:
+        """The canvas of a pane, by what a screen reader calls it."""
+        return self.page.get_by_role("img", name=f"Graph {side}")
+
+    # the graph
+
+    def boxes(self, side: str = "after") -> list[tuple[float, float]]:
+        """One point on each node or group that is in view, found by moving the pointer."""
+        box = self.canvas(side).bounding_box()
+        assert box is not None
+        grid = [round(box["width"] / PROBE[0]), round(box["height"] / PROBE[1])]
+        hits: list[list[float]] = self.canvas(side).evaluate(_BOXES, grid)
+        return [_middle(group) for group in _clusters(hits)]
+
+    @property
+    def selected(self) -> str | None:
+        """The slot that is selected, as screen readers are told; None too where it is far off."""
+        value: str | None = self.page.evaluate(
+            """document.querySelector('.stage-outline [aria-selected="true"]')?.dataset.slot"""
+        )
+        return value
+
+    def places(self, points: list[tuple[float, float]]) -> dict[str, tuple[float, float]]:
+        """Which slot lies at each point: what is selected after a click."""
+        found: dict[str, tuple[float, float]] = {}
+        for x, y in points:
+            self.page.mouse.click(x, y)
+            if slot := self.selected:
+                found[slot] = (x, y)
+        return found
+
+    def press(self, *keys: str) -> Explorer:
+        """Keys, one after another."""
+        for key in keys:
+            self.page.keyboard.press(key)
+        return self
+
+
+def _clusters(points: list[list[float]]) -> list[list[list[float]]]:
+    """Points that touch each other on the grid they were found on, box by box."""
+    clusters: list[list[list[float]]] = []
+    for point in points:
+        near = [c for c in clusters if any(_touch(p, point) for p in c)]
+        joined = [point, *(p for c in near for p in c)]
+        clusters = [c for c in clusters if c not in near] + [joined]
+    return clusters
+
+
+def _touch(a: list[float], b: list[float]) -> bool:
+    return abs(a[0] - b[0]) < 1.2 * PROBE[0] and abs(a[1] - b[1]) < 1.2 * PROBE[1]
+
+
+def _middle(points: list[list[float]]) -> tuple[float, float]:
+    xs, ys = [p[0] for p in points], [p[1] for p in points]
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2

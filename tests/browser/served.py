@@ -1,0 +1,135 @@
+"""Programs around the page: one that records, one that serves a trace, one that exports it.
+
+Each runs as users run it, in a process of its own, and ends with the test that started it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Any, Final, Self
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PROGRAMS: Final = Path(__file__).resolve().parent / "programs"
+_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This environment without settings of a person who runs the tests."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ_RUN"))}
+    kept.pop("UOPVIZ_PORT", None)
+    return kept | {"PYTHONPATH": str(ROOT)} | more
+
+
+def record(program: Path, trace: Path) -> Path:
+    """Runs a program that is only recorded; the trace."""
+    setting = environment(VIZ="-1", VIZ_TRACE=str(trace))
+    command = [sys.executable, str(program)]
+    done = subprocess.run(command, env=setting, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+def export(trace: Path, file: Path) -> Path:
+    """`uopviz export TRACE -o FILE`."""
+    command = [sys.executable, "-m", "viz", "export", str(trace), "-o", str(file)]
+    done = subprocess.run(command, env=environment(), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+class Process:
+    """A process that prints the address of its page; what else it prints is read and dropped."""
+
+    def __init__(self, command: list[str], setting: dict[str, str], *, errors: bool) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            command,
+            env=setting,
+            cwd=ROOT,
+            text=True,
+            stdin=pipe,
+            stdout=subprocess.DEVNULL if errors else pipe,
+            stderr=pipe if errors else subprocess.DEVNULL,
+        )
+        stream = self._process.stderr if errors else self._process.stdout
+        assert stream is not None
+        self._stream = stream
+        for line in stream:
+            if found := _ADDRESS.search(line):
+                self.url, self.port, self.token = found[0], int(found[1]), found[2]
+                break
+        else:
+            raise AssertionError(f"no address was printed by {' '.join(command)}")
+        self._drain = threading.Thread(target=stream.read, daemon=True)
+        self._drain.start()
+
+    @property
+    def page(self) -> str:
+        """The address without the token."""
+        return f"http://127.0.0.1:{self.port}/"
+
+    def get(self, path: str) -> Any:
+        """An answer of the API."""
+        request = urllib.request.Request(
+            f"{self.page}api/{path}", headers={"X-Uopviz-Token": self.token}
+        )
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return json.load(response)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows of the navigator."""
+        rows: list[dict[str, Any]] = self.get("tree")["rows"]
+        return rows
+
+    def say(self, line: str) -> None:
+        """A line of standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def kill(self) -> None:
+        """SIGKILL: no chance to say good-bye."""
+        self._process.kill()
+        self._close()
+
+    def end(self) -> None:
+        """Lets it finish, and makes it if it does not."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+        self._process.terminate()
+        self._close()
+
+    def _close(self) -> None:
+        self._process.wait(timeout=20)
+        self._drain.join(timeout=20)
+        for stream in (self._process.stdin, self._stream):
+            if stream is not None and not stream.closed:
+                stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self.end()
+
+
+def serve(trace: Path, port: int | None = None) -> Process:
+    """`uopviz open TRACE --no-browser`."""
+    command = [sys.executable, "-m", "viz", "open", str(trace), "--no-browser"]
+    if port is not None:
+        command += ["--port", str(port)]
+    return Process(command, environment(), errors=False)
+
+
+def run_live(program: Path, trace: Path) -> Process:
+    """`VIZ=1 python PROGRAM`."""
+    setting = environment(VIZ="1", VIZ_TRACE=str(trace))
+    return Process([sys.executable, str(program)], setting, errors=True)

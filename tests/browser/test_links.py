@@ -1,0 +1,62 @@
+"""An address says everything: reload, Back and Forward, a link from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+
+Open = Callable[..., Explorer]
+
+
+def test_reload_restores_step_and_selection(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(1)).press("ArrowRight", "ArrowRight", "g", "m")
+    slot = str(some_pass.bundle["steps"][2]["result"])
+    assert e.selected == slot
+    e.page.reload()
+    e.ready().at_step(3)
+    assert e.address("s") == slot
+    assert e.selected == slot
+    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.page.locator(".stage-pane:visible")).to_have_count(1)
+
+
+def test_back_and_forward(open_page: Open, some_pass: Pass, rows: Any) -> None:
+    e = open_page(some_pass.at(2)).press("]")
+    e.page.wait_for_function(f"!location.hash.includes('r={some_pass.row['id']}&')")
+    e.ready()
+    there = e.address("r")
+    e.press("Alt+ArrowLeft")
+    e.wait_address("r", str(some_pass.row["id"]))
+    e.ready().at_step(2)
+    e.page.go_forward()
+    e.wait_address("r", there)
+    e.ready()
+
+
+def test_a_jump_enters_history_and_a_step_does_not(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(1)).press("ArrowRight", "ArrowRight", "End")
+    e.at_step(some_pass.last)
+    e.page.go_back()
+    e.at_step(3)
+
+
+def test_a_bad_link_falls_back(open_page: Open, some_pass: Pass) -> None:
+    at = f"r={some_pass.row['id']}&k=99999&s=javascript:alert(1)&m=%3Cb%3E&op=%3Cimg%20src=x%3E"
+    e = open_page(at)
+    e.at_step(some_pass.last)
+    expect(e.page.locator(".stage-pane:visible")).to_have_count(2)
+
+
+def test_a_link_to_a_pass_that_is_not_there_says_so(new_page: Open, server: Any) -> None:
+    e = new_page()
+    with e.trouble():
+        e.page.goto(f"{server.url}#r=987654")
+        alert = e.page.locator(".panes").get_by_role("alert")
+        expect(alert).to_contain_text("987654")
+    e.press("]")
+    e.ready()

@@ -1,0 +1,116 @@
+"""The page opens, says what was recorded, folds what does not matter, and finds things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+
+Open = Callable[..., Explorer]
+Rows = list[dict[str, Any]]
+
+
+def test_opens_at_a_change_of_the_first_kernel(open_page: Open, rows: Rows) -> None:
+    """Every other test, too, ends with: no errors in the console, no violations of the policy."""
+    e = open_page()
+    kernel = next(r for r in rows if r["label"] == "kernel" and r["steps"])
+    expect(e.page.locator(".crumb")).to_contain_text(kernel["name"])
+    assert e.step == 1
+    assert e.page.evaluate("document.title").endswith("recorded.py · uopviz")
+    assert "token" not in e.page.url
+    expect(e.page.locator(".status")).to_contain_text("Connected")
+
+
+def test_navigator_counts_and_folds(open_page: Open, rows: Rows, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(1))
+    tree = e.page.get_by_role("tree", name="Passes of the run")
+    kernel = rows[some_pass.row["parent"]]
+    line = tree.get_by_role("treeitem").filter(has_text=kernel["name"]).first
+    expect(line).to_contain_text(str(kernel["steps"]))
+    expect(line).to_have_attribute("aria-expanded", "true")
+
+    below = [r for r in rows if r["parent"] == kernel["row"]]
+    unchanged = [r for r in below if not r["steps"]]
+    fold = tree.get_by_role("treeitem").filter(has_text=f"{len(unchanged)} passes changed nothing")
+    before = tree.get_by_role("treeitem").count()
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    expect(tree.get_by_role("treeitem").filter(has_text=unchanged[-1]["name"]).last).to_be_visible()
+    assert tree.get_by_role("treeitem").count() > before
+
+    line.get_by_role("button").click()
+    expect(line).to_have_attribute("aria-expanded", "false")
+    line.get_by_role("button").click()
+    expect(line).to_have_attribute("aria-expanded", "true")
+    foot = e.navigator.locator(".foot")
+    kernels = sum(r["label"] == "kernel" for r in rows)
+    expect(foot).to_contain_text(f"{kernels} kernels")
+
+
+def test_search_finds_a_kernel(open_page: Open, rows: Rows) -> None:
+    kernel = [r for r in rows if r["label"] == "kernel"][-1]
+    e = open_page().press("/")
+    expect(e.page.locator("#search")).to_be_focused()
+    e.page.keyboard.type(kernel["name"])
+    hits = e.page.get_by_role("listbox", name="Search results").get_by_role("option")
+    hits.filter(has_text=kernel["name"]).first.click()
+    expect(e.page.locator(".crumb")).to_contain_text(kernel["name"])
+    assert int(e.address("r") or 0) > kernel["id"]
+
+
+def test_search_finds_a_rule_and_the_passes_it_acts_in(open_page: Open, some_pass: Pass) -> None:
+    rule = some_pass.rule(2)["name"]
+    e = open_page(some_pass.at(1)).press("/")
+    expect(e.page.locator("#search")).to_be_focused()
+    e.page.keyboard.type(rule)
+    hits = e.page.get_by_role("listbox", name="Search results").get_by_role("option")
+    expect(hits.filter(has_text=rule).first.locator("mark")).to_have_text(rule)
+    e.press("Enter", "ArrowDown", "Enter")
+    e.wait_address("rule", str(some_pass.rule(2)["id"]))
+    e.press("Escape")
+
+
+def test_search_without_a_hit_names_the_query_and_offers_clear(open_page: Open) -> None:
+    e = open_page().press("/")
+    expect(e.page.locator("#search")).to_be_focused()
+    e.page.keyboard.type("no such thing")
+    expect(e.navigator).to_contain_text("Nothing in this run matches no such thing")
+    e.navigator.get_by_role("button", name="Clear", exact=True).click()
+    expect(e.page.get_by_role("tree", name="Passes of the run")).to_be_visible()
+
+
+def test_the_token_is_needed(new_page: Open, open_page: Open, server: Any) -> None:
+    open_page()
+    e = new_page()
+    e.page.context.route("**/favicon.ico", lambda route: route.fulfill(status=204))
+    with e.trouble():
+        answer = e.page.goto(server.page)
+        assert answer is not None and answer.status == 403
+        assert e.page.locator("body").inner_text() == "forbidden"
+        answer = e.page.goto(server.page + "api/run")
+        assert answer is not None and answer.status == 403
+        answer = e.page.goto(server.page + "?token=" + "x" * 32)
+        assert answer is not None and answer.status == 403
+
+
+def test_a_foreign_page_learns_nothing(open_page: Open, server: Any) -> None:
+    """Also one in the same browser: the cookie is not sent, and the answer could not be read."""
+    e = open_page()
+    e.page.context.route(
+        "http://evil.test/", lambda route: route.fulfill(body="<p>hi", content_type="text/html")
+    )
+    other = e.page.context.new_page()
+    other.goto("http://evil.test/")
+    ask = "url => fetch(url, {credentials: 'include'}).then(r => r.status, () => 'refused')"
+    assert other.evaluate(ask, server.page + "api/run") in ("refused", 403)
+    frame = f"""() => new Promise(done => {{
+      const f = document.createElement('iframe'); f.src = '{server.page}';
+      f.onload = () => {{ try {{ done(f.contentDocument ? 'readable' : 'closed'); }}
+                          catch {{ done('closed'); }} }};
+      document.body.append(f); }})"""
+    assert other.evaluate(frame) == "closed"
+    other.close()
