@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import engine, kernels, overhead
+from tests.bench import engine, kernels, overhead, page, service
 from tests.bench.measure import machine
 
-BENCHES = {"engine": engine.figures, "kernels": kernels.figures, "overhead": overhead.figures}
+BENCHES = {
+    "engine": engine.figures,
+    "kernels": kernels.figures,
+    "overhead": overhead.figures,
+    "page": page.figures,
+    "service": service.figures,
+}
 
 
 def main() -> int:

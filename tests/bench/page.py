@@ -1,0 +1,142 @@
+"""What the page does with large traces: time to the painted frame, in real Chromium.
+
+Beside each figure stands the mark that it should keep, with the goal in brackets, and what
+tinygrad 0.14's viewer or a layout library did with the same kind of work. Judges nothing.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser
+
+from tests.bench import traces
+from tests.bench.browser import Painted, Screen, Viewer, chromium, screen
+from tests.bench.measure import spread, table
+from tests.bench.traces import FIRST_OF_7000, load_graph
+
+RUNS: Final = 3
+Row = Sequence[object]
+
+HEADER: Final = ("what", "median (best..worst)", "until nothing moves", "mark (goal)", "anchor")
+STEP_ANCHOR: Final = "tinygrad: 24-239 ms of server CPU, slowest 525"
+VIEW_ANCHOR: Final = "tinygrad: 199 s at 24,431 nodes; layout alone: dagre, dot > 60 s"
+
+
+def figures() -> str:
+    """The table."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        rows = [row for part in PARTS for row in part(Path(folder), browser)]
+    return table("Page", HEADER, rows)
+
+
+def steps(folder: Path, browser: Browser) -> Iterator[Row]:
+    """One step forward or back, and jumps, in a pass of 7,000 nodes and 8,000 matches."""
+    graph = load_graph("program_24255", FIRST_OF_7000)
+    trace = traces.one_pass(folder / "steps.viz", graph, 8_000)
+    with Viewer(trace) as viewer, screen(browser) as view:
+        rewrite = _largest(viewer)
+        for scope, name in (("", "around the change"), ("&g=all", "all nodes")):
+            view.visit(f"{viewer.url}#r={rewrite}&k=4000{scope}")
+            forward = [view.press("ArrowRight") for _ in range(25)]
+            back = [view.press("ArrowLeft") for _ in range(25)]
+            yield _row(f"step in 7,025 nodes, {name}", forward + back, "33 ms (16)", STEP_ANCHOR)
+            yield _row(
+                f"jump among 8,000 matches, {name}", _jumps(view), "200 ms (50)", STEP_ANCHOR
+            )
+
+
+def first_views(folder: Path, browser: Browser) -> Iterator[Row]:
+    """A pass is clicked for the first time after the server started."""
+    for nodes, root, mark in (
+        (7_025, FIRST_OF_7000, "1.5 s (0.5)"),
+        (24_255, None, "4 s (1.5)"),
+    ):
+        graph = load_graph("program_24255", root)
+        trace = traces.one_pass(folder / f"{nodes}.viz", graph, 100)
+        for scope, name in (("", "around the change"), ("&g=all", "all nodes")):
+            seen = [_first_view(trace, browser, scope) for _ in range(RUNS)]
+            yield _row(f"first view of {nodes:,} nodes, {name}", seen, mark, VIEW_ANCHOR)
+
+
+def opening(folder: Path, browser: Browser) -> Iterator[Row]:
+    """From the command, and from the navigation, to the first drawn graph."""
+    trace = traces.many_passes(folder / "100000.viz", 800, 125)
+    page: list[float] = []
+    command: list[float] = []
+    for _ in range(RUNS):
+        with Viewer(trace) as viewer, screen(browser) as view:
+            first = next(r["id"] for r in viewer_rows(viewer) if r["kind"] == "rewrite")
+        with screen(browser) as view:
+            started = time.perf_counter()
+            with Viewer(trace) as viewer:
+                served = time.perf_counter() - started
+                page.append(view.visit(f"{viewer.url}#r={first}"))
+                command.append(served * 1000 + page[-1])
+    mark = "1 s (0.4)"
+    yield "open 100,000 matches: page", f"{spread(page, 0)} ms", "", mark, "-"
+    yield "open 100,000 matches: `uopviz open` and page", f"{spread(command, 0)} ms", "", mark, "-"
+
+
+def scrolling(folder: Path, browser: Browser) -> Iterator[Row]:
+    """The navigator of 30,000 passes with 300,000 steps, all unfolded."""
+    trace = traces.many_passes(folder / "300000.viz", 30_000, 10)
+    with Viewer(trace) as viewer, screen(browser) as view:
+        first = next(r["id"] for r in viewer_rows(viewer) if r["kind"] == "rewrite")
+        shown = view.visit(f"{viewer.url}#r={first}")
+        yield "open 300,000 steps in 30,000 passes: page", f"{shown:.0f} ms", "", "-", "-"
+        view.page.keyboard.press("Control+k")
+        view.page.keyboard.type("Unfold the navigator")
+        view.page.keyboard.press("Enter")
+        view.page.wait_for_timeout(1000)
+        rate, longest, height = view.frames("#nav-list", 4, 700)
+        lines = height // 24
+        yield (
+            f"scroll {lines:,} lines of 300,000 steps",
+            f"{rate:.0f} frames/s",
+            f"longest frame {longest:.0f} ms",
+            "30 (60)",
+            "-",
+        )
+
+
+def viewer_rows(viewer: Viewer) -> list[dict[str, object]]:
+    """The rows of the navigator."""
+    rows: list[dict[str, object]] = viewer.get("tree?since=0")["rows"]
+    return rows
+
+
+def _first_view(trace: Path, browser: Browser, scope: str) -> Painted:
+    with Viewer(trace) as viewer, screen(browser) as view:
+        view.visit_empty(f"{viewer.url}#{scope.lstrip('&')}")
+        return view.open_pass("large")
+
+
+def _jumps(view: Screen) -> list[Painted]:
+    box = view.box("slider", "Step")
+    choose = random.Random(4)
+    return [
+        view.click(
+            box["x"] + 20 + choose.random() * (box["width"] - 40), box["y"] + box["height"] / 2
+        )
+        for _ in range(20)
+    ]
+
+
+def _largest(viewer: Viewer) -> object:
+    rewrites = [row for row in viewer_rows(viewer) if row["kind"] == "rewrite"]
+    return max(rewrites, key=lambda row: row["steps"])["id"]  # type: ignore[arg-type,return-value]
+
+
+def _row(what: str, seen: Sequence[Painted], mark: str, anchor: str) -> Row:
+    settled = statistics.median(p.settled for p in seen)
+    return what, f"{spread([p.first for p in seen], 0)} ms", f"{settled:.0f} ms", mark, anchor
+
+
+PARTS: Final = (steps, first_views, opening, scrolling)
