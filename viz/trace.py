@@ -33,6 +33,10 @@ from viz.writer import TraceWriter
 
 INTERVAL: Final = 0.2
 """Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
+LATE: Final = 350_000_000
+"""ns since the last flush began after which a thread of the program waits for it, and flushes
+itself: a program that gives up the interpreter often and briefly (it prints, or launches kernels)
+leaves nothing to the flusher, which once got 2% of it."""
 SLICE: Final = 300_000
 """Items of a thread's buffer after which the thread itself flushes: bounds memory."""
 _clock = time.perf_counter_ns
@@ -61,6 +65,7 @@ class Recorder:
         self._child = False
         self._lock = threading.RLock()
         self._busy = self._closed = False
+        self._flushed = _clock()
         self._writer: TraceWriter | None = TraceWriter(path, info)
         self._to: Transcriber | None = Transcriber(self._writer)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], list[Any]]] = {}
@@ -191,7 +196,8 @@ class Recorder:
     def _ended(self, error: BaseException | None) -> None:
         here = self._here
         here.depth -= 1
-        if error is not None or len(here.events) > SLICE:
+        late = _clock() - self._flushed > LATE
+        if error is not None or late or len(here.events) > SLICE:
             self.flush()
         elif self._child and here.depth <= 0:
             self.flush()  # workers of a pool are killed without notice once the last task is done
@@ -216,6 +222,7 @@ class Recorder:
             self.flush()
 
     def _flush(self) -> None:
+        self._flushed = _clock()
         for number, (thread, events) in list(self._threads.items()):
             count = len(events)
             if count:
