@@ -42,6 +42,7 @@ class Facts:
         self._file = file
         self._uops: dict[int, UOp | None] = {}
         self._facts: dict[int, Fact] = {}
+        self._said: dict[int, Fact] = {}
 
     def of(self, nodes: Iterable[int]) -> list[Fact]:
         """The facts of `nodes`, given so that sources come before their users."""
@@ -82,9 +83,12 @@ class Facts:
         nodes = self._file.nodes
         extra = int(nodes.field("extra")[node])
         if extra:  # another compiler's node says so itself
-            said = parse_object(self._file.text(extra))
-            texts = (str(said.get(k, ""))[:200] for k in ("shape", "lo", "hi", "ranges"))
-            return Fact(*texts)
+            fact = self._said.get(extra)
+            if fact is None:
+                said = parse_object(self._file.text(extra))
+                texts = (str(said.get(k, ""))[:200] for k in ("shape", "lo", "hi", "ranges"))
+                fact = self._said[extra] = Fact(*texts)
+            return fact
         u = self.uop(node)
         return Fact() if u is None else Fact(_shape(u), *_bounds(u), _ranges(u))
 

@@ -47,7 +47,8 @@ class NodeTable:
 
     def __init__(self) -> None:
         self._fields = {name: Growing() for name in FIELDS}
-        self._begin, self._src = Growing(), Growing()
+        self._end, self._src = Growing(), Growing()
+        self._end.extend(np.zeros(1, np.int64))
         self.count = -1
         self._append([np.zeros(1, np.int64)] * len(FIELDS), np.zeros(1, np.int64))
 
@@ -59,9 +60,7 @@ class NodeTable:
         """The numbers of a node's sources; none for a number that is no node's."""
         if not 0 < node <= self.count:
             return []
-        begin = self._begin.array
-        end = int(begin[node + 1]) if node < self.count else len(self._src.array)
-        return self._src.array[int(begin[node]) : end].tolist()
+        return self._srcs[self._begins[node] : self._begins[node + 1]].tolist()
 
     def add(self, first: int, count: int, blob: bytes) -> None:
         """A block of nodes. Raises TraceError where it is damaged; then they have no fields."""
@@ -102,11 +101,12 @@ class NodeTable:
     def _append(self, fields: Iterable[Ints], counts: Ints, src: Ints | None = None) -> None:
         for name, values in zip(FIELDS, fields, strict=True):
             self._fields[name].extend(values)
-        before = len(self._src.array)
-        self._begin.extend(before + np.cumsum(counts) - counts)
+        self._end.extend(len(self._src.array) + np.cumsum(counts))
         if src is not None:
             self._src.extend(src)
         self.count += len(counts)
+        # Reading one integer of a memoryview takes a quarter of the time that an array takes.
+        self._begins, self._srcs = memoryview(self._end.array), memoryview(self._src.array)
 
 
 def _damaged(how: str) -> TraceError:

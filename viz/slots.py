@@ -106,7 +106,7 @@ class Slots:
             here = self._refs[slot] > 0
             moved = edges != self.edges[slot]
             if here and (not was_present or moved or node != self.content[slot]):
-                delta.set.append((slot, self.content[slot], self.edges[slot].copy()))
+                delta.set.append((slot, self.content[slot], self.edges[slot]))
             if was_present and not here:
                 delta.drop.append(slot)
                 delta.removed.append(slot)
@@ -140,7 +140,7 @@ class Slots:
         self.content[slot] = node
         self._holder[node] = slot
         if other is not None:  # the root itself: it stays, and its twin is no longer needed
-            self._set_edges(slot, self.edges[other].copy())
+            self._set_edges(slot, self.edges[other])
         else:
             self._link(slot, self._sources(node))
 
@@ -207,14 +207,20 @@ class Slots:
     # edges and presence
 
     def _set_edges(self, slot: int, edges: list[int]) -> None:
+        """`edges`, which is never changed afterwards, replaces the edges of `slot`. Costs what
+        differs: a node may have thousands of sources of which one has moved."""
         self._touch(slot)
         old, self.edges[slot] = self.edges[slot], edges
-        for e in edges:
+        new: Sequence[int] = edges
+        if len(old) == len(edges):
+            differ = [i for i, (a, b) in enumerate(zip(old, edges, strict=True)) if a != b]
+            old, new = [old[i] for i in differ], [edges[i] for i in differ]
+        for e in new:
             self._users[e][slot] = self._users[e].get(slot, 0) + 1
         for e in old:
             self._unuse(e, slot)
         if self._refs[slot]:
-            for e in edges:
+            for e in new:
                 self._retain(e)
             for e in old:
                 self._release(e)
