@@ -106,7 +106,7 @@ class NodeTable:
             self._src.extend(src)
         self.count += len(counts)
         # Reading one integer of a memoryview takes a quarter of the time that an array takes.
-        self._begins, self._srcs = memoryview(self._end.array), memoryview(self._src.array)
+        self._begins, self._srcs = self._end.array.data, self._src.array.data
 
 
 def _damaged(how: str) -> TraceError:
