@@ -46,7 +46,7 @@ export function TopBar() {
         <span class="wide">Search or run a command</span>
         <span class="narrow">Search, run</span>
         <span class="sp" />
-        <kbd>Ctrl K</kbd>
+        <kbd class="mid">Ctrl K</kbd>
       </button>
       <Live />
       {rows.value.length > 0 && data().server && <Export />}

@@ -27,7 +27,8 @@ export function retryNow(backend: Backend): void {
 }
 
 function schedule(backend: Backend): void {
-  const lost = connection.peek().kind === "lost";
+  const now = connection.peek();
+  const lost = now.kind === "lost";
   const settled = run.peek()?.live === false;
   // A finished run is asked now and then, so that a lost server and a rerun show.
   const pause = lost
@@ -35,7 +36,7 @@ function schedule(backend: Backend): void {
     : settled
       ? POLL_MS * 8
       : POLL_MS;
-  if (lost) connection.value = { kind: "lost", retryAt: Date.now() + pause };
+  if (lost) connection.value = { ...now, retryAt: Date.now() + pause };
   timer = setTimeout(() => void tick(backend), pause);
 }
 
@@ -71,7 +72,11 @@ async function refresh(backend: Backend): Promise<boolean> {
   } catch (thrown) {
     failures += 1;
     const problem = asProblem(thrown, "api/run");
-    if (problem.lost) connection.value = { kind: "lost", retryAt: Date.now() };
+    // A server that was started again answers, but has another key.
+    const why = problem.lost
+      ? "Connection lost"
+      : `${problem.what}. ${problem.hint.replace(/\.$/, "")}`;
+    if (problem.lost || run.peek()) connection.value = { kind: "lost", retryAt: Date.now(), why };
     if (run.peek() === null) fatal.value = problem;
     return false;
   }

@@ -15,7 +15,8 @@ export type Connection =
   | { kind: "starting" }
   | { kind: "connected" }
   | { kind: "embedded" }
-  | { kind: "lost"; retryAt: number };
+  /** `why`: one sentence without its full stop. */
+  | { kind: "lost"; retryAt: number; why: string };
 
 export const run = signal<Run | null>(null);
 export const rows = signal<readonly Row[]>([]);

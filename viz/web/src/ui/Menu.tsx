@@ -62,7 +62,7 @@ function Popup({ anchor, label, close, children }: PopupProps) {
     const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below;
     el.style.left = `${left}px`;
     el.style.top = `${top}px`;
-    el.querySelector<HTMLElement>("input, .mi")?.focus();
+    (el.querySelector<HTMLElement>("input, .mi") ?? el).focus();
   }, []);
   useEffect(() => {
     const outside = (e: PointerEvent): void => {
@@ -82,7 +82,14 @@ function Popup({ anchor, label, close, children }: PopupProps) {
     items[(at + (e.key === "ArrowDown" ? 1 : -1) + items.length) % items.length]?.focus();
   };
   return (
-    <div class="menu" ref={box} role="dialog" aria-label={label} onKeyDown={onKeyDown}>
+    <div
+      class="menu"
+      ref={box}
+      role="dialog"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
       {children}
     </div>
   );

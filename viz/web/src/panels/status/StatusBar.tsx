@@ -85,8 +85,8 @@ function Connected() {
     case "lost":
       return (
         <span class="row g4 cmov" role="status">
-          <b>▲</b>Connection lost, next try in{" "}
-          {Math.max(0, Math.ceil((c.retryAt - Date.now()) / 1000))} s
+          <b>▲</b>
+          {c.why}, next try in {Math.max(0, Math.ceil((c.retryAt - Date.now()) / 1000))} s
           <button type="button" class="link" onClick={() => retryNow(data())}>
             Try now
           </button>
