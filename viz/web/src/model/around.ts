@@ -7,10 +7,11 @@
  * step. So consecutive steps share a page as long as their neighbourhoods together stay small:
  * within a page nothing moves; a page turns where the change goes elsewhere, and the eye has to
  * go with it anyway. A rewrite that is small as a whole is one page and never moves at all.
- * A page costs the neighbourhoods of at most `CHUNK` steps, so any step is reached at once.
+ * A page costs the neighbourhoods of the steps since the last multiple of `CHUNK`, so any step is
+ * reached at once.
  */
 import { stepDiff } from "./diff";
-import { AROUND, neighbourhood, type NeighbourhoodOptions } from "./neighbourhood";
+import { AROUND, type NeighbourhoodOptions, placesOf } from "./neighbourhood";
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
 
@@ -19,7 +20,7 @@ const WHOLE = 260;
 /** Slots of a page, unless a single step needs more. */
 const PAGE = 140;
 /** Pages start anew every so many steps, whatever came before. */
-const CHUNK = 128;
+const CHUNK = 64;
 
 /** The steps first..last, and what is laid out for them. */
 export interface Page {
@@ -44,7 +45,8 @@ export function allSlots(t: Timeline): Int32Array {
 export class Pages {
   /** The whole rewrite if it is small: then there is one page. */
   private readonly whole: Page | null;
-  private readonly chunks = new Map<number, Page[]>();
+  /** Per chunk: its pages so far, and how to go on. */
+  private readonly chunks = new Map<number, { pages: Page[]; rest: Generator<Page> }>();
   private readonly before: Replay;
   private readonly after: Replay;
 
@@ -59,29 +61,30 @@ export class Pages {
   of(k: number): Page {
     if (this.whole) return this.whole;
     const c = Math.floor(k / CHUNK);
-    let pages = this.chunks.get(c);
-    if (!pages) this.chunks.set(c, (pages = this.cut(c * CHUNK)));
-    return pages.find((p) => k <= p.last) ?? pages.at(-1)!;
+    let chunk = this.chunks.get(c);
+    if (!chunk) this.chunks.set(c, (chunk = { pages: [], rest: this.cut(c * CHUNK) }));
+    const { pages, rest } = chunk;
+    for (;;) {
+      const found = pages.find((p) => k <= p.last);
+      if (found) return found;
+      const next = rest.next();
+      if (next.done) return pages.at(-1)!; // k is beyond the last step
+      pages.push(next.value);
+    }
   }
 
   /** What step k needs a place for: its neighbourhood, and a place for each folded group. */
   slotsOf(k: number, options: NeighbourhoodOptions = AROUND): Set<number> {
     this.before.goto(k - 1);
     this.after.goto(k);
-    const part = neighbourhood(this.before, this.after, stepDiff(this.before, this.after), options);
-    const slots = new Set(part.shown);
-    for (const g of part.groups) slots.add(g.heads[0]!);
-    return slots;
+    return placesOf(this.before, this.after, stepDiff(this.before, this.after), options);
   }
 
-  private cut(start: number): Page[] {
+  private *cut(start: number): Generator<Page> {
     const end = Math.min(start + CHUNK - 1, this.timeline.steps);
-    const pages: Page[] = [];
     let first = start;
     let slots = this.slotsOf(start);
-    const close = (last: number): void => {
-      pages.push({ first, last, slots: Int32Array.from(slots).sort() });
-    };
+    const page = (last: number): Page => ({ first, last, slots: Int32Array.from(slots).sort() });
     for (let k = start + 1; k <= end; k++) {
       const more = this.slotsOf(k);
       const joined = new Set([...slots, ...more]);
@@ -89,12 +92,11 @@ export class Pages {
         slots = joined;
         continue;
       }
-      close(k - 1);
+      yield page(k - 1);
       first = k;
       slots = more;
     }
-    close(end);
-    return pages;
+    yield page(end);
   }
 }
 

@@ -57,13 +57,42 @@ const NAMES = 3;
 /** Groups of up to this many nodes are shown instead, in so many rounds. */
 const TINY = 2;
 const ROUNDS = 3;
+/** Marks what is shown among what groups have claimed. */
+const SHOWN: Group = { side: "above", anchors: [], heads: [], count: 0, more: false, label: "" };
 
+/** What is shown, and the groups around it with their nodes counted. */
 export function neighbourhood(
   before: Replay,
   after: Replay,
   diff: StepDiff,
   options: NeighbourhoodOptions,
 ): Neighbourhood {
+  const { shown, folding } = walk(before, after, diff, options);
+  const groups = folding.gather(shown);
+  folding.count(groups, COUNTED);
+  folding.name(groups);
+  return { shown, groups };
+}
+
+/** The slots that `neighbourhood` needs a place for: what is shown, and the first of each group. */
+export function placesOf(
+  before: Replay,
+  after: Replay,
+  diff: StepDiff,
+  options: NeighbourhoodOptions,
+): Set<number> {
+  const { shown, folding } = walk(before, after, diff, options);
+  const places = new Set(shown);
+  for (const g of folding.gather(shown)) places.add(g.heads[0]!);
+  return places;
+}
+
+function walk(
+  before: Replay,
+  after: Replay,
+  diff: StepDiff,
+  options: NeighbourhoodOptions,
+): { shown: Set<number>; folding: Folding } {
   const { bundle } = after;
   const has = (s: number): boolean => before.has(s) || after.has(s);
   const content = (s: number): number => (after.has(s) ? after : before).nodeOf(s);
@@ -72,10 +101,11 @@ export function neighbourhood(
     !diff.nodes.has(s) &&
     opGroup(opOf(bundle, content(s))) === "const" &&
     after.srcOf(s).length === 0;
-  const sources: Near = (s, limit) =>
-    merge(before.srcOf(s), after.srcOf(s), limit).filter((t) => !folded(t));
+  const keep = (found: number[]): number[] =>
+    options.foldConstants ? found.filter((t) => !folded(t)) : found;
+  const sources: Near = (s, limit) => keep(merge(before.srcOf(s), after.srcOf(s), limit));
   const users: Near = (s, limit) =>
-    merge(before.usersOf(s, limit), after.usersOf(s, limit), limit).filter((t) => !folded(t));
+    keep(merge(before.usersOf(s, limit), after.usersOf(s, limit), limit));
 
   const degree = (s: number, side: Group["side"]): number => {
     const replay = after.has(s) ? after : before;
@@ -101,15 +131,16 @@ export function neighbourhood(
     frontier = next;
   }
   addOpened(shown, [...options.opened].filter(has), sources, users);
-  let groups = fold(shown, bundle, content, sources, users, degree);
+  const folding = new Folding(bundle, content, sources, users, degree);
   // A label that stands for one or two nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
+    const groups = folding.gather(shown);
+    folding.count(groups, COUNTED, TINY);
     const tiny = groups.filter((g) => g.count <= TINY && !g.more);
     if (!tiny.length) break;
     for (const g of tiny) for (const s of g.heads) shown.add(s);
-    groups = fold(shown, bundle, content, sources, users, degree);
   }
-  return { shown, groups };
+  return { shown, folding };
 }
 
 /** Adds what the reader opened and still hangs at what is shown; at other steps it stays folded. */
@@ -129,84 +160,106 @@ function addOpened(shown: Set<number>, opened: number[], sources: Near, users: N
 type Near = (slot: number, limit: number) => number[];
 
 function merge(a: readonly number[], b: readonly number[], limit: number): number[] {
+  // Most lists are short and the same in both states.
+  if (a.length <= 2 && a[0] === b[0] && a[1] === b[1] && a.length === b.length && a[0] !== a[1])
+    return a.slice(0, limit);
   const found = new Set<number>();
   for (const list of a === b ? [a] : [a, b])
     for (let i = 0; i < list.length && found.size < limit; i++) found.add(list[i]!);
   return [...found];
 }
 
-/** Groups the hidden neighbours of what is shown; those that share a neighbour are one group. */
-function fold(
-  shown: ReadonlySet<number>,
-  bundle: Replay["bundle"],
-  content: (s: number) => number,
-  sources: Near,
-  users: Near,
-  degree: (s: number, side: Group["side"]) => number,
-): Group[] {
-  const groups: Group[] = [];
-  const claimed = new Map<number, Group>();
-  const ops = new Map<Group, Map<string, number>>();
-  const hubs = new Set<Group>();
-  const claim = (s: number, group: Group): void => {
-    claimed.set(s, group);
+/** Groups of hidden neighbours of what is shown; those that share a neighbour are one group. */
+class Folding {
+  private readonly claimed = new Map<number, Group>();
+  private readonly ops = new Map<Group, Map<string, number>>();
+  private readonly hubs = new Set<Group>();
+
+  constructor(
+    private readonly bundle: Replay["bundle"],
+    private readonly content: (s: number) => number,
+    private readonly sources: Near,
+    private readonly users: Near,
+    private readonly degree: (s: number, side: Group["side"]) => number,
+  ) {}
+
+  /** The groups with the nodes next to what is shown; forgets those of an earlier call. */
+  gather(shown: ReadonlySet<number>): Group[] {
+    const { claimed, ops, hubs } = this;
+    for (const made of [claimed, ops, hubs]) made.clear();
+    const groups: Group[] = [];
+    for (const s of shown) claimed.set(s, SHOWN);
+    for (const side of ["below", "above"] as const) {
+      const near = side === "below" ? this.users : this.sources;
+      for (const anchor of shown) {
+        const all = near(anchor, HUB);
+        const hub = all.length >= HUB;
+        const hidden = all.filter((t) => claimed.get(t) !== SHOWN);
+        if (!hidden.length) continue;
+        // A hub's group stays its own: it would pull in what hangs at every other node.
+        const shared = hub
+          ? undefined
+          : hidden.map((t) => claimed.get(t)).find((g) => g?.side === side && !hubs.has(g));
+        const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
+        if (!shared) {
+          groups.push(group);
+          ops.set(group, new Map());
+          if (hub) hubs.add(group);
+        }
+        group.anchors.push(anchor);
+        for (const t of hidden)
+          if (!claimed.has(t)) {
+            this.claim(t, group);
+            group.heads.push(t);
+          }
+        if (hub) group.count += this.degree(anchor, side) - all.length;
+      }
+    }
+    return groups.filter((g) => g.heads.length > 0);
+  }
+
+  /**
+   * Each group grows in its own direction, all at one pace, into what nobody has claimed: by
+   * `budget` nodes in all, and no group beyond `enough`.
+   */
+  count(groups: readonly Group[], budget: number, enough = Infinity): void {
+    const { claimed, hubs } = this;
+    let frontier = groups.filter((g) => !hubs.has(g) && g.count <= enough).flatMap((g) => g.heads);
+    let left = budget;
+    while (frontier.length && left > 0) {
+      const next: number[] = [];
+      for (const s of frontier) {
+        const group = claimed.get(s)!;
+        if (group.count > enough) continue;
+        for (const t of group.side === "below" ? this.users(s, FAN) : this.sources(s, FAN)) {
+          if (claimed.has(t)) continue;
+          if (left-- <= 0) {
+            group.more = true;
+            break;
+          }
+          this.claim(t, group);
+          next.push(t);
+        }
+      }
+      frontier = next;
+    }
+  }
+
+  /** Labels such as "5 more: MAX, STORE, SINK". */
+  name(groups: readonly Group[]): void {
+    for (const group of groups) {
+      const names = [...this.ops.get(group)!].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+      const rest = names.length > NAMES ? ", ..." : "";
+      const count = group.count.toLocaleString("en");
+      group.label = `${count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;
+    }
+  }
+
+  private claim(s: number, group: Group): void {
+    this.claimed.set(s, group);
     group.count++;
-    const names = ops.get(group)!;
-    const op = opOf(bundle, content(s));
+    const names = this.ops.get(group)!;
+    const op = opOf(this.bundle, this.content(s));
     names.set(op, (names.get(op) ?? 0) + 1);
-  };
-  for (const side of ["below", "above"] as const) {
-    const near = side === "below" ? users : sources;
-    for (const anchor of shown) {
-      const all = near(anchor, HUB);
-      const hub = all.length >= HUB;
-      const hidden = all.filter((t) => !shown.has(t));
-      if (!hidden.length) continue;
-      // A hub's group stays its own: it would pull in what hangs at every other node.
-      const shared = hub
-        ? undefined
-        : hidden.map((t) => claimed.get(t)).find((g) => g?.side === side && !hubs.has(g));
-      const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
-      if (!shared) {
-        groups.push(group);
-        ops.set(group, new Map());
-        if (hub) hubs.add(group);
-      }
-      group.anchors.push(anchor);
-      for (const t of hidden)
-        if (!claimed.has(t)) {
-          claim(t, group);
-          group.heads.push(t);
-        }
-      if (hub) {
-        group.count += degree(anchor, side) - all.length;
-      }
-    }
   }
-  // Each group then grows in its own direction, all at one pace, into what nobody has claimed.
-  let frontier = [...claimed].filter(([, g]) => !hubs.has(g)).map(([s]) => s);
-  let left = COUNTED;
-  while (frontier.length && left > 0) {
-    const next: number[] = [];
-    for (const s of frontier) {
-      const group = claimed.get(s)!;
-      for (const t of group.side === "below" ? users(s, FAN) : sources(s, FAN)) {
-        if (shown.has(t) || claimed.has(t)) continue;
-        if (left-- <= 0) {
-          group.more = true;
-          break;
-        }
-        claim(t, group);
-        next.push(t);
-      }
-    }
-    frontier = next;
-  }
-  for (const group of groups) {
-    const names = [...ops.get(group)!].sort((a, b) => b[1] - a[1]).map(([name]) => name);
-    const rest = names.length > NAMES ? ", ..." : "";
-    const count = group.count.toLocaleString("en");
-    group.label = `${count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;
-  }
-  return groups.filter((g) => g.heads.length > 0);
 }
