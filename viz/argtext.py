@@ -60,14 +60,19 @@ def _show(value: Any, depth: int) -> str:
 
 def _view(view: dict[str, Any], depth: int) -> str:
     """`4x8 strides 8,1`, then the offset and the mask where there are any."""
-    shape, strides, mask = view.get("shape"), view.get("strides"), view.get("mask")
-    dims = "x".join(_show(n, depth + 1) for n in cast("list[Any]", shape or [])) or "scalar"
-    made = dims
-    if strides:
-        made += " strides " + ",".join(_show(n, depth + 1) for n in cast("list[Any]", strides))
+
+    def shown(value: Any) -> list[str]:
+        return [_show(n, depth + 1) for n in _list(value)]
+
+    made = "x".join(shown(view.get("shape"))) or "scalar"
+    if strides := shown(view.get("strides")):
+        made += f" strides {','.join(strides)}"
     if view.get("offset"):
         made += f" offset {_show(view['offset'], depth + 1)}"
-    if mask is not None:
-        pairs = (cast("list[Any]", p) for p in cast("list[Any]", mask) if isinstance(p, list))
-        made += " mask " + ",".join("-".join(_show(n, depth + 1) for n in p) for p in pairs)
+    if view.get("mask") is not None:
+        made += " mask " + ",".join("-".join(shown(pair)) for pair in _list(view["mask"]))
     return made
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []

@@ -17,7 +17,7 @@ class OriginObserver(NullObserver):
     """`origins.of(node)`: positions in `ast` that a node comes from."""
 
     def __init__(self, ast: Sequence[UOp]) -> None:
-        self.origins: Provenance[UOp] = Provenance(ast, lambda u: u.src)
+        self.origins: Provenance[UOp] = Provenance(ast, lambda u: u.src, lambda u: u.op)
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int

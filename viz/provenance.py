@@ -1,14 +1,16 @@
 """Which nodes of a kernel's AST every later node comes from.
 
-A match hands the origins of the node that it replaced to all nodes that it made; a rebuilt node has
-those of its older self. Works on the numbers of a trace and on live nodes alike; never guesses: a
+A rebuilt node has the origins of its older self. A node that a match made has those of a node that
+the match consumed and that did the same: a new LOAD comes from the old LOAD. Otherwise it has those
+of the node that was replaced, or, where that was only in the way (an INDEX that is pushed through
+the AST), of what it was pushed through. Works on the numbers of a trace and on live nodes alike. A
 node that no event made has no origin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -16,24 +18,66 @@ from viz import schema
 from viz.tracefile import TraceFile
 
 N = TypeVar("N", bound=Hashable)
+DEPTH: Final = 4
+"""How far below the replaced node a match is taken to consume nodes: deeper than any pattern."""
+MAX_CONSUMED: Final = 48
 
 
 class Provenance(Generic[N]):
-    """Origins as bit sets over the AST's nodes, in the order in which they are given."""
+    """Origins as bit sets over the AST's nodes, in the order in which they are given; `op` says
+    what a node does."""
 
-    def __init__(self, ast: Sequence[N], sources: Callable[[N], Iterable[N]]) -> None:
-        self._sources = sources
+    def __init__(
+        self,
+        ast: Sequence[N],
+        sources: Callable[[N], Iterable[N]],
+        op: Callable[[N], Hashable],
+    ) -> None:
+        self._sources, self._op = sources, op
         self._bits: dict[N, int] = {node: 1 << i for i, node in enumerate(ast)}
+        self._ops = [op(node) for node in ast]
 
     def match(self, before: N, after: N) -> None:
         """`before` was replaced by `after`."""
-        origin = self._bits.get(before, 0)
-        stack = [after]
+        new, kept = self._made(after)
+        if not new:
+            return
+        own = self._bits.get(before, 0)
+        consumed = self._consumed(before, kept)
+        inner = [n for n in consumed if self._is_own(n) and any(True for _ in self._sources(n))]
+        like = {self._op(node): node for node in reversed(consumed)}
+        other = 0
+        for node in inner:
+            other |= self._bits[node]
+        if self._is_own(before) or not inner:
+            like.setdefault(self._op(before), before)
+            other |= own
+        waiting = dict.fromkeys(new)
+        if self._op(after) == self._op(before):
+            self._align(after, before, waiting)
+        for node in new:
+            if node in waiting and self._op(node) in like:
+                self._align(node, like[self._op(node)], waiting)
+        for node in waiting:
+            self._bits[node] = other
+
+    def _align(self, new: N, old: N, waiting: dict[N, None]) -> None:
+        """`new` did come from `old`; so did its sources from those of `old`, as far down as the two
+        are built alike. What is settled is taken out of `waiting`."""
+        stack = [(new, old)]
         while stack:
-            node = stack.pop()
-            if node not in self._bits:
-                self._bits[node] = origin
-                stack.extend(self._sources(node))
+            node, was = stack.pop()
+            if node not in waiting:
+                continue
+            del waiting[node]
+            self._bits[node] = self._bits.get(was, 0)
+            pairs = list(zip(self._sources(node), self._sources(was), strict=False))
+            stack.extend(pair for pair in pairs if self._op(pair[0]) == self._op(pair[1]))
+
+    def _is_own(self, node: N) -> bool:
+        """Whether a node does what a node of the AST that it comes from did."""
+        op = self._op(node)
+        return any(self._ops[p] == op for p in positions(self._bits.get(node, 0)))
 
     def rebuild(self, old: N, new: N) -> None:
         """`new` is `old` with other sources."""
@@ -47,6 +91,32 @@ class Provenance(Generic[N]):
     def all(self) -> dict[N, int]:
         """The bit set of every node that has an origin."""
         return {node: bits for node, bits in self._bits.items() if bits}
+
+    def _made(self, after: N) -> tuple[list[N], set[N]]:
+        """The nodes of `after` that are new, and the older ones that they use."""
+        new: dict[N, None] = {}
+        kept: set[N] = set()
+        stack = [after]
+        while stack:
+            node = stack.pop()
+            if node in self._bits:
+                kept.add(node)
+            elif node not in new:
+                new[node] = None
+                stack.extend(self._sources(node))
+        return list(new), kept
+
+    def _consumed(self, before: N, kept: set[N]) -> list[N]:
+        """The nodes below `before` that its replacement does not use, nearest first."""
+        found: dict[N, None] = {}
+        level = [before]
+        for _ in range(DEPTH):
+            level = [s for node in level for s in self._sources(node) if s not in kept]
+            level = [s for s in dict.fromkeys(level) if s not in found]
+            found.update(dict.fromkeys(level))
+            if len(found) > MAX_CONSUMED:
+                break
+        return list(found)[:MAX_CONSUMED]
 
 
 def positions(bits: int) -> list[int]:
@@ -66,7 +136,8 @@ def trace_provenance(
     them, which must be named, too) have made."""
     nodes = file.nodes
     order = nodes.reachable(ast) if 0 < ast <= nodes.count else []
-    made: Provenance[int] = Provenance(order, nodes.sources)
+    op = nodes.field("op")
+    made: Provenance[int] = Provenance(order, nodes.sources, lambda node: int(op[node]))
     if not rewrites:
         return order, made
     wanted = np.asarray(sorted(rewrites), np.int64)

@@ -388,7 +388,7 @@ class TraceWriter:
             add(schema.MEMORY, 0, len(memory), pack(columns, schema.MEMORY_DELTA))
         if count := self._events.count:
             made.append((self._event_block, schema.EVENTS, 0, count, self._events.pack()))
-            self._blocks += 1
-            self._event_block = self._blocks
+        self._blocks += 1  # readers look for higher numbers than they have seen
+        self._event_block = self._blocks
         self._events, self._launches, self._memory = Events(), [], []
         return made

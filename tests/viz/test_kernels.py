@@ -1,0 +1,165 @@
+"""Kernels of a real run: recorded texts, links to the AST, other targets, runs on devices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viz
+from core import Tensor
+from core.uop.ops import Ops
+from core.uop.serial import from_data
+from viz.jobs import Jobs
+from viz.server.state import State
+from viz.store import Store
+from viz.worker import difference, times_quantile
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
+    path: Path = tmp_path_factory.mktemp("kernels") / "t.viz"
+    with viz.record(path):
+        a, b = Tensor.rand(12, 20).realize(), Tensor.rand(20, 8).realize()
+        (a @ b).relu().sum(axis=1).realize()
+    made = State(Store(path))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def kernel(state: State) -> int:
+    """The matrix product."""
+    (found,) = [k for k in state.store.kernels() if len(data_of(state, k)["inputs"]) == 3]
+    return found
+
+
+def data_of(state: State, kernel: int) -> dict[str, Any]:
+    found = state.store.kernel(kernel)
+    assert found is not None
+    return found
+
+
+def wait(state: State, job: int) -> Any:
+    deadline = time.monotonic() + 100
+    while (found := state.jobs.get(job)) is not None and found.state == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert found is not None
+    assert found.state == "done", found.error
+    return found.result
+
+
+def test_what_is_known_of_a_kernel(state: State, kernel: int) -> None:
+    data = data_of(state, kernel)
+    assert data["name"].startswith("r_")
+    assert data["device"] == "CPU"
+    assert sorted(i["size"] for i in data["inputs"]) == [96, 160, 240]
+    assert data["flops"] >= 2 * 12 * 20 * 8
+    assert data["launches"]["count"] == len(data["launches"]["us"]) == 1
+    assert any("test_kernels.py" in call for call in data["tensorCalls"])
+
+
+def test_lines_lead_to_the_ast(state: State, kernel: int) -> None:
+    graph = state.store.kernel_graph(kernel)
+    assert graph is not None
+    data, ids = graph
+    ast = from_data(data)[0]
+    assert ast.op is Ops.SINK
+    artifact = data_of(state, kernel)["artifacts"][0]
+    assert artifact["text"].count("\n") <= len(artifact["lines"]) + 1
+    linked = {node for line in artifact["origins"] for node in line}
+    assert linked <= set(ids)
+    reached = [u.op for u, n in zip(from_all(data), ids, strict=True) if n in linked]
+    assert {Ops.LOAD, Ops.STORE, Ops.MUL, Ops.REDUCE_AXIS} <= set(reached)
+    origins = state.store.origins(kernel)
+    assert origins is not None
+    known = dict(zip(origins["node"], origins["origin"], strict=True))
+    for node in ids:
+        assert known[node] == [node], "a node of the AST comes from itself"
+    for nodes, places in zip(artifact["lines"], artifact["origins"], strict=True):
+        assert places == sorted({p for n in nodes for p in known.get(n, [])})
+
+
+def from_all(data: dict[str, Any]) -> list[Any]:
+    return from_data({**data, "roots": list(range(len(data["nodes"])))})
+
+
+@pytest.mark.parametrize(
+    ("target", "kinds"),
+    [
+        ("sm_90", {"ptx", "cuda"}),
+        ("gfx1100", {"amd_isa", "hip", "llvm"}),
+        ("x86-64", {"cpu_asm", "llvm", "c"}),
+    ],
+)
+def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) -> None:
+    artifacts = wait(state, state.compile(kernel, target))
+    assert {a["kind"] for a in artifacts} >= kinds
+    graph = state.store.kernel_graph(kernel)
+    assert graph is not None
+    for artifact in artifacts:
+        assert artifact["target"] == target
+        assert artifact["text"].strip()
+        assert artifact["error"] is None
+        linked = {node for line in artifact["origins"] for node in line}
+        assert len(linked) > 3
+        assert linked <= set(graph[1])
+
+
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
+def test_a_run(state: State, kernel: int, device: str) -> None:
+    result = wait(state, state.launch(kernel, device, 20))
+    assert result["equal"] is True
+    assert len(result["us"]) == 20
+    assert min(result["us"]) <= result["median"] <= result["p90"] <= max(result["us"])
+    assert result["maxError"] <= result["tolerance"] > 0
+
+
+def test_a_device_that_is_not_there(state: State, kernel: int) -> None:
+    job = state.launch(kernel, "ABACUS", 1)
+    with pytest.raises(AssertionError, match="ABACUS"):
+        wait(state, job)
+
+
+def test_differences() -> None:
+    def floats(*values: float) -> np.ndarray:
+        return np.asarray(values, np.float32)
+
+    inf, nan = float("inf"), float("nan")
+    assert difference(floats(1, nan, inf), floats(1, nan, inf), "float32") == (0.0, 1e-4)
+    error, limit = difference(floats(100.5), floats(100), "float32")
+    assert error == 0.5
+    assert limit == pytest.approx(1e-2)
+    assert difference(floats(nan), floats(1), "float32")[0] == inf
+    assert difference(floats(inf), floats(-inf), "float32")[0] == inf
+    ints = np.asarray([3], np.int32)
+    assert difference(ints + 1, ints, "int32") == (1.0, 0.0)
+    half = np.asarray([0x3F80], np.uint16)  # bfloat16 1.0
+    assert difference(half, half, "bfloat16")[0] == 0.0
+
+
+def test_quantiles() -> None:
+    assert times_quantile([5.0], 0.9) == 5.0
+    assert times_quantile([float(i) for i in range(1, 11)], 0.9) == 9.0
+
+
+def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = Jobs()
+    job = jobs.start({"job": "no such job"}, lambda answer: answer)
+    while (found := jobs.get(job)) is not None and found.state == "running":
+        time.sleep(0.02)
+    assert found is not None
+    assert found.state == "error"
+    monkeypatch.setattr("viz.jobs.LIMIT", 0.01)
+    slow = jobs.start({"job": "devices"}, lambda answer: answer)
+    while (found := jobs.get(slow)) is not None and found.state == "running":
+        time.sleep(0.02)
+    assert found is not None
+    assert found.error is not None
+    assert "took longer" in found.error["what"]
+    jobs.close()
