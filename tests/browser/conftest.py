@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-from tests.browser.explorer import WATCH, Explorer
+from tests.browser.explorer import CLOSED, WATCH, Explorer
 from tests.browser.served import PROGRAMS, Process, record, serve
 from tests.browser_setup import find_browser
 
@@ -98,13 +98,17 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Explorer]]:
     contexts: list[BrowserContext] = []
     made: list[Explorer] = []
 
-    def make(context: BrowserContext | None = None, **options: Any) -> Explorer:
+    def make(
+        context: BrowserContext | None = None, *, drawer: bool = False, **options: Any
+    ) -> Explorer:
         if context is None:
             options.setdefault("viewport", {"width": 1600, "height": 960})
             options.setdefault("reduced_motion", "reduce")
             context = browser.new_context(**options)
             context.set_default_timeout(15_000)
             context.add_init_script(WATCH)
+            if not drawer:  # an open one compiles for three targets each time
+                context.add_init_script(CLOSED)
             contexts.append(context)
         made.append(Explorer(context.new_page()))
         return made[-1]

@@ -5,6 +5,7 @@ Also listens for what no page of ours may do: errors in the console, violations 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -15,6 +16,11 @@ WATCH: Final = """
 window.violations = [];
 addEventListener("securitypolicyviolation", (e) =>
   window.violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));
+"""
+
+CLOSED: Final = """
+try { if (localStorage.getItem("uopviz.drawer") === null)
+        localStorage.setItem("uopviz.drawer", "false"); } catch {}
 """
 
 PROBE: Final = (12, 6)
@@ -59,7 +65,7 @@ class Explorer:
 
     def ready(self) -> Explorer:
         """Waits until a pass is drawn."""
-        expect(self.page.locator(".pf")).to_contain_text("nodes")
+        expect(self.page.locator(".pf")).to_contain_text(re.compile(r"\d nodes?"))
         expect(self.page.locator(".working")).to_have_count(0)
         return self
 
@@ -147,7 +153,8 @@ class Explorer:
         found: dict[str, tuple[float, float]] = {}
         for x, y in points:
             self.page.mouse.click(x, y)
-            if slot := self.selected:
+            slot = self.selected
+            if slot is not None and slot not in found:  # a click on a folded group opens it
                 found[slot] = (x, y)
         return found
 

@@ -30,7 +30,7 @@ def environment(**more: str) -> dict[str, str]:
 def record(program: Path, trace: Path) -> Path:
     """Runs a program that is only recorded; the trace."""
     setting = environment(VIZ="-1", VIZ_TRACE=str(trace))
-    command = [sys.executable, str(program)]
+    command = [sys.executable, str(program.relative_to(ROOT))]
     done = subprocess.run(command, env=setting, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return trace

@@ -1,0 +1,78 @@
+"""A run as one file: opened from disk, offline, it does what the live page does, but compile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+from tests.browser.served import export
+from viz.writer import TraceWriter
+
+New = Callable[..., Explorer]
+
+
+@pytest.fixture(scope="module")
+def exported(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recorded run as a file."""
+    return export(trace, tmp_path_factory.mktemp("export") / "bug.html")
+
+
+def test_the_file_works_offline(new_page: New, exported: Path, some_pass: Pass) -> None:
+    e = new_page(offline=True, drawer=True)
+    asked: list[str] = []
+    e.page.on("request", lambda r: asked.append(r.url))
+    e.goto(exported.as_uri())
+    expect(e.page.locator(".status")).to_contain_text("Exported file")
+    line = e.navigator.get_by_role("treeitem").filter(has_text=some_pass.row["name"]).first
+    expect(line).to_contain_text(str(some_pass.row["steps"]))
+    e.page.evaluate("h => { location.hash = h; }", some_pass.at(1))
+    e.ready().press("ArrowRight")
+    e.at_step(2)
+    rule = some_pass.rule(2)
+    expect(e.inspector.locator("h2")).to_have_text(rule["name"])
+    expect(e.inspector.locator(".snip")).to_contain_text(f"def {rule['name']}")
+    e.places(e.boxes()[:3])
+    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.drawer.locator(".cm-line").nth(3)).to_be_visible()
+    expect(e.drawer).to_contain_text("Open the trace with uopviz to run this kernel")
+    e.press("/")
+    e.page.keyboard.type(rule["name"])
+    expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(rule["name"])
+    e.press("Escape", "a")
+    e.ready()
+    others = [u for u in asked if not u.startswith(("file://", "blob:", "data:"))]
+    assert others == []
+    assert {u.split("#")[0] for u in asked if u.startswith("file:")} == {exported.as_uri()}
+
+
+def test_the_file_opens_at_a_link(new_page: New, exported: Path, some_pass: Pass) -> None:
+    e = new_page(offline=True).goto(f"{exported.as_uri()}#{some_pass.at(3)}")
+    e.at_step(3)
+    e.page.reload()
+    e.ready().at_step(3)
+
+
+def test_a_large_graph_is_laid_out_by_the_worker_of_the_file(new_page: New, tmp_path: Path) -> None:
+    """The worker is started from the file itself, under the file's policy."""
+    path = tmp_path / "large.viz"
+    with TraceWriter(path, {"command": ["large.py"]}) as t:
+        nodes = [t.node("CONST", "int32", arg=str(i)) for i in range(40)]
+        for i in range(1200):
+            nodes.append(t.node("ADD", "int32", (nodes[i], nodes[(i * 7) % len(nodes)])))
+        sink = t.node("SINK", "void", nodes[-40:])
+        done = t.node("SINK", "void", nodes[-39:])
+        rule = t.rule("shorten", "rules.py", 1)
+        step = t.rewrite_begin("shorten", sink=sink)
+        t.match(step, rule, sink, done, {}, ns=100)
+        t.rewrite_end(step, done, nodes=1200)
+    e = new_page(offline=True).goto(export(path, tmp_path / "large.html").as_uri())
+    e.press("a")
+    expect(e.page.locator(".pf")).to_contain_text(re.compile(r"(1,\d{3}) of \1 nodes"))
+    expect(e.page.locator(".working")).to_have_count(0)
+    assert e.boxes()

@@ -1,0 +1,88 @@
+"""Traces of strangers, of failed runs and of runs without anything in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.browser.explorer import Explorer
+from tests.browser.hostile import IMAGE, SCRIPT, empty, failed, hostile
+from tests.browser.served import export, serve
+
+New = Callable[..., Explorer]
+
+
+def _look_everywhere(e: Explorer) -> None:
+    """Visits what shows texts of the trace; each must show as text and do nothing."""
+    expect(e.page.locator(".crumb")).to_contain_text(IMAGE)
+    expect(e.inspector.locator("h2")).to_contain_text(IMAGE)
+    expect(e.inspector.locator(".snip")).to_contain_text(SCRIPT)
+    e.press("g", "i")
+    expect(e.inspector.locator("dl.kv")).to_contain_text("ADD")
+    e.press("i", "d")
+    text = e.page.get_by_role("region", name="Text diff of the step")
+    expect(text).to_contain_text(IMAGE)
+    e.press("d", "m", "m", "Home")
+    expect(e.inspector).to_contain_text("Input graph")
+    e.press("ArrowRight", "f")
+    expect(e.navigator.get_by_role("group", name="Filters")).to_contain_text(IMAGE)
+    e.press("x", "Control+k")
+    e.page.keyboard.type("<img")
+    expect(e.page.get_by_role("option").first).to_contain_text("<img")
+    e.press("Escape", "/")
+    e.page.keyboard.type("script")
+    expect(e.page.get_by_role("listbox", name="Search results")).to_contain_text(SCRIPT)
+    e.press("Escape")
+    expect(e.drawer).to_contain_text("PTX")
+    expect(e.page.locator(".ed").first).to_contain_text("window.pwned=2")
+    e.page.wait_for_timeout(100)
+    assert e.page.evaluate("window.pwned ?? null") is None
+    assert e.page.locator("#app img, #app script, #app iframe").count() == 0
+
+
+def test_markup_in_a_trace_is_text(new_page: New, tmp_path: Path) -> None:
+    with serve(hostile(tmp_path / "hostile.viz")) as server:
+        e = new_page(drawer=True).goto(server.url)
+        _look_everywhere(e)
+        e.page.goto("about:blank")
+        e.errors.clear()
+        e.page.evaluate("window.violations = []")
+
+
+def test_markup_in_an_exported_file_is_text(new_page: New, tmp_path: Path) -> None:
+    file = export(hostile(tmp_path / "hostile.viz"), tmp_path / "hostile.html")
+    _look_everywhere(new_page(drawer=True).goto(file.as_uri()))
+
+
+def test_a_failed_pass_says_what_where_and_what_to_do(new_page: New, tmp_path: Path) -> None:
+    with serve(failed(tmp_path / "failed.viz")) as server:
+        e = new_page()
+        e.page.goto(server.url)
+        banner = e.page.get_by_role("alert")
+        expect(banner).to_contain_text("integer division by zero")
+        expect(banner).to_contain_text("explodes")
+        expect(banner).to_contain_text("simplify")
+        expect(e.inspector).to_contain_text('File "rules.py", line 20, in explodes')
+        line = e.navigator.get_by_role("treeitem").filter(has_text="simplify")
+        expect(line.get_by_role("img", name="failed")).to_be_visible()
+        e.ready().at_step(1)
+        e.press("ArrowLeft")
+        e.at_step(0)
+        e.press("Shift+P")
+        problems = e.drawer.locator("table.problems")
+        expect(problems).to_contain_text("integer division by zero")
+        problems.get_by_role("button", name="integer division").click()
+        e.at_step(1)
+
+
+def test_an_empty_trace_says_so(new_page: New, tmp_path: Path) -> None:
+    with serve(empty(tmp_path / "empty.viz")) as server:
+        e = new_page()
+        e.page.goto(server.url)
+        expect(e.page.locator("h1").last).to_contain_text("rewrote no graph")
+        expect(e.page.locator("main")).to_contain_text("VIZ=1")
+        e.press("Control+k")
+        expect(e.page.get_by_role("combobox")).to_be_focused()
+        e.press("Escape")

@@ -1,0 +1,78 @@
+"""Pages of a run that goes on, of a server that goes away, and several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+from tests.browser.served import PROGRAMS, run_live, serve
+
+New = Callable[..., Explorer]
+
+
+def test_rows_appear_while_the_program_runs(new_page: New, tmp_path: Path) -> None:
+    """And what is being looked at stays: pass, step, selection, the line under the pointer."""
+    with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
+        e = new_page()
+        e.page.goto(program.url)
+        expect(e.page.locator(".live")).to_contain_text("Live")
+        program.say("next")
+        e.ready().press("ArrowRight", "g")
+        lines = e.navigator.get_by_role("treeitem")
+        shown, count = e.address("r"), lines.count()
+        chosen = e.navigator.locator(".trow.sel")
+        words, place = chosen.inner_text(), chosen.bounding_box()
+        selected = e.selected
+        assert selected is not None
+        foot = e.navigator.locator(".foot")
+        kernels = int(foot.inner_text().split()[0])
+        for more in (1, 2):
+            program.say("next")
+            expect(foot).to_contain_text(f"{kernels + more} kernels")
+        expect(lines).not_to_have_count(count)
+        e.wait_address("s", selected)
+        assert e.address("r") == shown
+        assert chosen.inner_text() == words
+        assert chosen.bounding_box() == place
+        assert e.selected == selected
+
+
+def test_a_lost_server_is_said_and_found_again(new_page: New, trace: Path, some_pass: Pass) -> None:
+    first = serve(trace)
+    e = new_page().goto(f"{first.url}#{some_pass.at(3)}")
+    with e.trouble():
+        first.kill()
+        status = e.page.locator(".status")
+        expect(status).to_contain_text("Connection lost, next try in")
+        expect(e.page.locator(".live")).to_contain_text("Offline")
+        e.press("ArrowRight")  # what is loaded stays usable
+        e.at_step(4)
+        with serve(trace, port=first.port) as second:
+            expect(status).to_contain_text("Open the address that uopviz printed")
+            other = new_page(e.page.context).goto(second.url)  # carries the new key
+            expect(status).to_contain_text("Connected")
+            e.press("]")
+            e.ready()
+            for page in (e, other):
+                page.page.goto("about:blank")
+
+
+def test_two_pages_at_once(new_page: New, server: Any, some_pass: Pass) -> None:
+    one = new_page(drawer=True).goto(f"{server.url}#{some_pass.at(1)}")
+    two = new_page(one.page.context).goto(f"{server.page}#{some_pass.at(4)}")
+    one.press("ArrowRight")
+    one.at_step(2)
+    two.press("ArrowLeft", "m")
+    two.at_step(3)
+    one.at_step(2)
+    assert one.address("m") is None
+    for e in (one, two):
+        expect(e.drawer.get_by_role("region").first.locator(".cm-line").first).to_be_visible(
+            timeout=30_000
+        )
+        expect(e.drawer.get_by_role("alert")).to_have_count(0)

@@ -1,0 +1,134 @@
+"""The kernel's sources: compiled on demand, linked with the graph both ways, and run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+
+Open = Callable[..., Explorer]
+
+
+def columns(e: Explorer) -> dict[str, Locator]:
+    """The four sources that the page chooses, once all are compiled."""
+    found = {
+        name: e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
+        for name in ("PTX", "AMD ISA", "HIP", "LLVM IR")
+    }
+    for column in found.values():
+        expect(column.locator(".cm-line").nth(5)).to_be_visible(timeout=30_000)
+    return found
+
+
+def test_sources_appear_side_by_side(open_page: Open, some_pass: Pass) -> None:
+    found = columns(open_page(some_pass.at(2), drawer=True))
+    for name, text in (
+        ("PTX", ".version"),
+        ("AMD ISA", "s_load_dword"),
+        ("HIP", "hip_runtime"),
+        ("LLVM IR", "define"),
+    ):
+        expect(found[name].locator(".ed")).to_contain_text(text)
+    expect(found["PTX"].locator(".cb")).to_contain_text(re.compile("regs|registers"))
+    boxes = [column.bounding_box() for column in found.values()]
+    assert all(a and b and a["x"] + a["width"] <= b["x"] + 1 for a, b in pairwise(boxes))
+
+
+def test_a_node_lights_its_lines_in_every_source(open_page: Open, server: Any, rows: Any) -> None:
+    """Near the end of the pipeline: a LOAD or STORE has lines in all sources."""
+    number, at = _late_pass(server, rows)
+    e = open_page(f"r={number}&k=1", drawer=True)
+    found = columns(e)
+    slot = at(("LOAD", "STORE"))
+    e.page.evaluate("s => { location.hash += `&s=${s}`; }", slot)
+    expect(e.drawer.locator(".ph")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))
+    for name, column in found.items():
+        expect(column.locator(".cm-line.cm-hit").first, name).to_be_visible()
+
+
+def test_a_line_lights_its_nodes_and_a_click_selects_one(
+    open_page: Open, server: Any, rows: Any
+) -> None:
+    number, _ = _late_pass(server, rows)
+    e = open_page(f"r={number}&k=1", drawer=True)
+    column = columns(e)["PTX"]
+    line = column.locator(".cm-line").filter(has_text=re.compile(r"ld\.global|st\.global")).first
+    if not line.count():
+        scroller = column.locator(".cm-scroller")
+        for _ in range(40):
+            scroller.evaluate("el => { el.scrollTop += 100; }")
+            if line.count():
+                break
+    line.scroll_into_view_if_needed()
+    blank = e.canvas().screenshot()
+    line.hover()
+    e.page.wait_for_timeout(100)
+    lit = e.canvas().screenshot()
+    assert lit != blank, "no node is lit"
+    for name in ("AMD ISA", "HIP", "LLVM IR"):
+        others = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
+        expect(others.locator(".cb .badge.ac")).to_contain_text("line")
+    line.click()
+    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+
+
+def _late_pass(server: Any, rows: Any) -> tuple[int, Callable[[tuple[str, ...]], int]]:
+    """The last changing pass of the first kernel, and a finder of slots by op."""
+    kernel = next(r for r in rows if r["label"] == "kernel")
+    number = [r for r in rows if r["parent"] == kernel["row"] and r["steps"]][-1]["id"]
+    bundle = server.get(f"rewrites/{number}")
+
+    def find(ops: tuple[str, ...]) -> int:
+        initial = bundle["initial"]
+        for slot, node in zip(initial["slot"], initial["node"], strict=True):
+            if bundle["ops"][bundle["nodes"]["op"][node]] in ops:
+                return int(slot)
+        raise AssertionError(f"no {ops} in the graph")
+
+    return number, find
+
+
+def test_run_reports_time_and_equality(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2))
+    box = e.drawer.locator(".runbox")
+    box.get_by_role("button", name="Run", exact=True).click()
+    result = box.get_by_role("button", name="Result of the run")
+    expect(result).to_contain_text("equal", timeout=40_000)
+    expect(result).to_contain_text(re.compile(r"\d (ns|µs|ms)"))
+    expect(result).to_contain_text("100 runs")
+    result.click()
+    card = e.page.get_by_role("dialog", name="Result of the run")
+    for text in ("Equal to the reference", "CPU", "Median", "p90", "Max error"):
+        expect(card).to_contain_text(text)
+    e.press("Escape")
+    expect(card).to_have_count(0)
+
+
+def test_nothing_runs_by_itself(open_page: Open, some_pass: Pass) -> None:
+    e = open_page("", drawer=True)
+    asked: list[str] = []
+    e.page.on("request", lambda r: asked.append(r.url) if r.url.endswith("/run") else None)
+    e.page.evaluate("h => { location.hash = h; }", some_pass.at(3))
+    e.at_step(3)
+    e.page.reload()
+    e.ready()
+    columns(e)
+    assert [url for url in asked if "/kernels/" in url] == []
+
+
+def test_the_drawer_closes_and_opens(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), drawer=True)
+    columns(e)
+    before = e.canvas().bounding_box()
+    e.press("s")
+    expect(e.drawer.locator(".cols4")).to_have_count(0)
+    after = e.canvas().bounding_box()
+    assert before is not None and after is not None and after["height"] > before["height"] + 100
+    e.press("s")
+    expect(e.drawer.locator(".cols4")).to_be_visible()

@@ -1,0 +1,192 @@
+"""Takes the pictures of the README: `python -m tests.screenshots` (or `make screenshots`).
+
+Records examples/digits.py, opens a telling step of its busiest kernel in Chromium, runs the kernel,
+and writes docs/images/explorer-light.png and explorer-dark.png, with 256 colours each: the page is
+flat, so that nobody sees the difference, and the files stay small.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.browser.served import ROOT, Process, record, serve
+from tests.browser_setup import find_browser
+
+IMAGES: Final = ROOT / "docs" / "images"
+SIZE: Final = {"width": 1920, "height": 1080}
+ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+Array = np.ndarray[Any, np.dtype[Any]]
+_CHUNK: Final = struct.Struct(">I")
+
+
+def main() -> int:
+    """Exit status 1 where there is no browser."""
+    path = find_browser()
+    if path is None:
+        print("no Chromium found: install it, or name one in UOPVIZ_BROWSER", file=sys.stderr)
+        return 1
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = record(ROOT / "examples" / "digits.py", Path(folder) / "digits.viz")
+        with serve(trace) as server, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+            place = telling_step(server)
+            for scheme in ("light", "dark"):
+                file = IMAGES / f"explorer-{scheme}.png"
+                file.write_bytes(quantised(take(browser, server, place, scheme)))
+                print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+            browser.close()
+    return 0
+
+
+def telling_step(server: Process) -> str:
+    """The part of the address behind `#` of the step that shows most at a glance: of a pass that
+    fits the window, a rule with a short equation and several bindings, changing a few nodes."""
+    rows = server.get("tree")["rows"]
+    rules = {rule["id"]: rule for rule in server.get("rules")}
+    kernels = {row["row"] for row in rows if row["label"] == "kernel"}
+    best: tuple[float, str] | None = None
+    for row in rows:
+        if row["parent"] not in kernels or row["steps"] < 12 or not 30 <= row["nodes"] <= 90:
+            continue
+        bundle = server.get(f"rewrites/{row['id']}")
+        for k, step in enumerate(bundle["steps"], start=1):
+            points = _points(step, rules[step["rule"]], k / len(bundle["steps"]))
+            if points is not None and (best is None or points > best[0]):
+                best = points, f"r={row['id']}&k={k}&s={step['result']}"
+    if best is None:
+        raise SystemExit("no step of the run removes and adds a few nodes")
+    return best[1]
+
+
+def _points(step: dict[str, Any], rule: dict[str, Any], place: float) -> float | None:
+    removed, added, moved = (len(step[part]) for part in ("removed", "added", "moved"))
+    if not 2 <= removed <= 4 or not 1 <= added <= 4 or moved > 3 or len(step["binds"]) < 3:
+        return None
+    length = len(rule["equation"])
+    if not 12 <= length <= 38:
+        return None
+    return 2 * (removed + added) + 3 * moved - abs(length - 26) / 4 - 4 * abs(place - 0.5)
+
+
+def take(browser: Browser, server: Process, place: str, scheme: Any) -> bytes:
+    """A picture of the page, with all sources compiled and the kernel run."""
+    context = browser.new_context(viewport=SIZE, color_scheme=scheme, reduced_motion="reduce")
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    page.goto(f"{server.url}#{place}")
+    for i in range(4):
+        column = page.locator(".drawer .col").nth(i)
+        expect(column.locator(".cm-line").first).to_be_visible(timeout=60_000)
+    for key in ("+", "+", "c"):  # near enough for types and ranges, with the change in view
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".runresult")).to_be_visible(timeout=60_000)
+    page.mouse.move(2, SIZE["height"] - 2)
+    page.wait_for_timeout(400)
+    picture = page.screenshot()
+    context.close()
+    return picture
+
+
+def quantised(png: bytes) -> bytes:
+    """An 8-bit RGB or RGBA picture as one of 256 colours. Format: Portable Network Graphics, W3C
+    Recommendation, third edition."""
+    pixels = decoded(png)
+    height, width, _ = pixels.shape
+    codes = pixels.reshape(-1, 3).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    colours, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    wanted = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], 1).astype(np.int32)
+    parts = wanted[_palette(wanted, counts)]
+    nearest = np.empty(len(colours), np.uint8)
+    for start in range(0, len(colours), 1024):
+        block = wanted[start : start + 1024, None]
+        nearest[start : start + 1024] = np.square(block - parts).sum(2).argmin(1)
+    rows = nearest[inverse.reshape(-1)].reshape(height, width)
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), rows], 1).tobytes()
+    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"PLTE", parts.astype(np.uint8).tobytes()))
+    data = ((b"IDAT", zlib.compress(lines, 9)), (b"IEND", b""))
+    return png[:8] + b"".join(_chunk(kind, body) for kind, body in (*chunks, *data))
+
+
+def _palette(colours: Array, counts: Array) -> list[int]:
+    """The 128 most frequent colours, then one by one the frequent one that they serve worst: a hue
+    that few pixels have stays what it is (farthest-first traversal, Gonzalez 1985)."""
+    chosen = np.argsort(-counts, kind="stable")[:128].tolist()
+    far = np.full(len(colours), np.inf)
+    for i in chosen:
+        far = np.minimum(far, np.square(colours - colours[i]).sum(1))
+    weight = np.sqrt(counts)
+    while len(chosen) < min(256, len(colours)):
+        chosen.append(int((far * weight).argmax()))
+        far = np.minimum(far, np.square(colours - colours[chosen[-1]]).sum(1))
+    return chosen
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return _CHUNK.pack(len(body)) + kind + body + _CHUNK.pack(zlib.crc32(kind + body))
+
+
+def decoded(png: bytes) -> Array:
+    """The pixels (height, width, 3) of an 8-bit RGB or RGBA picture that is not interlaced."""
+    at, data, shape = 8, b"", (0, 0, 0)
+    while at < len(png):
+        (size,), kind = _CHUNK.unpack_from(png, at), png[at + 4 : at + 8]
+        body = png[at + 8 : at + 8 + size]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack_from(">IIBB", body)
+            assert depth == 8 and colour in (2, 6), "not an 8-bit RGB picture"
+            shape = height, width, 3 if colour == 2 else 4
+        elif kind == b"IDAT":
+            data += body
+        at += size + 12
+    height, width, samples = shape
+    raw = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + width * samples)
+    out = np.zeros((height + 1, width * samples + samples), np.uint8)
+    for y, (kind, line) in enumerate(zip(raw[:, 0], raw[:, 1:], strict=True), start=1):
+        _unfilter(int(kind), line, out[y], out[y - 1], samples)
+    return out[1:, samples:].reshape(height, width, samples)[:, :, :3]
+
+
+def _unfilter(
+    kind: int,
+    line: Array,
+    out: Array,
+    above: Array,
+    samples: int,
+) -> None:
+    """One line, by its filter; `out` and `above` begin with one pixel of zeros."""
+    if kind == 0:
+        out[samples:] = line
+    elif kind == 1:
+        steps = line.reshape(-1, samples)
+        out[samples:] = np.cumsum(steps, axis=0, dtype=np.uint32).astype(np.uint8).reshape(-1)
+    elif kind == 2:
+        out[samples:] = line + above[samples:]
+    else:
+        row, up, left = line.tolist(), above.tolist(), [0] * samples
+        for i, value in enumerate(row):
+            a, b, c = left[i], up[i + samples], up[i]
+            near = (a + b) >> 1 if kind == 3 else _paeth(a, b, c)
+            left.append((value + near) & 255)
+        out[:] = left
+
+
+def _paeth(a: int, b: int, c: int) -> int:
+    """The neighbour that is nearest to a + b - c (PNG, section 9.4)."""
+    p = a + b - c
+    pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+    return a if pa <= pb and pa <= pc else b if pb <= pc else c
+
+
+if __name__ == "__main__":
+    sys.exit(main())
