@@ -9,7 +9,7 @@ import type { Bundle } from "../data/types";
 import { describeSlot, emptyDiff, stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
-import { Timeline } from "../model/timeline";
+import { timelineOf } from "../model/timeline";
 import type { DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
 import { Frames } from "./frames";
 import { listen } from "./gestures";
@@ -112,7 +112,7 @@ class CanvasStage implements Stage {
       await new Promise((resolve) => setTimeout(resolve));
       if (work.signal.aborted) return;
     }
-    const timeline = new Timeline(bundle);
+    const timeline = timelineOf(bundle);
     const loaded: Loaded = {
       bundle,
       before: new Replay(bundle, timeline),

@@ -6,7 +6,7 @@
  */
 import type { Bundle } from "../data/types";
 import { opOf } from "./content";
-import { Timeline } from "./timeline";
+import { type Timeline, timelineOf } from "./timeline";
 
 /** One line of a slot's history. */
 export interface HistoryEntry {
@@ -31,7 +31,7 @@ export class Replay {
     readonly bundle: Bundle,
     timeline?: Timeline,
   ) {
-    this.timeline = timeline ?? new Timeline(bundle);
+    this.timeline = timeline ?? timelineOf(bundle);
     this.version = this.timeline.first.slice(0, this.timeline.slots);
     this.live = new Uint8Array(this.timeline.edgeSrc.length);
     this.port = new Uint16Array(this.timeline.edgeSrc.length);

@@ -23,6 +23,14 @@ export class BundleError extends Error {
 
 const NONE: readonly number[] = [];
 
+/** The timelines made so far: the page and its panes ask for the same one. */
+const known = new WeakMap<Bundle, Timeline>();
+
+/** The timeline of a bundle, which must not change any more; made once. */
+export function timelineOf(bundle: Bundle): Timeline {
+  return known.get(bundle) ?? new Timeline(bundle);
+}
+
 export class Timeline {
   readonly slots: number;
   readonly steps: number;
@@ -67,6 +75,7 @@ export class Timeline {
     this.usersEdge = new Int32Array(this.edgeSrc.length);
     const at = this.usersFirst.slice();
     for (let e = 0; e < this.edgeSrc.length; e++) this.usersEdge[at[this.edgeSrc[e]!]!++] = e;
+    known.set(bundle, this);
   }
 
   /** The version that slot s has in state k. */

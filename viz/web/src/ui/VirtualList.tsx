@@ -25,6 +25,13 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const [scroll, setScroll] = useState(0);
   const [height, setHeight] = useState(600);
   const anchor = useRef<{ key: string; offset: number } | null>(null);
+  // Asking the element where it is costs a layout of the page, at every step.
+  const position = useRef(0);
+  const scrollTo = (top: number): void => {
+    const most = Math.max(0, items.length * lineHeight - height);
+    position.current = Math.max(0, Math.min(top, most));
+    box.current!.scrollTop = position.current;
+  };
 
   useLayoutEffect(() => {
     const el = box.current!;
@@ -35,24 +42,22 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
 
   // Lines that arrive above what is being read must not push it away.
   useLayoutEffect(() => {
-    const el = box.current!;
     const kept = anchor.current;
-    if (!kept || el.scrollTop === 0) return;
+    if (!kept || position.current === 0) return;
     const at = items.findIndex((item) => keyOf(item) === kept.key);
     if (at >= 0) {
       const top = at * lineHeight + kept.offset;
-      if (Math.abs(top - el.scrollTop) >= 1) el.scrollTop = top;
+      if (Math.abs(top - position.current) >= 1) scrollTo(top);
     }
   }, [items]);
 
   const show = (key: string | null): void => {
-    const el = box.current;
     const at = key === null ? -1 : items.findIndex((item) => keyOf(item) === key);
-    if (!el || at < 0) return;
+    if (at < 0) return;
     const top = at * lineHeight;
-    if (top < el.scrollTop + lineHeight) el.scrollTop = Math.max(0, top - 3 * lineHeight);
-    else if (top + 2 * lineHeight > el.scrollTop + el.clientHeight)
-      el.scrollTop = top + 4 * lineHeight - el.clientHeight;
+    if (top < position.current + lineHeight) scrollTo(top - 3 * lineHeight);
+    else if (top + 2 * lineHeight > position.current + height)
+      scrollTo(top + 4 * lineHeight - height);
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
   useLayoutEffect(() => show(props.reveal), [props.reveal, revealAt < 0]);
@@ -76,6 +81,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       aria-activedescendant={at >= from && at < to ? `${props.id}-${props.cursor}` : undefined}
       onScroll={(e) => {
         const top = e.currentTarget.scrollTop;
+        position.current = top;
         setScroll(top);
         const first = items[Math.floor(top / lineHeight)];
         anchor.current = first ? { key: keyOf(first), offset: top % lineHeight } : null;

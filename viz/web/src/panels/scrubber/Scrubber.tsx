@@ -1,6 +1,6 @@
 /** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
 import { batch, computed } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go, goStep, stepBy, toggleRuleFilter } from "../../app/actions";
 import { ruleCounts } from "../../app/filter";
 import { count } from "../../app/format";
@@ -18,7 +18,7 @@ import {
 import { themeVersion } from "../../app/theme";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
-import { drawLanes, drawOverview, readPalette } from "./draw";
+import { Backdrop, drawLanes, drawOverview, readPalette } from "./draw";
 import { makeScale, snap, stepAt, xOf, type Scale } from "./scale";
 
 const LANE = 14;
@@ -106,17 +106,21 @@ function Move({ icon, label, off, quiet, onClick }: MoveProps) {
   );
 }
 
-/** The width of an element, followed. */
-function useWidth(): [{ current: HTMLCanvasElement | null }, number] {
+/** A canvas, its size, followed, what of it is kept, and the colours, read when they change. */
+function useCanvas() {
   const ref = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  const kept = useMemo(() => new Backdrop(), []);
   useLayoutEffect(() => {
     const el = ref.current!;
-    const watch = new ResizeObserver(() => setWidth(el.clientWidth));
+    const watch = new ResizeObserver(() =>
+      setSize({ width: el.clientWidth, height: el.clientHeight }),
+    );
     watch.observe(el);
     return () => watch.disconnect();
   }, []);
-  return [ref, width];
+  const palette = useMemo(() => readPalette(document.documentElement), [themeVersion.value]);
+  return { canvas: ref, kept, palette, ...size };
 }
 
 /** Pointer handlers shared by both canvases: click jumps, drag previews, release keeps. */
@@ -147,13 +151,13 @@ function pointing(scale: Scale) {
 }
 
 function Strip() {
-  const [canvas, width] = useWidth();
+  const { canvas, kept, palette, width, height } = useCanvas();
   const scale = makeScale(stepCount.value, width);
   const k = step.value;
   useLayoutEffect(() => {
-    const el = canvas.current!;
-    drawOverview(el, { scale, palette: readPalette(el), current: k }, sizes.value, passes.value);
-  }, [width, k, sizes.value, passes.value, themeVersion.value]);
+    const frame = { scale, height, palette, current: k };
+    drawOverview(canvas.current!, frame, kept, sizes.value, passes.value);
+  }, [width, height, k, sizes.value, passes.value, palette]);
   const at = bundle.value?.steps[k - 1];
   return (
     <div class="over">
@@ -182,16 +186,16 @@ function Strip() {
 
 function Lanes() {
   const box = useRef<HTMLDivElement>(null);
-  const [canvas, width] = useWidth();
+  const { canvas, kept, palette, width, height: drawn } = useCanvas();
   const scale = makeScale(stepCount.value, width);
   const k = step.value;
   const list = lanes.value;
   const active = view.value.rule ?? currentStep.value?.rule ?? null;
   const height = Math.max(1, list.length * LANE + 8);
   useLayoutEffect(() => {
-    const el = canvas.current!;
-    drawLanes(el, { scale, palette: readPalette(el), current: k }, list, active, LANE);
-  }, [width, k, list, active, themeVersion.value]);
+    const frame = { scale, height: drawn, palette, current: k };
+    drawLanes(canvas.current!, frame, kept, list, active, LANE);
+  }, [width, drawn, k, list, active, palette]);
   const lane = list.findIndex((l) => l.rule === active);
   useLayoutEffect(() => {
     const el = box.current;

@@ -1,5 +1,5 @@
 /** Paints the scrubber's two canvases. Colours come from the style sheet; no state of its own. */
-import { barHeight, columns, ticks, xOf, type Scale } from "./scale";
+import { barHeight, type Column, columns, type Scale, ticks, xOf } from "./scale";
 
 export interface Palette {
   line: string;
@@ -20,60 +20,96 @@ export function readPalette(el: Element): Palette {
 }
 
 /** The canvas sized for the screen's pixels, cleared; null while it has no room. */
-function prepare(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
-  const { clientWidth: w, clientHeight: h } = canvas;
+function prepare(canvas: HTMLCanvasElement, w: number, h: number): CanvasRenderingContext2D | null {
   const g = canvas.getContext("2d");
   if (!g || !w || !h) return null;
   const ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(w * ratio);
-  canvas.height = Math.round(h * ratio);
-  g.scale(ratio, ratio);
+  const [width, height] = [Math.round(w * ratio), Math.round(h * ratio)];
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, w, h);
   return g;
 }
 
-interface Frame {
+/** The part of a strip that stepping leaves alone, painted once: it may have thousands of marks. */
+export class Backdrop {
+  private readonly canvas = document.createElement("canvas");
+  private of: readonly unknown[] = [];
+
+  /** Draws it; `paint` is called only if one of the values in `of` is another than last time. */
+  draw(
+    g: CanvasRenderingContext2D,
+    f: Frame,
+    of: readonly unknown[],
+    paint: (g: CanvasRenderingContext2D) => void,
+  ): void {
+    const { width } = f.scale;
+    const all = [...of, width, f.height, f.scale.count, f.palette, devicePixelRatio];
+    if (all.some((value, i) => value !== this.of[i])) {
+      const own = prepare(this.canvas, width, f.height);
+      if (!own) return;
+      own.globalAlpha = 1;
+      paint(own);
+      this.of = all;
+    }
+    g.drawImage(this.canvas, 0, 0, width, f.height);
+  }
+}
+
+export interface Frame {
   scale: Scale;
+  height: number;
   palette: Palette;
   current: number;
 }
 
-function backdrop(g: CanvasRenderingContext2D, f: Frame, top: number, bottom: number): void {
+function grid(g: CanvasRenderingContext2D, f: Frame, top: number): void {
   const { scale, palette } = f;
   g.fillStyle = palette.line;
   for (const k of ticks(scale, Math.max(2, scale.width / 90)))
-    g.fillRect(Math.round(scale.margin + k * scale.pitch), top, 1, bottom - top);
-  if (f.current > 0 && scale.pitch >= 3) {
-    g.fillStyle = palette.accentBg;
-    g.fillRect(xOf(scale, f.current) - scale.pitch / 2, top, scale.pitch, bottom - top);
-  }
+    g.fillRect(Math.round(scale.margin + k * scale.pitch), top, 1, f.height - top);
+}
+
+/** The column of the current step, where columns are wide enough to be seen. */
+function column(g: CanvasRenderingContext2D, f: Frame, top: number): void {
+  const { scale, palette } = f;
+  if (f.current <= 0 || scale.pitch < 3) return;
+  g.fillStyle = palette.accentBg;
+  g.fillRect(xOf(scale, f.current) - scale.pitch / 2, top, scale.pitch, f.height - top);
 }
 
 /** One bar per step (or per column of steps): how many nodes it changed. */
 export function drawOverview(
   canvas: HTMLCanvasElement,
   f: Frame,
-  sizes: ArrayLike<number>,
+  kept: Backdrop,
+  sizes: readonly number[],
   passes: (k: number) => boolean,
 ): void {
-  const g = prepare(canvas);
+  const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
-  const { scale, palette } = f;
-  const h = canvas.clientHeight;
-  backdrop(g, f, 6, h);
-  let biggest = 1;
-  for (let i = 0; i < sizes.length; i++) biggest = Math.max(biggest, sizes[i]!);
+  const { scale, palette, height: h } = f;
   const gap = scale.pitch >= 6 ? 3 : scale.pitch >= 3 ? 1 : 0;
-  for (const c of columns(scale, sizes)) {
-    const x = scale.margin + (c.first - 1) * scale.pitch;
-    const here = f.current >= c.first && f.current < c.first + c.size;
+  const bar = (to: CanvasRenderingContext2D, c: Column, biggest: number): void => {
     const tall = barHeight(c.value, biggest, h - 10);
-    g.fillStyle = here ? palette.accent : palette.bar;
-    g.globalAlpha = here ? 1 : passes(c.first) ? 0.65 : 0.2;
-    g.fillRect(x + gap / 2, h - tall, Math.max(1, c.size * scale.pitch - gap), tall);
-  }
-  g.globalAlpha = 1;
-  const x = xOf(scale, f.current);
+    const x = scale.margin + (c.first - 1) * scale.pitch;
+    to.fillRect(x + gap / 2, h - tall, Math.max(1, c.size * scale.pitch - gap), tall);
+  };
+  column(g, f, 6);
+  kept.draw(g, f, [sizes, passes], (own) => {
+    grid(own, f, 6);
+    own.fillStyle = palette.bar;
+    const biggest = largest(sizes);
+    for (const c of columns(scale, sizes)) {
+      own.globalAlpha = passes(c.first) ? 0.65 : 0.2;
+      bar(own, c, biggest);
+    }
+  });
+  const here = columns(scale, sizes, f.current)[0];
   g.fillStyle = palette.accent;
+  if (here) bar(g, here, largest(sizes));
+  const x = xOf(scale, f.current);
   g.fillRect(x - 0.75, 2, 1.5, h - 2);
   g.beginPath();
   g.moveTo(x - 5, 0);
@@ -82,33 +118,47 @@ export function drawOverview(
   g.fill();
 }
 
+function largest(sizes: readonly number[]): number {
+  return sizes.reduce((most, size) => Math.max(most, size), 1);
+}
+
+interface Lane {
+  rule: number;
+  steps: readonly number[];
+}
+
 /** One lane per rule: a mark where it fired. */
 export function drawLanes(
   canvas: HTMLCanvasElement,
   f: Frame,
-  lanes: readonly { rule: number; steps: readonly number[] }[],
+  kept: Backdrop,
+  lanes: readonly Lane[],
   active: number | null,
   laneHeight: number,
 ): void {
-  const g = prepare(canvas);
+  const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
   const { scale, palette } = f;
-  backdrop(g, f, 0, canvas.clientHeight);
   const gap = scale.pitch >= 6 ? 3 : 0;
   const wide = Math.max(1.5, scale.pitch - gap);
-  lanes.forEach((lane, i) => {
-    const on = lane.rule === active;
-    g.fillStyle = on ? palette.accent : palette.bar;
-    g.globalAlpha = on ? 1 : 0.75;
+  const marks = (to: CanvasRenderingContext2D, lane: Lane, i: number): void => {
     let drawnTo = -1;
     for (const k of lane.steps) {
       const x = scale.margin + (k - 1) * scale.pitch + gap / 2;
       if (x + wide <= drawnTo) continue;
-      g.fillRect(x, i * laneHeight + 4, wide, 7);
+      to.fillRect(x, i * laneHeight + 4, wide, 7);
       drawnTo = x + wide;
     }
+  };
+  column(g, f, 0);
+  kept.draw(g, f, [lanes], (own) => {
+    grid(own, f, 0);
+    own.globalAlpha = 0.75;
+    own.fillStyle = palette.bar;
+    lanes.forEach((lane, i) => marks(own, lane, i));
   });
-  g.globalAlpha = 1;
   g.fillStyle = palette.accent;
-  g.fillRect(xOf(scale, f.current) - 0.75, 0, 1.5, canvas.clientHeight);
+  const at = lanes.findIndex((lane) => lane.rule === active);
+  if (at >= 0) marks(g, lanes[at]!, at);
+  g.fillRect(xOf(scale, f.current) - 0.75, 0, 1.5, f.height);
 }

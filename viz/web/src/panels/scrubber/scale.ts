@@ -43,17 +43,24 @@ export function snap(scale: Scale, k: number, passing: readonly number[], pixels
   return best;
 }
 
+/** Consecutive steps drawn as one: the first of them, how many, and the largest value. */
+export interface Column {
+  first: number;
+  size: number;
+  value: number;
+}
+
 /**
  * Steps gathered into columns at least one pixel wide: the largest value of each column, so that
- * no big change vanishes between pixels. `first` is the step that the column starts with.
+ * no big change vanishes between pixels. With `only`, just the column that holds that step.
  */
-export function columns(
-  scale: Scale,
-  values: ArrayLike<number>,
-): { first: number; size: number; value: number }[] {
+export function columns(scale: Scale, values: ArrayLike<number>, only?: number): Column[] {
   const per = Math.max(1, Math.ceil(1 / scale.pitch));
-  const out: { first: number; size: number; value: number }[] = [];
-  for (let i = 0; i < scale.count; i += per) {
+  const from = only === undefined ? 0 : Math.floor((only - 1) / per) * per;
+  if (from < 0) return [];
+  const to = only === undefined ? scale.count : Math.min(scale.count, from + 1);
+  const out: Column[] = [];
+  for (let i = from; i < to; i += per) {
     const end = Math.min(i + per, scale.count);
     let value = 0;
     for (let j = i; j < end; j++) value = Math.max(value, values[j] ?? 0);
