@@ -210,7 +210,7 @@ class Screen:
         found = self.page.get_by_role(role, name=name).bounding_box()  # type: ignore[arg-type]
         if found is None:
             raise RuntimeError(f"no {role} {name!r} on the page")
-        return {k: float(v) for k, v in found.items()}
+        return dict(found)  # type: ignore[arg-type]
 
 
 @contextmanager
