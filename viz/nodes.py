@@ -104,9 +104,9 @@ class NodeTable:
         self._end.extend(len(self._src.array) + np.cumsum(counts))
         if src is not None:
             self._src.extend(src)
-        self.count += len(counts)
         # Reading one integer of a memoryview takes a quarter of the time that an array takes.
         self._begins, self._srcs = self._end.array.data, self._src.array.data
+        self.count += len(counts)  # last: others may read meanwhile
 
 
 def _damaged(how: str) -> TraceError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from glob import escape
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -40,6 +39,9 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
+        self._making = threading.Lock()
+        """Held while a bundle is made, which may take seconds: whoever asks for anything else does
+        not wait. What a bundle reads only grows, at its end; records are replaced, not changed."""
         self._closed = False
         self._seen: set[Path] = set()
         file = TraceFile(self.path)
@@ -54,7 +56,7 @@ class Store:
 
     def close(self) -> None:
         """Closes the files."""
-        with self._lock:
+        with self._making, self._lock:
             self._closed = True
             for process in self._processes:
                 process.file.close()
@@ -82,16 +84,17 @@ class Store:
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
         with self._lock:
-            rows = [asdict(row) for row in self._tree.since(since)]
+            rows = [vars(row).copy() for row in self._tree.since(since)]
             return {"rows": rows, "total": len(self._tree.rows)}
 
     def bundle(self, rewrite: int) -> dict[str, Any] | None:
         """One rewrite; None for a number that no rewrite has."""
         with self._lock:
             found = self._find(rewrite, lambda f: f.rewrites)
-            if found is None:
-                return None
-            process, record = found
+        if found is None:
+            return None
+        process, record = found
+        with self._making:
             return make_bundle(
                 process.file,
                 record,

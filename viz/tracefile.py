@@ -7,6 +7,7 @@ ids that lead nowhere become "?", a damaged block is a Problem. Never writes.
 from __future__ import annotations
 
 import bisect
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -103,6 +104,7 @@ class TraceFile:
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
+        self._decoding = threading.Lock()
         self._last_block = self._last_rule = self._last_entry = 0
 
     def close(self) -> None:
@@ -171,6 +173,10 @@ class TraceFile:
         return [as_text(name, 100) for name in items]
 
     def _events_of(self, block: int) -> EventArrays | None:
+        with self._decoding:
+            return self._decode(block)
+
+    def _decode(self, block: int) -> EventArrays | None:
         if block in self._decoded:
             self._decoded.move_to_end(block)
             return self._decoded[block]

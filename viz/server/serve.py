@@ -18,6 +18,11 @@ from viz.server.state import State
 from viz.store import Store
 
 THREADS: Final = 6
+IN_MEMORY: Final = 1 << 26
+"""Bytes of answers that a client has not read yet; more go to a temporary file."""
+UNREAD: Final = 1 << 31
+"""Beyond this a thread waits for the client to read. Below it, clients that stop reading cost
+memory, but never a thread that others need."""
 
 
 class Server:
@@ -35,6 +40,8 @@ class Server:
             app,
             sockets=[sock],
             threads=THREADS,
+            outbuf_overflow=IN_MEMORY,
+            outbuf_high_watermark=UNREAD,
             ident=None,
             clear_untrusted_proxy_headers=True,
         )
