@@ -2,7 +2,7 @@
 down to the last pass of its kernel.
 
 A walk over lineages (`viz/lineage.py`); the page does the same walk on the same data in
-viz/web/src/model/lineage.ts. Never guesses: where the lineage ends, so does the history.
+viz/web/src/data/lineage.ts. Never guesses: where the lineage ends, so does the history.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def node_history(store: Store, node: int, rewrite: int, seconds: float) -> Data 
     if waits is not None:
         return waits
     first = next((i for i, r in enumerate(lineage["event"]["rewrite"]) if r >= rewrite), 0)
-    future = _future(lineage, here, max(first, lineage["node"]["event"][here] + 1))
-    return {"done": True, "rows": (past + future)[:MAX_ROWS]}
+    first = max(first, lineage["node"]["event"][here] + 1)
+    future, waits = _future(store, lineage, here, first, seconds)
+    return waits or {"done": True, "rows": (past + future)[:MAX_ROWS]}
 
 
 def _past(store: Store, lineage: Data, at: int, seconds: float) -> tuple[list[Data], Data | None]:
@@ -59,15 +60,30 @@ def _past(store: Store, lineage: Data, at: int, seconds: float) -> tuple[list[Da
     return rows[::-1], None
 
 
-def _future(lineage: Data, at: int, first: int) -> list[Data]:
-    """What took the node's place, one after the other, from event `first` on."""
+def _future(
+    store: Store, lineage: Data, at: int, first: int, seconds: float
+) -> tuple[list[Data], Data | None]:
+    """What took the node's place, one after the other, from event `first` on, and on into the first
+    kernel whose graph has it; or how far a lineage is."""
     rows: list[Data] = []
-    old, new = lineage["event"]["old"], lineage["event"]["new"]
-    for event in range(first, len(old)):
-        if old[event] == at:
-            at = new[event]
-            rows.append(_row(lineage, event, at))
-    return rows
+    for _ in range(MAX_SCOPES):
+        old, new = lineage["event"]["old"], lineage["event"]["new"]
+        for event in range(first, len(old)):
+            if old[event] == at:
+                at = new[event]
+                rows.append(_row(lineage, event, at))
+        node = lineage["node"]["id"][at]
+        kernel = next((k for k in lineage["kernels"] if at in k["node"]), None)
+        if kernel is None:
+            break
+        rows.append(_input(lineage, at) | {"rewrite": kernel["rewrite"]})
+        later = store.lineage(kernel["scope"], seconds)
+        if later is None or not later["done"]:
+            return rows, later
+        if node not in later["node"]["id"]:
+            break
+        at, lineage, first = later["node"]["id"].index(node), later, 0
+    return rows, None
 
 
 def _row(lineage: Data, event: int, node: int) -> Data:

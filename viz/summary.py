@@ -33,7 +33,7 @@ def run_data(processes: Sequence[Process]) -> dict[str, Any]:
     commit, ended = _dict(meta.get("commit")), meta.get("ended")
     last = max((e.start + (e.us or 0) for e in (*contexts, *rewrites)), default=0)
     return {
-        "name": _program_name(command) or files[0].path.stem,
+        "name": _relative(_program_name(command), as_text(meta.get("cwd"))) or files[0].path.stem,
         "command": " ".join(command),
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
@@ -111,6 +111,16 @@ def _program_name(command: Sequence[str]) -> str:
         elif argument == "-c":
             return "python -c"
     return PurePath(command[0]).name if command else ""
+
+
+def _relative(name: str, folder: str) -> str:
+    """A program's path as seen from the folder in which it ran, where it lies below that."""
+    folder = folder.rstrip("/\\")
+    return (
+        name[len(folder) + 1 :]
+        if folder and name.startswith((f"{folder}/", f"{folder}\\"))
+        else name
+    )
 
 
 def _size(path: Path) -> int:

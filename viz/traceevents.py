@@ -2,7 +2,7 @@
 
 The format is JSON: {"traceEvents": [...]} with complete ("X"), begin ("B"), counter ("C") and
 metadata ("M") events, times in microseconds ("Trace Event Format", Google, 2016). The page does the
-same in viz/web/src/model/traceEvents.ts, and tests hold both to one file. Never reads a trace.
+same in viz/web/src/data/traceEvents.ts, and tests hold both to one file. Never reads a trace.
 """
 
 from __future__ import annotations

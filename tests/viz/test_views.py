@@ -245,7 +245,9 @@ def test_history_crosses_from_the_schedule_into_the_kernel(small: Store) -> None
     assert [(r["kind"], r["step"], r["line"]) for r in forward["rows"]] == [
         ("input", 0, "a.py:5"),
         ("became", 1, "a.py:3"),
+        ("input", 0, "a.py:3"),
     ]
+    assert forward["rows"][-1]["rewrite"] == rows["lower"]
     assert node_history(small, 1, 999, 9.0) is None
     assert small.lineage(999) is None
     kernels = small.lineage(1)

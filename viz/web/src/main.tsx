@@ -9,6 +9,9 @@ import { rows, run, view } from "./app/state";
 import { startTheme } from "./app/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
+import { startRules } from "./panels/rules/store";
+import { startTimeline } from "./panels/timeline/store";
+import { startHistory } from "./panels/inspector/lineages";
 import { startSearch } from "./panels/navigator/query";
 import { startTree } from "./panels/navigator/tree";
 import { startKernel } from "./panels/sources/kernel";
@@ -18,6 +21,7 @@ import "./style/tokens.css";
 import "./style/base.css";
 import "./style/layout.css";
 import "./style/panels.css";
+import "./style/views.css";
 
 function start(): void {
   const backend = embeddedBackend() ?? httpBackend();
@@ -27,6 +31,9 @@ function start(): void {
   startSearch();
   startKernel();
   startRunBox();
+  startTimeline();
+  startRules();
+  startHistory();
   addEventListener("keydown", onKeyDown);
   addEventListener("popstate", readAddress);
   addEventListener("hashchange", readAddress);

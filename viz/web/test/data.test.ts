@@ -95,6 +95,8 @@ describe("jobs", () => {
     job: () => Promise.resolve(jobs.length > 1 ? jobs.shift()! : jobs[0]!),
     cancel,
     open: () => Promise.resolve(),
+    traces: () => Promise.resolve([]),
+    openTrace: () => Promise.resolve(),
     exportUrl: () => "",
   });
   const running: Job = { state: "running", progress: "half", result: null, error: null };

@@ -29,8 +29,10 @@ describe("keys", () => {
 
   it("name every command at most once", async () => {
     const { commands } = await import("../src/app/commands");
-    const keys = commands.flatMap((c) => c.keys);
-    expect(new Set(keys).size).toBe(keys.length);
+    for (const page of ["graphs", "timeline", "rules"] as const) {
+      const keys = commands.filter((c) => (c.page ?? page) === page).flatMap((c) => c.keys);
+      expect(new Set(keys).size).toBe(keys.length);
+    }
     expect(new Set(commands.map((c) => c.id)).size).toBe(commands.length);
     expect(new Set(commands.map((c) => c.title)).size).toBe(commands.length);
   });
@@ -43,5 +45,7 @@ describe("keys", () => {
     expect(commandFor("?", false)).toBeUndefined();
     expect(commandFor("ArrowRight", false)?.id).toBe("next");
     expect(commandFor("Ctrl K", false)?.id).toBe("palette");
+    expect(commandFor("S", true, "timeline")?.group).toBe("Timeline");
+    expect(commandFor("S", true, "rules")).toBeUndefined();
   });
 });

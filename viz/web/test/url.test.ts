@@ -17,13 +17,21 @@ describe("address", () => {
       op: "DEFINE_GLOBAL",
       node: 12,
       tab: "node",
+      uid: 124,
+      page: "timeline",
+      time: [1.5, 2000],
+      pick: "n:r_32 & co",
+      marks: [3, 4.25],
+      sort: "matches",
+      perPass: true,
+      query: "div mod",
     });
     expect(fromHash(toHash(full))).toEqual(full);
   });
 
   it("drops what a stranger made up", () => {
     const bad =
-      "#r=-1&k=1e9&s=NaN&m=%3Cscript%3E&g=x&rule=99999999999999&op=a%20b&node=&tab=zz&__proto__=1";
+      "#r=-1&k=1e9&s=NaN&m=%3Cscript%3E&g=x&rule=99999999999999&op=a%20b&node=&tab=zz&__proto__=1&v=x&t=5_1&i=%0A&mk=a_-1&o=%3C&by=1";
     expect(fromHash(bad)).toEqual(FIRST_VIEW);
   });
 
@@ -34,6 +42,10 @@ describe("address", () => {
     expect(isJump(at, { ...at, rewrite: 8 })).toBe(true);
     expect(isJump(at, { ...at, rule: 1 })).toBe(true);
     expect(isJump(at, { ...at, slot: 3 })).toBe(false);
+    expect(isJump(at, { ...at, page: "rules" })).toBe(true);
+    expect(isJump({ ...at, page: "timeline" }, { ...at, page: "timeline", marks: [1] })).toBe(
+      false,
+    );
     expect(isJump(FIRST_VIEW, at)).toBe(false);
   });
 });

@@ -6,13 +6,16 @@ import { Inspector } from "../panels/inspector/Inspector";
 import { Navigator } from "../panels/navigator/Navigator";
 import { Scrubber } from "../panels/scrubber/Scrubber";
 import { Drawer, isDrawerOpen } from "../panels/sources/Drawer";
+import { RulesView } from "../panels/rules/RulesView";
 import { StatusBar } from "../panels/status/StatusBar";
+import { TimelineView } from "../panels/timeline/TimelineView";
 import { Banner } from "./Banner";
 import { Empty } from "./Empty";
 import { count } from "./format";
 import { KeySheet } from "./KeySheet";
 import { Palette } from "./Palette";
 import { sizes } from "./prefs";
+import { RecordedText } from "./RecordedText";
 import {
   currentStep,
   fatal,
@@ -22,6 +25,7 @@ import {
   ruleName,
   step,
   stepCount,
+  view,
   windowWidth,
 } from "./state";
 import { TopBar } from "./TopBar";
@@ -33,10 +37,19 @@ export function App() {
   return (
     <div class="app">
       <TopBar />
-      {nothing || waiting ? <Empty /> : <Body />}
+      {nothing || waiting ? (
+        <Empty />
+      ) : (
+        <>
+          <Body />
+          {view.value.page === "timeline" && <TimelineView />}
+          {view.value.page === "rules" && <RulesView />}
+        </>
+      )}
       <StatusBar />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
+      {overlay.value === "recorded" && <RecordedText />}
       <StepVoice />
     </div>
   );
@@ -53,7 +66,7 @@ function Body() {
   const px = (size: number | null): string | undefined => (size === null ? undefined : `${size}px`);
   return (
     <main
-      class="body"
+      class={view.value.page === "graphs" ? "body" : "body away"}
       style={{
         "--w-nav": px(s.nav),
         "--w-insp": px(s.insp),

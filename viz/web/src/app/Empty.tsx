@@ -3,6 +3,7 @@ import { CopyButton } from "../ui/Text";
 import { data } from "./actions";
 import { retryNow } from "./live";
 import { short } from "./format";
+import { Recent } from "./Recent";
 import { fatal, run } from "./state";
 
 const COMMAND = "VIZ=1 python examples/digits.py";
@@ -28,7 +29,9 @@ export function Empty() {
           ) : (
             <>
               <h1>
-                {run.value?.name ? `${short(run.value.name)} rewrote no graph` : "No runs yet"}
+                {run.value?.command
+                  ? `${short(run.value.name)} rewrote no graph`
+                  : "No run is open"}
               </h1>
               <p>
                 Put <code>VIZ=1</code> in front of any program. This page fills in while it runs.
@@ -53,6 +56,7 @@ export function Empty() {
                 Listening on {location.host || "this file"} for a run
               </div>
             </div>
+            <Recent />
             <div class="trio">
               <Card title="Open a trace" command="uopviz open trace.viz" />
               <Card title="Record only" command="VIZ=-1 python train.py" />

@@ -5,7 +5,7 @@ import { keyCaps } from "./keys";
 import { letterKeys } from "./prefs";
 import { overlay } from "./state";
 
-const GROUPS = ["Steps", "Graph", "Rule and node", "Sources", "Page"] as const;
+const GROUPS = ["Steps", "Graph", "Rule and node", "Sources", "Timeline", "Rules", "Page"] as const;
 
 export function KeySheet() {
   const box = useRef<HTMLDivElement>(null);

@@ -1,9 +1,9 @@
 /** The run's name, search, live state, export, theme and keys. */
 import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
-import { data } from "./actions";
+import { data, setPage } from "./actions";
 import { clip, millis, plural } from "./format";
-import { connection, currentKernel, overlay, rows, run, sidePanel } from "./state";
+import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "./state";
 import { dark, toggleTheme } from "./theme";
 
 export function TopBar() {
@@ -40,6 +40,7 @@ export function TopBar() {
           </span>
         </>
       )}
+      {rows.value.length > 0 && <Pages />}
       <span class="sp" />
       <button type="button" class="btn cmdk" onClick={() => (overlay.value = "palette")}>
         <Icon name="search" />
@@ -78,6 +79,31 @@ export function TopBar() {
         <Icon name="side" />
       </button>
     </header>
+  );
+}
+
+const PAGES = [
+  ["graphs", "Graphs", "1"],
+  ["timeline", "Timeline", "2"],
+  ["rules", "Rules", "3"],
+] as const;
+
+function Pages() {
+  return (
+    <nav class="tabs" aria-label="Views">
+      {PAGES.map(([page, name, key]) => (
+        <button
+          type="button"
+          class="tab"
+          key={page}
+          title={key}
+          aria-current={view.value.page === page ? "page" : undefined}
+          onClick={() => setPage(page)}
+        >
+          {name}
+        </button>
+      ))}
+    </nav>
   );
 }
 

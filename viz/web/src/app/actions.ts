@@ -23,7 +23,8 @@ import {
   timeline,
   view,
 } from "./state";
-import { fromHash, isJump, toHash, type Mode, type View } from "./url";
+import { slotOfNode } from "./slots";
+import { fromHash, isJump, toHash, type Mode, type Page, type View } from "./url";
 
 let backend: Backend | null = null;
 let fetching: AbortController | null = null;
@@ -58,15 +59,40 @@ export function readAddress(): void {
   dropAddress();
   view.value = fromHash(location.hash);
   ensureBundle();
+  findNode();
 }
 
 /** Opens a pass; at `at`, or at its first change. The selection belongs to a pass and goes. */
 export function openRewrite(id: number, at: number | null = null): void {
   if (view.peek().rewrite === id) {
-    if (at !== null) goStep(at);
+    if (view.peek().page !== "graphs") go({ page: "graphs", step: at ?? view.peek().step });
+    else if (at !== null) goStep(at);
     return;
   }
-  go({ rewrite: id, step: at, slot: null, node: null });
+  go({ page: "graphs", rewrite: id, step: at, slot: null, uid: null, node: null });
+}
+
+/** Opens a pass at a step with a node selected, by its trace-wide id. */
+export function openNode(rewrite: number, step: number, uid: number): void {
+  const same = view.peek().rewrite === rewrite;
+  const change = { page: "graphs", rewrite, step, uid, tab: "node" } as const;
+  go(same ? change : { ...change, slot: null, node: null }, "push");
+  if (same && bundle.peek()?.rewrite === rewrite) findNode();
+}
+
+/** Selects the slot that holds the node that the view names, now that its pass is here. */
+export function findNode(): void {
+  const { uid, rewrite } = view.peek();
+  const b = bundle.peek();
+  const t = timeline.peek();
+  if (uid === null || !b || !t || b.rewrite !== rewrite) return;
+  const slot = slotOfNode(t, uid, step.peek());
+  if (slot === null) announce(`u${uid} is not in this pass`);
+  else if (slot !== view.peek().slot) go({ slot }, "replace");
+}
+
+export function setPage(page: Page): void {
+  if (page !== view.peek().page) go({ page });
 }
 
 export function goStep(k: number): void {
@@ -149,7 +175,7 @@ export function openContext(row: number): boolean {
 }
 
 export function select(slot: number | null): void {
-  if (slot !== view.peek().slot) go({ slot });
+  if (slot !== view.peek().slot) go({ slot, uid: null });
 }
 
 export function setMode(mode: Mode): void {
@@ -219,6 +245,7 @@ async function fetchBundle(rewrite: number): Promise<void> {
       bundle.value = loaded;
       loading.value = null;
     });
+    findNode();
   } catch (thrown) {
     if (isAbort(thrown) || fetching !== mine) return;
     batch(() => {

@@ -1,7 +1,8 @@
 /** From a key press to a command. Letters act only outside text fields, and can be turned off. */
 import { commands, enabled, type Command } from "./commands";
 import { letterKeys } from "./prefs";
-import { overlay } from "./state";
+import { overlay, view } from "./state";
+import type { Page } from "./url";
 
 interface Press {
   key: string;
@@ -29,9 +30,13 @@ export function keyName(e: Press): string {
 const isLetterKey = (name: string): boolean =>
   name.length === 1 || (name.startsWith("Shift ") && name.length === 7);
 
-export function commandFor(name: string, letters: boolean): Command | undefined {
+export function commandFor(
+  name: string,
+  letters: boolean,
+  page: Page = "graphs",
+): Command | undefined {
   if (!letters && isLetterKey(name)) return undefined;
-  return commands.find((c) => c.keys.includes(name));
+  return commands.find((c) => c.keys.includes(name) && (c.page ?? page) === page);
 }
 
 function typing(target: EventTarget | null): boolean {
@@ -66,7 +71,7 @@ export function onKeyDown(e: KeyboardEvent): void {
   )
     return;
   if (ownsKey(e.target, name)) return;
-  const command = commandFor(name, letterKeys.peek());
+  const command = commandFor(name, letterKeys.peek(), view.peek().page);
   if (!command) return;
   if (!enabled(command)) return;
   e.preventDefault();

@@ -26,7 +26,7 @@ export const stage = signal<Stage | null>(null);
 /** Puts the stage into `host` and keeps it in step with the state. Returns what takes it away. */
 export function mountStage(host: HTMLElement): () => void {
   const made = createStage(host, {
-    onSelect: (slot) => go({ slot }),
+    onSelect: (slot) => go({ slot, uid: null }),
     onHover: (slot) => (hovered.value = slot),
     onStats: (s) => (stats.value = s),
     onBusy: (text, progress) => (busy.value = text === null ? null : { text, progress }),

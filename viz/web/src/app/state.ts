@@ -41,7 +41,7 @@ export const hovered = signal<number | null>(null);
 /** One sentence for screen readers and the status bar. */
 export const announcement = signal("");
 
-export type Overlay = "palette" | "keys" | null;
+export type Overlay = "palette" | "keys" | "recorded" | null;
 export const overlay = signal<Overlay>(null);
 export const drawerTab = signal<"source" | "problems">("source");
 /** On small windows: the side panel that lies over the graph. */

@@ -7,10 +7,15 @@ import type {
   Bundle,
   Job,
   Kernel,
+  Lineage,
+  LineageWaits,
   Origins,
+  RecentTrace,
   Rule,
+  RuleTotals,
   Run,
   SearchResult,
+  TimelineData,
   Tree,
 } from "./types";
 
@@ -24,6 +29,11 @@ export interface Backend {
   kernel(context: number, signal: AbortSignal): Promise<Kernel>;
   origins(context: number, signal: AbortSignal): Promise<Origins>;
   search(query: string, signal: AbortSignal): Promise<SearchResult>;
+  timeline(signal: AbortSignal): Promise<TimelineData>;
+  /** Counts a little further each time it is asked. */
+  ruleTotals(signal: AbortSignal): Promise<RuleTotals>;
+  /** Of a schedule, kernel or lone rewrite; reads a little further each time it is asked. */
+  lineage(scope: number, signal: AbortSignal): Promise<Lineage | LineageWaits>;
   /** What only a server can do; null in an exported file. */
   readonly server: ServerActions | null;
 }
@@ -38,6 +48,9 @@ export interface ServerActions {
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */
   open(file: string, line: number): Promise<void>;
+  /** The youngest traces of the user's cache, and going on with one of them. */
+  traces(): Promise<RecentTrace[]>;
+  openTrace(name: string): Promise<void>;
   /** Address of the download; all kernels when `kernels` is empty. */
   exportUrl(kernels: readonly number[]): string;
 }

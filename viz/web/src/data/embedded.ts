@@ -4,7 +4,17 @@
  */
 import { DataError, type Backend } from "./backend";
 import { searchLocally } from "./search";
-import type { Bundle, Kernel, Origins, Rule, Run, Tree } from "./types";
+import type {
+  Bundle,
+  Kernel,
+  Lineage,
+  Origins,
+  Rule,
+  RuleTotals,
+  Run,
+  TimelineData,
+  Tree,
+} from "./types";
 
 const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
 
@@ -46,6 +56,9 @@ export function embeddedBackend(doc: Document = document): Backend | null {
     bundle: (rewrite) => ask<Bundle>(`/api/rewrites/${rewrite}`),
     kernel: (context) => ask<Kernel>(`/api/kernels/${context}`),
     origins: (context) => ask<Origins>(`/api/origins/${context}`),
+    timeline: () => ask<TimelineData>("/api/timeline"),
+    ruleTotals: () => ask<RuleTotals>("/api/rule-totals"),
+    lineage: (scope) => ask<Lineage>(`/api/lineage/${scope}`),
     search: async (query) =>
       searchLocally(query, (await backend.tree(0)).rows, await backend.rules()),
     server: null,

@@ -1,6 +1,20 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
 import { DataError, isAbort, type Backend, type ServerActions } from "./backend";
-import type { Bundle, Job, Kernel, Origins, Rule, Run, SearchResult, Tree } from "./types";
+import type {
+  Bundle,
+  Job,
+  Kernel,
+  Lineage,
+  LineageWaits,
+  Origins,
+  RecentTrace,
+  Rule,
+  RuleTotals,
+  Run,
+  SearchResult,
+  TimelineData,
+  Tree,
+} from "./types";
 
 type Fetch = typeof fetch;
 
@@ -47,6 +61,8 @@ export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): 
     job: (id) => get<Job>(`api/jobs/${id}`),
     cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
+    traces: () => get<RecentTrace[]>("api/traces"),
+    openTrace: async (name) => void (await post<unknown>("api/traces/open", { name })),
     exportUrl: (kernels) =>
       base + "api/export" + (kernels.length ? `?kernels=${kernels.join(",")}` : ""),
   };
@@ -57,6 +73,9 @@ export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): 
     bundle: (rewrite, signal) => get<Bundle>(`api/rewrites/${rewrite}`, signal),
     kernel: (context, signal) => get<Kernel>(`api/kernels/${context}`, signal),
     origins: (context, signal) => get<Origins>(`api/origins/${context}`, signal),
+    timeline: (signal) => get<TimelineData>("api/timeline", signal),
+    ruleTotals: (signal) => get<RuleTotals>("api/rule-totals", signal),
+    lineage: (scope, signal) => get<Lineage | LineageWaits>(`api/lineage/${scope}`, signal),
     search: (query, signal) =>
       get<SearchResult>(`api/search?q=${encodeURIComponent(query)}`, signal),
     server,

@@ -257,3 +257,132 @@ export interface StepText {
   before: string;
   after: string;
 }
+
+/** When everything of the run happened. Times are microseconds since the recording began. */
+export interface TimelineData {
+  version: 1;
+  end: number;
+  /** Names of spans and launches; tracks hold indices. */
+  names: string[];
+  tracks: TimelineTrack[];
+  /** A sentence that says what was left out, if anything. */
+  truncated: string | null;
+}
+
+interface TrackHead {
+  name: string;
+  /** Number of the process in the run, its process id (0: unknown), and the thread in it. */
+  process: number;
+  pid: number;
+  thread: number;
+  /** The first time, then differences. */
+  start: number[];
+}
+
+/** Contexts and passes of a thread, by level; each level ascends in time without overlap. */
+export interface ThreadTrack extends TrackHead {
+  kind: "thread";
+  level: number[];
+  /** Duration; -1: it had not ended. */
+  us: number[];
+  names: number[];
+  /** 0 schedule, 1 kernel, 2 pass, 3 group. */
+  kinds: number[];
+  /** Context or rewrite id. */
+  id: number[];
+  /** Matches of a pass; 0 for contexts. */
+  steps: number[];
+  /** Positions of spans that ended in an error. */
+  failed: number[];
+}
+
+/** Kernel launches on a device, ascending in time. */
+export interface DeviceTrack extends TrackHead {
+  kind: "device";
+  ns: number[];
+  names: number[];
+  bytes: number[];
+}
+
+/** Bytes allocated on a device, from each time on. */
+export interface MemoryTrack extends TrackHead {
+  kind: "memory";
+  bytes: number[];
+}
+
+export type TimelineTrack = ThreadTrack | DeviceTrack | MemoryTrack;
+
+/** What each rule did and cost in each pass. */
+export interface RuleTotals {
+  rows: RuleTotal[];
+  /** Steps whose added and removed nodes are counted, of all steps of passes that have ended. */
+  counted: number;
+  steps: number;
+}
+
+export interface RuleTotal {
+  /** Name of the pass. */
+  pass: string;
+  /** Rule id and name. */
+  id: number;
+  rule: string;
+  matches: number;
+  declines: number;
+  us: number;
+  added: number;
+  removed: number;
+}
+
+/** Where the nodes of a schedule or a kernel come from, and where they go. */
+export interface Lineage {
+  done: true;
+  /** Id of the context (or of a rewrite without one) that it is about. */
+  scope: number;
+  ops: string[];
+  /** Lines of the user's program. */
+  lines: string[];
+  node: {
+    /** Trace-wide node id. */
+    id: number[];
+    op: number[];
+    /** Index into `lines`, -1 none. */
+    line: number[];
+    /** The event that made the node; -1: it came with the graph of `rewrite`. */
+    event: number[];
+    /** The rewrite in which it was first seen. */
+    rewrite: number[];
+  };
+  /** In the order in which they happened; `old` and `new` are indices of `node`. */
+  event: {
+    rewrite: number[];
+    step: number[];
+    /** Rule id; -1: the same node with other sources; -2: changed between two passes. */
+    rule: number[];
+    old: number[];
+    new: number[];
+  };
+  /** The pass of another scope that made the first graph. */
+  from: { scope: number; rewrite: number } | null;
+  /** Kernels that begin with a graph of this scope; `node`: the nodes of that graph. */
+  kernels: { scope: number; rewrite: number; node: number[] }[];
+  truncated: string | null;
+}
+
+/** Asking again goes on with the work. */
+export interface LineageWaits {
+  done: false;
+  /** 0 to 1. */
+  progress: number;
+}
+
+/** A trace of the cache that can be opened in place of this one. */
+export interface RecentTrace {
+  /** Name of its file. */
+  name: string;
+  program: string;
+  started: string;
+  steps: number;
+  kernels: number;
+  bytes: number;
+  live: boolean;
+}

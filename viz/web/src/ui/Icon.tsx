@@ -14,6 +14,7 @@ const PATHS = {
   fit: "M3 6V3h3M13 6V3h-3M3 10v3h3M13 10v3h-3",
   close: "m4 4 8 8M12 4l-8 8",
   copy: "M6 6h7v7H6zM3.5 10V3H10",
+  pin: "M6 2.5h4M7 2.5v4L4.500 9.500h7L9 6.500v-4M8 9.500V14",
   menu: "M3 4.5h10M3 8h10M3 11.5h10",
   side: "M3 3.5h10v9H3zM10 3.5v9",
   columns: "M3 3.5h10v9H3zM6.300 3.5v9M9.700 3.5v9",

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { announce, data, reportProblem } from "../app/actions";
 import { baseName, clip, count, short } from "../app/format";
+import { showRecorded } from "../app/RecordedText";
 import { asProblem } from "../data/backend";
 import { Icon } from "./Icon";
 
@@ -73,8 +74,8 @@ export function Place({ file, line }: { file: string; line: number }) {
     <button
       type="button"
       class="link mono el"
-      title={`${live ? "Open in the editor" : "Copy"}: ${short(file, 1000)}:${line}`}
-      onClick={() => openEditor(file, line)}
+      title={`${live ? "Open in the editor" : "Copy"}: ${short(file, 1000)}:${line}. Shift: the recorded text`}
+      onClick={(e) => (e.shiftKey ? showRecorded(file, line) : openEditor(file, line))}
     >
       {short(baseName(file))}:{line}
     </button>

@@ -2,7 +2,7 @@
 import { foldAll, unfoldAll } from "../../panels/navigator/tree";
 import { cancelRun } from "../../panels/sources/RunBox";
 import { copyText } from "../../ui/Text";
-import { announce, cancelLoading, data, select } from "../actions";
+import { announce, cancelLoading, data, go, select, setPage } from "../actions";
 import { flushAddress } from "../address";
 import { letterKeys, sizes } from "../prefs";
 import { focusRegion } from "../regions";
@@ -11,6 +11,15 @@ import { toggleTheme } from "../theme";
 import { type Command, live } from "./command";
 
 export const pageCommands: readonly Command[] = [
+  { id: "graphs", title: "Graphs", group: "Page", keys: ["1"], run: () => setPage("graphs") },
+  { id: "timeline", title: "Timeline", group: "Page", keys: ["2"], run: () => setPage("timeline") },
+  {
+    id: "rules",
+    title: "What rules cost",
+    group: "Page",
+    keys: ["3"],
+    run: () => setPage("rules"),
+  },
   {
     id: "palette",
     title: "Search or run a command",
@@ -115,6 +124,7 @@ function escape(): void {
   else if (sidePanel.peek()) sidePanel.value = null;
   else if (loading.peek()) cancelLoading();
   else if (cancelRun()) announce("Run cancelled");
+  else if (view.peek().page === "timeline" && view.peek().pick !== null) go({ pick: null });
   else if (view.peek().slot !== null) select(null);
 }
 

@@ -1,11 +1,12 @@
 /** Commands about the rule, the selected node and the kernel's sources. */
+import { togglePin } from "../../panels/inspector/pinned";
 import { toggleDrawer } from "../../panels/sources/Drawer";
 import { canRun, runKernel } from "../../panels/sources/RunBox";
 import { openEditor } from "../../ui/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../actions";
 import { shownSources } from "../prefs";
 import { currentRule, currentStep, filtered, view } from "../state";
-import { type Command, hasSlot, hasStep } from "./command";
+import { type Command, hasPass, hasSlot, hasStep } from "./command";
 
 export const subjectCommands: readonly Command[] = [
   {
@@ -39,6 +40,14 @@ export const subjectCommands: readonly Command[] = [
     keys: ["G"],
     when: hasStep,
     run: () => select(currentStep.peek()!.result),
+  },
+  {
+    id: "pin",
+    title: "Pin the node or rule that the inspector shows",
+    group: "Rule and node",
+    keys: ["P"],
+    when: hasPass,
+    run: togglePin,
   },
   {
     id: "editor",

@@ -1,8 +1,11 @@
 /** The right column: the step and its rule, or the selected node. */
 import { go } from "../../app/actions";
-import { sidePanel, view } from "../../app/state";
+import { bundle, sidePanel, view } from "../../app/state";
 import { Divider } from "../../ui/Divider";
+import { Icon } from "../../ui/Icon";
 import { NodeTab } from "./NodeTab";
+import { Pins } from "./Pins";
+import { togglePin } from "./pinned";
 import { StepTab } from "./StepTab";
 
 const TABS = [
@@ -35,7 +38,19 @@ export function Inspector() {
             </button>
           ))}
         </div>
+        <span class="sp" />
+        <button
+          type="button"
+          class="btn sm ico quiet"
+          aria-label="Pin what is shown"
+          title="Pin (P)"
+          disabled={!bundle.value}
+          onClick={togglePin}
+        >
+          <Icon name="pin" />
+        </button>
       </div>
+      <Pins />
       <div class="scroll" role="tabpanel" id="inspector-body" aria-labelledby={`tab-${tab}`}>
         {tab === "step" ? <StepTab /> : <NodeTab />}
       </div>

@@ -1,5 +1,6 @@
 /** The selected node; or how to select one. */
 import { bundle, view } from "../../app/state";
+import { Across } from "./Across";
 import { NodeDetails } from "./NodeDetails";
 
 export function NodeTab() {
@@ -14,5 +15,10 @@ export function NodeTab() {
         </span>
       </div>
     );
-  return <NodeDetails slot={slot} />;
+  return (
+    <>
+      <NodeDetails slot={slot} />
+      <Across />
+    </>
+  );
 }

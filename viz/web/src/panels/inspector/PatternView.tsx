@@ -10,11 +10,17 @@ import { layoutPattern, type PatNode } from "./patternLayout";
 
 const HALF = 11;
 
-export function PatternView({ pattern }: { pattern: Pat }) {
+interface PatternProps {
+  pattern: Pat;
+  /** Whether the current step is a match of it. */
+  matched: boolean;
+}
+
+export function PatternView({ pattern, matched }: PatternProps) {
   const d = layoutPattern(pattern);
   const at = currentStep.value;
   const both = sides.value;
-  const slots = at && both ? bindSlots(at, both.before) : [];
+  const slots = matched && at && both ? bindSlots(at, both.before) : [];
   const lightFor = (name: string | null): void => {
     lit.value = name === null ? [] : slots.filter(([n]) => n === name).map(([, s]) => s);
   };
@@ -43,7 +49,7 @@ export function PatternView({ pattern }: { pattern: Pat }) {
         </svg>
         {d.left > 0 && <div class="t3 small">{d.left} more nodes of the pattern not drawn</div>}
       </div>
-      <Bindings slots={slots} lightFor={lightFor} />
+      {matched && <Bindings slots={slots} lightFor={lightFor} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
 import { go, nextMatch, toggleRuleFilter } from "../../app/actions";
-import { count, micros, plural, place, short, clip } from "../../app/format";
+import { count, micros, plural, place } from "../../app/format";
 import {
   bundle,
   currentRow,
@@ -11,11 +11,9 @@ import {
   view,
 } from "../../app/state";
 import type { Rule } from "../../data/types";
-import { Icon } from "../../ui/Icon";
-import { CodeLines } from "../../ui/CodeLines";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";
-import { PatternView } from "./PatternView";
+import { RuleText } from "./RuleText";
 
 export function StepTab() {
   const at = currentStep.value;
@@ -40,41 +38,22 @@ export function StepTab() {
 
 function RuleSections({ rule, us }: { rule: Rule; us: number }) {
   const here = bundle.value?.steps.filter((s) => s.rule === rule.id).length ?? 0;
-  const rest =
-    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
-      ? rule.doc.slice(rule.equation.length).trim()
-      : rule.doc.trim();
   const only = view.value.rule === rule.id;
   return (
-    <>
-      <div class="sec">
-        <div class="row">
-          <h2 class="h">
-            <Clipped text={rule.name} limit={120} />
-          </h2>
-          <span class="sp" />
-          {rule.group && <span class="badge">{short(rule.group, 40)}</span>}
-        </div>
-        {rule.equation && <Equation rule={rule} />}
-        {rest && (
-          <div class="doc">
-            <Clipped text={rest} limit={500} />
-          </div>
-        )}
-        <div class="row counts num">
+    <RuleText
+      rule={rule}
+      matched
+      counts={
+        <>
           <span>
             <b>{count(here)}</b> here
           </span>
           <span>
-            <b>{count(rule.matches)}</b> in run
-          </span>
-          <span>
-            <b>{count(rule.declines)}</b> declined
-          </span>
-          <span>
             this match <b>{micros(us)}</b>
           </span>
-        </div>
+        </>
+      }
+      actions={
         <div class="row wrap g4 actions">
           <button
             type="button"
@@ -95,57 +74,8 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
             Next match
           </button>
         </div>
-      </div>
-      <div class="sec">
-        <h3>Pattern and bindings</h3>
-        <PatternView pattern={rule.pattern} />
-      </div>
-      <div class="sec">
-        <h3>
-          Rule source
-          <span class="sp" />
-          <Place file={rule.file} line={rule.line} />
-          <Icon name="external" />
-        </h3>
-        {rule.source ? (
-          <div class="snip">
-            <CodeLines
-              text={rule.source}
-              language="python"
-              from={rule.sourceLine}
-              marked={rule.line}
-            />
-          </div>
-        ) : (
-          <span class="t3">The source was not recorded.</span>
-        )}
-      </div>
-    </>
-  );
-}
-
-/** The equation with the names that the pattern binds set apart. */
-function Equation({ rule }: { rule: Rule }) {
-  const names = new Set(currentStep.value?.binds.map(([name]) => name));
-  const { text, cut } = clip(rule.equation, 400);
-  const parts = text.split(/([A-Za-z_]\w*|->|→)/);
-  return (
-    <div class="eq">
-      {parts.map((part, i) =>
-        names.has(part) ? (
-          <span class="v" key={i}>
-            {part}
-          </span>
-        ) : part === "->" || part === "→" ? (
-          <span class="ar" key={i}>
-            →
-          </span>
-        ) : (
-          part
-        ),
-      )}
-      {cut > 0 && <span class="t3"> … {count(cut)} more characters, below</span>}
-    </div>
+      }
+    />
   );
 }
 

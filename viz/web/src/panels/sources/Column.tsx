@@ -1,12 +1,13 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
 import { announce, select } from "../../app/actions";
-import { plural, short } from "../../app/format";
+import { plural } from "../../app/format";
 import { bundle, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "./columns";
+import { factText } from "./facts";
 import { sourceEditor, type SourceEditor } from "./editor";
 import { cancelCompile, compile, compiling, kernel } from "./kernel";
 import { languageOf } from "./languages";
@@ -77,7 +78,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
       <div class="cb">
         {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
         {artifact.facts.map((f) => (
-          <span class="badge" key={f.name} title={short(f.name)}>
+          <span class="badge" key={f.name}>
             {factText(f)}
           </span>
         ))}
@@ -85,11 +86,6 @@ function Loaded({ artifact }: { artifact: Artifact }) {
       <div class="ed" ref={host} />
     </>
   );
-}
-
-/** "24 regs" as it is; a bare number with its name: "regs 24". */
-function factText({ name, value }: Artifact["facts"][number]): string {
-  return short(/[a-z]/i.test(value) ? value : `${name} ${value}`, 60);
 }
 
 function pointAt(artifact: Artifact, line: number | null): void {

@@ -4,6 +4,7 @@ import { plural } from "../../app/format";
 import { drawerOpen, shownSources } from "../../app/prefs";
 import { currentKernel, drawerTab, ownProblems, run, view, windowWidth } from "../../app/state";
 import { data } from "../../app/actions";
+import type { Artifact } from "../../data/types";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
@@ -31,6 +32,14 @@ export function toggleDrawer(tab?: "source" | "problems"): void {
   const same = tab === undefined || drawerTab.peek() === tab;
   if (tab) drawerTab.value = tab;
   drawerOpen.value = same ? !isDrawerOpen() : true;
+}
+
+/** Opens the drawer with the column of an artifact, where the marked lines are. */
+export function showLines(artifact: Pick<Artifact, "kind" | "target">): void {
+  const key = columnKey(artifact);
+  if (!shownColumns.peek().includes(key)) shownSources.value = [...shownColumns.peek(), key];
+  drawerTab.value = "source";
+  drawerOpen.value = true;
 }
 
 export function Drawer() {

@@ -1,0 +1,58 @@
+/** Traces of the user's cache, youngest first; a click goes on with one of them. */
+import { useEffect, useState } from "preact/hooks";
+import { asProblem } from "../data/backend";
+import type { RecentTrace } from "../data/types";
+import { data, reportProblem } from "./actions";
+import { bytes, plural, short } from "./format";
+import { retryNow } from "./live";
+
+export function Recent() {
+  const { server } = data();
+  const [listed, setListed] = useState<readonly RecentTrace[]>([]);
+  const fail = (thrown: unknown): void => reportProblem(asProblem(thrown, "recent traces"));
+  useEffect(() => {
+    server?.traces().then(setListed, fail);
+  }, []);
+  if (!server || !listed.length) return null;
+  const open = (name: string): void =>
+    void server.openTrace(name).then(() => retryNow(data()), fail);
+  return (
+    <section class="card recent" aria-label="Recent traces">
+      <h2>Recent traces</h2>
+      <table>
+        <tbody>
+          {listed.map((t) => (
+            <tr key={t.name}>
+              <td class="el">
+                <button type="button" class="link b" onClick={() => open(t.name)}>
+                  {short(t.program || t.name, 60)}
+                </button>
+                {t.live && <span class="badge ac">live</span>}
+              </td>
+              <td class="mono t2 el">{short(t.name, 60)}</td>
+              <td class="r t2">{plural(t.kernels, "kernel")}</td>
+              <td class="r t2">{plural(t.steps, "step")}</td>
+              <td class="r t2">{bytes(t.bytes)}</td>
+              <td class="r t3">{ago(t.started)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const STEPS = [
+  [86_400, "day"],
+  [3600, "hour"],
+  [60, "minute"],
+] as const;
+
+/** "12 minutes ago" for an ISO time; "" for anything else. */
+export function ago(started: string, now = Date.now()): string {
+  const seconds = (now - Date.parse(started)) / 1000;
+  if (Number.isNaN(seconds)) return "";
+  for (const [size, unit] of STEPS)
+    if (seconds >= size) return `${plural(Math.floor(seconds / size), unit)} ago`;
+  return "just now";
+}

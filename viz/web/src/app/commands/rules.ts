@@ -1,0 +1,48 @@
+/** Commands of the rules view. */
+import { COLUMN_KEYS } from "../../panels/rules/costs";
+import { chosen, chosenCost, costs, showSteps } from "../../panels/rules/store";
+import { nextOrder } from "../../ui/SortHead";
+import { go } from "../actions";
+import { view } from "../state";
+import type { Command } from "./command";
+
+const here = (): boolean => costs.value.length > 0;
+const command = (
+  id: string,
+  title: string,
+  keys: readonly string[],
+  run: () => void,
+  when: () => boolean = here,
+): Command => ({ id: `rv-${id}`, title, group: "Rules", keys, run, when });
+
+export const rulesCommands: readonly Command[] = [
+  command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
+  command("sort-back", "Sort by the column before", ["Shift O"], () => sortBy(-1)),
+  command("turn", "Turn the order round", ["R"], () => {
+    const { sort } = view.peek();
+    go({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) }, "replace");
+  }),
+  command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
+    go({ perPass: !view.peek().perPass }, "replace"),
+  ),
+  command(
+    "steps",
+    "Show the steps of the chosen rule",
+    ["Enter", "F"],
+    () => void showSteps(chosenCost.peek()!),
+    () => chosenCost.value !== null,
+  ),
+  command(
+    "close",
+    "Close the rule",
+    ["X"],
+    () => (chosen.value = null),
+    () => chosen.value !== null,
+  ),
+];
+
+function sortBy(direction: 1 | -1): void {
+  const at = COLUMN_KEYS.indexOf(view.peek().sort.replace(/^-/, ""));
+  const key = COLUMN_KEYS[(at + direction + COLUMN_KEYS.length) % COLUMN_KEYS.length]!;
+  go({ sort: nextOrder("", key, at + direction > 1) }, "replace");
+}

@@ -1,0 +1,107 @@
+/** What a rule says and where it is written: name, equation, pattern, source. */
+import type { ComponentChildren } from "preact";
+import { clip, count, micros, short } from "../../app/format";
+import { currentStep } from "../../app/state";
+import type { Rule } from "../../data/types";
+import { CodeLines } from "../../ui/CodeLines";
+import { Icon } from "../../ui/Icon";
+import { Clipped, Place } from "../../ui/Text";
+import { PatternView } from "./PatternView";
+
+interface RuleTextProps {
+  rule: Rule;
+  /** Whether the current step is a match of it; its bindings are shown then. */
+  matched?: boolean;
+  counts?: ComponentChildren;
+  actions?: ComponentChildren;
+}
+
+export function RuleText({ rule, matched = false, counts, actions }: RuleTextProps) {
+  const rest =
+    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
+      ? rule.doc.slice(rule.equation.length).trim()
+      : rule.doc.trim();
+  return (
+    <>
+      <div class="sec">
+        <div class="row">
+          <h2 class="h">
+            <Clipped text={rule.name} limit={120} />
+          </h2>
+          <span class="sp" />
+          {rule.group && <span class="badge">{short(rule.group, 40)}</span>}
+        </div>
+        {rule.equation && <Equation rule={rule} matched={matched} />}
+        {rest && (
+          <div class="doc">
+            <Clipped text={rest} limit={500} />
+          </div>
+        )}
+        <div class="row counts num">
+          {counts}
+          <span>
+            <b>{count(rule.matches)}</b> in run
+          </span>
+          <span>
+            <b>{count(rule.declines)}</b> declined
+          </span>
+          {!matched && (
+            <span>
+              <b>{micros(rule.us)}</b> together
+            </span>
+          )}
+        </div>
+        {actions}
+      </div>
+      <div class="sec">
+        <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
+        <PatternView pattern={rule.pattern} matched={matched} />
+      </div>
+      <div class="sec">
+        <h3>
+          Rule source
+          <span class="sp" />
+          <Place file={rule.file} line={rule.line} />
+          <Icon name="external" />
+        </h3>
+        {rule.source ? (
+          <div class="snip">
+            <CodeLines
+              text={rule.source}
+              language="python"
+              from={rule.sourceLine}
+              marked={rule.line}
+            />
+          </div>
+        ) : (
+          <span class="t3">The source was not recorded.</span>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The equation with the names that the pattern binds set apart. */
+function Equation({ rule, matched }: { rule: Rule; matched: boolean }) {
+  const names = new Set(matched ? currentStep.value?.binds.map(([name]) => name) : []);
+  const { text, cut } = clip(rule.equation, 400);
+  const parts = text.split(/([A-Za-z_]\w*|->|→)/);
+  return (
+    <div class="eq">
+      {parts.map((part, i) =>
+        names.has(part) ? (
+          <span class="v" key={i}>
+            {part}
+          </span>
+        ) : part === "->" || part === "→" ? (
+          <span class="ar" key={i}>
+            →
+          </span>
+        ) : (
+          part
+        ),
+      )}
+      {cut > 0 && <span class="t3"> … {count(cut)} more characters, below</span>}
+    </div>
+  );
+}

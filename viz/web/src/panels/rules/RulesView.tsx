@@ -1,0 +1,252 @@
+/** Which rules cost: every rule, or every rule in every pass, in a table that sorts and searches. */
+import { go } from "../../app/actions";
+import { count, micros, place, plural, short } from "../../app/format";
+import { rules, view } from "../../app/state";
+import { RuleText } from "../inspector/RuleText";
+import { Highlight } from "../../ui/Highlight";
+import { Icon } from "../../ui/Icon";
+import { SortHead } from "../../ui/SortHead";
+import { Place } from "../../ui/Text";
+import { VirtualList } from "../../ui/VirtualList";
+import { meanOf, type Cost } from "./costs";
+import {
+  chosen,
+  chosenCost,
+  columns,
+  costs,
+  counted,
+  cursor,
+  listed,
+  retryTotals,
+  ruleTotals,
+  ruleTotalsError,
+  showSteps,
+} from "./store";
+
+const LINE = 28;
+
+export function RulesView() {
+  return (
+    <main class={chosenCost.value ? "rv two" : "rv"} aria-label="What rules cost">
+      <section class="grid-list rulelist" data-region="Rules" aria-label="Rules">
+        <Tools />
+        <SortHead
+          columns={columns.value}
+          order={view.value.sort}
+          onOrder={(sort) => go({ sort }, "replace")}
+        />
+        <List />
+        <Sums />
+      </section>
+      <Chosen />
+    </main>
+  );
+}
+
+function Tools() {
+  const v = view.value;
+  const t = ruleTotals.value;
+  return (
+    <div class="ph">
+      <b class="mid">Rules by cost</b>
+      <label class="field find">
+        <Icon name="search" />
+        <input
+          id="rule-search"
+          type="search"
+          placeholder="Rule, file or pass"
+          aria-label="Search the rules"
+          spellcheck={false}
+          value={v.query}
+          onInput={(e) => go({ query: e.currentTarget.value.slice(0, 200) }, "replace")}
+          onKeyDown={(e) => {
+            if (e.key !== "Escape" || !e.currentTarget.value) return;
+            e.stopPropagation();
+            go({ query: "" }, "replace");
+          }}
+        />
+        <kbd>/</kbd>
+      </label>
+      <span class="seg" role="group" aria-label="Lines">
+        <button
+          type="button"
+          aria-pressed={!v.perPass}
+          onClick={() => go({ perPass: false }, "replace")}
+        >
+          All passes
+        </button>
+        <button
+          type="button"
+          aria-pressed={v.perPass}
+          onClick={() => go({ perPass: true }, "replace")}
+        >
+          Per pass
+        </button>
+      </span>
+      <span class="sp" />
+      {t && !counted.value && (
+        <span class="t3 num nw" role="status">
+          counting nodes, {Math.floor((100 * t.counted) / Math.max(1, t.steps))}%
+          <span class="progress">
+            <i style={{ width: `${(100 * t.counted) / Math.max(1, t.steps)}%` }} />
+          </span>
+        </span>
+      )}
+      <span class="t3 num nw">{plural(costs.value.length, v.perPass ? "line" : "rule")}</span>
+    </div>
+  );
+}
+
+function List() {
+  const problem = ruleTotalsError.value;
+  const all = listed.value;
+  const most = costs.value.reduce((m, c) => Math.max(m, c.us), 0);
+  if (problem)
+    return (
+      <div class="state" role="alert">
+        <div class="h">{problem.what}</div>
+        <div>{problem.hint}</div>
+        <div class="mono">{problem.where}</div>
+        <button type="button" class="btn" onClick={retryTotals}>
+          Try again
+        </button>
+      </div>
+    );
+  if (!all.length)
+    return (
+      <div class="state">
+        {!ruleTotals.value ? (
+          "Reading what rules did"
+        ) : view.value.query ? (
+          <>
+            <span>
+              No rule, file or pass has <b>{short(view.value.query)}</b> in its name.
+            </span>
+            <button type="button" class="btn" onClick={() => go({ query: "" }, "replace")}>
+              Clear
+            </button>
+          </>
+        ) : (
+          "No rule has matched or declined."
+        )}
+      </div>
+    );
+  return (
+    <VirtualList
+      id="rules-list"
+      class="tree"
+      role="listbox"
+      label="Rules"
+      items={all}
+      keyOf={(c) => c.key}
+      lineHeight={LINE}
+      cursor={cursor.value}
+      reveal={chosen.value}
+      onCursor={(key) => (cursor.value = key)}
+      onKey={(e, c) => {
+        if ((e.key !== "Enter" && e.key !== " ") || !c) return;
+        e.preventDefault();
+        e.stopPropagation();
+        if (e.key === "Enter" && chosen.value === c.key) void showSteps(c);
+        else chosen.value = c.key;
+      }}
+      draw={(c, i) => <Line key={c.key} c={c} top={i * LINE} most={most} />}
+    />
+  );
+}
+
+function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
+  const on = chosen.value === c.key;
+  const known = counted.value;
+  return (
+    <div
+      id={`rules-list-${c.key}`}
+      role="option"
+      aria-selected={on}
+      class={["trow", on && "sel", cursor.value === c.key && "cur"].filter(Boolean).join(" ")}
+      style={{ top: `${top}px`, height: `${LINE}px` }}
+      onClick={() => {
+        cursor.value = c.key;
+        chosen.value = on ? null : c.key;
+      }}
+      onDblClick={() => void showSteps(c)}
+    >
+      <span class="el mono b" title={short(c.rule, 1000)}>
+        <Highlight text={short(c.rule)} query={view.value.query} />
+      </span>
+      <span class="el" onClick={(e) => e.stopPropagation()}>
+        {c.place ? <Place {...place(c.place)} /> : <span class="t3">unknown</span>}
+      </span>
+      <span class="el t2" title={short(c.passes.join(", "), 1000)}>
+        {short(c.pass)}
+      </span>
+      <span class="num r">{count(c.matches)}</span>
+      <span class="num r t2">{count(c.declines)}</span>
+      <span class="num r">{known ? signed(c.added, "+") : "…"}</span>
+      <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
+      <span class="num r t2">{c.matches ? micros(meanOf(c)) : ""}</span>
+      <span class="num r b">{micros(c.us)}</span>
+      <span class="bar" aria-hidden="true">
+        <i style={{ width: `${most ? (100 * c.us) / most : 0}%` }} />
+      </span>
+    </div>
+  );
+}
+
+const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : "0");
+
+/** The sum over all lines that are listed. */
+function Sums() {
+  const all = costs.value;
+  const sum = (of: (c: Cost) => number): number => all.reduce((n, c) => n + of(c), 0);
+  return (
+    <div class="sums num">
+      <span>
+        <b>{count(sum((c) => c.matches))}</b> matched
+      </span>
+      <span>
+        <b>{count(sum((c) => c.declines))}</b> declined
+      </span>
+      {counted.value && (
+        <span>
+          <b>+{count(sum((c) => c.added))}</b> and <b>−{count(sum((c) => c.removed))}</b> nodes
+        </span>
+      )}
+      <span>
+        <b>{micros(sum((c) => c.us))}</b> in matches
+      </span>
+    </div>
+  );
+}
+
+function Chosen() {
+  const cost = chosenCost.value;
+  const rule = cost ? rules.value.get(cost.id) : undefined;
+  if (!cost) return null;
+  return (
+    <aside class="rv-rule" data-region="Rule" aria-label={`Rule ${short(cost.rule)}`}>
+      <div class="ph">
+        <button type="button" class="btn sm pri" onClick={() => void showSteps(cost)}>
+          Show its steps
+        </button>
+        <span class="sp" />
+        <button
+          type="button"
+          class="btn sm ico quiet"
+          aria-label="Close the rule"
+          title="Close"
+          onClick={() => (chosen.value = null)}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+      <div class="scroll">
+        {rule ? (
+          <RuleText rule={rule} />
+        ) : (
+          <div class="state">This rule is not described in the trace.</div>
+        )}
+      </div>
+    </aside>
+  );
+}

@@ -1,0 +1,203 @@
+/** What is selected in the timeline: when, how long, how often, and the way to its graphs. */
+import type { ComponentChildren } from "preact";
+import { go } from "../../app/actions";
+import { bytes, count, micros, place, plural, short } from "../../app/format";
+import { rows, view } from "../../app/state";
+import { Clipped, Place } from "../../ui/Text";
+import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
+import { namePick, pickedName, type Picked } from "./pick";
+import { timeText } from "./scale";
+import { HUES, type Total } from "./spans";
+import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
+
+export function Selected() {
+  const p = picked.value;
+  const name = pickedName(view.value.pick);
+  const title = p?.name ?? name;
+  return (
+    <section class="tl-sel" data-region="Selection" aria-label="Selection">
+      <div class="ph">
+        <b class="el">{title === null ? "Nothing selected" : short(title, 200)}</b>
+        <span class="sp" />
+        {canOpen() && (
+          <button type="button" class="btn sm" title="Enter" onClick={openPicked}>
+            Open graphs
+          </button>
+        )}
+      </div>
+      <div class="scroll">
+        {p ? <Span p={p} /> : name !== null ? <Named name={name} /> : <Nothing />}
+        <Marks />
+      </div>
+    </section>
+  );
+}
+
+function Nothing() {
+  return (
+    <div class="state">
+      Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
+      spans.
+    </div>
+  );
+}
+
+type Line = [string, ComponentChildren];
+
+function Span({ p }: { p: Picked }) {
+  const d = timelineData.value!;
+  const track = d.tracks[p.track]!;
+  const length = p.span[1] - p.span[0];
+  const row = p.entry === null ? undefined : rowOf(p.entry);
+  const parent = row ? rows.value[row.parent] : undefined;
+  const kernel = p.entry === null ? kernelNamed(p.name) : undefined;
+  const lines: Line[] = [
+    ["Started", <span class="num">{timeText(p.span[0], Math.max(length / 100, 0.1))}</span>],
+    [p.open ? "So far" : "Lasted", <b class="num">{micros(length)}</b>],
+    [
+      p.entry === null ? "Device" : "Thread",
+      `${track.name}${track.pid ? `, pid ${track.pid}` : ""}`,
+    ],
+  ];
+  if (row) {
+    if (row.kind === "context") lines.push(["Passes", passes(row.row)]);
+    lines.push(["Matches", <span class="num">{count(row.steps)}</span>]);
+    lines.push(["Declines", <span class="num">{count(row.declines)}</span>]);
+    if (parent)
+      lines.push([
+        "Part of",
+        <button type="button" class="link el" onClick={() => go({ pick: `e${parent.id}` })}>
+          {short(parent.name)}
+        </button>,
+      ]);
+    if (row.caller) lines.push(["Called from", <Place {...place(row.caller)} />]);
+  }
+  if (p.failed) lines.push(["Status", <span class="cdel b">! failed</span>]);
+  if (p.entry === null) {
+    if (p.bytes)
+      lines.push([
+        "Moved",
+        <span class="num">
+          {bytes(p.bytes)}
+          {length > 0 && <span class="t3"> {bytes((p.bytes / length) * 1e6)}/s</span>}
+        </span>,
+      ]);
+    lines.push(...ofName(p.name, ["launch"]));
+    if (kernel)
+      lines.push([
+        "Compiled",
+        <button type="button" class="link" onClick={() => go({ pick: `e${kernel.id}` })}>
+          {plural(kernel.steps, "step")}
+        </button>,
+      ]);
+  }
+  return (
+    <>
+      <Facts lines={lines} />
+      <div class="row wrap g4 tl-acts">
+        <button type="button" class="btn sm" title="Z" onClick={zoomToPicked}>
+          Zoom to it
+        </button>
+        <button type="button" class="btn sm" title="Shift N" onClick={() => pickNext(-1)}>
+          Previous
+        </button>
+        <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
+          Next
+        </button>
+        <button type="button" class="btn sm quiet" onClick={() => go({ pick: namePick(p.name) })}>
+          All of this name
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Named({ name }: { name: string }) {
+  const kernel = kernelNamed(name);
+  return (
+    <>
+      <Facts lines={ofName(name, HUES)} />
+      <div class="row wrap g4 tl-acts">
+        <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
+          First in view
+        </button>
+        {kernel && (
+          <button type="button" class="btn sm" onClick={() => openRow(kernel)}>
+            Open its graphs
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Totals of a name over the whole run. */
+function ofName(name: string, hues: readonly string[]): Line[] {
+  const at = timelineData.value?.names.indexOf(name) ?? -1;
+  return inRun.value
+    .filter((t: Total) => t.name === at && hues.includes(HUES[t.hue]!))
+    .map((t: Total): Line => {
+      const what = HUES[t.hue] === "launch" ? "Launches" : `As ${HUES[t.hue]}`;
+      return [
+        what,
+        <span class="num">
+          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> together, mean{" "}
+          {micros(t.total / t.count)}, longest {micros(t.longest)}
+        </span>,
+      ];
+    });
+}
+
+function passes(row: number): string {
+  const inside = new Set([row]);
+  let ran = 0;
+  let idle = 0;
+  for (const r of rows.value) {
+    if (!inside.has(r.parent)) continue;
+    inside.add(r.row);
+    if (r.kind !== "rewrite") continue;
+    ran += 1;
+    if (!r.steps) idle += 1;
+  }
+  return `${count(ran)} ran, ${count(idle)} changed nothing`;
+}
+
+function Marks() {
+  const { marks } = view.value;
+  if (!marks.length) return null;
+  return (
+    <div class="sec">
+      <h3>
+        Marks
+        <span class="sp" />
+        <button type="button" class="link" onClick={() => go({ marks: [] }, "replace")}>
+          Clear
+        </button>
+      </h3>
+      <ul class="num">
+        {marks.map((t, i) => (
+          <li key={t}>
+            {timeText(t, 1)}
+            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the one before</span>}
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="btn sm" title="M" onClick={mark}>
+        Mark here
+      </button>
+    </div>
+  );
+}
+
+function Facts({ lines }: { lines: Line[] }) {
+  return (
+    <dl class="kv pad">
+      {lines.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{typeof value === "string" ? <Clipped text={value} /> : value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,32 @@
+/** From the timeline to the graphs: the pass, or the kernel of a launch. */
+import { announce, openContext, openRewrite, setPage } from "../../app/actions";
+import { rows } from "../../app/state";
+import type { Row } from "../../data/types";
+import { picked, timelineData } from "./store";
+import { pickedName } from "./pick";
+import { view } from "../../app/state";
+
+/** The row of a context or rewrite. */
+export const rowOf = (entry: number): Row | undefined => rows.value.find((r) => r.id === entry);
+
+/** The kernel of that name; of several, the first. */
+export const kernelNamed = (name: string): Row | undefined =>
+  rows.value.find((r) => r.label === "kernel" && r.name === name);
+
+/** Opens what is picked in the graphs. */
+export function openPicked(): void {
+  const p = picked.peek();
+  const name = pickedName(view.peek().pick);
+  if (p?.entry != null) openRow(rowOf(p.entry));
+  else if (p || name) openRow(kernelNamed(p?.name ?? name ?? ""));
+}
+
+export function openRow(row: Row | undefined): void {
+  if (!row) announce("The run has no pass for it");
+  else if (row.kind === "rewrite") openRewrite(row.id);
+  else if (openContext(row.row)) setPage("graphs");
+  else announce("Nothing was rewritten in it");
+}
+
+/** Whether there is anything picked that the graphs show. */
+export const canOpen = (): boolean => timelineData.value !== null && view.value.pick !== null;

@@ -1,0 +1,165 @@
+/** The timeline's data and what of it is shown. Fetches only while the view is open. */
+import { computed, effect, signal } from "@preact/signals";
+import { announce, data, go } from "../../app/actions";
+import { run, view } from "../../app/state";
+import { asProblem, isAbort } from "../../data/backend";
+import type { ApiProblem, TimelineData } from "../../data/types";
+import { arrange, type Part, type Shelf } from "./arrange";
+import { pickedName, pickOf, resolve } from "./pick";
+import { around, bounded, panned, shows, zoomed, type Stretch } from "./scale";
+import { above, lanesOf, totals, type SpanRow } from "./spans";
+
+export const timelineData = signal<TimelineData | null>(null);
+export const timelineError = signal<ApiProblem | null>(null);
+/** Which tracks are shown. */
+export const part = signal<Part | "all">("all");
+/** Tracks of devices that show a row per kernel. */
+export const opened = signal<ReadonlySet<number>>(new Set());
+/** Time under the pointer. */
+export const pointed = signal<number | null>(null);
+
+const POLL_MS = 2000;
+
+export const lanes = computed(() => (timelineData.value ? lanesOf(timelineData.value) : []));
+export const end = computed(() => Math.max(1, timelineData.value?.end ?? 1));
+export const shown = computed<Stretch>(() => bounded(view.value.time ?? [0, end.value], end.value));
+export const shelves = computed<readonly Shelf[]>(() =>
+  timelineData.value ? arrange(timelineData.value, lanes.value, part.value, opened.value) : [],
+);
+export const picked = computed(() =>
+  timelineData.value ? resolve(timelineData.value, view.value.pick) : null,
+);
+/** Index of the name that is picked, by itself or through a launch; -1 for none. */
+export const litName = computed(() => {
+  const name =
+    pickedName(view.value.pick) ?? (picked.value?.entry === null ? picked.value.name : null);
+  return name === null ? -1 : (timelineData.value?.names.indexOf(name) ?? -1);
+});
+
+/** All rows of spans that count once: not those that repeat a device's launches by kernel. */
+export const spanRows = computed<SpanRow[]>(() => lanes.value.flatMap((lane) => lane.rows));
+/** What everything that begins in view took, by name. */
+export const inView = computed(() => totals(spanRows.value, shown.value[0], shown.value[1]));
+/** The same for the whole run. */
+export const inRun = computed(() => totals(spanRows.value, 0, Infinity));
+
+let fetching: AbortController | null = null;
+
+/** Fetches when the view opens, and again while the run is live. */
+export function startTimeline(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let of = "";
+  effect(() => {
+    const now = run.value;
+    const open = view.value.page === "timeline";
+    clearTimeout(timer);
+    if (!now || !open) return;
+    if (of !== now.started + now.file) timelineData.value = null;
+    of = now.started + now.file;
+    if (!timelineData.peek()) void fetchTimeline();
+    else if (now.live) timer = setTimeout(() => void fetchTimeline(), POLL_MS);
+  });
+}
+
+export async function fetchTimeline(): Promise<void> {
+  fetching?.abort();
+  const mine = (fetching = new AbortController());
+  try {
+    const found = await data().timeline(mine.signal);
+    if (mine.signal.aborted) return;
+    timelineData.value = found;
+    timelineError.value = null;
+  } catch (thrown) {
+    if (!isAbort(thrown) && fetching === mine)
+      timelineError.value = asProblem(thrown, "api/timeline");
+  }
+}
+
+/** Shows a stretch of time; all of the run needs no place in the address. */
+export function show(stretch: Stretch): void {
+  const whole = stretch[0] <= 0 && stretch[1] >= end.peek();
+  go({ time: whole ? null : stretch }, "replace");
+}
+
+const middle = (): number => pointed.peek() ?? (shown.peek()[0] + shown.peek()[1]) / 2;
+
+export function zoom(factor: number, at = middle()): void {
+  show(zoomed(shown.peek(), factor, at, end.peek()));
+}
+
+/** Moves by a share of what is shown. */
+export function pan(share: number): void {
+  const [from, to] = shown.peek();
+  show(panned(shown.peek(), share * (to - from), end.peek()));
+}
+
+export function zoomToPicked(): void {
+  const p = picked.peek();
+  if (p) show(around(p.span, end.peek()));
+}
+
+export function pickItem(track: number, item: number): void {
+  const d = timelineData.peek();
+  if (!d) return;
+  go({ pick: pickOf(d, track, item) });
+  revealPicked();
+}
+
+function revealPicked(): void {
+  const p = picked.peek();
+  if (!p || shows(shown.peek(), p.span)) return;
+  const [from, to] = shown.peek();
+  const long = p.span[1] - p.span[0] > to - from;
+  if (long) return;
+  show(panned(shown.peek(), (p.span[0] + p.span[1]) / 2 - (from + to) / 2, end.peek()));
+}
+
+/** The next (or previous) span: of the picked name, or else of the row of the picked span. */
+export function pickNext(direction: 1 | -1): void {
+  const p = picked.peek();
+  const name = litName.peek();
+  const at = p ? p.span[0] : shown.peek()[0] - direction;
+  let best: { row: SpanRow; i: number } | null = null;
+  for (const row of spanRows.peek()) {
+    if (p && p.entry !== null && !(row.track === p.track && holds(row, p.span[0], p.name)))
+      continue;
+    for (
+      let i = direction > 0 ? above(row.start, at) : above(row.start, at) - 1;
+      ;
+      i += direction
+    ) {
+      if (i < 0 || i >= row.start.length) break;
+      if (row.start[i] === at && p) continue;
+      if (name >= 0 && row.name[i] !== name) continue;
+      const better = best === null || (row.start[i]! - best.row.start[best.i]!) * direction < 0;
+      if (better) best = { row, i };
+      break;
+    }
+  }
+  if (best) pickItem(best.row.track, best.row.item[best.i]!);
+  else announce(direction > 0 ? "Nothing later" : "Nothing earlier");
+}
+
+function holds(row: SpanRow, start: number, name: string): boolean {
+  const i = above(row.start, start) - 1;
+  const names = timelineData.peek()?.names;
+  return i >= 0 && row.start[i] === start && names?.[row.name[i]!] === name;
+}
+
+/** Puts a mark at the pointer, else at the start of what is picked; takes away one that is near. */
+export function mark(): void {
+  const at = pointed.peek() ?? picked.peek()?.span[0] ?? middle();
+  const near = (shown.peek()[1] - shown.peek()[0]) * 0.005;
+  const marks = view.peek().marks;
+  const kept = marks.filter((m) => Math.abs(m - at) > near);
+  go(
+    { marks: kept.length < marks.length ? kept : [...marks, at].sort((a, z) => a - z) },
+    "replace",
+  );
+}
+
+export function toggleOpened(track: number): void {
+  const next = new Set(opened.peek());
+  if (!next.delete(track)) next.add(track);
+  opened.value = next;
+}
