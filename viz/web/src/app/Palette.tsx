@@ -1,5 +1,5 @@
 /** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
 import { go, goStep, openContext, openRewrite } from "./actions";
@@ -18,7 +18,8 @@ export function Palette() {
   const groups = useMemo(() => search(entries, query), [query]);
   const flat = groups.flatMap((g) => g.entries);
   const chosen = Math.min(at, flat.length - 1);
-  useEffect(() => {
+  // Before anything else is typed: it belongs to the palette.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     input.current?.focus();
     return () => {
