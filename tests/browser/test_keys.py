@@ -56,6 +56,7 @@ def test_palette_finds_and_runs(open_page: Open, some_pass: Pass) -> None:
 def test_palette_goes_to_a_rule_and_closes_by_escape(open_page: Open, some_pass: Pass) -> None:
     rule = some_pass.rule(2)
     e = open_page(some_pass.at(1)).press("Control+k")
+    expect(e.page.get_by_role("combobox")).to_be_focused()
     e.page.keyboard.type(rule["name"])
     e.page.get_by_role("group", name="Rules").get_by_role("option").first.click()
     e.wait_address("rule", str(rule["id"]))
@@ -67,6 +68,7 @@ def test_palette_goes_to_a_rule_and_closes_by_escape(open_page: Open, some_pass:
 
 def test_palette_keeps_letters_to_itself(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2)).press("Control+k")
+    expect(e.page.get_by_role("combobox")).to_be_focused()
     e.page.keyboard.type("mdax")
     expect(e.page.get_by_role("combobox")).to_have_value("mdax")
     e.press("Escape")

@@ -17,6 +17,7 @@ def test_reload_restores_step_and_selection(open_page: Open, some_pass: Pass) ->
     e = open_page(some_pass.at(1)).press("ArrowRight", "ArrowRight", "g", "m")
     slot = str(some_pass.bundle["steps"][2]["result"])
     assert e.selected == slot
+    e.wait_address("m", "merged")
     e.page.reload()
     e.ready().at_step(3)
     assert e.address("s") == slot

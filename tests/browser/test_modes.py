@@ -51,14 +51,17 @@ def test_all_nodes_and_back(open_page: Open, some_pass: Pass) -> None:
 
 
 def test_zoom_and_fit(open_page: Open, some_pass: Pass) -> None:
-    e = open_page(some_pass.at(2)).press("+", "0")
+    e = open_page(some_pass.at(2))
     zoom = e.page.locator(".pf > span").last
-    before = zoom.inner_text()
-    assert before.endswith("%")
-    e.press("+", "+")
-    expect(zoom).not_to_have_text(before)
+    seen = [zoom.inner_text()]
+    for key in ("+", "0", "-"):
+        e.press(key)
+        expect(zoom).not_to_have_text(seen[-1])
+        seen.append(zoom.inner_text())
+    first, near, fit, far = (int(text.rstrip("%")) for text in seen)
+    assert near > first and far < fit < near
     e.press("0")
-    expect(zoom).to_have_text(before)
+    expect(zoom).to_have_text(f"{fit}%")
 
 
 def test_light_and_dark_follow_the_system_and_the_button(open_page: Open) -> None:
