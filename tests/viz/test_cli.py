@@ -122,7 +122,7 @@ def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_command_line_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in ([], ["dance"], ["show", "--port", "1"], ["query", "t.viz"]):
+    for arguments in (["dance"], ["show", "--port", "1"], ["query", "t.viz"]):
         with pytest.raises(SystemExit) as error:
             main(arguments)
         assert error.value.code == 2

@@ -65,7 +65,7 @@ def test_another_compiler(tmp_path: Path) -> None:
     )  # fmt: skip
     (artifact,) = made["artifacts"]
     assert artifact["lines"] == [[nodes["id"][2]]]
-    assert artifact["origins"] == [[nodes["id"][1]]]
+    assert artifact["origins"] == [[nodes["id"][0]]], "the constant, which also was a FOO"
     assert artifact["facts"] == [{"name": "size", "value": "3"}]
     store.close()
 
