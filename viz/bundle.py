@@ -16,9 +16,13 @@ from viz.slots import Delta, Slots
 from viz.steps import Events, read_steps
 from viz.tracefile import Rewrite, TraceFile
 
+MAX_STEPS: Final = 100_000
+"""Steps of one message."""
 MAX_CHANGES: Final = 1_000_000
-"""Changed slots of one rewrite."""
+"""Changed slots of one rewrite and their sources."""
 MAX_NODES: Final = 400_000
+MAX_TEXT: Final = 2000
+"""Longer names of ops, dtypes, files are cut; arguments are by `arg_text`."""
 
 Ids = Callable[[int], int]
 Place = Callable[[str], str]
@@ -29,7 +33,7 @@ def make_bundle(
 ) -> dict[str, Any]:
     """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
     whole run, `rule_id` its rules; `place` shortens "file:line"."""
-    events = read_steps(file, rewrite)
+    events = read_steps(file, rewrite, MAX_STEPS)
     replay = _Replay(file, rewrite, events)
     table = _Table(file, facts, global_id, place)
     initial = replay.initial
@@ -81,7 +85,8 @@ class _Replay:
         self.initial: list[tuple[int, int, list[int]]] = []
         self.steps: list[tuple[int, int, Delta]] = []
         self.slots: Slots | None = None
-        self._total = len(events.steps)
+        count = len(events.steps)
+        self._total = max(count + 1, rewrite.matches) if events.more else count
         self._large = False
         known = 0 < rewrite.sink <= file.nodes.count
         self._large = known and len(file.nodes.reachable(rewrite.sink)) > MAX_NODES
@@ -103,8 +108,9 @@ class _Replay:
                 slots.rebuild(old, new)
             if i == self._total - 1 and 0 < rewrite.result <= file.nodes.count:
                 slots.settle(rewrite.result)
-            changes += slots.touched
-            self.steps.append((slot, slots.standing_for(slot), slots.take()))
+            delta = slots.take()
+            changes += len(delta.drop) + sum(1 + len(src) for _, _, src in delta.set)
+            self.steps.append((slot, slots.standing_for(slot), delta))
             if changes > MAX_CHANGES:
                 break
         return slots
@@ -127,9 +133,14 @@ class _Replay:
         if self._large:
             said.append(f"The graph has more than {MAX_NODES:,} nodes and is not shown.")
         elif len(self.steps) < self._total:
+            why = (
+                f"change more than {MAX_CHANGES:,} nodes and sources"
+                if len(self.steps) < len(self.events.steps)
+                else "are as many as the page shows of one pass"
+            )
             said.append(
                 f"Steps {len(self.steps) + 1:,} to {self._total:,} are left out: the steps before "
-                f"change more than {MAX_CHANGES:,} nodes."
+                f"{why}."
             )
         if self.events.lost:
             said.append(f"{self.events.lost:,} events are damaged and left out.")
@@ -205,9 +216,15 @@ class _Table:
             at = places.get(string)
             if at is None:
                 at = places[string] = len(table)
-                table.append(show(self._file.text(string)))
+                table.append(_cut(show(self._file.text(string))))
             indices.append(at)
         return table, indices
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_TEXT + 100:  # leaves alone what `arg_text` has cut
+        return text
+    return f"{text[:MAX_TEXT]}... ({len(text) - MAX_TEXT} more)"
 
 
 def _tabulate(texts: list[str]) -> tuple[list[str], list[int]]:

@@ -21,6 +21,9 @@ from viz import schema
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
 """What reading a damaged file raises; SQLite's own messages may not be valid text."""
 
+LARGE: Final = 1 << 20
+"""Smaller files may take no blocks of the disk at all."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -139,8 +142,15 @@ class Database:
                 hint="traces are made by VIZ=1 python program.py",
             )
         page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
-        if path.stat().st_size < pages * (page if page > 1 else 65536):
+        status = path.stat()
+        if status.st_size < pages * (page if page > 1 else 65536):
             self.problem("this trace is cut off")
+        stored = getattr(status, "st_blocks", status.st_size) * 512  # counted on POSIX only
+        if status.st_size > LARGE and stored < status.st_size / 2:
+            self.problem(
+                "parts of this file hold nothing",
+                "it was not copied as a whole; what it holds is shown",
+            )
         url = f"file:{quote(str(path.absolute()))}?mode=ro"
         # The second form is for a folder where the log of a killed run cannot be indexed; the third
         # reads a file that is shorter than it says.

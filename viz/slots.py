@@ -121,11 +121,6 @@ class Slots:
         self._replaced.clear()
         return delta
 
-    @property
-    def touched(self) -> int:
-        """How many slots the next `take` will look at."""
-        return len(self._was)
-
     # one slot
 
     def _become(self, slot: int, node: int) -> None:

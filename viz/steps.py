@@ -34,10 +34,12 @@ class Events:
     declines: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
     lost: int = 0
     """Events with numbers that lead nowhere."""
+    more: bool = False
+    """There are further matches, which were not read."""
 
 
-def read_steps(file: TraceFile, rewrite: Rewrite) -> Events:
-    """The events of `rewrite`, in engine order."""
+def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> Events:
+    """The events of `rewrite`, in engine order; of its first `most` matches."""
     made = Events()
     count = file.nodes.count
     names: dict[int, list[str]] = {}
@@ -57,6 +59,9 @@ def read_steps(file: TraceFile, rewrite: Rewrite) -> Events:
                 if not (0 < before <= count and 0 < after <= count):
                     made.lost += 1
                     continue
+                if most is not None and len(made.steps) >= most:
+                    made.more = True
+                    return made
                 if signature not in names:
                     names[signature] = file.names(signature)
                 bound = arrays.binds[arrays.bind_start[row] : arrays.bind_start[row + 1]].tolist()

@@ -116,14 +116,18 @@ class Synthesis:
                 writer.rebuild(step, node, current)
             wanted = matches * (i + 1) // len(nodes)
             while done < wanted:
-                current, sources = self._match(step, graph.op[i], current, sources)
+                shared = i < len(nodes) - 1 and done + 1 == wanted
+                current, sources = self._match(step, graph.op[i], current, sources, shared)
                 done += 1
             now.append(current)
         writer.rewrite_end(step, now[-1], nodes=len(nodes))
         return now[-1]
 
-    def _match(self, step: int, op: str, node: int, sources: list[int]) -> tuple[int, list[int]]:
-        """One made-up match at a node: what takes its place, and the sources of that."""
+    def _match(
+        self, step: int, op: str, node: int, sources: list[int], shared: bool
+    ) -> tuple[int, list[int]]:
+        """One made-up match at a node: what takes its place, and the sources of that. With
+        `shared` it may be a node that others have too; an engine never matches that once more."""
         self._serial += 1
         label = f"s{self._serial}"
         kind = self._choose.choices(("swap", "expand", "forward", "fold"), (60, 25, 10, 5))[0]
@@ -132,9 +136,9 @@ class Synthesis:
             inner = self._node("MUL", [sources[0], self._constant()], label)
             new = [inner, *sources[1:]]
             after = self._node(op, new, label)
-        elif kind == "forward" and len(sources) == 1:
+        elif kind == "forward" and shared and len(sources) == 1:
             after, new = sources[0], []
-        elif kind == "fold" and not sources:
+        elif kind == "fold" and shared and not sources:
             after = self._constant()
         else:
             kind = "swap"
