@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 
 from tests.browser.served import ROOT, Process, record, serve
 from tests.browser_setup import find_browser
 
 IMAGES: Final = ROOT / "docs" / "images"
-SIZE: Final = {"width": 1920, "height": 1080}
+SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 Array = np.ndarray[Any, np.dtype[Any]]
 _CHUNK: Final = struct.Struct(">I")

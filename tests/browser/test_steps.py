@@ -20,7 +20,8 @@ ROOMY = {"width": 2400, "height": 1500}
 def survivors(some_pass: Pass, first: int, last: int) -> set[str]:
     """Slots that are in the graph in all states from `first` to `last`."""
     bundle = some_pass.bundle
-    present, lost = set(bundle["initial"]["slot"]), set[int]()
+    present, lost = set[int](bundle["initial"]["slot"]), set[int]()
+    start = set(present)
     for k, step in enumerate(bundle["steps"][:last], start=1):
         present |= {slot for slot, _, _ in step["set"]}
         present -= set(step["drop"])
