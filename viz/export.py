@@ -12,13 +12,12 @@ import gzip
 import hashlib
 import json
 import re
-import secrets
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from core.errors import ServerError
-from viz.server.page import page_file, with_nonce
+from viz.server.page import page_file
 from viz.store import Store
 from viz.timeline import only
 
@@ -182,15 +181,14 @@ def _shell() -> _Shell:
         )
     script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
     script = script.replace("<!--", "<\\!--")
-    once = secrets.token_urlsafe(16)
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)} 'nonce-{once}'; "
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
     )
     html = re.sub(r"\s*<script\b[^>]*src=[^>]*></script>", "", html)
     html = re.sub(r"\s*<link\b[^>]*rel=\"(?:stylesheet|modulepreload)\"[^>]*>", "", html)
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
-    html = with_nonce(html, once).replace("<head>", f"<head>\n    {meta}", 1)
+    html = html.replace("<head>", f"<head>\n    {meta}", 1)
     html = html.replace("</head>", f"<style>{style}</style>\n  </head>", 1)
     before, end, after = html.rpartition("</body>")
     return _Shell(before, f'<script type="module">{script}</script>\n  {end}{after}')

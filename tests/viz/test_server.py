@@ -113,7 +113,7 @@ def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -
     for answer in answers:
         policy = answer.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; script-src 'self';")
-        for danger in ("unsafe-inline", "unsafe-eval", "*", "http:", "https:"):
+        for danger in ("unsafe-inline", "unsafe-eval", "nonce", "*", "http:", "https:"):
             assert danger not in policy
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert answer.headers["X-Frame-Options"] == "DENY"
@@ -123,14 +123,7 @@ def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -
 
 
 def test_the_page(client: FlaskClient) -> None:
-    first, second = client.get("/"), client.get("/")
-    nonces = []
-    for answer in (first, second):
-        html = answer.get_data(as_text=True)
-        nonce = html.split('name="csp-nonce" content="')[1].split('"')[0]
-        assert f"'nonce-{nonce}'" in answer.headers["Content-Security-Policy"]
-        nonces.append(nonce)
-    assert nonces[0] != nonces[1]
+    assert client.get("/").content_type.startswith("text/html")
     assert client.get("/app.js").content_type.startswith("text/javascript")
     assert client.get("/app.css").content_type.startswith("text/css")
 

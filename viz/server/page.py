@@ -11,7 +11,6 @@ from typing import Final
 from flask import Blueprint, Response
 
 from viz.server.answers import problem
-from viz.server.security import nonce
 
 DIST: Final = Path(__file__).resolve().parents[1] / "web" / "dist"
 FILES: Final = {
@@ -31,11 +30,6 @@ def page_file(name: str) -> bytes | None:
         return None
 
 
-def with_nonce(html: str, value: str) -> str:
-    """The page with the nonce of its style sheets where its script finds it."""
-    return html.replace("<head>", f'<head>\n    <meta name="csp-nonce" content="{value}" />', 1)
-
-
 @page.get("/")
 def index() -> Response:
     """The page."""
@@ -47,7 +41,7 @@ def index() -> Response:
             "viz/web/dist",
             "in a checkout, run: npm --prefix viz/web ci && npm --prefix viz/web run build",
         )
-    return Response(with_nonce(html.decode(), nonce()), content_type=FILES["index.html"])
+    return Response(html, content_type=FILES["index.html"])
 
 
 @page.get("/<name>")

@@ -8,11 +8,10 @@ anything that is not its own. Never logs the token.
 from __future__ import annotations
 
 import hmac
-import secrets
 from dataclasses import dataclass, field
 from typing import Final
 
-from flask import Flask, Request, Response, g, redirect, request
+from flask import Flask, Request, Response, redirect, request
 
 from viz.server.listen import new_token
 
@@ -64,22 +63,14 @@ class Guard:
         return sent is not None and hmac.compare_digest(sent.encode(), self.token.encode())
 
 
-def nonce() -> str:
-    """The nonce of this answer, for the style sheet that the source panes make as they run."""
-    if "nonce" not in g:
-        g.nonce = secrets.token_urlsafe(16)
-    return str(g.nonce)
-
-
 def _forbidden() -> Response:
     return Response("forbidden", 403, content_type="text/plain")
 
 
 def _add_headers(response: Response) -> Response:
-    style = f" 'nonce-{g.nonce}'" if "nonce" in g else ""
     policy = (
         "default-src 'none'; script-src 'self'; "
-        f"style-src 'self'{style}; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+        "style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
         "worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     for name, value in (
