@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
 import type { RecentTrace } from "../data/types";
 import { data, reportProblem } from "./actions";
+import { ago } from "./ago";
 import { bytes, plural, short } from "./format";
 import { retryNow } from "./live";
 
@@ -40,19 +41,4 @@ export function Recent() {
       </table>
     </section>
   );
-}
-
-const STEPS = [
-  [86_400, "day"],
-  [3600, "hour"],
-  [60, "minute"],
-] as const;
-
-/** "12 minutes ago" for an ISO time; "" for anything else. */
-export function ago(started: string, now = Date.now()): string {
-  const seconds = (now - Date.parse(started)) / 1000;
-  if (Number.isNaN(seconds)) return "";
-  for (const [size, unit] of STEPS)
-    if (seconds >= size) return `${plural(Math.floor(seconds / size), unit)} ago`;
-  return "just now";
 }

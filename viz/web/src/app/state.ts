@@ -54,13 +54,16 @@ export const stepCount = computed(() => bundle.value?.steps.length ?? 0);
 
 /** The current step, always within the loaded pass. */
 export const step = computed(() => {
-  const asked = preview.value ?? view.value.step ?? firstStep(bundle.value);
+  const asked = preview.value ?? view.value.step ?? firstStep(bundle.value, view.value.rule);
   return Math.max(0, Math.min(asked, stepCount.value));
 });
 
-/** What a pass opens with: its error, or its first change, or its input graph. */
-export function firstStep(b: Bundle | null): number {
+/** What a pass opens with: the first match of the rule that is filtered to, or its error, or its
+ * first change, or its input graph. */
+export function firstStep(b: Bundle | null, rule: number | null = null): number {
   if (!b) return 0;
+  const match = rule === null ? -1 : b.steps.findIndex((s) => s.rule === rule);
+  if (match >= 0) return match + 1;
   if (b.error) return Math.min(b.error.step, b.steps.length);
   return Math.min(1, b.steps.length);
 }

@@ -4,13 +4,11 @@ import { data } from "../../app/actions";
 import { bundle, rows, run, sides, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { nodeHistory, type History, type Lineages } from "../../data/lineage";
-import { ancestry } from "../../data/rows";
-import type { ApiProblem, Lineage, Row } from "../../data/types";
+import { scopeRow } from "./scope";
+import type { ApiProblem, Lineage } from "../../data/types";
 
 const POLL_MS = 30;
 const KEPT = 6;
-/** Contexts of further processes stand in rows whose ids are multiples of this. */
-const PROCESS = 1_000_000_000;
 
 const lineages = signal<Lineages>(new Map());
 /** The scope that is being read, and how much of it has been. */
@@ -18,14 +16,6 @@ export const reading = signal<{ scope: number; progress: number } | null>(null);
 export const historyError = signal<ApiProblem | null>(null);
 /** The reader gave up on this scope. */
 const cancelled = signal<number | null>(null);
-
-/** The context (or lone rewrite) whose lineage a rewrite belongs to. */
-export function scopeOf(all: readonly Row[], row: Row): number {
-  const path = ancestry(all, row.row).filter((r) => r.id % PROCESS !== 0);
-  const contexts = path.filter((r) => r.kind === "context");
-  const named = contexts.find((r) => r.label === "schedule" || r.label === "kernel");
-  return (named ?? contexts.at(-1) ?? path.at(-1) ?? row).id;
-}
 
 /** Trace-wide id of the selected node; null for none. */
 export const selectedNode = computed<number | null>(() => {
@@ -41,7 +31,7 @@ export const selectedNode = computed<number | null>(() => {
 const scope = computed<number | null>(() => {
   const b = bundle.value;
   const row = b && rows.value.find((r) => r.kind === "rewrite" && r.id === b.rewrite);
-  return row ? scopeOf(rows.value, row) : null;
+  return row ? scopeRow(rows.value, row) : null;
 });
 
 /** The history of the selected node, as far as its lineages are here. */

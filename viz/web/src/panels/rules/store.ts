@@ -1,6 +1,6 @@
 /** What rules did and cost: fetched while the view is open, asked on until all nodes are counted. */
 import { computed, effect, signal } from "@preact/signals";
-import { announce, data, go, openRewrite } from "../../app/actions";
+import { announce, data, go } from "../../app/actions";
 import { rows, rules, run, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import type { ApiProblem, RuleTotals } from "../../data/types";
@@ -86,6 +86,6 @@ export async function showSteps(cost: Cost): Promise<void> {
     announce(`${cost.rule} changed nothing`);
     return;
   }
-  openRewrite(target.id);
-  go({ rule: cost.id, page: "graphs" }, "replace");
+  const change = { page: "graphs", rewrite: target.id, rule: cost.id, op: null } as const;
+  go({ ...change, step: null, slot: null, uid: null, node: null, tab: "step" }, "push");
 }

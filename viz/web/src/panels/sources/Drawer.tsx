@@ -185,8 +185,10 @@ function Sources() {
   if (!currentKernel.value)
     return (
       <div class="state">
-        Sources belong to kernels; this pass does not belong to one. Press <kbd>{"}"}</kbd> for the
-        next kernel.
+        <span>
+          Sources belong to kernels; this pass does not belong to one. Press <kbd>{"}"}</kbd> for
+          the next kernel.
+        </span>
       </div>
     );
   if (problem)

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { data } from "../../app/actions";
 import { baseName, bytes, count, short } from "../../app/format";
 import { retryNow } from "../../app/live";
-import { bundle, connection, fatal, overlay, run } from "../../app/state";
+import { bundle, connection, fatal, overlay, run, view } from "../../app/state";
 import { stats } from "../../app/stage";
 
 export function StatusBar() {
@@ -24,13 +24,13 @@ export function StatusBar() {
           </span>
         </>
       )}
-      {s && bundle.value && (
+      {s && bundle.value && view.value.page === "graphs" && (
         <span class="wide num">
           layout {Math.round(s.layoutMs)} ms, frame {Math.max(0, s.frameMs).toFixed(1)} ms
         </span>
       )}
       <span class="sp" />
-      {bundle.value && <Hints />}
+      {bundle.value && view.value.page === "graphs" && <Hints />}
       <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
         <kbd>?</kbd> keys
       </button>

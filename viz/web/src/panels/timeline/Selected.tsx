@@ -36,8 +36,10 @@ export function Selected() {
 function Nothing() {
   return (
     <div class="state">
-      Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
-      spans.
+      <span>
+        Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
+        spans.
+      </span>
     </div>
   );
 }

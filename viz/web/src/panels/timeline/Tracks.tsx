@@ -53,9 +53,10 @@ export function Tracks() {
   );
 
   useEffect(() => {
-    const watch = new ResizeObserver(() =>
-      setSize({ width: area.current!.clientWidth, height: scroller.current!.clientHeight }),
-    );
+    const watch = new ResizeObserver(() => {
+      if (!area.current || !scroller.current) return;
+      setSize({ width: area.current.clientWidth, height: scroller.current.clientHeight });
+    });
     watch.observe(scroller.current!);
     return () => watch.disconnect();
   }, []);

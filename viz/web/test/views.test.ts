@@ -1,0 +1,364 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { nodeHistory, type Lineages } from "../src/data/lineage";
+import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
+import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
+import { foldHistory, standing } from "../src/panels/inspector/folded";
+import { scopeRow } from "../src/panels/inspector/scope";
+import { listRules, meanOf } from "../src/panels/rules/costs";
+import { factText } from "../src/panels/sources/facts";
+import { arrange } from "../src/panels/timeline/arrange";
+import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/panels/timeline/pick";
+import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
+import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
+import { nextOrder, sorted } from "../src/ui/SortHead";
+import { ago } from "../src/app/ago";
+import { recordedText } from "../src/app/recorded";
+import { slotOfNode } from "../src/app/slots";
+import { Timeline } from "../src/model/timeline";
+import { bundleFor, rows, rules } from "./dev/fixture";
+import { random } from "./dev/maker";
+
+interface Shared {
+  timeline: TimelineData;
+  events: { traceEvents: TraceEvent[]; displayTimeUnit: string };
+  lineages: Record<string, Lineage>;
+  scopes: { tidy: number; lower: number };
+  rewrites: { tidy: number; lower: number };
+  back: { rows: unknown[] };
+  forward: { rows: unknown[] };
+}
+
+/** What tests/viz/test_views.py makes: the commands and the page must say the same. */
+const shared = JSON.parse(
+  readFileSync(new URL("./data/views.json", import.meta.url), "utf8"),
+) as Shared;
+
+const SEED = 7;
+
+/** Many spans of one thread and level, some of no length. */
+function crowd(n: number): { data: TimelineData; row: SpanRow } {
+  const rnd = random(SEED);
+  const track: ThreadTrack = {
+    kind: "thread",
+    name: "main thread",
+    process: 0,
+    pid: 1,
+    thread: 1,
+    start: [],
+    level: [],
+    us: [],
+    names: [],
+    kinds: [],
+    id: [],
+    steps: [],
+    failed: [],
+  };
+  let at = 0;
+  let last = 0;
+  for (let i = 0; i < n; i++) {
+    at += Math.floor(rnd() * 40);
+    const us = rnd() < 0.2 ? 0 : Math.floor(rnd() * 30);
+    track.start.push(at - last);
+    last = at;
+    track.level.push(0);
+    track.us.push(us);
+    track.names.push(i % 5);
+    track.kinds.push(2);
+    track.id.push(i + 1);
+    track.steps.push(1);
+    at += us;
+  }
+  const data: TimelineData = {
+    version: 1,
+    end: at,
+    names: ["a", "b", "c", "d", "e"],
+    tracks: [track],
+    truncated: null,
+  };
+  return { data, row: lanesOf(data)[0]!.rows[0]! };
+}
+
+describe("trace events", () => {
+  it("are those of the command", () => {
+    expect(traceEvents(shared.timeline, "a.py")).toEqual(shared.events);
+  });
+
+  it("are in the format that Perfetto reads", () => {
+    const { data } = crowd(100);
+    const made = JSON.parse(JSON.stringify(traceEvents(data, "x"))) as typeof shared.events;
+    expect(made.displayTimeUnit).toBe("ms");
+    for (const e of [...made.traceEvents, ...shared.events.traceEvents]) {
+      expect(["X", "B", "C", "M"]).toContain(e.ph);
+      expect(typeof e.name).toBe("string");
+      expect(Number.isInteger(e.pid)).toBe(true);
+      if (e.ph === "M") continue;
+      expect(e.ts).toBeGreaterThanOrEqual(0);
+      if (e.ph === "X") expect(e.dur).toBeGreaterThanOrEqual(0);
+      if (e.ph !== "C") expect(Number.isInteger(e.tid)).toBe(true);
+    }
+    const spans = made.traceEvents.filter((e) => e.ph === "X");
+    expect(spans).toHaveLength(100);
+    const total = (events: TraceEvent[]): number => events.reduce((n, e) => n + (e.dur ?? 0), 0);
+    expect(total(spans)).toBe((data.tracks[0] as ThreadTrack).us.reduce((a, b) => a + b, 0));
+  });
+});
+
+describe("spans of a timeline", () => {
+  it("show every span at every zoom, on no more pieces than pixels", () => {
+    const { data, row } = crowd(20_000);
+    for (const [from, to, width] of [
+      [0, data.end, 900],
+      [0, data.end / 50, 1400],
+      [data.end / 3, data.end / 3 + 400, 700],
+    ] as const) {
+      const seen = new Set<number>();
+      let made = 0;
+      let right = -1;
+      pieces(row, from, to, width, (x0, x1, first, last, share) => {
+        made += 1;
+        expect(x0).toBeGreaterThanOrEqual(0);
+        expect(x1).toBeLessThanOrEqual(width + 1);
+        expect(x0).toBeGreaterThanOrEqual(right - 2);
+        expect(share).toBeGreaterThanOrEqual(0);
+        expect(share).toBeLessThanOrEqual(1);
+        right = x0;
+        for (let i = first; i <= last; i++) seen.add(i);
+      });
+      expect(made).toBeLessThanOrEqual(width + 2);
+      for (let i = 0; i < row.start.length; i++)
+        expect(seen.has(i), `seed ${SEED}, span ${i}`).toBe(
+          row.end[i]! >= from && row.start[i]! <= to,
+        );
+    }
+  });
+
+  it("draw half a million spans in the time of a frame", () => {
+    const { data, row } = crowd(500_000);
+    const began = performance.now();
+    for (let i = 0; i < 20; i++) pieces(row, 0, data.end, 1600, () => undefined);
+    expect((performance.now() - began) / 20).toBeLessThan(16);
+  });
+
+  it("are found by a click, and near one", () => {
+    const { row } = crowd(500);
+    for (let i = 0; i < 500; i++) {
+      const middle = (row.start[i]! + row.end[i]!) / 2;
+      expect(row.start[spanAt(row, middle, 0)]).toBeLessThanOrEqual(middle);
+    }
+    expect(spanAt(row, -100, 5)).toBe(-1);
+    expect(spanAt(row, row.start[0]! - 3, 5)).toBe(0);
+    expect(above(row.start, -1)).toBe(0);
+  });
+
+  it("add up by name over what begins in view", () => {
+    const { data, row } = crowd(1000);
+    const all = totals([row], 0, data.end);
+    expect(all.map((t) => t.count).reduce((a, b) => a + b)).toBe(1000);
+    expect(all.reduce((n, t) => n + t.total, 0)).toBe(row.busy[1000]);
+    const [first] = totals([row], row.start[3]!, row.start[3]!);
+    expect(first!.count).toBeGreaterThan(0);
+  });
+
+  it("stand in labelled tracks, launches by kernel when opened", () => {
+    const lanes = lanesOf(shared.timeline);
+    const closed = arrange(shared.timeline, lanes, "all", new Set());
+    expect(closed.map((s) => s.label)).toEqual([
+      "Main thread",
+      "thread 2",
+      "CPU",
+      "GPU",
+      "CPU memory",
+    ]);
+    for (const [i, s] of closed.entries())
+      if (i) expect(s.top).toBe(closed[i - 1]!.top + closed[i - 1]!.height);
+    const opened = arrange(shared.timeline, lanes, "run", new Set([2]));
+    expect(opened.map((s) => [s.label, s.note])).toEqual([
+      ["CPU", "2 launches"],
+      ["kernel a", "4.50 µs, 2×"],
+      ["GPU", "1 launch"],
+    ]);
+    const schedule = arrange(shared.timeline, lanes, "schedule", new Set());
+    expect(schedule).toHaveLength(1);
+    expect(schedule[0]!.rows.map((r) => r.row.start.length)).toEqual([1, 1]);
+    expect(closed.at(-1)!.memory!.peak).toBe(1024);
+  });
+
+  it("are named in an address and found again", () => {
+    const d = shared.timeline;
+    expect(resolve(d, entryPick(shared.rewrites.tidy))).toMatchObject({
+      name: "tidy",
+      hue: "pass",
+      span: [150, 200],
+      steps: 1,
+    });
+    expect(resolve(d, launchPick(2, 1))).toMatchObject({
+      span: [420, 422],
+      bytes: 64,
+      entry: null,
+    });
+    expect(resolve(d, entryPick(5))).toMatchObject({ open: true, span: [290, 500] });
+    for (const bad of [null, "e999", "l9.0", "l2.99", "l4.0", "zz"])
+      expect(resolve(d, bad)).toBeNull();
+    expect(pickedName(namePick("r_32: x"))).toBe("r_32: x");
+  });
+});
+
+describe("time scale", () => {
+  it("zooms around the pointer and stays in the run", () => {
+    const [from, to] = zoomed([0, 1000], 2, 250, 1000);
+    expect((250 - from) / (to - from)).toBeCloseTo(0.25);
+    expect(to - from).toBeCloseTo(500);
+    expect(panned([0, 100], -50, 1000)).toEqual([0, 100]);
+    expect(panned([900, 1000], 50, 1000)).toEqual([900, 1000]);
+    expect(bounded([5, 5], 1000)[1]).toBeGreaterThan(5);
+    expect(zoomed([0, 1000], 0.1, 10, 1000)).toEqual([0, 1000]);
+    const shown = around([400, 500], 1000);
+    expect(shown[0]).toBeLessThan(400);
+    expect(shown[1]).toBeGreaterThan(500);
+  });
+
+  it("has round ticks, and times as precise as these", () => {
+    expect(ticks([0, 1000], 1000, 100)).toEqual([
+      0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000,
+    ]);
+    expect(ticks([0.1, 0.9], 500, 100).length).toBeGreaterThan(2);
+    expect(timeText(1_240_000, 10_000)).toBe("1.24 s");
+    expect(timeText(620_000, 20_000)).toBe("620 ms");
+    expect(timeText(2.5, 0.1)).toBe("2.5 µs");
+  });
+});
+
+describe("history across passes", () => {
+  const all: Lineages = new Map(Object.entries(shared.lineages).map(([k, v]) => [Number(k), v]));
+
+  it("is that of the server, back and forth", () => {
+    const { scopes, rewrites } = shared;
+    const back = nodeHistory(all, scopes.lower, rewrites.lower, 1);
+    expect(back!.rows).toEqual(shared.back.rows);
+    const forward = nodeHistory(all, scopes.tidy, rewrites.tidy, 3);
+    expect(forward!.rows).toEqual(shared.forward.rows);
+    expect(forward!.needs).toBeNull();
+  });
+
+  it("asks for what it lacks and goes on without what cannot be had", () => {
+    const { scopes, rewrites } = shared;
+    const own = new Map([[scopes.lower, all.get(scopes.lower)!]]);
+    expect(nodeHistory(own, scopes.lower, rewrites.lower, 1)!.needs).toBe(scopes.tidy);
+    const without: Lineages = new Map([...own, [scopes.tidy, null]]);
+    expect(nodeHistory(without, scopes.lower, rewrites.lower, 1)!.needs).toBeNull();
+    expect(nodeHistory(new Map(), 1, 1, 1)).toBeNull();
+    expect(nodeHistory(all, scopes.tidy, rewrites.tidy, 77)!.rows).toEqual([]);
+  });
+
+  it("folds neighbouring rebuilds and says where the reader stands", () => {
+    const row = (kind: "input" | "became" | "rebuilt", rewrite: number, step: number) => ({
+      kind,
+      rewrite,
+      step,
+      rule: -1,
+      node: step,
+      op: "ADD",
+      line: "",
+    });
+    const folded = foldHistory([
+      row("input", 1, 0),
+      row("rebuilt", 1, 2),
+      row("rebuilt", 1, 3),
+      row("rebuilt", 2, 1),
+      row("became", 2, 5),
+    ]);
+    expect(folded.map((f) => f.rebuilds)).toEqual([0, 2, 1, 0]);
+    expect(standing(folded, 2, 4, (r) => r)).toBe(2);
+    expect(standing(folded, 1, 0, (r) => r)).toBe(0);
+  });
+
+  it("belongs to the innermost schedule or kernel", () => {
+    for (const row of rows.filter((r) => r.kind === "rewrite")) {
+      const scope = rows.find((r) => r.id === scopeRow(rows, row) && r.kind === "context");
+      expect(["schedule", "kernel"]).toContain(scope?.label);
+    }
+  });
+
+  it("finds the slot of a node", () => {
+    const pass = rows.find((r) => r.kind === "rewrite" && r.steps > 3)!;
+    const b = bundleFor(pass.id, pass);
+    const t = new Timeline(b);
+    const { slot, node } = b.initial;
+    for (const [i, s] of slot.entries())
+      expect(t.versionAt(slotOfNode(t, b.nodes.id[node[i]!]!, 0)!, 0)).toBe(t.versionAt(s, 0));
+    expect(slotOfNode(t, 1e9, 0)).toBeNull();
+  });
+});
+
+describe("rules by cost", () => {
+  const totalsOf = (...rows: RuleTotals["rows"]): RuleTotals => ({ rows, counted: 1, steps: 1 });
+  const line = (id: number, pass: string, us: number): RuleTotals["rows"][number] => ({
+    id,
+    pass,
+    rule: `rule_${id}`,
+    matches: 2,
+    declines: 1,
+    us,
+    added: 3,
+    removed: 4,
+  });
+  const totals = totalsOf(line(0, "fold", 10), line(0, "lower", 5), line(1, "fold", 8));
+
+  it("are joined over passes, or kept apart", () => {
+    const known = new Map(rules.map((r) => [r.id, r]));
+    const joined = listRules(totals, known, false, "");
+    expect(joined.map((c) => [c.rule, c.pass, c.matches, c.us, c.added])).toEqual([
+      ["rule_0", "2 passes", 4, 15, 6],
+      ["rule_1", "fold", 2, 8, 3],
+    ]);
+    expect(meanOf(joined[0]!)).toBe(3.75);
+    expect(listRules(totals, known, true, "")).toHaveLength(3);
+    expect(listRules(totals, known, true, "LOWER").map((c) => c.key)).toEqual(["0.lower"]);
+    expect(listRules(totals, known, false, "nothing like it")).toEqual([]);
+  });
+
+  it("sort by any column, both ways, and keep ties in order", () => {
+    const columns = [
+      { key: "n", name: "N", value: (x: { n: number; t: string }) => x.n },
+      { key: "t", name: "T", value: (x: { n: number; t: string }) => x.t },
+    ];
+    const items = [
+      { n: 2, t: "b" },
+      { n: 1, t: "c" },
+      { n: 2, t: "a" },
+    ];
+    expect(sorted(items, columns, "-n").map((x) => x.t)).toEqual(["b", "a", "c"]);
+    expect(sorted(items, columns, "t").map((x) => x.t)).toEqual(["a", "b", "c"]);
+    expect(sorted(items, columns, "nope")).toBe(items);
+    expect(nextOrder("-us", "us", true)).toBe("us");
+    expect(nextOrder("-us", "rule", false)).toBe("rule");
+  });
+});
+
+describe("small texts", () => {
+  it("of compilers read like sentences", () => {
+    const fact = (name: string, value: string): string => factText({ name, value });
+    expect(fact("registers", "24")).toBe("24 registers");
+    expect(fact("registers", "1")).toBe("1 register");
+    expect(fact("vgprs", "24")).toBe("24 VGPRs");
+    expect(fact("spill stores", "0")).toBe("0 spill stores");
+    expect(fact("occupancy", "100%")).toBe("100% occupancy");
+    expect(fact("occupancy", "8 of 8 waves")).toBe("occupancy 8 of 8 waves");
+    expect(fact("regs", "24 registers")).toBe("24 registers");
+  });
+
+  it("of times ago", () => {
+    const now = Date.parse("2026-01-02T00:00:00Z");
+    expect(ago("2026-01-01T23:48:00Z", now)).toBe("12 minutes ago");
+    expect(ago("2025-12-30T00:00:00Z", now)).toBe("3 days ago");
+    expect(ago("nonsense", now)).toBe("");
+  });
+
+  it("of rules are found by any of their lines", () => {
+    const rule = rules[0]!;
+    expect(recordedText(rules, rule.file, rule.sourceLine)?.id).toBe(rule.id);
+    expect(recordedText(rules, rule.file, rule.sourceLine + 900)).toBeNull();
+    expect(recordedText(rules, "elsewhere.py", rule.line)).toBeNull();
+  });
+});
