@@ -6,8 +6,10 @@ tinygrad 0.14's viewer or a layout library did with the same kind of work. Judge
 
 from __future__ import annotations
 
+import json
 import random
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -17,11 +19,12 @@ from typing import Final
 from playwright.sync_api import Browser
 
 from tests.bench import traces
-from tests.bench.browser import Painted, Screen, Viewer, chromium, screen
+from tests.bench.browser import ROOT, Painted, Screen, Viewer, chromium, screen
 from tests.bench.measure import spread, table
 from tests.bench.traces import FIRST_OF_7000, load_graph
 
 RUNS: Final = 3
+WEB: Final = ROOT / "viz" / "web"
 Row = Sequence[object]
 
 HEADER: Final = ("what", "median (best..worst)", "until nothing moves", "mark (goal)", "anchor")
@@ -106,6 +109,24 @@ def scrolling(folder: Path, browser: Browser) -> Iterator[Row]:
         )
 
 
+def stability(folder: Path, browser: Browser) -> Iterator[Row]:
+    """Crossings of single steps where nothing moves, and turns of the page around the change."""
+    graph = load_graph("program_24255", FIRST_OF_7000)
+    for matches in (100, 8_000):
+        trace = traces.one_pass(folder / f"stable{matches}.viz", graph, matches)
+        file = folder / f"{matches}.json"
+        with Viewer(trace) as viewer:
+            file.write_bytes(viewer.raw(f"rewrites/{_largest(viewer)}"))
+        command = [str(WEB / "node_modules/.bin/tsx"), "bench/stability.ts", str(file)]
+        said = json.loads(subprocess.run(command, cwd=WEB, check=True, capture_output=True).stdout)
+        ratios = [state["ratio"] for state in said["states"]]
+        name = f"{matches:,} steps of 7,025 nodes"
+        crossings = f"{spread(ratios)} x"
+        yield f"crossings over a fresh layout, {name}", crossings, "", "1.5x (1.0x)", "-"
+        turns = f"{said['turns']} page turns in {said['looked']} steps"
+        yield f"nodes that move, {name}", "0 within a page, 0 in all nodes", turns, "0", "-"
+
+
 def viewer_rows(viewer: Viewer) -> list[dict[str, object]]:
     """The rows of the navigator."""
     rows: list[dict[str, object]] = viewer.get("tree?since=0")["rows"]
@@ -139,4 +160,4 @@ def _row(what: str, seen: Sequence[Painted], mark: str, anchor: str) -> Row:
     return what, f"{spread([p.first for p in seen], 0)} ms", f"{settled:.0f} ms", mark, anchor
 
 
-PARTS: Final = (steps, first_views, opening, scrolling)
+PARTS: Final = (steps, first_views, opening, scrolling, stability)

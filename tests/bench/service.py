@@ -117,7 +117,7 @@ def killed(folder: Path) -> Iterator[Row]:
             os.kill(process.pid, signal.SIGKILL)
             at = time.time()
             said += [line.split() for line in process.stdout if line.endswith("\n")]
-        finished = [float(when) for number, when in said if float(when) <= at]
+        finished = [float(when) for _, when in said if float(when) <= at]
         store = Store(trace)
         kept = sum(r["kind"] == "context" and r["status"] == "ok" for r in store.tree()["rows"])
         store.close()

@@ -1,0 +1,76 @@
+/**
+ * Prints what it costs that nothing moves: crossings of single steps in the layout of all steps.
+ *
+ *     npx tsx bench/stability.ts bundle.json...
+ *
+ * For the first, a middle and the last state of a bundle: crossings per edge as they are drawn (the
+ * one layout of all steps, cut down to the state) over those of a fresh layout of that state alone.
+ * Also how often the page of the view around the change turns: within a page, and in the view of
+ * all nodes, nothing ever moves. One line of JSON per file; judges nothing.
+ */
+import { readFileSync } from "node:fs";
+import type { Bundle } from "../src/data/types";
+import { allSlots, layoutInputOf, Pages } from "../src/model/around";
+import type { LayoutInput } from "../src/model/layout/graph";
+import { type Layout, layout } from "../src/model/layout/layered";
+import { quality } from "../src/model/layout/measure";
+import { Replay } from "../src/model/replay";
+import { timelineOf } from "../src/model/timeline";
+
+/** Steps looked at for page turns. */
+const LOOKED_AT = 400;
+
+for (const file of process.argv.slice(2)) {
+  const bundle = JSON.parse(readFileSync(file, "utf8")) as Bundle;
+  const timeline = timelineOf(bundle);
+  const slots = allSlots(timeline);
+  const union = layout(layoutInputOf(timeline, slots));
+  const place = new Int32Array(timeline.slots).fill(-1);
+  slots.forEach((slot, i) => (place[slot] = i));
+  const replay = new Replay(bundle, timeline);
+  const states = [0, timeline.steps >> 1, timeline.steps].map((k) => {
+    replay.goto(k);
+    const present = Int32Array.from(replay.slots());
+    const input = inputOf(replay, present);
+    const kept = quality(input, part(union, present, place)).crossings;
+    const fresh = quality(input, layout(input)).crossings;
+    return { step: k, kept, fresh, ratio: fresh ? kept / fresh : 1 };
+  });
+  console.log(JSON.stringify({ file, slots: timeline.slots, states, ...turning(bundle) }));
+}
+
+/** The graph of one state. */
+function inputOf(replay: Replay, present: Int32Array): LayoutInput {
+  const at = new Int32Array(replay.timeline.slots).fill(-1);
+  present.forEach((slot, i) => (at[slot] = i));
+  const src: number[] = [];
+  const user: number[] = [];
+  present.forEach((slot, i) => {
+    for (const s of replay.srcOf(slot)) {
+      src.push(at[s]!);
+      user.push(i);
+    }
+  });
+  return { n: present.length, src: Int32Array.from(src), user: Int32Array.from(user) };
+}
+
+/** The places of some slots in a layout of more. */
+function part(l: Layout, present: Int32Array, place: Int32Array): Layout {
+  const at = Array.from(present, (slot) => place[slot]!);
+  return {
+    ...l,
+    x: Float64Array.from(at, (i) => l.x[i]!),
+    row: Int32Array.from(at, (i) => l.row[i]!),
+    rail: Float64Array.from(at, (i) => l.rail[i]!),
+    hub: Uint8Array.from(at, (i) => l.hub[i]!),
+  };
+}
+
+/** How often the page turns in the steps looked at. */
+function turning(bundle: Bundle): { turns: number; looked: number } {
+  const pages = new Pages(timelineOf(bundle));
+  const looked = Math.min(LOOKED_AT, bundle.steps.length);
+  let turns = 0;
+  for (let k = 2; k <= looked; k++) if (pages.of(k).first !== pages.of(k - 1).first) turns++;
+  return { turns, looked };
+}
