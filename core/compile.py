@@ -74,8 +74,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
         program = _program(name, ast, target, uops, source)
         observer = attached()
         if observer is not None:
-            for made in (source, *_further(source, name, uops)):
-                observer.artifact(made.kind, target.name, made.text, made.lines, made.facts)
+            observer.artifact(kind, target.name, source.text, source.lines, source.facts)
             observer.kernel(ast, program)
     return program
 

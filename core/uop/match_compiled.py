@@ -63,26 +63,29 @@ class Code:
         return scope["match"]
 
 
-def compile_match(variant: UPat, call: Call, label: str, observed: bool) -> Callable[..., Any]:
+def compile_match(
+    variant: UPat, call: Call, label: str, declining: object = None
+) -> Callable[..., Any]:
     """`match(node, ctx)` that calls the rule's function for each match until one gives a result
     other than None and the node itself, and returns that result, or None.
 
-    Observed, `match(node, ctx, declined)` returns (result, bindings, nanoseconds in the function)
-    and calls `declined()` for each match that the function declined.
+    For an observed rewrite, given the rule that is `declining`, `match(node, ctx, declined)` returns
+    (result, bindings, nanoseconds in the function) and calls `declined(rule, node)` for each match
+    that the function declined.
     """
     code = _matching(variant)
     if code is None:
-        return _interpreted(variant, call, observed)
+        return _interpreted(variant, call, declining)
     function = code.object(call.function)
     arguments = call.arguments(code.bound)
-    if observed:
+    if declining is not None:
         clock = code.object(perf_counter_ns)
         code.add(f"t = {clock}()")
         code.add(f"r = {function}({arguments})")
         code.add(f"t = {clock}() - t")
         binds = ", ".join(f"{name!r}: {v}" for name, v in code.bound.items())
         code.add(f"if r is not None and r is not n: return r, {{{binds}}}, t")
-        code.add("declined()")
+        code.add(f"declined({code.object(declining)}, n)")
         return code.build("n, ctx, declined", label)
     code.add(f"r = {function}({arguments})")
     code.add("if r is not None and r is not n: return r")
@@ -218,7 +221,7 @@ def _predicate(p: UPat) -> Callable[[Any], bool]:
     return p.accepts
 
 
-def _interpreted(variant: UPat, call: Call, observed: bool) -> Callable[..., Any]:
+def _interpreted(variant: UPat, call: Call, declining: object) -> Callable[..., Any]:
     def plain(n: Any, ctx: Any) -> Any:
         for binds in matches(variant, n):
             r = call.function(**call.keywords(dict(binds), ctx))
@@ -226,17 +229,17 @@ def _interpreted(variant: UPat, call: Call, observed: bool) -> Callable[..., Any
                 return r
         return None
 
-    def watched(n: Any, ctx: Any, declined: Callable[[], None]) -> Any:
+    def watched(n: Any, ctx: Any, declined: Callable[[Any, Any], None]) -> Any:
         for binds in matches(variant, n):
             t = perf_counter_ns()
             r = call.function(**call.keywords(dict(binds), ctx))
             t = perf_counter_ns() - t
             if r is not None and r is not n:
                 return r, binds, t
-            declined()
+            declined(declining, n)
         return None
 
-    return watched if observed else plain
+    return plain if declining is None else watched
 
 
 def could_match(p: UPat, op: Ops, dtype: str, src: tuple[Ops, ...] | frozenset[Ops]) -> bool:

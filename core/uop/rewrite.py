@@ -233,10 +233,11 @@ class _Walk:
     def _attempt_observed(self, tried: tuple[Variant, ...], node: UOp) -> tuple[UOp, Rule] | None:
         creating.origin = node.origin
         observer = cast(Observer, self.observer)
+        declined = observer.decline
         for variant in tried:
             rule = variant.rule
             try:
-                found = variant.observed(node, self.ctx, lambda r=rule: observer.decline(r, node))
+                found = variant.observed(node, self.ctx, declined)
             except Exception as error:
                 raise self._failed(rule, node, error) from error
             if found is not None:

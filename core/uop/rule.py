@@ -28,12 +28,12 @@ class Variant:
     @cached_property
     def plain(self) -> Callable[[Any, Any], Any]:
         """`match(node, ctx)`: the result of the first match that is not declined, or None."""
-        return compile_match(self.pattern, self.call, self.rule.name, observed=False)
+        return compile_match(self.pattern, self.call, self.rule.name)
 
     @cached_property
-    def observed(self) -> Callable[[Any, Any, Callable[[], None]], Any]:
+    def observed(self) -> Callable[[Any, Any, Callable[[Rule, Any], None]], Any]:
         """`match(node, ctx, declined)`: (result, bindings, nanoseconds), or None."""
-        return compile_match(self.pattern, self.call, self.rule.name, observed=True)
+        return compile_match(self.pattern, self.call, self.rule.name, declining=self.rule)
 
 
 class Rule:

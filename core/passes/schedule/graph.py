@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import graphviz
-import networkx as nx
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.passes.schedule.item import ScheduleItem
 from core.uop import Ops, UOp
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Graph: TypeAlias = "nx.MultiDiGraph[Any]"
 _numbers = count()
@@ -25,6 +25,8 @@ def kernel_graph(items: Sequence[ScheduleItem], asts: bool = False) -> Graph:
     the item to what it writes, with the number of the argument. With `asts`, also every node of
     each kernel, as (position, node). Nodes have a `label`, items and AST nodes the `op`.
     """
+    import networkx as nx  # a quarter of a second, which only those who ask for graphs pay
+
     graph: Graph = nx.MultiDiGraph()
     for position, item in enumerate(items):
         stores = len(item.ast.src) if item.ast.op is Ops.SINK else 1
@@ -51,6 +53,8 @@ def _add_ast(graph: Graph, position: int, ast: UOp) -> None:
 
 def to_dot(graph: Graph) -> str:
     """The text of the graph in the DOT language: items as boxes, memory as ovals."""
+    import graphviz
+
     made = graphviz.Digraph("schedule")
     names = {node: f"n{k}" for k, node in enumerate(graph.nodes)}
     for node, facts in graph.nodes(data=True):
