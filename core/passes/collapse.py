@@ -9,14 +9,18 @@ results never change. Loads stay within the addresses that the loop would have l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from math import isfinite
 
 from core.dtype import dtypes
+from core.helpers import prod
 from core.passes.address import gate_of
+from core.passes.identities import exactly, repeated
 from core.passes.solve import Relation, Solution, holds, size_of, solve
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.symbolic import clauses
 from core.uop.uop import pointer_of
 
 _numbers = (*dtypes.ints, *dtypes.floats)
@@ -34,31 +38,15 @@ def unused_loop(red: UOp, x: UOp) -> UOp | None:
     unused = [r for r in red.src[1:] if r not in x.ranges and r.src[0].op is Ops.CONST]
     if not unused:
         return None
-    rest = _without(red, x, unused)
-    times = 1
-    for r in unused:
-        times *= size_of(r)
-    if red.arg is Ops.ADD:
-        return rest * times
-    return rest if red.arg is Ops.MAX else _power(rest, times)
+    return repeated(red.arg, _without(red, x, unused), prod(size_of(r) for r in unused))
 
 
-def _power(x: UOp, n: int) -> UOp:
-    value: UOp | None = None
-    while n:
-        if n & 1:
-            value = x if value is None else value * x
-        x, n = x * x, n >> 1
-    assert value is not None, "a loop of no iterations is a constant already"
-    return value
-
-
-def _clauses(condition: UOp) -> Iterator[UOp]:
-    if condition.op is Ops.AND:
-        for s in condition.src:
-            yield from _clauses(s)
-    else:
-        yield condition
+@rule(UPat(Ops.REDUCE, dtypes.ints, (UPat(Ops.RANGE, name="r"), UPat(Ops.RANGE, name="r")),
+           Ops.ADD))  # fmt: skip
+def sum_of_loop(r: UOp) -> UOp | None:
+    """sum(r, r) -> n * (n - 1) / 2  for the loop r of length n"""
+    n = size_of(r)
+    return r.const_like(n * (n - 1) // 2) if r.src[0].op is Ops.CONST else None
 
 
 def _opposite(condition: UOp) -> UOp:
@@ -97,12 +85,12 @@ def sum_of_product(red: UOp, c: UOp, x: UOp) -> UOp | None:
 
 
 def _sum_where(red: UOp, condition: UOp, x: UOp) -> UOp | None:
-    clauses = list(_clauses(condition))
+    conditions = list(clauses(condition))
     for loop in red.src[1:]:
         if loop.src[0].op is not Ops.CONST:
             continue
-        mine = [clause for clause in clauses if loop in clause.ranges]
-        rest = [clause for clause in clauses if loop not in clause.ranges]
+        mine = [clause for clause in conditions if loop in clause.ranges]
+        rest = [clause for clause in conditions if loop not in clause.ranges]
         solved = [solve(clause, loop) for clause in mine]
         made = None
         for clause, found in zip(mine, solved, strict=True):
@@ -129,7 +117,7 @@ def _picked(loop: UOp, found: Solution, others: list[UOp], x: UOp) -> UOp:
         k < n if holds(k.dtype, n + 1) and k.vmax >= n else None,
     )
     at = k.cast(loop.dtype)
-    more = all_of(inside, *(clause.substitute({loop: at}) for clause in others))
+    more = all_of(inside, *(_at(clause, loop, at, inside) for clause in others))
     value = _at(x, loop, at, inside)
     return value if more is None else more.where(value, 0)
 
@@ -153,6 +141,8 @@ def _counted(loop: UOp, found: list[Solution], x: UOp) -> UOp | None:
     dtype = found[0].value.dtype
     if any(s.value.dtype is not dtype for s in found) or not holds(dtype, size_of(loop) + 1):
         return None
+    if not exactly(size_of(loop), x.dtype):
+        return None
     first = found[0].value.const_like(0)
     last = found[0].value.const_like(size_of(loop))
     for s in found:
@@ -163,13 +153,20 @@ def _counted(loop: UOp, found: list[Solution], x: UOp) -> UOp | None:
     last = last.maximum(0)
     count = last - first.minimum(last)
     product = x * count.cast(x.dtype)
-    if dtypes.is_int(x.dtype) or x.op is Ops.CONST:
+    if dtypes.is_int(x.dtype) or (x.op is Ops.CONST and isfinite(x.arg)):
         return product
     return (count > 0).where(product, 0)  # nothing, even where x is NaN or infinite
 
 
 collapsing = PatternMatcher(
-    [unused_loop, sum_of_choice, sum_of_other_choice, sum_of_condition, sum_of_product],
+    [
+        unused_loop,
+        sum_of_loop,
+        sum_of_choice,
+        sum_of_other_choice,
+        sum_of_condition,
+        sum_of_product,
+    ],
     name="collapse",
 )
 

@@ -1,7 +1,7 @@
 """Solving a condition for a loop variable: r == k, r < k or r >= k, with k free of the loop.
 
 Understands integer sums with constant factors, through casts that keep every value of the loop.
-Declines where a bound could wrap around. Never changes a graph.
+Declines where the sum or a bound could wrap around. Never changes a graph.
 """
 
 from __future__ import annotations
@@ -80,9 +80,20 @@ def solve(clause: UOp, loop: UOp) -> Solution | None:
     left, right = linear(x, loop), linear(y, loop)
     if left is None or right is None or (left[0] != 0) == (right[0] != 0):
         return None
-    if left[0]:
-        return _solved(clause.op, left, y, loop_first=True)
-    return _solved(clause.op, right, x, loop_first=False)
+    form, other = (left, y) if left[0] else (right, x)
+    unique = clause.op is Ops.CMPEQ and form[0] in (1, -1)
+    if not unique and not _exact(form, loop, other.dtype):
+        return None
+    return _solved(clause.op, form, other, loop_first=form is left)
+
+
+def _exact(form: tuple[int, UOp | None], loop: UOp, dtype: DType) -> bool:
+    """Whether factor * loop + rest stays within the dtype."""
+    factor, rest = form
+    last = factor * (size_of(loop) - 1)
+    low = min(0, last) + (0 if rest is None else int(rest.vmin))
+    high = max(0, last) + (0 if rest is None else int(rest.vmax))
+    return int(dtypes.min(dtype)) <= low and high <= int(dtypes.max(dtype))
 
 
 def _solved(op: Ops, form: tuple[int, UOp | None], y: UOp, loop_first: bool) -> Solution | None:

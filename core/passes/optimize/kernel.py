@@ -1,7 +1,7 @@
 """The loops of a kernel as the optimizer sees them: ordered, by kind, and splittable.
 
 Holds a lowered graph and replaces it as loops are split; each change is one rewrite of the graph.
-Never decides what to split (heuristic.py) nor whether it is allowed (legal.py).
+Never decides what to split (heuristic.py) nor whether it is allowed (apply.py).
 """
 
 from __future__ import annotations

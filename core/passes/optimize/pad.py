@@ -37,10 +37,10 @@ def pad_range(ctx: Padding, r: UOp) -> UOp | None:
 @rule(UPat(Ops.INDEX, name="place"))
 def pad_address(ctx: Padding, place: UOp) -> UOp | None:
     """p[i(r)] -> p[i(r)] if r < n"""
-    if ctx.loop not in place.ranges:
+    gate = gate_of(place)
+    if ctx.loop not in place.ranges or (gate is not None and ctx.padded in gate.ranges):
         return None
-    gate = all_of(gate_of(place), ctx.inside)
-    return place.src[0].index(place.src[1], gate=gate).substitute({ctx.loop: ctx.padded})
+    return place.src[0].index(place.src[1], gate=all_of(gate, ctx.inside))
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat())),), name="load"))

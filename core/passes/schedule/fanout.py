@@ -5,7 +5,7 @@ An index of one graph, computed once. Never decides anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from core.shape import ShapeTracker
@@ -34,6 +34,9 @@ class Fanout:
     uses: dict[UOp, list[Use]] = field(init=False)
     reads_memory: set[UOp] = field(init=False)
     meets: dict[UOp, UOp] = field(init=False)
+    """For each node the first one that every way from it to the sink passes."""
+    depth: dict[UOp, int] = field(init=False)
+    """How many such meeting points lie between a node and the sink."""
 
     def __post_init__(self) -> None:
         self.order = {u: n for n, u in enumerate(self.sink.toposort())}
@@ -49,23 +52,45 @@ class Fanout:
             for s in values:
                 use = Use(u, s.arg) if s.op is Ops.VIEW else Use(u, None)
                 self.uses[s.src[0] if s.op is Ops.VIEW else s].append(use)
-        self.meets = _post_dominators(self.uses, self.sink)
+        self.meets, self.depth = _post_dominators(self.uses, self.sink)
 
-    def between(self, first: UOp, last: UOp) -> list[UOp]:
+    def between(self, first: UOp, last: UOp, may: Callable[[UOp], bool]) -> list[UOp] | None:
         """The nodes on the ways from `first` to `last`, where all of them lead; without `first`,
-        in topological order."""
+        in topological order. None where `may` does not hold for one of those before `last`."""
         found = {last}
         stack = [first]
         while stack:
             for use in self.uses[stack.pop()]:
                 if use.user not in found:
+                    if not may(use.user):
+                        return None
                     found.add(use.user)
                     stack.append(use.user)
         return sorted(found, key=self.order.__getitem__)
 
+    def meeting(self, may: Callable[[UOp], bool]) -> set[UOp]:
+        """The nodes of which `may` holds for all others on the ways to where their uses meet."""
+        found: set[UOp] = set()
+        # depth of the last meeting point that such ways lead to
+        top = {self.sink: 0}
+        for u in reversed(self.order):
+            if u is self.sink:
+                continue
+            meet, users = self.meets[u], (use.user for use in self.uses[u])
+            level = self.depth[meet]
+            if all(v is meet or (may(v) and top[v] <= level) for v in users):
+                found.add(u)
+                top[u] = top[meet] if may(meet) else level
+            else:
+                top[u] = self.depth[u]
+        return found
 
-def _post_dominators(uses: dict[UOp, list[Use]], sink: UOp) -> dict[UOp, UOp]:
-    """For each node the first one that every way from it to the sink passes.
+
+def _post_dominators(
+    uses: dict[UOp, list[Use]], sink: UOp
+) -> tuple[dict[UOp, UOp], dict[UOp, int]]:
+    """For each node the first one that every way from it to the sink passes, and its depth in the
+    tree of these.
 
     The nearest common ancestor of the users in the tree built so far, users first (Cooper, Harvey,
     Kennedy, "A Simple, Fast Dominance Algorithm", 2001, for a graph without cycles).
@@ -90,4 +115,4 @@ def _post_dominators(uses: dict[UOp, list[Use]], sink: UOp) -> dict[UOp, UOp]:
         if u is not sink:
             parent[u] = common(use.user for use in uses[u] if use.user in parent)
             depth[u] = depth[parent[u]] + 1
-    return parent
+    return parent, depth

@@ -33,6 +33,8 @@ SHARE_LIMIT = 256
 """A value that several kernels use is computed in each up to this cost."""
 SPREAD_LIMIT = 64
 """A value that one kernel reads through several views is computed for each up to this cost."""
+_OUTPUTS = (BARRIERS | COMPUTE) - {Ops.SINK}
+"""Nodes that can be what a kernel stores."""
 MOST_BUFFERS = 120
 """Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
@@ -79,8 +81,8 @@ class Grouping:
             meet = self.fanout.meets[end]
             if meet.op in (Ops.SINK, Ops.COPY):
                 break
-            region = self.fanout.between(end, meet)
-            if not self._fits(r, end, region):
+            region = self.fanout.between(end, meet, lambda u: self._may_follow(u, r))
+            if region is None or not self._fits(r, end, region):
                 break
             self.follows.update((u, r) for u in region)
             end = meet
@@ -97,17 +99,18 @@ class Grouping:
                 end = inner  # the wider dtype would only be more to write and read
             self.stored.add(end)
 
+    def _may_follow(self, u: UOp, r: UOp) -> bool:
+        """Whether the kernel of the reduce `r` may compute `u` on the way to its output."""
+        return self._elementwise(u) and self.follows.get(u, r) is r
+
     def _fits(self, r: UOp, end: UOp, region: list[UOp]) -> bool:
-        """Whether one kernel can compute `region`, the last node of it being its output: all of
-        it elementwise, no other reduce, and each node reading the elements of `end` in one order.
-        """
+        """Whether one kernel can compute `region`, the last node of it being its output: each node
+        reading the elements of `end` in one order. All but the last are elementwise."""
+        output = region[-1]
+        if output.op not in GroupOp.Elementwise | BARRIERS or self.follows.get(output, r) is not r:
+            return False
         reads: dict[UOp, ShapeTracker] = {end: ShapeTracker.from_shape(end.shaped)}
         for u in region:
-            last = u is region[-1]
-            if u.op not in GroupOp.Elementwise and not (last and u.op in BARRIERS):
-                return False
-            if (u in self.stored and not last) or self.follows.get(u, r) is not r:
-                return False
             if u.device != r.device:
                 return False
             values = u.src[1:] if u.op is Ops.ASSIGN else u.src
@@ -124,6 +127,7 @@ class Grouping:
 
     def store_repeated(self) -> None:
         """Stores elementwise values that expanding views or several kernels would compute again."""
+        meeting = self.fanout.meeting(self._elementwise)
         for u in self.fanout.order:
             if u.op not in GroupOp.Elementwise or u in self.stored or not self._may_store(u):
                 continue
@@ -132,22 +136,17 @@ class Grouping:
             repeated = repeated and not DONT_REALIZE_EXPAND
             limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
             shared = len(uses) > 1 and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT
-            if (repeated and self._cost(u, limit) > limit) or (shared and not self._stays(u)):
+            stays = u in meeting and self.fanout.meets[u].op in _OUTPUTS
+            if (repeated and self._cost(u, limit) > limit) or (shared and not stays):
                 self.stored.add(u)
 
     def _may_store(self, u: UOp) -> bool:
         """Constants and counting are never stored, except for random numbers, which are costly."""
         return u in self.fanout.reads_memory or self._cost(u, 63) > 63
 
-    def _stays(self, u: UOp) -> bool:
-        """Whether all uses of `u` come together in one kernel, without a reduce between."""
-        meet = self.fanout.meets[u]
-        if meet.op is Ops.SINK:
-            return False
-        region = self.fanout.between(u, meet)
-        return all(v.op in GroupOp.Elementwise and v not in self.stored for v in region[:-1]) and (
-            region[-1].op in COMPUTE or region[-1].op in BARRIERS
-        )
+    def _elementwise(self, u: UOp) -> bool:
+        """Whether a kernel that reads `u` may compute it on the way."""
+        return u.op in GroupOp.Elementwise and u not in self.stored
 
     def store_spread(self) -> None:
         """Stores elementwise values that one kernel would compute under many different views."""

@@ -6,6 +6,8 @@ views are on loads, constants, IOTA, reduces, and on such ops. Keeps the value o
 
 from __future__ import annotations
 
+from math import copysign
+
 from core.errors import UopvizError
 from core.helpers import prod
 from core.passes.schedule.views import drop_view, merge_views
@@ -16,16 +18,17 @@ from core.uop.meaning import evaluate
 
 
 def keeps_zero(x: UOp) -> bool:
-    """Whether `x` is 0 where all its shaped operands are."""
+    """Whether `x` is 0 (of floats: 0.0, not -0.0) where all its shaped operands are."""
     if x.op in GroupOp.UnsafePad or x.op is Ops.THREEFRY:
         return False
     if x.op is Ops.BITCAST:
         return True
     values = [s.arg if s.op is Ops.CONST else s.const_like(0).base.arg for s in x.src]
     try:
-        return evaluate(x.op, x.dtype, values, x.src[-1].dtype) == 0
+        found = evaluate(x.op, x.dtype, values, x.src[-1].dtype)
     except (UopvizError, ArithmeticError):
         return False
+    return found == 0 and copysign(1, found) > 0
 
 
 @rule(UPat(Ops.VIEW, src=(UPat(GroupOp.Elementwise, name="x"),), name="v"))

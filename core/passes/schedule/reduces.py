@@ -6,8 +6,8 @@ constants and IOTA, which is computed inside its user.
 
 from __future__ import annotations
 
-from core.dtype import dtypes, truncate
 from core.helpers import SPLIT_REDUCE, prod
+from core.passes.identities import repeated
 from core.passes.schedule.copies import MEMORY
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
@@ -24,18 +24,6 @@ def reduce_of_one(r: UOp, x: UOp) -> UOp | None:
     return None if len(kept) == len(axes) else x.r(op, kept)
 
 
-def power(x: UOp, n: int) -> UOp:
-    """x ** n for n >= 1, in at most 2 log2(n) multiplications."""
-    result: UOp | None = None
-    while True:
-        if n & 1:
-            result = x if result is None else result * x
-        n >>= 1
-        if not n:
-            return x if result is None else result
-        x = x * x
-
-
 @rule(UPat(Ops.REDUCE_AXIS, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"),), name="r"))
 def reduce_of_expanded(r: UOp, v: UOp, x: UOp) -> UOp | None:
     """sum(expand(x, n)) -> x * n; max(expand(x)) -> x; prod(expand(x, n)) -> x ** n"""
@@ -45,14 +33,9 @@ def reduce_of_expanded(r: UOp, v: UOp, x: UOp) -> UOp | None:
     same = [k for k in axes if strides[k] == 0 and st.shape[k] > 1 and not st.axis_is_masked(k)]
     if not same:
         return None
-    count = prod(st.shape[k] for k in same)
-    if op is Ops.ADD and dtypes.is_float(x.dtype) and truncate(count, x.dtype) != count:
-        return None  # a narrow float would not hold the factor
     shrunk = st.shrink([(0, 1) if k in same else (0, n) for k, n in enumerate(st.shape)])
     rest = x.view(shrunk).r(op, [k for k in axes if k not in same])
-    if op is Ops.MAX:
-        return rest
-    return power(rest, count) if op is Ops.MUL else rest * rest.const_like(count)
+    return repeated(op, rest, prod(st.shape[k] for k in same))
 
 
 @rule(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="r"))

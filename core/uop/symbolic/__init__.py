@@ -1,13 +1,12 @@
-"""Symbolic simplification: layers of rules (layers.py), conditions (valid.py), loops (collapse.py).
+"""Symbolic simplification: layers of rules (layers.py), conditions (valid.py).
 
 Never changes the value of a graph where that value is used.
 """
 
 from core.uop.rewrite import graph_rewrite
-from core.uop.symbolic.collapse import collapse
 from core.uop.symbolic.floor import floor_divide, floor_remainder
 from core.uop.symbolic.layers import symbolic, symbolic_index, symbolic_simple
-from core.uop.symbolic.valid import gated, given, simplify_valid
+from core.uop.symbolic.valid import clauses, gated, given, simplify_valid
 from core.uop.uop import UOp
 
 
@@ -17,7 +16,7 @@ def simplify(u: UOp) -> UOp:
 
 
 __all__ = [
-    "collapse",
+    "clauses",
     "floor_divide",
     "floor_remainder",
     "gated",

@@ -1,12 +1,16 @@
 """What a condition implies: simpler conditions, and simpler expressions where they hold.
 
 `given(u, valid)` may give another value than `u` where `valid` is false, and only there, so it is
-for what is not used then: the address of a gated load or store, the chosen side of a WHERE.
+for what is not used then: the address of a gated load or store, the chosen side of a WHERE. Never
+changes a load under `u`: loads happen where `valid` is false, too, and keep their address and gate.
 """
 
 from __future__ import annotations
 
-from core.dtype import dtypes
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from core.dtype import ConstType, dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
@@ -17,19 +21,23 @@ from core.uop.upat import UPat
 
 MAX_CLAUSES = 16
 """Conditions of more clauses are left alone, since each clause is simplified given the others."""
+MAX_NODES = 128
+"""Expressions of more nodes are left alone, so that a rule's work per node is bounded."""
 
 
-def clauses(valid: UOp) -> list[UOp]:
+def clauses(valid: UOp) -> Iterator[UOp]:
     """The conditions whose conjunction `valid` is, in order, each once."""
-    found: dict[UOp, None] = {}
+    seen: set[UOp] = set()
     stack = [valid]
     while stack:
         u = stack.pop()
+        if u in seen:
+            continue
+        seen.add(u)
         if u.op is Ops.AND:
             stack += reversed(u.src)
         else:
-            found[u] = None
-    return list(found)
+            yield u
 
 
 def limits(clause: UOp) -> tuple[UOp, int, int] | None:
@@ -60,7 +68,7 @@ def implied(valid: UOp) -> dict[UOp, tuple[int, int]] | None:
     """The integers that `valid` limits, with their bounds where it holds; None where it never
     does."""
     found: dict[UOp, tuple[int, int]] = {}
-    for clause in clauses(valid):
+    for clause in islice(clauses(valid), MAX_CLAUSES):
         if (limit := limits(clause)) is None:
             continue
         x, low, high = limit
@@ -72,31 +80,52 @@ def implied(valid: UOp) -> dict[UOp, tuple[int, int]] | None:
     return found
 
 
+def computed(u: UOp) -> dict[UOp, None] | None:
+    """The nodes that `u` is computed from, down to the loads; None for more than MAX_NODES."""
+    found: dict[UOp, None] = {u: None}
+    stack = [u]
+    while stack:
+        x = stack.pop()
+        if x.op is Ops.LOAD:
+            continue
+        fresh = [s for s in x.src if s not in found]
+        found.update(dict.fromkeys(fresh))
+        stack += fresh
+        if len(found) > MAX_NODES:
+            return None
+    return found
+
+
 def given(u: UOp, valid: UOp) -> UOp:
-    """`u` simplified for the case that `valid` holds."""
+    """`u` for the case that `valid` holds, where that makes it smaller; else `u` itself."""
     known = implied(valid)
-    if not known:
+    if not known or (inside := computed(u)) is None:
         return u
-    inside = u.toposort()
     stand_in: dict[UOp, UOp] = {}
     for x, (low, high) in known.items():
         if x in inside and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
-            stand_in[x] = (
-                x.const_like(low)
-                if low == high
-                else UOp(Ops.DEFINE_VAR, x.dtype, (), (f"_given{len(stand_in)}", low, high))
-            )
+            stand_in[x] = x.const_like(low) if low == high else _variable(x, low, high, stand_in)
     if not stand_in:
         return u
+    for x in inside:
+        if x.op is Ops.LOAD and x not in stand_in:
+            stand_in[x] = _variable(x, *x.bounds, stand_in)
     simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
-    return simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
+    simpler = simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
+    after = computed(simpler)
+    return simpler if after is not None and len(after) < len(inside) else u
+
+
+def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]) -> UOp:
+    """What stands for `x`, of which no more than its bounds is to be known."""
+    return UOp(Ops.DEFINE_VAR, x.dtype, (), (f"_given{len(others)}", low, high))
 
 
 def simplify_valid(valid: UOp) -> UOp:
     """`valid` without clauses that the others imply, the others simplified; constant False where
     two of them exclude each other."""
     never = valid.const_like(False)
-    kept = clauses(valid)
+    kept = list(islice(clauses(valid), MAX_CLAUSES + 1))
     if not 1 < len(kept) <= MAX_CLAUSES:
         return valid
     if implied(valid) is None:
@@ -111,7 +140,7 @@ def simplify_valid(valid: UOp) -> UOp:
             if not simpler.arg:
                 return never
             kept = others
-        elif len(simpler.toposort()) < len(clause.toposort()) and simpler not in others:
+        elif simpler is not clause and simpler not in others:
             kept[at] = simpler
     return _all(kept)
 
@@ -127,8 +156,6 @@ def _all(conditions: list[UOp]) -> UOp:
 def index_given_gate(u: UOp, i: UOp, gate: UOp) -> UOp | None:
     """x[i, gate] -> x[i where gate holds, simplified gate]"""
     simpler, test = given(i, gate), simplify_valid(gate)
-    if len(simpler.toposort()) >= len(i.toposort()):
-        simpler = i  # only in another order
     if simpler is i and test is gate:
         return None
     return u.rebuild((u.src[0], simpler, test))
@@ -153,9 +180,7 @@ def load_never_valid(x: UOp) -> UOp:
 
 @rule(UPat.var("c", dtypes.bool).where(UPat.var("x", dtypes.ints), UPat.var("y")))
 def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """c ? x : y -> c ? (x where c holds) : y  when x loads nothing, for loads happen in any case"""
-    if any(u.op is Ops.LOAD for u in x.toposort()):
-        return None
+    """c ? x : y -> c ? (x where c holds) : y"""
     simpler = given(x, c)
     return c.where(simpler, y) if simpler is not x else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.optimize.merge import merge_loops
 from core.passes.pipeline import lower_kernel, simplify
+from core.runtime.linear import evaluate_linear
 from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
@@ -127,6 +129,15 @@ def test_padding_works_on_every_kind_of_loop() -> None:
     execute(kernels.row_sum(3, 7, Ops.MAX), GPU, [Opt(OptOps.PADTO, 1, 4)])
     # the condition in the sum implies the gate of the load, which must stay all the same
     execute(kernels.cumsum(6), CPU, [Opt(OptOps.PADTO, 1, 4)])
+
+
+def test_padding_gates_the_loads_of_an_address() -> None:
+    """table[index[i]]: neither the table nor the index is read where i is beyond the loop's end."""
+    case = kernels.one_hot_gather(5, 3, 6)
+    for target in (CPU, GPU):
+        execute(case, target, [Opt(OptOps.PADTO, 0, 4)])
+        program = lower_kernel(case.ast, target, [Opt(OptOps.PADTO, 0, 4)])
+        evaluate_linear(program, [np.zeros(18, np.float32), *(a.ravel() for a in case.inputs)])
 
 
 def test_adjacent_loops_merge() -> None:

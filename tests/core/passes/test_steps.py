@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, lane_at, pieces, runs
-from core.passes.collapse import collapse
 from core.passes.expand import expand, lanes_of
 from core.passes.final import gates_to_ifs
 from core.passes.gpudims import dimensions, gpudims
@@ -19,7 +18,6 @@ from core.passes.linearize import linearize
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.reduce import reduce
-from core.passes.solve import Relation, solve
 from core.passes.view_index import view_index
 from core.shape import ShapeTracker
 from core.target import targets
@@ -214,72 +212,6 @@ def test_neighbouring_stores_with_one_gate_share_an_if() -> None:
     ops = [u.op for u in program if u.op in (Ops.IF, Ops.ENDIF, Ops.STORE)]
     assert ops == [Ops.IF, Ops.STORE, Ops.STORE, Ops.ENDIF, Ops.STORE, Ops.IF, Ops.STORE, Ops.ENDIF]
     assert len(set(program)) == len(program)
-
-
-R = UOp.range(10, 0)
-K = UOp.variable("k", -30, 30)
-
-
-@pytest.mark.parametrize(
-    ("clause", "relation"),
-    [
-        (R.eq(K), Relation.EQUAL),
-        (K.eq(R), Relation.EQUAL),
-        ((R * 3 + 2).eq(K), Relation.EQUAL),
-        ((R * -1 + 2).eq(K), Relation.EQUAL),
-        (R < K, Relation.BELOW),
-        (R + 3 < K, Relation.BELOW),
-        (K < R, Relation.FROM),
-        ((R < K).logical_not(), Relation.FROM),
-        (R * -1 + 4 < K, Relation.FROM),
-        (K < R * -1 + 4, Relation.BELOW),
-    ],
-    ids=lambda x: x.render() if isinstance(x, UOp) else x.name,
-)
-def test_solving_a_condition(clause: UOp, relation: Relation) -> None:
-    found = solve(clause, R)
-    assert found is not None
-    assert found.relation is relation
-    for k in range(-30, 31):
-        env = {K: UOp.const(dtypes.int32, k)}
-        bound = value(found.value.substitute(env))
-        given_ = all(value(g.substitute(env)) for g in found.given)
-        for r in range(10):
-            here = {**env, R: UOp.const(dtypes.int32, r)}
-            says = {
-                Relation.EQUAL: r == bound,
-                Relation.BELOW: r < bound,
-                Relation.FROM: r >= bound,
-            }
-            assert value(clause.substitute(here)) == (says[relation] and given_)
-
-
-def test_conditions_that_could_wrap_around_are_left_alone() -> None:
-    loaded = kernels.pointer(1, 4, dtypes.int32).index(0).load()
-    assert solve(loaded > R + 3, R) is None
-    assert solve(loaded > R, R) is not None
-    assert solve((R * R).eq(K), R) is None
-    assert solve(R.cast(dtypes.float32).eq(1.0), R) is None
-
-
-@pytest.mark.parametrize("op", [Ops.ADD, Ops.MUL, Ops.MAX])
-def test_loops_without_effect_vanish(op: Ops) -> None:
-    x = UOp.variable("x", -3, 3)
-    made = collapse(UOp.sink(x.reduce(op, R)), CPU).src[0]
-    for v in (-3, 0, 2):
-        want = {Ops.ADD: 10 * v, Ops.MUL: v**10, Ops.MAX: v}[op]
-        assert value(made.substitute({x: UOp.const(dtypes.int32, v)})) == want
-
-
-def test_conjunctions_are_counted() -> None:
-    y = UOp.variable("y", -30, 30)
-    inside = (R < K) & (y > R).logical_not()
-    made = collapse(UOp.sink(inside.where(UOp.const(dtypes.int32, 2), 0).reduce(Ops.ADD, R)), CPU)
-    assert not made.ranges
-    for k, low in itertools.product((-5, 0, 4, 10, 30), repeat=2):
-        env = {K: UOp.const(dtypes.int32, k), y: UOp.const(dtypes.int32, low)}
-        got = value(made.src[0].substitute(env))
-        assert got == 2 * sum(low <= r < k for r in range(10))
 
 
 def test_targets_differ_only_in_data() -> None:

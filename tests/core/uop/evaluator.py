@@ -33,23 +33,11 @@ def value(u: UOp, env: Mapping[UOp, Any]) -> Any:
             if n.op not in GroupOp.Comparison and n.op not in (Ops.CAST, Ops.BITCAST):
                 source = n.dtype
             found[n] = evaluate(n.op, n.dtype, src, source)
-        elif n.op is Ops.REDUCE:
-            assert len(n.src) == 2
-            found[n] = reduce_value(n, env)
         elif n.op is not Ops.RANGE:
             raise AssertionError(f"no value for {n}")
         else:
             found[n] = 0
     return found[u]
-
-
-def reduce_value(u: UOp, env: Mapping[UOp, Any]) -> Any:
-    """A REDUCE over one range."""
-    x, r = u.src
-    total: Any = 0 if u.arg is Ops.ADD else dtypes.min(u.dtype)
-    for i in range(r.src[0].arg):
-        total = evaluate(u.arg, u.dtype, (total, value(x, {**env, r: i})))
-    return total
 
 
 def same(a: Any, b: Any) -> bool:

@@ -22,7 +22,7 @@ from core.passes.schedule.simplify import simplification
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.observe import recording
-from tests.core.passes.schedule.evaluate import Graphs, of_graph, run
+from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [
     simplification, view_algebra, folding, storage, reducing, splitting, storing, arguments,
@@ -127,3 +127,13 @@ def test_rule_fires_and_keeps_the_value(name: str) -> None:
     run(items, g.memory)
     if root.size:
         np.testing.assert_array_equal(of_graph(realized[root], g.memory), want)
+
+
+def test_padding_is_positive_zero() -> None:
+    """-x and x * -1 give -0.0 for 0.0, so they are not computed on padding."""
+    g = Graphs()
+    x = g.buffer(3, dtype=dtypes.float32)
+    g.memory[x.base][:] = 1.0, 0.0, -2.0
+    for negated in (x.neg(), x * x.const_like(-1.0)):
+        found, _ = realize(negated.pad(((1, 1),)), memory=dict(g.memory))
+        assert np.signbit(found[0]).tolist() == [False, True, True, False, False]

@@ -307,7 +307,8 @@ def test_outputs_keep_their_memory(g: Graphs) -> None:
 
 
 def test_result_is_used_soon_after_it_was_made(g: Graphs) -> None:
-    parts = [g.buffer(4, 6).r(Ops.ADD, (1,)).exp2().expand((4, 6)).contiguous() for _ in range(4)]
+    inputs = [g.buffer(4, 6, dtype=dtypes.float32) for _ in range(4)]
+    parts = [x.r(Ops.ADD, (1,)).exp2().expand((4, 6)).contiguous() for x in inputs]
     items, _ = create_schedule(UOp.sink(*parts))
     made = [item.bufs[0] for item in items]
     for earlier, later in pairwise(items):

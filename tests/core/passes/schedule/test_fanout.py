@@ -1,0 +1,48 @@
+"""Where the uses of a value meet, and which ways lead there, by brute force on random graphs."""
+
+from __future__ import annotations
+
+import random
+
+from core.dtype import dtypes
+from core.passes.schedule.fanout import Fanout
+from core.uop import Ops, UOp
+
+
+def random_graph(rng: random.Random) -> UOp:
+    pool = [UOp.new_buffer("CPU", 4, dtypes.int32) for _ in range(2)]
+    for _ in range(rng.randrange(1, 16)):
+        x, y = rng.choices(pool[-5:], k=2)
+        kind = rng.randrange(4)
+        made = x + y if kind else y.r(Ops.ADD, (0,)).expand((4,))
+        pool.append(made.flip((True,)) if kind == 1 else made)
+    return UOp.sink(*(x for x in pool[2:] if rng.random() < 0.2), pool[-1])
+
+
+def ways(fanout: Fanout, u: UOp) -> set[UOp]:
+    """All nodes that something leads to from `u`."""
+    found: set[UOp] = set()
+    stack = [u]
+    while stack:
+        users = {use.user for use in fanout.uses[stack.pop()]} - found
+        found |= users
+        stack += users
+    return found
+
+
+def test_meeting_points() -> None:
+    seed = random.randrange(1 << 30)
+    for at in range(60):
+        rng = random.Random(f"{seed} {at}")
+        fanout = Fanout(random_graph(rng))
+        allowed = {u for u in fanout.order if rng.random() < 0.7}
+        clean = fanout.meeting(allowed.__contains__)
+        for u, meet in fanout.meets.items():
+            if u is fanout.sink or not fanout.uses[u]:
+                continue
+            passed = ways(fanout, u) - ways(fanout, meet) - {meet}
+            assert meet in ways(fanout, u), (seed, at)
+            assert (u in clean) == (passed <= allowed), (seed, at)
+            region = fanout.between(u, meet, allowed.__contains__)
+            want = sorted({*passed, meet}, key=fanout.order.__getitem__)
+            assert region == (want if passed <= allowed else None), (seed, at)
