@@ -175,7 +175,7 @@ describe("spans of a timeline", () => {
     const opened = arrange(shared.timeline, lanes, "run", new Set([2]));
     expect(opened.map((s) => [s.label, s.note])).toEqual([
       ["CPU", "2 launches"],
-      ["kernel a", "4.50 µs, 2×"],
+      ["kernel a", "4.50 µs"],
       ["GPU", "1 launch"],
     ]);
     const schedule = arrange(shared.timeline, lanes, "schedule", new Set());

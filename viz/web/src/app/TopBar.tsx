@@ -23,7 +23,7 @@ export function TopBar() {
         <Logo />
         uopviz
       </div>
-      {r && (
+      {r && (r.command || rows.value.length > 0) && (
         <>
           <span class="vr" />
           <h1 class="name el" title={r.command}>

@@ -31,15 +31,22 @@ export function SortHead({ columns, order, onOrder }: SortHeadProps) {
             aria-label={`${c.name}${way === "▲" ? ", ascending" : way ? ", descending" : ""}`}
             onClick={() => onOrder(nextOrder(order, c.key, c.right === true))}
           >
+            {c.right && <Way way={way} />}
             {c.name}
-            <span class="way" aria-hidden="true">
-              {way}
-            </span>
+            {!c.right && <Way way={way} />}
           </button>
         );
       })}
     </div>
   );
+}
+
+function Way({ way }: { way: string }) {
+  return way ? (
+    <span class="way" aria-hidden="true">
+      {way}
+    </span>
+  ) : null;
 }
 
 /** Numbers begin with the largest, names with the first; a second time turns it round. */

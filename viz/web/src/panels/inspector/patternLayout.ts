@@ -38,7 +38,7 @@ export interface PatDrawing {
 const ROW = 40;
 const GAP = 8;
 const CHAR = 6.7;
-const NOTE_CHAR = 5.6;
+const NOTE_CHAR = 6.4;
 const HEIGHT = 22;
 const MOST_NODES = 60;
 

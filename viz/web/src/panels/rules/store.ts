@@ -34,13 +34,17 @@ let fetching: AbortController | null = null;
 /** Asks while the view is open: leaving it ends the counting. */
 export function startRules(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let of = "";
   const again = (ms: number): void => void (timer = setTimeout(() => void fetchTotals(), ms));
   effect(() => {
     const now = run.value;
     const open = view.value.page === "rules";
-    const have = ruleTotals.value;
     clearTimeout(timer);
     if (!open) fetching?.abort();
+    const key = now ? now.started + now.file : "";
+    if (of !== key) ruleTotals.value = null;
+    of = key;
+    const have = ruleTotals.value;
     if (!now || !open) return;
     if (!have) again(0);
     else if (data().server && have.counted < have.steps) again(POLL_MS);

@@ -1,6 +1,7 @@
 /** The tracks: labels that open, spans on canvas. Wheel zooms, drag pans, a click selects. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go } from "../../app/actions";
+import { plural } from "../../app/format";
 import { view } from "../../app/state";
 import { dark } from "../../app/theme";
 import { Icon } from "../../ui/Icon";
@@ -158,7 +159,7 @@ export function Tracks() {
               <button
                 type="button"
                 class="link plain el"
-                title={s.label}
+                title={`${s.label}, ${plural(s.rows[0]?.row.start.length ?? 0, "launch", "launches")}`}
                 onClick={() => go({ pick: namePick(d.names[s.kernel] ?? "") })}
               >
                 {s.label}

@@ -77,7 +77,7 @@ export function arrange(
           ...common,
           key: `${key}.${k.name}`,
           label: short(data.names[k.name] ?? "?", 40),
-          note: `${micros(k.total)}, ${k.row.start.length}×`,
+          note: micros(k.total),
           height: KERNEL,
           rows: [{ row: k.row, top: (KERNEL - SPAN + 4) / 2 }],
           kernel: k.name,
