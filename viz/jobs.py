@@ -73,15 +73,23 @@ class Jobs:
                 raise ServerError(
                     f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
                 )
-            job = Job(next(self._ids))
-            self._jobs[job.id] = job
-            finished = [j.id for j in self._jobs.values() if j.state != "running"]
-            for old in finished[: len(finished) - KEPT]:
-                del self._jobs[old]
+            job = self._add(Job(next(self._ids)))
         body = json.dumps(request).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(target=self._run, args=(job, body, finish), name=name, daemon=True).start()
         return job.id
+
+    def done(self, result: Any) -> int:
+        """A job that has ended already: its result was at hand."""
+        with self._lock:
+            return self._add(Job(next(self._ids), "done", "", result)).id
+
+    def _add(self, job: Job) -> Job:
+        self._jobs[job.id] = job
+        finished = [j.id for j in self._jobs.values() if j.state != "running"]
+        for old in finished[: max(0, len(finished) - KEPT)]:
+            del self._jobs[old]
+        return job
 
     def get(self, job: int) -> Job | None:
         """A job by its number; None where there is none."""

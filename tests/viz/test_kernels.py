@@ -15,6 +15,7 @@ from core import Tensor
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.jobs import Jobs
+from viz.server.kept import Kept
 from viz.server.state import State
 from viz.store import Store
 from viz.worker import difference, times_quantile
@@ -87,6 +88,32 @@ def test_lines_lead_to_the_ast(state: State, kernel: int) -> None:
 
 def from_all(data: dict[str, Any]) -> list[Any]:
     return from_data({**data, "roots": list(range(len(data["nodes"])))})
+
+
+def test_compiled_sources_are_there_at_once_when_asked_for_again(
+    state: State, kernel: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = wait(state, state.compile(kernel, "sm_80"))
+    monkeypatch.setattr("viz.jobs.subprocess.Popen", None)  # nothing may be started
+    job = state.jobs.get(state.compile(kernel, "sm_80"))
+    assert job is not None
+    assert (job.state, job.result) == ("done", first)
+
+
+def test_what_is_kept_is_bounded() -> None:
+    kept: Kept[str, int] = Kept(10)
+    for i, name in enumerate("abc"):
+        kept.put(name, i, 4)
+    assert [kept.get(name) for name in "abc"] == [None, 1, 2]
+    assert kept.get("b") == 1
+    kept.put("d", 3, 4)
+    assert [kept.get(name) for name in "bcd"] == [1, None, 3], "c was used longest ago"
+    kept.put("d", 4, 11)
+    assert kept.get("d") is None
+    kept.put("b", 5, 10)
+    assert kept.get("b") == 5
+    kept.clear()
+    assert kept.get("b") is None
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,12 @@ from core.target import targets
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.server.answers import to_json
+from viz.server.kept import Kept
 from viz.store import Store
 
 CACHED: Final = 24
+COMPILED: Final = 1 << 26
+"""Bytes of compiled sources that are kept: a page that is opened again finds them."""
 _REFRESH: Final = 0.15
 """Seconds that an answer about a live run may lag behind its trace."""
 
@@ -34,6 +37,7 @@ class State:
         self._lock = threading.Lock()
         self._refreshed = 0.0
         self._bundles: OrderedDict[int, bytes] = OrderedDict()
+        self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
         self._looking = False
 
@@ -48,6 +52,7 @@ class State:
         with self._lock:
             before, self.store = self.store, store
             self._bundles.clear()
+            self._compiled.clear()
         before.close()
 
     def refresh(self) -> None:
@@ -85,13 +90,21 @@ class State:
         return body
 
     def compile(self, context: int, target: str) -> int:
-        """Begins to compile a kernel for a target. Raises ServerError."""
+        """Begins to compile a kernel for a target; what was compiled before is there at once.
+        Raises ServerError."""
         graph, ids = self._graph(context)
         if target not in targets:
             raise ServerError(f"there is no target {target!r}", hint="one of " + ", ".join(targets))
+        store, key = self.store, (context, target)
+        known = self._compiled.get(key)
+        if known is not None and known[0] == ids:  # the AST of a live kernel may still change
+            return self.jobs.done(known[1])
 
         def finish(answer: Any) -> list[dict[str, Any]]:
-            return [_compiled(item, ids) for item in answer]
+            made = [_compiled(item, ids) for item in answer]
+            if store is self.store:
+                self._compiled.put(key, (ids, made), len(to_json(made)))
+            return made
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
 

@@ -1,0 +1,55 @@
+"""Values kept until they take too much room: the one used longest ago goes first.
+
+Never makes a value.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    """At most `budget` bytes of values, by their stated sizes. Threads may share one."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        """The value of `key`, which is thereby used; None where it is not kept."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keeps `value`, unless it alone is larger than the budget."""
+        with self._lock:
+            self._drop(key)
+            if size > self._budget:
+                return
+            self._values[key] = value, size
+            self._bytes += size
+            while self._bytes > self._budget:
+                self._drop(next(iter(self._values)))
+
+    def clear(self) -> None:
+        """Keeps nothing any more."""
+        with self._lock:
+            self._values.clear()
+            self._bytes = 0
+
+    def _drop(self, key: K) -> None:
+        found = self._values.pop(key, None)
+        if found is not None:
+            self._bytes -= found[1]
