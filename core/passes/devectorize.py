@@ -75,7 +75,7 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
     return _part(load.src[0], start).load(dtype=dtype)
 
 
-cutting = PatternMatcher([store_pieces, register_pieces], name="cut vectors") + sink_lanes
+cutting = PatternMatcher([store_pieces, register_pieces], name="devectorize") + sink_lanes
 
 
 def devectorize(sink: UOp, target: Target) -> UOp:
@@ -86,4 +86,4 @@ def devectorize(sink: UOp, target: Target) -> UOp:
     vectors = [dtype for dtype in vectors if not dtypes.is_bool(dtype)]
     widest = max(vectors, key=lambda dtype: dtype.itemsize // dtype.count, default=dtypes.uint8)
     ctx = Width(target.alu_lanes(widest))
-    return graph_rewrite(sink, cutting, ctx, bottom_up=True, name="cut vectors")
+    return graph_rewrite(sink, cutting, ctx, bottom_up=True, name="devectorize")

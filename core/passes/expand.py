@@ -131,11 +131,11 @@ def _contract_order(c: UOp, x: UOp) -> UOp:
     return UOp(Ops.UNROLL, dtypes.void, x.src, rest) if rest else x.src[0]
 
 
-ending = PatternMatcher([contract_ended], name="contract ended lanes")
+ending = PatternMatcher([contract_ended], name="expand: contract ended lanes")
 expanding = PatternMatcher([unroll_range, expand_op, contract_lanes], name="expand")
 
 
 def expand(sink: UOp, target: Target) -> UOp:
     """The kernel with vectors in place of UPCAST and UNROLL loops."""
-    sink = graph_rewrite(sink, ending, name="contract ended lanes")
+    sink = graph_rewrite(sink, ending, name="expand: contract ended lanes")
     return graph_rewrite(sink, expanding, name="expand")

@@ -84,7 +84,7 @@ def end_in_sequence(ctx: Mapping[UOp, UOp], x: UOp) -> UOp | None:
     return x.src[0].end(*rest) if x.op is Ops.END else x.rebuild((x.src[0], *rest))
 
 
-hardware = PatternMatcher([end_in_sequence, hardware_range], name="hardware indices")
+hardware = PatternMatcher([end_in_sequence, hardware_range], name="gpudims")
 
 
 def gpudims(sink: UOp, target: Target) -> UOp:
@@ -101,4 +101,4 @@ def gpudims(sink: UOp, target: Target) -> UOp:
             ctx.update(hardware_indices(chosen, letter, limits))
     if not ctx:
         return sink
-    return graph_rewrite(sink, hardware, ctx, bottom_up=True, name="hardware indices")
+    return graph_rewrite(sink, hardware, ctx, bottom_up=True, name="gpudims")

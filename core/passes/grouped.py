@@ -74,7 +74,7 @@ def store_once(ctx: Groups, place: UOp, value: UOp) -> UOp | None:
     )
 
 
-grouping = PatternMatcher([reduce_through_shared, store_once], name="reduce through shared memory")
+grouping = PatternMatcher([reduce_through_shared, store_once], name="grouped")
 
 
 def grouped(sink: UOp, target: Target) -> UOp:
@@ -84,4 +84,4 @@ def grouped(sink: UOp, target: Target) -> UOp:
     if not loops:
         return sink
     ctx = Groups(loops, count(1 + max(r.arg[0] for r in ranges)), count())
-    return graph_rewrite(sink, grouping, ctx, name="reduce through shared memory")
+    return graph_rewrite(sink, grouping, ctx, name="grouped")

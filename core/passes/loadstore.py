@@ -62,7 +62,8 @@ def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
     if gate is not None:
         gates = [gate] if gate.dtype.count == 1 else [gate.gep(i) for i in range(count)]
     wanted = UOp.sink(*offsets, *gates)
-    found = graph_rewrite(wanted, symbolic_index, before=sink_lanes, name="offsets of lanes").src
+    name = "loadstore: offsets of lanes"
+    found = graph_rewrite(wanted, symbolic_index, before=sink_lanes, name=name).src
     held = found[len(offsets) :]
     return tuple(
         lane_at(
@@ -205,9 +206,9 @@ def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
     return stores[0] if len(stores) == 1 else UOp(Ops.GROUP, dtypes.void, tuple(stores))
 
 
-moving = PatternMatcher([load_runs, store_runs], name="load and store runs")
+moving = PatternMatcher([load_runs, store_runs], name="loadstore")
 
 
 def loadstore(sink: UOp, target: Target) -> UOp:
     """The kernel with loads and stores that the target has."""
-    return graph_rewrite(sink, moving, Access(target), name="load and store runs")
+    return graph_rewrite(sink, moving, Access(target), name="loadstore")

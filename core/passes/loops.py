@@ -36,14 +36,15 @@ def _inwards(loop: UOp) -> tuple[bool, int]:
     return kind is not AxisType.THREAD, number
 
 
-sharing = PatternMatcher([share_loop], name="share loops")
-nesting = PatternMatcher([nest_loops], name="nest loops")
+sharing = PatternMatcher([share_loop], name="loops: share")
+nesting = PatternMatcher([nest_loops], name="loops: nest")
 
 
 def loops(sink: UOp, target: Target) -> UOp:
     """The kernel with exactly one END per RANGE."""
-    sink = graph_rewrite(sink, sharing, _shared(sink), bottom_up=True, name="share loops")
-    return graph_rewrite(_own_ranges(sink), nesting, name="nest loops")
+    if shared := _shared(sink):
+        sink = graph_rewrite(sink, sharing, shared, bottom_up=True, name="loops: share")
+    return graph_rewrite(_own_ranges(sink), nesting, name="loops: nest")
 
 
 def _ends_by_ranges(sink: UOp) -> dict[frozenset[UOp], list[UOp]]:
@@ -70,12 +71,19 @@ def _shared(sink: UOp) -> dict[UOp, UOp]:
 
 def _own_ranges(sink: UOp) -> UOp:
     """Ranges that several ENDs still share, made different."""
+    while (end := _shares_ranges(sink)) is not None:
+        number = 1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE)
+        fresh = {r: r.replace(arg=(number + i, r.arg[1])) for i, r in enumerate(end.src[1:])}
+        sink = sink.substitute({end: end.substitute(fresh)})
+    return sink
+
+
+def _shares_ranges(sink: UOp) -> UOp | None:
+    """The first END of a range that an END before it ends, too."""
     used: set[UOp] = set()
     for u in sink.toposort():
-        if u.op is Ops.END and used.intersection(u.src[1:]):
-            number = 1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE)
-            fresh = {r: r.replace(arg=(number + i, r.arg[1])) for i, r in enumerate(u.src[1:])}
-            return _own_ranges(sink.substitute({u: u.substitute(fresh)}))
         if u.op is Ops.END:
+            if used.intersection(u.src[1:]):
+                return u
             used.update(u.src[1:])
-    return sink
+    return None

@@ -24,12 +24,12 @@ from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.optimize import optimize
 from core.passes.reduce import reduce
+from core.passes.simplify import simplify
 from core.passes.stage import stage
 from core.target import Target
-from core.uop import Ops, UOp, graph_rewrite
+from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.spec import ast_spec, index_spec, verify, verify_program
-from core.uop.symbolic import gated, symbolic_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,6 @@ class Pass:
     run: Callable[[UOp, Target], UOp]
     contract: str
     gone: tuple[Ops, ...] = ()
-
-
-_simplifying = symbolic_index + gated
-
-
-def simplify(sink: UOp, target: Target) -> UOp:
-    """The kernel with simpler arithmetic."""
-    return graph_rewrite(sink, _simplifying, name="simplify")
 
 
 _SIMPLIFY = Pass("simplify", simplify, "no symbolic rule applies")

@@ -52,7 +52,7 @@ def reduce_in_loop(ctx: Iterator[int], red: UOp, x: UOp) -> UOp:
     return acc.after(inside.store(value).end(*ranges)).index(0).load(dtype=red.dtype)
 
 
-accumulate = PatternMatcher([reduce_lanes, reduce_in_loop], name="accumulate")
+accumulate = PatternMatcher([reduce_lanes, reduce_in_loop], name="reduce")
 
 
 def reduce(sink: UOp, target: Target) -> UOp:

@@ -36,7 +36,7 @@ def read_panel(ctx: Mapping[UOp, UOp], load: UOp) -> UOp | None:
     return ctx.get(load)
 
 
-staging = PatternMatcher([read_panel], name="stage panels")
+staging = PatternMatcher([read_panel], name="stage")
 
 
 def stage(sink: UOp, target: Target) -> UOp:
@@ -61,7 +61,9 @@ def stage(sink: UOp, target: Target) -> UOp:
         if pointer_of(load.src[0]) not in written and (own := _far(load)):
             panels[load] = _panel(load, own, number, len(panels))
             number += len(own)
-    return graph_rewrite(sink, staging, panels, bottom_up=True, name="stage panels")
+    if not panels:
+        return sink
+    return graph_rewrite(sink, staging, panels, bottom_up=True, name="stage")
 
 
 def _repeated(sink: UOp, inner: UOp) -> list[UOp]:

@@ -21,4 +21,4 @@ _folding = replacing + symbolic_simple
 def decompose(sink: UOp, target: Target) -> UOp:
     """The kernel in ops of the target."""
     sink = graph_rewrite(sink, _folding, target, name="decompose")
-    return graph_rewrite(sink, fusing, target, name="fuse")
+    return graph_rewrite(sink, fusing, target, name="decompose: fuse")

@@ -77,5 +77,6 @@ def multiply_add(ctx: Target, a: UOp, b: UOp, c: UOp) -> UOp | None:
 
 
 fusing = PatternMatcher(
-    [subtract, negate, divide_by_constant, remainder_by_constant, multiply_add], name="fuse"
+    [subtract, negate, divide_by_constant, remainder_by_constant, multiply_add],
+    name="decompose: fuse",
 )

@@ -163,5 +163,5 @@ replacing = PatternMatcher(
         subtract_by_addition,
         negate_by_product,
     ],
-    name="replace what is missing",
+    name="decompose: replace",
 )

@@ -72,7 +72,7 @@ def _upcast(kernel: Kernel, opt: Opt) -> None:
     n = amount(opt, loop, UPCAST_MAX)
     if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
         raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-    kernel.split(loop, n, AxisType.UPCAST, False, f"apply {opt}")
+    kernel.split(loop, n, AxisType.UPCAST, False, f"optimize: {opt}")
 
 
 def _unroll(kernel: Kernel, opt: Opt) -> None:
@@ -80,7 +80,7 @@ def _unroll(kernel: Kernel, opt: Opt) -> None:
     n = amount(opt, loop, UNROLL_MAX)
     if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
         raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-    kernel.split(loop, n, AxisType.UNROLL, False, f"apply {opt}")
+    kernel.split(loop, n, AxisType.UNROLL, False, f"optimize: {opt}")
 
 
 def _local(kernel: Kernel, opt: Opt) -> None:
@@ -91,7 +91,7 @@ def _local(kernel: Kernel, opt: Opt) -> None:
     loop = pick(kernel, opt, *OUTER)
     n = amount(opt, loop, kernel.target.threads_max)
     _check_threads(kernel, opt, n)
-    kernel.split(loop, n, AxisType.LOCAL, False, f"apply {opt}")
+    kernel.split(loop, n, AxisType.LOCAL, False, f"optimize: {opt}")
 
 
 def _check_threads(kernel: Kernel, opt: Opt, more: int) -> None:
@@ -108,9 +108,9 @@ def _group(kernel: Kernel, opt: Opt) -> None:
         n = amount(opt, loop, UNROLL_MAX)
         if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
             raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-        made = kernel.split(loop, n, AxisType.UNROLL, top, f"apply {opt}")
-        matcher = PatternMatcher([partial_reduce], name="partial reduces")
-        kernel.sink = graph_rewrite(kernel.sink, matcher, made, name="partial reduces")
+        made = kernel.split(loop, n, AxisType.UNROLL, top, f"optimize: {opt}")
+        name = "optimize: partial reduces"
+        kernel.sink = graph_rewrite(kernel.sink, partial_reduces, made, name=name)
         return
     if not kernel.local_allowed:
         raise refuse(opt, "NOLOCALS was applied")
@@ -126,7 +126,7 @@ def _group(kernel: Kernel, opt: Opt) -> None:
     shared = threads * kernel.lanes(AxisType.UPCAST) * widest * len(users)
     if shared > kernel.target.shared_bytes:
         raise refuse(opt, f"it would take {shared} bytes of shared memory")
-    kernel.split(loop, n, AxisType.GROUP_REDUCE, top, f"apply {opt}")
+    kernel.split(loop, n, AxisType.GROUP_REDUCE, top, f"optimize: {opt}")
     kernel.group_outside |= top
 
 
@@ -147,7 +147,7 @@ def _thread(kernel: Kernel, opt: Opt) -> None:
     n = loop.src[0].arg
     if opt.arg not in (0, n):
         raise refuse(opt, f"all {n} iterations are shared out, or none")
-    kernel.split(loop, n, AxisType.THREAD, False, f"apply {opt}")
+    kernel.split(loop, n, AxisType.THREAD, False, f"optimize: {opt}")
 
 
 def _swap(kernel: Kernel, opt: Opt) -> None:
@@ -168,7 +168,7 @@ def _padto(kernel: Kernel, opt: Opt) -> None:
         raise refuse(opt, f"{size} is a multiple of {opt.arg} already")
     if padded >= 2 * size + opt.arg:
         raise refuse(opt, f"padding {size} to {padded} would more than double the work")
-    pad_loop(kernel, loop, padded, f"apply {opt}")
+    pad_loop(kernel, loop, padded, f"optimize: {opt}")
 
 
 _appliers: Mapping[OptOps, Callable[[Kernel, Opt], None]] = {
@@ -191,3 +191,6 @@ def partial_reduce(ctx: UOp, red: UOp) -> UOp | None:
     if len(rest) in (0, len(red.src) - 1):
         return None
     return red.rebuild((red.src[0], *rest)).reduce(red.arg, ctx)
+
+
+partial_reduces = PatternMatcher([partial_reduce], name="optimize: partial reduces")

@@ -57,8 +57,8 @@ def number_loops(ctx: dict[UOp, UOp], sink: UOp) -> UOp:
     return made
 
 
-splitting = PatternMatcher([replace_range, spread_ranges], name="split loops")
-numbering = PatternMatcher([number_loops], name="number loops")
+splitting = PatternMatcher([replace_range, spread_ranges], name="optimize: split loops")
+numbering = PatternMatcher([number_loops], name="optimize: number loops")
 
 
 class Kernel:
@@ -135,7 +135,9 @@ class Kernel:
             for number, r in enumerate(order)
             if r.arg[0] != number
         }
-        return graph_rewrite(self.sink, numbering, renamed, name="number loops")
+        if not renamed:
+            return self.sink
+        return graph_rewrite(self.sink, numbering, renamed, name="optimize: number loops")
 
 
 def run_by_groups(kernel: Kernel) -> None:
@@ -143,5 +145,5 @@ def run_by_groups(kernel: Kernel) -> None:
     loops = {r: r.replace(arg=(r.arg[0], AxisType.GLOBAL)) for r in kernel.loops(AxisType.LOOP)}
     if loops:
         paths = {made: kernel.path[r] for r, made in loops.items()}
-        kernel.replace(loops, "run outputs by work groups")
+        kernel.replace(loops, "optimize: run outputs by work groups")
         kernel.path.update(paths)

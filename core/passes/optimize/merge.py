@@ -23,7 +23,7 @@ def merge_loops(kernel: Kernel) -> None:
         made = kernel.new_loop(n * m, inner.arg[1], kernel.path[outer])
         name = f"merge loops of {n} and {m}"
         kernel.replace({outer: made // m, inner: made % m}, name)
-        kernel.sink = graph_rewrite(kernel.sink, symbolic_index, name="simplify indices")
+        kernel.sink = graph_rewrite(kernel.sink, symbolic_index, name="optimize: simplify indices")
 
 
 def _mergeable(kernel: Kernel) -> tuple[UOp, UOp] | None:

@@ -58,7 +58,9 @@ def pad_reduce(ctx: Padding, red: UOp, x: UOp) -> UOp | None:
     return ctx.inside.where(x, identity(red.arg, x.dtype)).reduce(red.arg, *ranges)
 
 
-padding = PatternMatcher([pad_range, pad_address, pad_load, pad_reduce], name="pad a loop")
+padding = PatternMatcher(
+    [pad_range, pad_address, pad_load, pad_reduce], name="optimize: pad a loop"
+)
 
 
 def pad_loop(kernel: Kernel, loop: UOp, size: int, name: str) -> None:

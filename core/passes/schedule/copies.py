@@ -6,7 +6,7 @@ contiguous before it. Never decides about fusion.
 
 from __future__ import annotations
 
-from core.passes.schedule.simplify import contiguous_of_stored, copy_of_constant
+from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 MEMORY = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.AFTER})

@@ -227,6 +227,6 @@ def store_group(ctx: set[UOp], u: UOp) -> UOp | None:
     return u.rebuild(tuple(s.contiguous() if s in ctx else s for s in u.src))
 
 
-storing = PatternMatcher([store_group], name="store groups")
+storing = PatternMatcher([store_group], name="group")
 
 __all__ = ["Use", "group", "storing"]

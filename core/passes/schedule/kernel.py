@@ -61,7 +61,7 @@ def bind_variable(ctx: Arguments, bind: UOp, variable: UOp) -> UOp:
     return variable
 
 
-arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel arguments")
+arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel: arguments")
 to_leaves = pushing + PatternMatcher([movement_to_view])
 
 
@@ -79,10 +79,10 @@ def kernel_ast(
         *(place.store(value) for place, (_, _, value) in zip(places, stores, strict=True)),
         arg=KernelInfo(),
     )
-    sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel arguments")
-    sink = graph_rewrite(sink, to_leaves, name="push views left")
+    sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel: arguments")
+    sink = graph_rewrite(sink, to_leaves, name="push views")
     if SPEC:
-        verify(sink, ast_spec, "push views left")
+        verify(sink, ast_spec, "push views")
     _check_devices(ctx, sink)
     _check_assigns(ctx, sink, places)
     return sink, ctx

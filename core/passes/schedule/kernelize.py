@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from core.errors import ScheduleError
 from core.passes.schedule.copies import bitcast_memory, copy_of_view
 from core.passes.schedule.kernel import kernel_ast
-from core.passes.schedule.simplify import contiguous_of_stored
+from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule

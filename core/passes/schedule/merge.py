@@ -160,4 +160,4 @@ def merge_kernels(ctx: dict[UOp, UOp], k: UOp) -> UOp | None:
     return ctx.get(k)
 
 
-merging = PatternMatcher([merge_kernels], name="merge kernels")
+merging = PatternMatcher([merge_kernels], name="merge")

@@ -17,7 +17,7 @@ from core.passes.schedule.linearize import linearize
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.reduces import reducing, splitting
-from core.passes.schedule.simplify import simplification
+from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite, track_rewrites
@@ -42,14 +42,12 @@ def create_schedule(sink: UOp) -> Schedule:
     views = view_algebra + folding + storage
     graph = _pass(graph, views + reducing if OPT.value >= 2 else views, "views")
     if OPT.value >= 2:
-        graph = _pass(graph, splitting + view_algebra, "split reduces")
-    graph = _pass(graph, storing, "store groups", group(graph))
+        graph = _pass(graph, splitting + view_algebra, "reduces: split")
+    graph = _pass(graph, storing, "group", group(graph))
     notes = Kernels()
     graph = graph_rewrite(graph, kernelizing, notes, name="kernelize")
     if OPT.value >= 3:
-        graph = graph_rewrite(
-            graph, merging, merges(graph, notes), bottom_up=True, name="merge kernels"
-        )
+        graph = graph_rewrite(graph, merging, merges(graph, notes), bottom_up=True, name="merge")
     items = linearize(graph, notes)
     realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
     if MEMORY_PLANNER.value:

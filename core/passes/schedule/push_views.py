@@ -111,5 +111,5 @@ pushing = PatternMatcher(
         plain_constants,
         masked_zero,
     ],
-    name="push views left",
+    name="push views",
 )

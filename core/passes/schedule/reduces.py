@@ -74,4 +74,4 @@ def reads_memory(x: UOp) -> bool:
 
 
 reducing = PatternMatcher([reduce_of_one, reduce_of_expanded], name="reduces")
-splitting = PatternMatcher([split_reduce], name="split reduces")
+splitting = PatternMatcher([split_reduce], name="reduces: split")

@@ -11,7 +11,8 @@ from core.errors import CompileError
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.optimize.merge import merge_loops
-from core.passes.pipeline import lower_kernel, simplify
+from core.passes.pipeline import lower_kernel
+from core.passes.simplify import simplify
 from core.runtime.linear import evaluate_linear
 from core.target import Target
 from core.uop import Ops, UOp

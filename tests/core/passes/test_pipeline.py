@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import core.passes
+from core import Tensor
+from core.helpers import Context
 from core.passes.pipeline import PASSES, lower_kernel
 from core.target import Target, targets
 from core.uop import Ops, UOp
-from core.uop.kernelinfo import KernelInfo
+from core.uop.kernelinfo import KernelInfo, Opt, OptOps
+from core.uop.observe import NullObserver, observing
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CASES, CPU, GPU, Case, execute
 
@@ -46,6 +51,35 @@ def test_a_reduce_of_nothing_is_the_identity() -> None:
 
 def test_passes_are_named_and_state_what_they_guarantee() -> None:
     assert all(step.name and step.contract for step in PASSES)
+
+
+class Names(NullObserver):
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.outermost: set[str] = set()
+
+    def rewrite_begin(self, name: str, *rest: object) -> None:
+        if not self.open:
+            self.outermost.add(name)
+        self.open.append(name)
+
+    def rewrite_end(self, *rest: object) -> None:
+        self.open.pop()
+
+
+def test_a_rewrite_is_named_after_its_module() -> None:
+    """In a trace, "loops: nest" leads to core/passes/loops.py."""
+    folder = Path(core.passes.__file__).parent
+    stems = {path.stem for path in folder.rglob("*.py")} | {path.name for path in folder.iterdir()}
+    x = Tensor.ones(4, 6).contiguous()
+    with observing(Names()) as names, Context(OPT=3, SPLIT_REDUCE=4):
+        x.assign(x + 1).pad(((1, 1), (0, 0))).sum().schedule()
+        for target in TARGETS:
+            lower_kernel(kernels.matmul(8, 32, 8).ast, target)
+            lower_kernel(kernels.row_sum(4, 512).ast, target)
+        lower_kernel(kernels.matmul(3, 5, 7).ast, CPU, [Opt(OptOps.PADTO, 0, 4)])
+    assert len(names.outermost) > 25
+    assert {name.partition(":")[0].replace(" ", "_") for name in names.outermost} <= stems
 
 
 def test_lowering_is_deterministic() -> None:

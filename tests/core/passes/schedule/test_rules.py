@@ -18,7 +18,7 @@ from core.passes.schedule.kernelize import kernelizing
 from core.passes.schedule.merge import merging
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import reducing, splitting
-from core.passes.schedule.simplify import simplification
+from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.observe import recording
