@@ -24,8 +24,9 @@ def entries(html: str) -> dict[str, Any]:
     """The data of an export by API path, as the page reads it."""
     found: dict[str, Any] = {}
     for block in BLOCK.findall(html):
-        for path, packed in json.loads(block).items():
-            found[path] = json.loads(gzip.decompress(base64.b64decode(packed)))
+        for paths, packed in json.loads(block).items():
+            items = json.loads(gzip.decompress(base64.b64decode(packed)))
+            found.update(zip(paths.split(" "), items, strict=True))
     return found
 
 

@@ -47,7 +47,7 @@ describe("http", () => {
 });
 
 describe("embedded", () => {
-  const pack = (value: unknown): string => gzipSync(JSON.stringify(value)).toString("base64");
+  const pack = (...items: unknown[]): string => gzipSync(JSON.stringify(items)).toString("base64");
   const embed = (...blocks: Record<string, unknown>[]): void => {
     for (const [i, entries] of blocks.entries()) {
       const block = document.createElement("script");
@@ -66,8 +66,7 @@ describe("embedded", () => {
   it("unpacks entries of all blocks and offers nothing that needs a server", async () => {
     embed(
       {
-        "/api/run": pack({ ...run, live: true }),
-        "/api/tree?since=0": pack({ rows, total: rows.length }),
+        "/api/run /api/tree?since=0": pack({ ...run, live: true }, { rows, total: rows.length }),
       },
       { "/api/rules": pack(rules) },
     );

@@ -1,6 +1,7 @@
 /**
- * The back end of an exported file: every answer lies in the page itself, gzipped and in base64,
- * keyed by the API path. Never touches the network.
+ * The back end of an exported file: every answer lies in the page itself. An entry is a gzipped JSON
+ * array in base64, keyed by the API paths that its items answer, with spaces between them. Never
+ * touches the network.
  */
 import { DataError, type Backend } from "./backend";
 import { searchLocally } from "./search";
@@ -18,34 +19,36 @@ import type {
 
 const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
 
+interface Entry {
+  packed: string;
+  /** Unpacked when it is first asked for. */
+  items: Promise<unknown[]> | null;
+}
+
 /** The embedded back end, or null if this page carries no data. */
 export function embeddedBackend(doc: Document = document): Backend | null {
   const blocks = doc.querySelectorAll(BLOCKS);
   if (!blocks.length) return null;
-  const entries = new Map<string, string>();
+  const places = new Map<string, { entry: Entry; at: number }>();
   for (const block of blocks)
-    for (const [path, packed] of Object.entries(
+    for (const [paths, packed] of Object.entries(
       JSON.parse(block.textContent || "{}") as Record<string, unknown>,
-    ))
-      if (typeof packed === "string") entries.set(path, packed);
-  const unpacked = new Map<string, Promise<unknown>>();
-
-  function ask<T>(path: string): Promise<T> {
-    let answer = unpacked.get(path);
-    if (!answer) {
-      const packed = entries.get(path);
-      if (packed === undefined)
-        return Promise.reject(
-          new DataError(
-            "Left out of this file",
-            path,
-            "Export again with this kernel, or open the trace itself with `uopviz open`.",
-          ),
-        );
-      answer = unpack(packed);
-      unpacked.set(path, answer);
+    )) {
+      if (typeof packed !== "string") continue;
+      const entry: Entry = { packed, items: null };
+      paths.split(" ").forEach((path, at) => places.set(path, { entry, at }));
     }
-    return answer as Promise<T>;
+
+  async function ask<T>(path: string): Promise<T> {
+    const place = places.get(path);
+    if (!place)
+      throw new DataError(
+        "Left out of this file",
+        path,
+        "Export again with this kernel, or open the trace itself with `uopviz open`.",
+      );
+    const items = await (place.entry.items ??= unpack(place.entry.packed));
+    return items[place.at] as T;
   }
 
   const backend: Backend = {
@@ -67,8 +70,8 @@ export function embeddedBackend(doc: Document = document): Backend | null {
 }
 
 /** base64 -> gzip -> JSON, with the browser's own decompressor. */
-export async function unpack(packed: string): Promise<unknown> {
+async function unpack(packed: string): Promise<unknown[]> {
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const stream = new Response(bytes).body!.pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text()) as unknown;
+  return JSON.parse(await new Response(stream).text()) as unknown[];
 }
