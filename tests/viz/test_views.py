@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
 from collections import Counter
 from itertools import accumulate
 from pathlib import Path
@@ -17,8 +20,11 @@ from core.uop.rewrite import graph_rewrite
 from core.uop.uop import UOp
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
+from viz.export import export_html
 from viz.history import node_history
 from viz.recent import cached_trace, recent_traces
+from viz.server.app import create_app
+from viz.server.security import Guard
 from viz.store import Store
 from viz.timeline import OPEN, only
 from viz.trace import Recorder
@@ -291,6 +297,82 @@ def test_recent_traces_are_those_of_the_cache(
     for name in ("../run.viz", str(trace), "", "b.viz"):
         with pytest.raises(ServerError):
             cached_trace(name)
+
+
+def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache" / "uopviz"
+    folder.mkdir(parents=True)
+    small_trace(folder / "b.viz")
+    monkeypatch.setattr("viz.recent.cache_folder", lambda: folder)
+    guard = Guard(port=80)
+    store = Store(trace)
+    client = create_app(store, guard).test_client()
+    headers = {"X-Uopviz-Token": guard.token, "Host": "127.0.0.1:80"}
+
+    def ask(path: str, status: int = 200) -> Any:
+        found = client.get(f"/api/{path}", headers=headers)
+        assert found.status_code == status, found.text
+        return found.json
+
+    rows = store.tree()["rows"]
+    rewrite = next(r["id"] for r in rows if r["kind"] == "rewrite" and r["steps"])
+    scope = store.scope_of(rewrite)
+    assert ask("timeline") == store.timeline()
+    totals = ask("rule-totals")
+    for _ in range(100):
+        if totals["counted"] < totals["steps"]:
+            totals = ask("rule-totals")
+    assert totals["counted"] == totals["steps"] > 0
+    assert ask(f"lineage/{scope}")["done"]
+    bundle = store.bundle(rewrite)
+    assert bundle is not None
+    node = bundle["nodes"]["id"][0]
+    history = ask(f"history?node={node}&rewrite={rewrite}")
+    assert history["done"] and history["rows"][-1]["node"] >= node
+    assert ask("lineage/99999", 404)["error"]["what"]
+    assert ask("history?node=1&rewrite=99999", 404)["error"]["what"]
+    assert ask("history?node=x&rewrite=1", 400)["error"]["what"]
+    assert [t["name"] for t in ask("traces")] == ["b.viz"]
+    bad = client.post("/api/traces/open", json={"name": "../run.viz"}, headers=headers)
+    assert bad.status_code == 400
+    assert client.post("/api/traces/open", json={"name": "b.viz"}).status_code == 403
+    good = client.post("/api/traces/open", json={"name": "b.viz"}, headers=headers)
+    assert good.status_code == 200
+    assert ask("run")["totals"]["kernels"] == 1
+    assert [r["name"] for r in ask("tree")["rows"]][:2] == ["schedule 1 kernel", "tidy"]
+
+
+def test_an_export_holds_the_views_of_what_it_keeps(trace: Path) -> None:
+    store = Store(trace)
+    kernel = store.kernels()[0]
+    html = export_html(store, kernels=[kernel], redact=True).html
+    entries: Data = {}
+    for block in re.findall(r'id="uopviz-data-\d+">(.*?)</script>', html):
+        entries |= json.loads(block)
+    unpacked: Data = {}
+    for paths, packed in entries.items():
+        answers = json.loads(gzip.decompress(base64.b64decode(packed)))
+        unpacked |= dict(zip(paths.split(" "), answers, strict=True))
+    kept = {r["id"] for r in store.tree()["rows"]} - set(store.kernels()[1:])
+    for track in unpacked["/api/timeline"]["tracks"]:
+        assert set(track.get("id", [])) <= kept
+    totals = unpacked["/api/rule-totals"]
+    assert totals["counted"] == totals["steps"]
+    assert f"/api/lineage/{kernel}" in unpacked
+    assert f"/api/lineage/{store.kernels()[1]}" not in unpacked
+    assert all("/" not in line for line in unpacked[f"/api/lineage/{kernel}"]["lines"])
+
+
+def test_names_of_programs_are_relative_to_where_they_ran(tmp_path: Path) -> None:
+    for command, cwd, name in (
+        (["python", "/home/me/work/a/b.py", "-x"], "/home/me/work", "a/b.py"),
+        (["python", "/elsewhere/b.py"], "/home/me/work", "/elsewhere/b.py"),
+        (["python", "-m", "pkg.tool"], "/", "pkg.tool"),
+        (["python", "/home/me/worker.py"], "/home/me/work", "/home/me/worker.py"),
+    ):
+        path = tmp_path / f"{abs(hash(name))}.viz"
+        TraceWriter(path, {"command": command, "cwd": cwd}).close()
+        assert Store(path).run()["name"] == name
 
 
 if __name__ == "__main__":  # rewrites the file that the page's tests read

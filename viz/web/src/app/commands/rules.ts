@@ -1,6 +1,5 @@
 /** Commands of the rules view. */
-import { COLUMN_KEYS } from "../../panels/rules/costs";
-import { chosen, chosenCost, costs, showSteps } from "../../panels/rules/store";
+import { chosen, chosenCost, columns, costs, showSteps } from "../../panels/rules/store";
 import { nextOrder } from "../../ui/SortHead";
 import { go } from "../actions";
 import { view } from "../state";
@@ -42,7 +41,9 @@ export const rulesCommands: readonly Command[] = [
 ];
 
 function sortBy(direction: 1 | -1): void {
-  const at = COLUMN_KEYS.indexOf(view.peek().sort.replace(/^-/, ""));
-  const key = COLUMN_KEYS[(at + direction + COLUMN_KEYS.length) % COLUMN_KEYS.length]!;
-  go({ sort: nextOrder("", key, at + direction > 1) }, "replace");
+  const now = view.peek().sort.replace(/^-/, "");
+  const at = columns.peek().findIndex((c) => c.key === now);
+  const all = columns.peek();
+  const next = all[(at + direction + all.length) % all.length]!;
+  go({ sort: nextOrder("", next.key, next.right === true) }, "replace");
 }

@@ -84,6 +84,3 @@ export const meanOf = (c: Cost): number => (c.matches ? c.us / c.matches : 0);
 export function columnsFor(perPass: boolean): readonly Column<Cost>[] {
   return COLUMNS.map((c) => (c.key === "pass" && !perPass ? { ...c, name: "Passes" } : c));
 }
-
-/** Keys of columns in their order, for the command that sorts by the next one. */
-export const COLUMN_KEYS = COLUMNS.map((c) => c.key);

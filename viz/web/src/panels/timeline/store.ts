@@ -1,5 +1,5 @@
 /** The timeline's data and what of it is shown. Fetches only while the view is open. */
-import { computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { announce, data, go } from "../../app/actions";
 import { run, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
@@ -19,10 +19,15 @@ export const opened = signal<ReadonlySet<number>>(new Set());
 export const pointed = signal<number | null>(null);
 
 const POLL_MS = 2000;
+const REST_MS = 250;
 
 export const lanes = computed(() => (timelineData.value ? lanesOf(timelineData.value) : []));
 export const end = computed(() => Math.max(1, timelineData.value?.end ?? 1));
-export const shown = computed<Stretch>(() => bounded(view.value.time ?? [0, end.value], end.value));
+/** While the stretch moves: the address follows once it rests, browsers allow it no faster. */
+const moving = signal<Stretch | null>(null);
+export const shown = computed<Stretch>(() =>
+  bounded(moving.value ?? view.value.time ?? [0, end.value], end.value),
+);
 export const shelves = computed<readonly Shelf[]>(() =>
   timelineData.value ? arrange(timelineData.value, lanes.value, part.value, opened.value) : [],
 );
@@ -75,10 +80,19 @@ export async function fetchTimeline(): Promise<void> {
   }
 }
 
+let resting: ReturnType<typeof setTimeout> | undefined;
+
 /** Shows a stretch of time; all of the run needs no place in the address. */
 export function show(stretch: Stretch): void {
-  const whole = stretch[0] <= 0 && stretch[1] >= end.peek();
-  go({ time: whole ? null : stretch }, "replace");
+  moving.value = stretch;
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    const whole = stretch[0] <= 0 && stretch[1] >= end.peek();
+    batch(() => {
+      moving.value = null;
+      if (view.peek().page === "timeline") go({ time: whole ? null : stretch }, "replace");
+    });
+  }, REST_MS);
 }
 
 const middle = (): number => pointed.peek() ?? (shown.peek()[0] + shown.peek()[1]) / 2;
