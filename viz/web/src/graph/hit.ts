@@ -21,6 +21,7 @@ export function hitTest(pane: Pane, sx: number, sy: number): Hit {
     if (Math.abs(picture.x(at) - x) <= PILL_W && Math.abs(picture.y(at) - y) <= PILL_H)
       return { slot: null, group };
   }
-  const slot = picture.at(x, y, Math.max(0, GRACE / camera.zoom - GRACE));
-  return { slot: slot < 0 || scene.state(slot) === "none" ? null : slot, group: null };
+  const grow = Math.max(0, GRACE / camera.zoom - GRACE);
+  const slot = picture.at(x, y, grow, (s) => scene.state(s) !== "none");
+  return { slot: slot < 0 ? null : slot, group: null };
 }

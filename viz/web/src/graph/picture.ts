@@ -95,15 +95,21 @@ export class Picture {
     }
   }
 
-  /** The slot whose box holds the point, -1 if none does. `grow` widens the boxes. */
-  at(x: number, y: number, grow = 0): number {
+  /**
+   * The slot whose box holds the point, -1 if none does. `grow` widens the boxes; of the slots
+   * that share a place it is the one that `there` names.
+   */
+  at(x: number, y: number, grow: number, there: (slot: number) => boolean): number {
     const r = Math.round(y / this.pitch);
     if (r < 0 || r >= this.layout.rows) return -1;
     if (Math.abs(y - r * this.pitch) > BOX_H / 2 + grow) return -1;
-    const i = this.lowerBound(r, x - BOX_W / 2 - grow);
-    if (i >= this.rowFirst[r + 1]!) return -1;
-    const s = this.byRow[i]!;
-    return Math.abs(this.x(s) - x) <= BOX_W / 2 + grow ? s : -1;
+    const reach = BOX_W / 2 + grow;
+    for (let i = this.lowerBound(r, x - reach); i < this.rowFirst[r + 1]!; i++) {
+      const s = this.byRow[i]!;
+      if (this.x(s) - x > reach) break;
+      if (there(s)) return s;
+    }
+    return -1;
   }
 
   /** The slots of a row, left to right. */

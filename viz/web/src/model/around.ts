@@ -11,6 +11,7 @@
  * reached at once.
  */
 import { stepDiff } from "./diff";
+import type { LayoutInput } from "./layout/graph";
 import { AROUND, type NeighbourhoodOptions, placesOf } from "./neighbourhood";
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
@@ -100,11 +101,8 @@ export class Pages {
   }
 }
 
-/** The edges between some slots over all steps, as input for the layout. */
-export function layoutInputOf(
-  t: Timeline,
-  slots: Int32Array,
-): { n: number; src: Int32Array; user: Int32Array } {
+/** The edges between some slots over all steps, and when each slot is seen, for the layout. */
+export function layoutInputOf(t: Timeline, slots: Int32Array): LayoutInput {
   const place = new Int32Array(t.slots).fill(-1);
   slots.forEach((s, i) => (place[s] = i));
   const src: number[] = [];
@@ -117,5 +115,26 @@ export function layoutInputOf(
       user.push(u);
     }
   });
-  return { n: slots.length, src: Int32Array.from(src), user: Int32Array.from(user) };
+  return {
+    n: slots.length,
+    src: Int32Array.from(src),
+    user: Int32Array.from(user),
+    life: {
+      from: slots.map((s) => seen(t, s)[0]),
+      to: slots.map((s) => seen(t, s)[1]),
+    },
+  };
+}
+
+/** First and last step that shows the slot: a step shows what it takes away, too. */
+function seen(t: Timeline, slot: number): [number, number] {
+  let from = t.steps;
+  let to = 0;
+  const end = t.first[slot + 1]!;
+  for (let v = t.first[slot]!; v < end; v++) {
+    if (t.node[v]! < 0) continue;
+    from = Math.min(from, t.step[v]!);
+    to = Math.max(to, v + 1 < end ? t.step[v + 1]! : t.steps);
+  }
+  return [from, to];
 }

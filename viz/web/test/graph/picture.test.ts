@@ -23,6 +23,8 @@ function grid(): Picture {
   return new Picture(t, slots, layout(layoutInputOf(t, slots)), 60);
 }
 
+const all = (): boolean => true;
+
 describe("picture", () => {
   const picture = grid();
   const { bounds } = picture;
@@ -66,12 +68,13 @@ describe("picture", () => {
 
   it("knows which box a point is in", () => {
     for (const s of picture.slots) {
-      expect(picture.at(picture.x(s), picture.y(s))).toBe(s);
-      expect(picture.at(picture.x(s) + BOX_W / 2 - 1, picture.y(s) + BOX_H / 2 - 1)).toBe(s);
-      expect(picture.at(picture.x(s), picture.y(s) + BOX_H / 2 + 2)).toBe(-1);
+      const only = (t: number): boolean => t === s;
+      expect(picture.at(picture.x(s), picture.y(s), 0, only)).toBe(s);
+      expect(picture.at(picture.x(s) + BOX_W / 2 - 1, picture.y(s) + BOX_H / 2 - 1, 0, only)).toBe(s);
+      expect(picture.at(picture.x(s), picture.y(s) + BOX_H / 2 + 2, 0, all)).toBe(-1);
     }
-    expect(picture.at(-9e6, 0)).toBe(-1);
-    expect(picture.at(0, 9e6)).toBe(-1);
+    expect(picture.at(-9e6, 0, 0, all)).toBe(-1);
+    expect(picture.at(0, 9e6, 0, all)).toBe(-1);
   });
 });
 

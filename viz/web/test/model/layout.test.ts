@@ -154,3 +154,41 @@ describe("course of an edge", () => {
     expect(many.every((o, i) => Math.abs(o) <= 56 && (i === 0 || o > many[i - 1]!))).toBe(true);
   });
 });
+
+describe("shared places", () => {
+  /** Random lifetimes within 50 steps. */
+  const living = (n: number, m: number, seed: number): LayoutInput => {
+    const rand = random(seed);
+    const from = Int32Array.from({ length: n }, () => Math.floor(rand() * 50));
+    const to = from.map((f) => Math.min(50, f + Math.floor(rand() * 12)));
+    return { ...randomInput(n, m, 0.02, seed), life: { from, to } };
+  };
+
+  it.each([1, 2, 3, 4])("never hold two nodes that one step shows, seed %i", (seed) => {
+    const given = living(160, 320, seed);
+    const { from, to } = given.life!;
+    const l = layout(given);
+    let shared = 0;
+    for (let a = 0; a < given.n; a++)
+      for (let b = a + 1; b < given.n; b++) {
+        if (l.row[a] !== l.row[b]) continue;
+        const apart = Math.abs(l.x[a]! - l.x[b]!);
+        if (from[a]! <= to[b]! && from[b]! <= to[a]!) expect(apart).toBeGreaterThanOrEqual(COLUMN - 1);
+        if (apart === 0) shared++;
+      }
+    expect(shared).toBeGreaterThan(20);
+    expect(quality(given, l).upward).toBe(0);
+    expect(l.width).toBeLessThan(layout({ ...given, life: undefined }).width);
+  });
+
+  it("are taken over from the node that had the same user", () => {
+    // 0 and 1 stay; 2 makes room for 3 in step 2, 4 for 5: all of them used by 6.
+    const edges = [0, 1, 2, 3, 4, 5].map((v): [number, number] => [v, 6]);
+    const from = Int32Array.from([0, 0, 0, 3, 0, 3, 0]);
+    const to = Int32Array.from([9, 9, 2, 9, 2, 9, 9]);
+    const l = layout({ ...input(7, edges), life: { from, to } });
+    const places = [...new Set([0, 1, 2, 3, 4, 5].map((v) => l.x[v]!))];
+    expect(places).toHaveLength(4);
+    expect(l.width).toBe(3 * COLUMN);
+  });
+});

@@ -11,6 +11,14 @@ export interface LayoutInput {
   n: number;
   src: Int32Array;
   user: Int32Array;
+  /** Where given, nodes of one row that are never seen together may get one place. */
+  life?: Lifetimes | undefined;
+}
+
+/** Steps in which each node is seen, first and last included. */
+export interface Lifetimes {
+  from: Int32Array;
+  to: Int32Array;
 }
 
 /** Adjacency lists: the neighbours of v are `to[first[v]] .. to[first[v + 1] - 1]`. */

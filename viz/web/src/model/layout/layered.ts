@@ -1,12 +1,13 @@
 /**
  * Layered top-down layout: sources above users, one row per rank.
  *
- * Puts the parts together: graph, rows, order, local search, rails. Deterministic, without
- * recursion, near-linear in nodes and edges. Yields between the parts, so that it can run in a
- * worker with progress or in slices on the main thread. Never looks at a clock.
+ * Puts the parts together: graph, rows, shared places, order, local search, rails. Deterministic,
+ * without recursion, near-linear in nodes and edges. Yields between the parts, so that it can run
+ * in a worker with progress or in slices on the main thread. Never looks at a clock.
  */
-import { layoutGraph, type LayoutInput } from "./graph";
-import { closeGaps, rowsOf, Sweeper, treeX } from "./order";
+import { type LayoutGraph, layoutGraph, type LayoutInput } from "./graph";
+import { closeGaps, rowsOf, sortRange, Sweeper, treeX } from "./order";
+import { sharePlaces } from "./places";
 import { rails } from "./rails";
 import { ranks } from "./rank";
 import { LocalSearch } from "./search";
@@ -40,6 +41,21 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
   const g = layoutGraph(input);
   yield 0.1;
   const row = ranks(g);
+  yield 0.15;
+  const places = input.life ? sharePlaces(g, row, input.life) : null;
+  const spotX = yield* columns(places?.graph ?? g, places?.row ?? row);
+  const x = places ? Float64Array.from(places.of, (spot) => spotX[spot]!) : spotX;
+  let width = 0;
+  for (const c of x) width = Math.max(width, c);
+  const rows = rowsOf(row);
+  for (let r = 0; r + 1 < rows.first.length; r++)
+    sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
+  const rail = rails(g, row, rows, x);
+  return { x, row, rows: rows.first.length - 1, rail, hub: g.hub, width };
+}
+
+/** The x of every node, the leftmost at 0; yields the share done. */
+function* columns(g: LayoutGraph, row: Int32Array): Generator<number, Float64Array> {
   const rows = rowsOf(row);
   yield 0.2;
   const x = treeX(g, row);
@@ -57,21 +73,9 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
     for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;
   closeGaps(x);
   let left = Infinity;
-  let right = -Infinity;
-  for (const c of x) {
-    left = Math.min(left, c);
-    right = Math.max(right, c);
-  }
-  if (g.n) for (let v = 0; v < g.n; v++) x[v] = Math.round(x[v]! - left);
-  const rail = rails(g, row, rows, x);
-  return {
-    x,
-    row,
-    rows: rows.first.length - 1,
-    rail,
-    hub: g.hub,
-    width: g.n ? Math.ceil(right - left) : 0,
-  };
+  for (const c of x) left = Math.min(left, c);
+  for (let v = 0; v < g.n; v++) x[v] = Math.round(x[v]! - left);
+  return x;
 }
 
 /** Lays out at once. */

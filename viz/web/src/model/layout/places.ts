@@ -1,0 +1,105 @@
+/**
+ * Shared places: nodes of one row that are never there at the same time may lie on one spot.
+ *
+ * The union of all steps of a pass holds every node that ever was, most of them for a few steps;
+ * side by side they make the picture wide and the way from one change to the next long. So each
+ * row is coloured by lifetimes (greedy interval colouring, earliest first): of the free spots a
+ * node takes the one whose nodes share most users and sources with it, or else any. Edges lead to
+ * lower rows only, so merging within a row closes no cycle. Never merges two nodes that one step
+ * shows, and never moves one that survives.
+ */
+import { type LayoutGraph, layoutGraph, type Lifetimes } from "./graph";
+
+export interface Places {
+  /** Spot of each node. */
+  of: Int32Array;
+  /** The graph of the spots, and the row of each. */
+  graph: LayoutGraph;
+  row: Int32Array;
+}
+
+/** Relatives looked at per node: those of a hub say little. */
+const LOOKED_AT = 400;
+
+/** Gives every node a spot; nodes with overlapping lifetimes never get the same one. */
+export function sharePlaces(g: LayoutGraph, row: Int32Array, life: Lifetimes): Places {
+  const spots = new Spots(g, row, life);
+  const order = Int32Array.from(row, (_, v) => v);
+  order.sort((a, b) => row[b]! - row[a]! || life.from[a]! - life.from[b]! || a - b);
+  for (const v of order) spots.place(v);
+  const { of, rowOf } = spots;
+  const src: number[] = [];
+  const user: number[] = [];
+  for (let v = 0; v < g.n; v++)
+    for (let j = g.users.first[v]!; j < g.users.first[v + 1]!; j++) {
+      src.push(of[v]!);
+      user.push(of[g.users.to[j]!]!);
+    }
+  return {
+    of,
+    graph: layoutGraph({ n: rowOf.length, src: Int32Array.from(src), user: Int32Array.from(user) }),
+    row: Int32Array.from(rowOf),
+  };
+}
+
+class Spots {
+  readonly of: Int32Array;
+  readonly rowOf: number[] = [];
+  /** Per spot: its nodes, and the last step in which one of them is seen. */
+  private readonly members: number[][] = [];
+  private readonly end: number[] = [];
+  /** Relatives found for the present node, by spot. */
+  private readonly common = new Map<number, number>();
+  private left = 0;
+
+  constructor(
+    private readonly g: LayoutGraph,
+    private readonly row: Int32Array,
+    private readonly life: Lifetimes,
+  ) {
+    this.of = new Int32Array(g.n).fill(-1);
+  }
+
+  place(v: number): void {
+    const { g, of, members, end, common, life } = this;
+    common.clear();
+    this.left = LOOKED_AT;
+    // What has the same users, or users that share a spot; then what has the same sources.
+    for (let i = g.users.first[v]!; i < g.users.first[v + 1]!; i++)
+      for (const u of members[of[g.users.to[i]!]!]!)
+        for (let j = g.srcs.first[u]!; j < g.srcs.first[u + 1]!; j++) this.meet(v, g.srcs.to[j]!);
+    for (let i = g.srcs.first[v]!; i < g.srcs.first[v + 1]!; i++) {
+      const s = g.srcs.to[i]!;
+      for (let j = g.users.first[s]!; j < g.users.first[s + 1]!; j++) this.meet(v, g.users.to[j]!);
+    }
+    let best = -1;
+    for (const [spot, count] of common)
+      if (best < 0 || count > common.get(best)! || (count === common.get(best) && spot < best))
+        best = spot;
+    if (best < 0) best = this.free(v);
+    if (best < 0) {
+      best = this.rowOf.length;
+      this.rowOf.push(this.row[v]!);
+      members.push([]);
+      end.push(0);
+    }
+    of[v] = best;
+    members[best]!.push(v);
+    end[best] = life.to[v]!;
+  }
+
+  /** A spot of the row that is free by now, -1 if there is none. */
+  private free(v: number): number {
+    for (let p = this.rowOf.length - 1; p >= 0 && this.rowOf[p] === this.row[v]; p--)
+      if (this.end[p]! < this.life.from[v]!) return p;
+    return -1;
+  }
+
+  /** Counts what `v` has in common with the spot of another node, if that spot is free for it. */
+  private meet(v: number, other: number): void {
+    const spot = this.of[other]!;
+    if (this.left-- <= 0 || spot < 0 || this.row[other] !== this.row[v]) return;
+    if (this.end[spot]! >= this.life.from[v]!) return;
+    this.common.set(spot, (this.common.get(spot) ?? 0) + 1);
+  }
+}
