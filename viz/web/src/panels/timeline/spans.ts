@@ -222,13 +222,13 @@ export interface Total {
   longest: number;
 }
 
-/** Totals by name and hue of the spans that begin between `from` and `to`, longest time first. */
+/** Totals by name and hue of the spans that reach between `from` and `to`, longest time first. */
 export function totals(rows: Iterable<SpanRow>, from: number, to: number): Total[] {
   const found = new Map<number, Total>();
   for (const row of rows) {
     const last = above(row.start, to);
-    let i = above(row.start, from);
-    while (i > 0 && row.start[i - 1]! >= from) i--;
+    let i = above(row.end, from);
+    while (i > 0 && row.end[i - 1]! >= from) i--;
     for (; i < last; i++) {
       const key = row.name[i]! * HUES.length + row.hue[i]!;
       const us = row.busy[i + 1]! - row.busy[i]!;

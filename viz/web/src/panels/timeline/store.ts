@@ -43,7 +43,7 @@ export const litName = computed(() => {
 
 /** All rows of spans that count once: not those that repeat a device's launches by kernel. */
 export const spanRows = computed<SpanRow[]>(() => lanes.value.flatMap((lane) => lane.rows));
-/** What everything that begins in view took, by name. */
+/** What everything in view took, by name. */
 export const inView = computed(() => totals(spanRows.value, shown.value[0], shown.value[1]));
 /** The same for the whole run. */
 export const inRun = computed(() => totals(spanRows.value, 0, Infinity));
