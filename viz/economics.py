@@ -1,13 +1,15 @@
 """What the steps of each rule add to and take from graphs, per pass: found by replaying passes.
 
 Matches, declines and times are counted while recording; changed nodes are not, because that costs a
-replay. So this works in slices of bounded time, and says how far it is. Never keeps a graph.
+replay. So this works in slices of bounded time, and says how far it is. Of a pass that has more
+steps than the page shows, only these are replayed. Never keeps a graph.
 """
 
 from __future__ import annotations
 
 import time
 
+from viz.bundle import MAX_STEPS
 from viz.slots import Slots
 from viz.steps import read_steps
 from viz.tracefile import Rewrite, TraceFile
@@ -48,7 +50,7 @@ class NodeCounts:
         nodes = self._file.nodes
         if not 0 < rewrite.sink <= nodes.count or len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
             return
-        events = read_steps(self._file, rewrite)
+        events = read_steps(self._file, rewrite, MAX_STEPS)
         op, arg = nodes.field("op"), nodes.field("arg")
         slots = Slots(rewrite.sink, nodes.sources, lambda n: (op[n], arg[n]))
         for old, new in events.leading:

@@ -40,7 +40,7 @@ class Store:
         self.path = Path(path)
         self._lock = threading.RLock()
         self._making = threading.Lock()
-        """Held while a bundle is made, which may take seconds: whoever asks for anything else does
+        """Held while passes are replayed, which may take seconds: who asks for anything else does
         not wait. What a bundle reads only grows, at its end; records are replaced, not changed."""
         self._closed = False
         self._seen: set[Path] = set()
@@ -133,9 +133,10 @@ class Store:
         """Counts and time of each rule in each pass, the most expensive first. Added and removed
         nodes are counted for at most `seconds` more: `counted` of `steps` steps are."""
         until = time.monotonic() + seconds
-        with self._lock:
-            for process in self._processes:
+        with self._making:
+            for process in list(self._processes):
                 process.node_counts.work(until - time.monotonic())
+        with self._lock:
             steps = [process.node_counts.steps for process in self._processes]
             return {
                 "rows": self._rules.totals(self._processes),
