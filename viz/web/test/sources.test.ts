@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Artifact } from "../src/data/types";
 import { chooseColumns, columnKey, possibleColumns, targetOf } from "../src/panels/sources/columns";
+import { tellingFacts } from "../src/panels/sources/facts";
 import { histogram, quantile } from "../src/panels/sources/histogram";
 import { pieces, startState } from "../src/panels/sources/languages";
 import { indexLines, linesOf } from "../src/panels/sources/lines";
@@ -31,9 +32,21 @@ describe("columns", () => {
   });
 
   it("list a target's artifacts as they are once they are known", () => {
-    const keys = possibleColumns(compiled("gfx942"), ["gfx942", "gfx1100"]);
+    const keys = possibleColumns(compiled("gfx942"), ["gfx942", "gfx1100"], new Set(["gfx942"]));
     expect(keys).toContain("hip:gfx1100");
     expect(keys.filter((k) => k.endsWith("gfx942"))).toHaveLength(3);
+  });
+
+  it("offer what a target gives beyond the one text that the run recorded", () => {
+    const recorded = [art("llvm", "x86-64")];
+    const targets = ["sm_90", "x86-64-v3", "x86-64"];
+    expect(possibleColumns(recorded, targets)).toContain("cpu_asm:x86-64");
+    expect(possibleColumns(recorded, targets, new Set(["x86-64"]))).not.toContain("c:x86-64");
+    expect(chooseColumns(recorded, ["x86-64-v3", "x86-64"])).toEqual([
+      "llvm:x86-64",
+      "cpu_asm:x86-64",
+      "c:x86-64",
+    ]);
   });
 });
 
@@ -44,10 +57,48 @@ describe("lines of a node", () => {
       [5, [9]],
       [1, [8]],
     ]);
-    expect(linesOf(index, origins, 1)).toEqual([0, 2]);
-    expect(linesOf(index, origins, 5)).toEqual([0, 1]);
-    expect(linesOf(index, origins, 77)).toEqual([]);
-    expect(linesOf(index, new Map(), 8)).toEqual([2]);
+    expect(linesOf(index, origins, 1).lines).toEqual([0, 2]);
+    expect(linesOf(index, origins, 5).lines).toEqual([0, 1]);
+    expect(linesOf(index, origins, 77).lines).toEqual([]);
+    expect(linesOf(index, new Map(), 8).lines).toEqual([2]);
+  });
+
+  it("that come from exactly the same go before those that share a part", () => {
+    const shared = indexLines({
+      lines: [[], [], [], []],
+      origins: [[1, 2], [1], [2, 1], [1, 2, 3]],
+    });
+    const of = (...ids: number[]) => linesOf(shared, new Map([[9, ids]]), 9);
+    expect(of(2, 1)).toEqual({ lines: [0, 2], cut: 0 });
+    expect(of(3)).toEqual({ lines: [3], cut: 0 });
+    expect(of(1, 3)).toEqual({ lines: [0, 1, 2, 3], cut: 0 });
+  });
+
+  it("are cut to the most alike where they would be more than a third of the text", () => {
+    const origins = [[1, 2], ...Array.from({ length: 29 }, () => [1, 7, 8, 9])];
+    const long = indexLines({ lines: origins.map(() => []), origins });
+    expect(linesOf(long, new Map([[5, [1, 2, 3]]]), 5)).toEqual({ lines: [0], cut: 29 });
+    expect(linesOf(long, new Map([[5, [9]]]), 5)).toEqual({ lines: [], cut: 29 });
+  });
+});
+
+describe("facts", () => {
+  it("come by importance and without zeros", () => {
+    const facts = [
+      ["instructions", "84"],
+      ["barriers", "0"],
+      ["occupancy", "8 of 8 waves"],
+      ["sgprs", "17"],
+      ["vgpr spills", "3"],
+      ["vgprs", "11"],
+    ].map(([name, value]) => ({ name: name!, value: value! }));
+    expect(tellingFacts(facts).map((f) => f.name)).toEqual([
+      "vgprs",
+      "vgpr spills",
+      "occupancy",
+      "instructions",
+      "sgprs",
+    ]);
   });
 });
 

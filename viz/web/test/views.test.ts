@@ -339,8 +339,8 @@ describe("rules by cost", () => {
 describe("small texts", () => {
   it("of compilers read like sentences", () => {
     const fact = (name: string, value: string): string => factText({ name, value });
-    expect(fact("registers", "24")).toBe("24 registers");
-    expect(fact("registers", "1")).toBe("1 register");
+    expect(fact("registers", "24")).toBe("24 regs");
+    expect(fact("registers", "1")).toBe("1 reg");
     expect(fact("vgprs", "24")).toBe("24 VGPRs");
     expect(fact("spill stores", "0")).toBe("0 spill stores");
     expect(fact("occupancy", "100%")).toBe("100% occupancy");

@@ -185,9 +185,11 @@ function Lines() {
   return (
     <>
       {kernelArtifacts.value.map((a) => {
-        const own = linesOf(lineIndex(a), nodeOrigins.value, uid);
+        const own = linesOf(lineIndex(a), nodeOrigins.value, uid).lines;
         const found =
-          own.length || last === undefined ? own : linesOf(lineIndex(a), nodeOrigins.value, last);
+          own.length || last === undefined
+            ? own
+            : linesOf(lineIndex(a), nodeOrigins.value, last).lines;
         return found.length ? <SourceLine key={a.kind + a.target} a={a} lines={found} /> : null;
       })}
     </>

@@ -251,7 +251,7 @@ function History({ slot }: { slot: number }) {
   const c = sides.value?.after.nodeOf(slot) ?? -1;
   const origin = b && c >= 0 ? place(b.origins[b.nodes.origin[c] ?? -1] ?? "") : null;
   const at = told.findLast((h) => h.step <= step.value);
-  const lines = b && c >= 0 ? linkedLines.value(b.nodes.id[c] ?? -1) : 0;
+  const lines = b && c >= 0 ? linkedLines.value(b.nodes.id[c] ?? -1).lines : 0;
   return (
     <>
       <h3>

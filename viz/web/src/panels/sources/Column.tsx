@@ -1,17 +1,24 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
 import { announce, select } from "../../app/actions";
-import { plural } from "../../app/format";
 import { bundle, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "./columns";
-import { factText } from "./facts";
+import { Facts } from "./Facts";
 import { sourceEditor, type SourceEditor } from "./editor";
-import { cancelCompile, compile, compiling, kernel } from "./kernel";
+import {
+  canCompile,
+  cancelCompile,
+  compile,
+  compiling,
+  complete,
+  kernel,
+  progress,
+} from "./kernel";
 import { languageOf } from "./languages";
-import { lineIndex, linesOf, sameOrigin, slotsOfLine } from "./lines";
+import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "./lines";
 import { nodeOrigins, pointedNode } from "./link";
 import { pointedLine } from "./pointed";
 
@@ -60,14 +67,14 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   const line = pointedLine.value;
   const { id, selected } = pointedNode.value;
   const origins = nodeOrigins.value;
-  const marked =
+  const { lines: marked, cut } =
     line !== null
       ? line.key === key
-        ? [line.line]
+        ? { lines: [line.line], cut: 0 }
         : sameOrigin(line.artifact, line.line, lineIndex(artifact))
       : id >= 0
         ? linesOf(lineIndex(artifact), origins, id)
-        : [];
+        : NOTHING;
   const signature = marked.join(",");
   useEffect(() => {
     editor.current?.mark(marked, line === null ? selected : line.key !== key);
@@ -75,14 +82,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
 
   return (
     <>
-      <div class="cb">
-        {marked.length > 0 && <span class="badge ac num">{plural(marked.length, "line")}</span>}
-        {artifact.facts.map((f) => (
-          <span class="badge" key={f.name}>
-            {factText(f)}
-          </span>
-        ))}
-      </div>
+      <Facts artifact={artifact} lit={marked.length} cut={cut} />
       <div class="ed" ref={host} />
     </>
   );
@@ -112,22 +112,36 @@ function pickLine(artifact: Artifact, line: number): void {
   else announce("No node of this graph belongs to the line");
 }
 
+/** Why a column has no text and none is on its way. */
+function absent(id: string): string {
+  if (!kernel.value) return "Reading the kernel";
+  if (progress.value === "running") return "The run is still compiling this kernel.";
+  const name = kindName(kindOf(id));
+  return complete.value.has(targetOf(id))
+    ? `Compiling for ${targetOf(id)} gives no ${name} here.`
+    : `Not recorded for ${targetOf(id)}.`;
+}
+
 function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
   const target = targetOf(id);
   const job = compiling.value.get(target);
-  if (job?.state === "running")
+  if (job?.state === "running" || (!job && canCompile(target)))
     return (
       <>
         <div class="cb">
-          <span class="t2 small">{job.progress || "Compiling"}</span>
+          <span class="t2 small el" role="status">
+            {job?.progress || `Compiling for ${target}`}
+          </span>
         </div>
         <div class="state">
           <div class="progress static">
             <i class="any" />
           </div>
-          <button type="button" class="btn sm" onClick={() => cancelCompile(target)}>
-            Cancel
-          </button>
+          {job && (
+            <button type="button" class="btn sm" onClick={() => cancelCompile(target)}>
+              Cancel
+            </button>
+          )}
         </div>
       </>
     );
@@ -153,7 +167,7 @@ function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined 
   return (
     <>
       <div class="cb" />
-      <div class="state">{kernel.value ? `Not recorded for ${target}.` : "Reading the kernel"}</div>
+      <div class="state">{absent(id)}</div>
     </>
   );
 }

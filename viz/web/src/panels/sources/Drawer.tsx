@@ -1,8 +1,8 @@
 /** Below the graphs: the kernel's sources side by side, and the problems of the run. */
 import { useEffect } from "preact/hooks";
-import { plural } from "../../app/format";
+import { count, plural } from "../../app/format";
 import { drawerOpen, shownSources } from "../../app/prefs";
-import { currentKernel, drawerTab, ownProblems, run, view, windowWidth } from "../../app/state";
+import { drawerTab, ownProblems, run, view, windowWidth } from "../../app/state";
 import { data } from "../../app/actions";
 import type { Artifact } from "../../data/types";
 import { Divider } from "../../ui/Divider";
@@ -10,18 +10,11 @@ import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { slotName } from "../navigator/FilterChips";
 import { Problems } from "../problems/Problems";
-import { Column } from "./Column";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
-import {
-  columnsShown,
-  kernel,
-  kernelArtifacts,
-  kernelError,
-  retryKernel,
-  shownColumns,
-} from "./kernel";
+import { columnsShown, complete, kernel, kernelArtifacts, progress, shownColumns } from "./kernel";
 import { linkedLines, pointedNode } from "./link";
 import { RunBox } from "./RunBox";
+import { Pager, Sources } from "./Sources";
 
 /** Open by choice, or by default where the window has room for it. */
 export function isDrawerOpen(): boolean {
@@ -95,7 +88,12 @@ export function Drawer() {
         </div>
         <Linked />
         <span class="sp" />
-        {open && tab === "source" && <Chooser />}
+        {open && tab === "source" && (
+          <>
+            <Pager />
+            <Chooser />
+          </>
+        )}
         <RunBox />
         <button
           type="button"
@@ -114,12 +112,17 @@ export function Drawer() {
   );
 }
 
-/** "u124 MUL -> 8 lines in 4 targets" */
+/** "u124 MUL -> 8 lines in 4 sources" */
 function Linked() {
   const slot = view.value.slot;
   const { id } = pointedNode.value;
   if (slot === null || id < 0 || !kernel.value) return null;
   const n = linkedLines.value(id);
+  const lines = n.cut
+    ? `${count(n.lines)} of ${plural(n.lines + n.cut, "line")}`
+    : n.lines
+      ? plural(n.lines, "line")
+      : "no line";
   return (
     <>
       <span class="vr wide" />
@@ -127,9 +130,10 @@ function Linked() {
         <span class="mono acc">{slotName(slot)}</span>
         <span class="wide">
           {" "}
-          → {plural(n, "line")} in {plural(kernelArtifacts.value.length, "source")}
+          → {lines}
+          {n.sources > 0 && ` in ${plural(n.sources, "source")}`}
         </span>
-        <span class="narrow"> {plural(n, "line")}</span>
+        <span class="narrow">&ensp;{lines}</span>
       </span>
     </>
   );
@@ -138,7 +142,8 @@ function Linked() {
 function Chooser() {
   const all = possibleColumns(
     kernelArtifacts.value,
-    data().server ? (run.value?.targets ?? []) : [],
+    data().server && progress.value === "finished" ? (run.value?.targets ?? []) : [],
+    complete.value,
   );
   const shown = shownColumns.value;
   const have = new Set(kernelArtifacts.value.map(columnKey));
@@ -177,47 +182,5 @@ function Chooser() {
         </>
       )}
     </Menu>
-  );
-}
-
-function Sources() {
-  const problem = kernelError.value;
-  if (!currentKernel.value)
-    return (
-      <div class="state">
-        <span>
-          Sources belong to kernels; this pass does not belong to one. Press <kbd>{"}"}</kbd> for
-          the next kernel.
-        </span>
-      </div>
-    );
-  if (problem)
-    return (
-      <div class="state" role="alert">
-        <b>{problem.what}</b>
-        <span class="mono">{problem.where}</span>
-        <span>{problem.hint}</span>
-        <button type="button" class="btn sm" onClick={retryKernel}>
-          Try again
-        </button>
-      </div>
-    );
-  const columns = shownColumns.value;
-  if (!kernel.value) return <div class="state">Reading the kernel</div>;
-  if (!columns.length)
-    return (
-      <div class="state">
-        {kernelArtifacts.value.length
-          ? "No source is chosen. Choose some under Sources."
-          : "No source of this kernel was recorded, and nothing here can compile it."}
-      </div>
-    );
-  const byKey = new Map(kernelArtifacts.value.map((a) => [columnKey(a), a]));
-  return (
-    <div class="cols4">
-      {columns.map((key) => (
-        <Column key={key} id={key} artifact={byKey.get(key)} />
-      ))}
-    </div>
   );
 }

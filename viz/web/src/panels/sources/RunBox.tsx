@@ -9,7 +9,7 @@ import type { ApiProblem, RunResult } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { histogram, quantile } from "./histogram";
-import { kernel } from "./kernel";
+import { kernel, progress } from "./kernel";
 
 const LAUNCHES = 100;
 
@@ -39,7 +39,8 @@ export function startRunBox(): void {
 }
 
 export function canRun(): boolean {
-  return data().server !== null && kernel.peek() !== null && chosen.peek() !== null;
+  const there = data().server !== null && kernel.value !== null && chosen.value !== null;
+  return there && progress.value === "finished";
 }
 
 /** The user's command to run the kernel on the chosen device. */
@@ -76,7 +77,7 @@ export function cancelRun(): boolean {
 
 export function RunBox() {
   const k = kernel.value;
-  if (!k) return null;
+  if (!k || progress.value !== "finished") return null;
   if (!data().server)
     return <span class="t3 nw">Open the trace with uopviz to run this kernel</span>;
   const devices = run.value?.devices ?? [];

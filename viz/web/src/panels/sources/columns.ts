@@ -29,19 +29,19 @@ export function kindsOfTarget(target: string): ArtifactKind[] {
   return ["llvm", "cpu_asm", "c"];
 }
 
-/** All columns that can be shown: recorded ones first, then what targets would give. */
+/**
+ * All columns that can be shown: those at hand first, then what targets would give. A run records
+ * one text of a kernel, so its target may give more; those in `complete` have given all they have.
+ */
 export function possibleColumns(
   artifacts: readonly Artifact[],
   targets: readonly string[],
+  complete: ReadonlySet<string> = new Set(),
 ): string[] {
   const keys = artifacts.map(columnKey);
   for (const target of targets)
-    for (const kind of kindsOfTarget(target)) {
-      const key = `${kind}:${target}`;
-      const other = artifacts.some((a) => a.target === target);
-      // Once a target's artifacts are known, they are all it has.
-      if (!other && !keys.includes(key)) keys.push(key);
-    }
+    if (!complete.has(target))
+      for (const kind of kindsOfTarget(target)) keys.push(`${kind}:${target}`);
   return [...new Set(keys)];
 }
 
@@ -55,16 +55,21 @@ export function chooseColumns(
 ): string[] {
   const possible = possibleColumns(artifacts, targets);
   const recorded = new Set(artifacts.map(columnKey));
+  const used = new Set(artifacts.map((a) => a.target));
   const chosen: string[] = [];
   for (const kind of KINDS) {
     const ofKind = possible.filter((key) => kindOf(key) === kind);
-    const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind);
+    const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind, used);
     if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);
   }
   return chosen;
 }
 
-/** Of several targets the one that people mean: the newest data centre parts. */
-function preferred(keys: readonly string[]): string | undefined {
-  return keys.find((key) => /:(sm_90|gfx942)$/.test(key)) ?? keys[0];
+/** Of several targets the run's own, else the one that people mean: the newest data centre parts. */
+function preferred(keys: readonly string[], used: ReadonlySet<string>): string | undefined {
+  return (
+    keys.find((key) => used.has(targetOf(key))) ??
+    keys.find((key) => /:(sm_90|gfx942)$/.test(key)) ??
+    keys[0]
+  );
 }

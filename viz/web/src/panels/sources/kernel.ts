@@ -21,8 +21,9 @@ export const columnsShown = signal(false);
 export type Compiling =
   { state: "running"; progress: string } | { state: "error"; error: ApiProblem };
 export const compiling = signal<ReadonlyMap<string, Compiling>>(new Map());
-/** Artifacts compiled here, of the current kernel. */
+/** Artifacts compiled here, of the current kernel, and the targets that they are of. */
 const compiled = signal<readonly Artifact[]>([]);
+export const complete = signal<ReadonlySet<string>>(new Set());
 
 /** Recorded artifacts, then compiled ones that the record lacks. */
 export const kernelArtifacts = computed<readonly Artifact[]>(() => {
@@ -30,6 +31,24 @@ export const kernelArtifacts = computed<readonly Artifact[]>(() => {
   const have = new Set(recorded.map(columnKey));
   return [...recorded, ...compiled.value.filter((a) => !have.has(columnKey(a)))];
 });
+
+/** How far the run came with the kernel: one that it did not finish is not compiled here either. */
+export const progress = computed<"finished" | "running" | "unfinished">(() => {
+  const status = currentKernel.value?.status ?? "ok";
+  if (status === "ok") return "finished";
+  return status === "open" && run.value?.live ? "running" : "unfinished";
+});
+
+/** Whether asking for the target would give sources that are not here yet. */
+export function canCompile(target: string): boolean {
+  return (
+    data().server !== null &&
+    kernel.value !== null &&
+    progress.value === "finished" &&
+    !complete.value.has(target) &&
+    (run.value?.targets.includes(target) ?? false)
+  );
+}
 
 /** Keys of the columns that are shown, in order. */
 export const shownColumns = computed<readonly string[]>(
@@ -61,6 +80,7 @@ export function startKernel(): void {
       kernelError.value = null;
       kernelOrigins.value = null;
       compiled.value = [];
+      complete.value = new Set();
       compiling.value = new Map();
     });
     if (context === null) return;
@@ -80,9 +100,8 @@ export function startKernel(): void {
 /** Targets of shown columns without an artifact, a running job or a failure. */
 function missingTargets(): string[] {
   const have = new Set(kernelArtifacts.value.map(columnKey));
-  const known = new Set(run.value?.targets ?? []);
   const targets = shownColumns.value.filter((key) => !have.has(key)).map(targetOf);
-  return [...new Set(targets)].filter((t) => known.has(t) && !compiling.value.has(t));
+  return [...new Set(targets)].filter((t) => canCompile(t) && !compiling.value.has(t));
 }
 
 async function fetchKernel(context: number, signal: AbortSignal): Promise<void> {
@@ -123,13 +142,17 @@ export function compile(target: string): void {
   follow<Artifact[]>(
     server,
     () => server.compile(k.context, target),
-    (progress) => note({ state: "running", progress }),
+    (said) => {
+      if (said && said !== "starting")
+        note({ state: "running", progress: said.charAt(0).toUpperCase() + said.slice(1) });
+    },
     mine.signal,
   )
     .then((made) => {
       if (mine.signal.aborted) return;
       batch(() => {
         compiled.value = [...compiled.peek(), ...made];
+        complete.value = new Set([...complete.peek(), target]);
         note(null);
       });
     })

@@ -1,18 +1,34 @@
 /** The links between the selected or hovered node and the sources at hand. */
 import { computed } from "@preact/signals";
 import { bundle, hovered, sides, view } from "../../app/state";
-import { kernelArtifacts, kernelOrigins } from "./kernel";
+import { columnKey } from "./columns";
+import { kernelArtifacts, kernelOrigins, shownColumns } from "./kernel";
 import { lineIndex, linesOf, originMap } from "./lines";
 
 /** Origins of the kernel's nodes, by node id. */
 export const nodeOrigins = computed(() => originMap(kernelOrigins.value));
 
-/** How many lines, over all sources at hand, belong to a node id. */
+/** Lines of a node over the sources that are shown: how many, in how many sources, and cut. */
+export interface Linked {
+  lines: number;
+  sources: number;
+  cut: number;
+}
+
 export const linkedLines = computed(() => {
-  const all = kernelArtifacts.value;
+  const shown = new Set(shownColumns.value);
+  const all = kernelArtifacts.value.filter((a) => shown.has(columnKey(a)));
   const origins = nodeOrigins.value;
-  return (id: number): number =>
-    all.reduce((n, a) => n + linesOf(lineIndex(a), origins, id).length, 0);
+  return (id: number): Linked => {
+    const found = { lines: 0, sources: 0, cut: 0 };
+    for (const a of all) {
+      const { lines, cut } = linesOf(lineIndex(a), origins, id);
+      found.lines += lines.length;
+      found.sources += lines.length ? 1 : 0;
+      found.cut += cut;
+    }
+    return found;
+  };
 });
 
 /** Trace-wide id of the node that is selected, else under the pointer; -1 if none. */
