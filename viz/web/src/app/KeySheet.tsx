@@ -34,7 +34,7 @@ export function KeySheet() {
       >
         <div class="cols">
           {GROUPS.map((group) => (
-            <>
+            <section key={group}>
               <h3>{group}</h3>
               {commands
                 .filter((c) => c.group === group && c.keys.length)
@@ -48,7 +48,7 @@ export function KeySheet() {
                     <span>{c.title}</span>
                   </div>
                 ))}
-            </>
+            </section>
           ))}
         </div>
         <div class="foot">

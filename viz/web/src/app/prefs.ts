@@ -68,4 +68,6 @@ export const drawerOpen = kept<boolean | null>(
 export const shownSources = kept<string[] | null>("sources", null, isNames);
 /** Single letters act as commands. */
 export const letterKeys = kept("letters", true, isFlag);
+/** Constants are left out of "around change". */
+export const foldConstants = kept("constants", false, isFlag);
 export const changedOnly = kept("changed", true, isFlag);

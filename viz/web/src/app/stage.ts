@@ -5,6 +5,7 @@ import { go, reportProblem } from "./actions";
 import { asProblem } from "../data/backend";
 import { bindSlots } from "./bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "./state";
+import { foldConstants } from "./prefs";
 import { themeVersion } from "./theme";
 
 export interface Stats {
@@ -45,6 +46,7 @@ export function mountStage(host: HTMLElement): () => void {
       if (view.value.mode !== "text") made.setMode(view.value.mode);
     }),
     effect(() => made.setScope(view.value.scope)),
+    effect(() => made.setFoldConstants(foldConstants.value)),
     effect(() => {
       void bundle.value;
       made.select(view.value.slot);

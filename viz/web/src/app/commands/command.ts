@@ -17,6 +17,8 @@ export interface Command {
 }
 
 export const hasPass = (): boolean => bundle.value !== null;
+/** Whether a graph is drawn, rather than its text. */
+export const hasGraph = (): boolean => hasPass() && view.value.mode !== "text";
 export const hasStep = (): boolean => currentStep.value !== null;
 export const hasSlot = (): boolean => view.value.slot !== null;
 export const live = (): boolean => data().server !== null;

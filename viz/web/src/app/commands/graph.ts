@@ -1,7 +1,8 @@
 /** Commands of the graph panes. */
-import { setMode, toggleScope } from "../actions";
+import { announce, setMode, toggleScope } from "../actions";
 import { stage } from "../stage";
-import { type Command, hasPass, hasSlot, hasStep } from "./command";
+import { foldConstants } from "../prefs";
+import { type Command, hasGraph, hasPass, hasSlot, hasStep } from "./command";
 
 export const graphCommands: readonly Command[] = [
   {
@@ -11,6 +12,17 @@ export const graphCommands: readonly Command[] = [
     keys: ["A"],
     when: hasPass,
     run: toggleScope,
+  },
+  {
+    id: "constants",
+    title: "Fold or show constants",
+    group: "Graph",
+    keys: ["Shift C"],
+    when: hasGraph,
+    run: () => {
+      foldConstants.value = !foldConstants.peek();
+      announce(`Constants are ${foldConstants.peek() ? "folded" : "shown"} around a change`);
+    },
   },
   {
     id: "merged",
@@ -33,7 +45,7 @@ export const graphCommands: readonly Command[] = [
     title: "Fit the graph",
     group: "Graph",
     keys: ["0"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.fit(),
   },
   {
@@ -41,7 +53,7 @@ export const graphCommands: readonly Command[] = [
     title: "Zoom in",
     group: "Graph",
     keys: ["+", "="],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.zoomBy(1.25),
   },
   {
@@ -49,7 +61,7 @@ export const graphCommands: readonly Command[] = [
     title: "Zoom out",
     group: "Graph",
     keys: ["-"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.zoomBy(0.8),
   },
   {
@@ -65,7 +77,7 @@ export const graphCommands: readonly Command[] = [
     title: "Walk to the node on the left",
     group: "Graph",
     keys: ["H"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.walk("h"),
   },
   {
@@ -73,7 +85,7 @@ export const graphCommands: readonly Command[] = [
     title: "Walk to a user",
     group: "Graph",
     keys: ["J"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.walk("j"),
   },
   {
@@ -81,7 +93,7 @@ export const graphCommands: readonly Command[] = [
     title: "Walk to a source",
     group: "Graph",
     keys: ["K"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.walk("k"),
   },
   {
@@ -89,7 +101,7 @@ export const graphCommands: readonly Command[] = [
     title: "Walk to the node on the right",
     group: "Graph",
     keys: ["L"],
-    when: hasPass,
+    when: hasGraph,
     run: () => stage.peek()?.walk("l"),
   },
   {

@@ -33,13 +33,13 @@ export function Header() {
           <>
             <button
               type="button"
-              class="link plain t2 el wide"
+              class="link plain t2 el"
               title={short(parent.name, 1000)}
               onClick={() => void openContext(parent.row)}
             >
               {short(parent.name)}
             </button>
-            <span class="t3 wide">/</span>
+            <span class="t3">/</span>
           </>
         )}
         <b class="el" title={row ? short(row.name, 1000) : undefined}>
@@ -102,15 +102,17 @@ export function Header() {
           </button>
         ))}
       </span>
-      <button
-        type="button"
-        class="btn sm ico quiet wide"
-        aria-label="Fit the graph"
-        title="Fit the graph (0)"
-        onClick={() => stage.value?.fit()}
-      >
-        <Icon name="fit" />
-      </button>
+      {view.value.mode !== "text" && (
+        <button
+          type="button"
+          class="btn sm ico quiet wide"
+          aria-label="Fit the graph"
+          title="Fit the graph (0)"
+          onClick={() => stage.value?.fit()}
+        >
+          <Icon name="fit" />
+        </button>
+      )}
     </div>
   );
 }

@@ -94,7 +94,7 @@ function Foot() {
   const s = stats.value;
   return (
     <div class="pf num">
-      <Legend />
+      {view.value.mode !== "text" && <Legend />}
       <span class="sp" />
       <span class="sr" role="status">
         {announcement.value}

@@ -1,6 +1,7 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
 import type { ComponentChildren } from "preact";
-import { clip, count, micros, short } from "../../app/format";
+import { useState } from "preact/hooks";
+import { clip, count, micros, plural, short } from "../../app/format";
 import { currentStep } from "../../app/state";
 import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/CodeLines";
@@ -65,19 +66,43 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
           <Icon name="external" />
         </h3>
         {rule.source ? (
-          <div class="snip">
-            <CodeLines
-              text={rule.source}
-              language="python"
-              from={rule.sourceLine}
-              marked={rule.line}
-            />
-          </div>
+          <Source rule={rule} />
         ) : (
           <span class="t3">The source was not recorded.</span>
         )}
       </div>
     </>
+  );
+}
+
+/** From the line of its `def`: the pattern above is drawn already, and opens on demand. */
+function Source({ rule }: { rule: Rule }) {
+  const [whole, showWhole] = useState(false);
+  const lines = rule.source.split("\n");
+  const def = Math.max(
+    0,
+    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
+  );
+  const from = whole ? 0 : def;
+  return (
+    <div class="snip">
+      {def > 0 && (
+        <button
+          type="button"
+          class="link t3 small above"
+          aria-expanded={whole}
+          onClick={() => showWhole(!whole)}
+        >
+          {whole ? "Hide" : "Show"} {plural(def, "line")} of the decorator
+        </button>
+      )}
+      <CodeLines
+        text={lines.slice(from).join("\n")}
+        language="python"
+        from={rule.sourceLine + from}
+        marked={rule.sourceLine + def}
+      />
+    </div>
   );
 }
 

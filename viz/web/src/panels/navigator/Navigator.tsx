@@ -1,6 +1,6 @@
 /** The run as a tree: contexts, passes, the steps of the open pass; search and filters on top. */
 import { useRef } from "preact/hooks";
-import { count, millis, plural } from "../../app/format";
+import { millis, plural } from "../../app/format";
 import { rows, run, sidePanel } from "../../app/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
@@ -82,7 +82,7 @@ function Footer() {
   return (
     <div class="foot num">
       <span class="el">
-        {plural(r.totals.kernels, "kernel")} · {count(r.totals.steps)} steps
+        {plural(r.totals.kernels, "kernel")} · {plural(r.totals.steps, "step")}
       </span>
       <span class="sp" />
       {r.live && open > 0 && <span>{open} running</span>}

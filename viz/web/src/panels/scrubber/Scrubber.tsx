@@ -191,7 +191,7 @@ function Lanes() {
   const k = step.value;
   const list = lanes.value;
   const active = view.value.rule ?? currentStep.value?.rule ?? null;
-  const height = Math.max(1, list.length * LANE + 8);
+  const height = Math.max(1, list.length * LANE);
   useLayoutEffect(() => {
     const frame = { scale, height: drawn, palette, current: k };
     drawLanes(canvas.current!, frame, kept, list, active, LANE);

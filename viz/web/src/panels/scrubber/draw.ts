@@ -1,5 +1,5 @@
 /** Paints the scrubber's two canvases. Colours come from the style sheet; no state of its own. */
-import { barHeight, type Column, columns, type Scale, ticks, xOf } from "./scale";
+import { barHeight, barWidth, type Column, columns, type Scale, ticks, xOf } from "./scale";
 
 export interface Palette {
   line: string;
@@ -76,7 +76,8 @@ function column(g: CanvasRenderingContext2D, f: Frame, top: number): void {
   const { scale, palette } = f;
   if (f.current <= 0 || scale.pitch < 3) return;
   g.fillStyle = palette.accentBg;
-  g.fillRect(xOf(scale, f.current) - scale.pitch / 2, top, scale.pitch, f.height - top);
+  const wide = Math.min(scale.pitch, barWidth(scale) + 6);
+  g.fillRect(xOf(scale, f.current) - wide / 2, top, wide, f.height - top);
 }
 
 /** One bar per step (or per column of steps): how many nodes it changed. */
@@ -90,11 +91,11 @@ export function drawOverview(
   const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
   const { scale, palette, height: h } = f;
-  const gap = scale.pitch >= 6 ? 3 : scale.pitch >= 3 ? 1 : 0;
   const bar = (to: CanvasRenderingContext2D, c: Column, biggest: number): void => {
     const tall = barHeight(c.value, biggest, h - 10);
-    const x = scale.margin + (c.first - 1) * scale.pitch;
-    to.fillRect(x + gap / 2, h - tall, Math.max(1, c.size * scale.pitch - gap), tall);
+    const wide = c.size > 1 ? Math.max(1, c.size * scale.pitch) : barWidth(scale);
+    const middle = (xOf(scale, c.first) + xOf(scale, c.first + c.size - 1)) / 2;
+    to.fillRect(middle - wide / 2, h - tall, wide, tall);
   };
   column(g, f, 6);
   kept.draw(g, f, [sizes, passes], (own) => {
@@ -122,6 +123,9 @@ function largest(sizes: readonly number[]): number {
   return sizes.reduce((most, size) => Math.max(most, size), 1);
 }
 
+/** Marks that add less to the one before are left out, px: a lane may have 100,000. */
+const VISIBLE = 0.5;
+
 interface Lane {
   rule: number;
   steps: readonly number[];
@@ -139,13 +143,12 @@ export function drawLanes(
   const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
   const { scale, palette } = f;
-  const gap = scale.pitch >= 6 ? 3 : 0;
-  const wide = Math.max(1.5, scale.pitch - gap);
+  const wide = Math.max(1.5, barWidth(scale));
   const marks = (to: CanvasRenderingContext2D, lane: Lane, i: number): void => {
     let drawnTo = -1;
     for (const k of lane.steps) {
-      const x = scale.margin + (k - 1) * scale.pitch + gap / 2;
-      if (x + wide <= drawnTo) continue;
+      const x = xOf(scale, k) - wide / 2;
+      if (x + wide - drawnTo < VISIBLE) continue;
       to.fillRect(x, i * laneHeight + 4, wide, 7);
       drawnTo = x + wide;
     }

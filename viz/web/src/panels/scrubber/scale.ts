@@ -10,12 +10,18 @@ export interface Scale {
 }
 
 const MARGIN = 16;
-/** Few steps do not spread over a whole wide window: their bars would read as blocks. */
-const WIDEST = 28;
+/** The bars of few steps stand apart rather than grow into blocks. */
+const WIDEST = 24;
 
 export function makeScale(count: number, width: number): Scale {
   const room = Math.max(1, width - 2 * MARGIN);
-  return { count, width, margin: MARGIN, pitch: count ? Math.min(room / count, WIDEST) : room };
+  return { count, width, margin: MARGIN, pitch: count ? room / count : room };
+}
+
+/** Width of the bar or mark of one step; it stands in the middle of the step's column. */
+export function barWidth(scale: Scale): number {
+  const gap = scale.pitch >= 6 ? 3 : scale.pitch >= 3 ? 1 : 0;
+  return Math.min(WIDEST, scale.pitch - gap);
 }
 
 /** Middle of step k's column (k from 1). Step 0, the input graph, is the left edge. */

@@ -1,7 +1,7 @@
 /** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
 import { useEffect, useState } from "preact/hooks";
 import { data } from "../../app/actions";
-import { baseName, bytes, count, short } from "../../app/format";
+import { baseName, bytes, count, plural, short } from "../../app/format";
 import { retryNow } from "../../app/live";
 import { bundle, connection, fatal, overlay, run, view } from "../../app/state";
 import { stats } from "../../app/stage";
@@ -19,7 +19,7 @@ export function StatusBar() {
           </span>
           <span class="num mid">{bytes(r.bytes)}</span>
           <span class="wide num">
-            {count(r.totals.steps)} steps,{" "}
+            {plural(r.totals.steps, "step")},{" "}
             <span class={r.lost ? "cmov b" : undefined}>{count(r.lost)} lost</span>
           </span>
         </>
