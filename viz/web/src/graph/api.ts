@@ -25,6 +25,18 @@ export interface StageStats {
   frameMs: number;
 }
 
+/** What the panes look at, so that Back can look there again; plain data. */
+export interface CameraState {
+  /** The pass that the node belongs to. */
+  rewrite: number;
+  /** The node nearest to the middle, -1 for the first view of a picture. */
+  slot: number;
+  /** From that node to the middle of the pane, px at zoom 1. */
+  dx: number;
+  dy: number;
+  zoom: number;
+}
+
 export interface Stage {
   /**
    * Shows a bundle, or nothing. The same rewrite again (with more steps) keeps the view.
@@ -44,6 +56,12 @@ export interface Stage {
   light(slots: readonly number[]): void;
   /** Letters on the nodes that the pattern's names bound, in the pane before. */
   bindings(b: readonly [string, number][] | null): void;
+  /** null without a picture. */
+  camera(): CameraState | null;
+  /** Looks there again, without a travel: now, or as soon as that pass is loaded. */
+  setCamera(state: CameraState): void;
+  /** Ends a layout that is under way; what was shown before stays. False if there was none. */
+  cancel(): boolean;
   fit(): void;
   zoomBy(factor: number): void;
   /** Goes to the change if it is out of view. */

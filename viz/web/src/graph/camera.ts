@@ -12,6 +12,14 @@ const MAX_FIT = 1.08;
 const MARGIN = 16;
 const TRAVEL_MS = 240;
 
+/** A pane narrower than this holds no neighbours at a near zoom: there op names have to do, px. */
+const NARROW = 480;
+
+/** Least zoom at which a whole picture is worth showing in a pane of that width. */
+export function readable(width: number): number {
+  return width < NARROW ? 0.55 : 0.82;
+}
+
 export interface View {
   x: number;
   y: number;

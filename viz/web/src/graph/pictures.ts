@@ -9,14 +9,15 @@ import { type Layout, layout } from "../model/layout/layered";
 import { AROUND } from "../model/neighbourhood";
 import type { Timeline } from "../model/timeline";
 import type { Layouter } from "./layouter";
+import { readable } from "./camera";
 import { Picture } from "./picture";
 
 export type Scope = "change" | "all";
 
-/** Row distance: airy where all rows then fit the height of the pane, tighter otherwise. */
+/** Row distance: as airy as the height allows where all can be shown at once, else as usual. */
 const TIGHTEST = 50;
 const WIDEST = 74;
-const USUAL = 62;
+const USUAL = 54;
 /** Largest zoom at which a picture is fitted, and room above and below it, px. */
 const FIT = 1.08;
 const ROOM = 66;
@@ -94,13 +95,13 @@ export class Pictures {
 
   private picture(slots: Int32Array, l: Layout, view: Viewport): Picture {
     const zoom = Math.min(FIT, (view.width - 32) / (l.width + 132));
+    const whole = zoom >= readable(view.width);
     const pitch = (view.height / zoom - ROOM) / Math.max(1, l.rows - 1);
-    const fits = pitch >= TIGHTEST * 0.6;
     return new Picture(
       this.timeline,
       slots,
       l,
-      fits ? Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch))) : USUAL,
+      whole ? Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch))) : USUAL,
     );
   }
 }

@@ -10,7 +10,7 @@ import { describeSlot, emptyDiff, stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { timelineOf } from "../model/timeline";
-import type { DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
+import type { CameraState, DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
 import { Frames } from "./frames";
 import { listen } from "./gestures";
 import { hitTest } from "./hit";
@@ -29,7 +29,7 @@ import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";
 
-export type { DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
+export type { CameraState, DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
 
 export function createStage(host: HTMLElement, events: StageEvents): Stage {
   return new CanvasStage(host, events);
@@ -69,6 +69,10 @@ class CanvasStage implements Stage {
   private foldConstants = false;
   /** A frame of this bundle was drawn: from now on the view belongs to the reader. */
   private seen = false;
+  /** Where Back wants to look, until that has been drawn. */
+  private wanted: CameraState | null = null;
+  /** A layout of everything is under way. */
+  private running = false;
   private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
   private frame = 0;
   private said = "";
@@ -122,7 +126,11 @@ class CanvasStage implements Stage {
       opened: new Set(),
     };
     this.loaded = loaded;
-    await this.arrange(() => this.views.hold(anchor, held));
+    await this.arrange(() => {
+      const wanted = this.wantedHere();
+      if (wanted) this.views.put(wanted);
+      else this.views.hold(anchor, held);
+    });
     if (large && this.loaded === loaded) this.events.onBusy(null, 1);
   }
 
@@ -130,18 +138,20 @@ class CanvasStage implements Stage {
     this.step = k;
     const { views } = this;
     if (!views.content) return;
-    const { picture, diff } = views.content;
+    const { picture } = views.content;
     // A page may turn: a node that both pages have stays where the eye has it.
-    const held = diff.focus.map((slot) => ({ slot, was: views.screenOf(slot) }));
+    const held = views.anchors();
     this.show();
     const now = views.content.picture;
-    if (!this.seen) views.home();
+    const wanted = this.wantedHere();
+    if (wanted) views.put(wanted);
+    else if (!this.seen) views.home();
     else if (now !== picture) {
-      const both = held.find(({ slot }) => now.has(slot));
+      const both = held.find(([slot]) => now.has(slot));
       if (views.fitted || !both) views.home();
-      else views.hold(both.slot, both.was);
+      else views.hold(...both);
     }
-    this.revealChange();
+    if (!wanted) this.revealChange();
   }
 
   setMode(mode: DiffMode): void {
@@ -179,12 +189,26 @@ class CanvasStage implements Stage {
     this.mark({ bindings: b && namesBySlot(b) });
   }
 
+  camera = (): CameraState | null => this.views.get();
+
+  setCamera(state: CameraState): void {
+    // Bundle and step arrive one after the other: it is kept until a frame shows that bundle.
+    this.wanted = state;
+    if (this.wantedHere()) this.views.put(state);
+  }
+
+  cancel(): boolean {
+    const { running } = this;
+    this.work.abort();
+    return running;
+  }
+
   fit = (): void => this.views.fit();
 
   zoomBy = (factor: number): void => this.views.zoomBy(factor);
 
   revealChange(): void {
-    this.views.reveal(this.loaded?.bundle.steps[this.step - 1]?.result);
+    this.views.reveal();
   }
 
   walk(direction: Direction): void {
@@ -259,6 +283,7 @@ class CanvasStage implements Stage {
     const { loaded } = this;
     if (!loaded) return;
     this.work.abort();
+    this.running = false;
     const work = (this.work = new AbortController());
     if (this.scope === "all") {
       const picture = await this.layOutAll(loaded, work.signal);
@@ -274,6 +299,7 @@ class CanvasStage implements Stage {
     let share = 0;
     let text = "Laying out the graph";
     let announcements = 0;
+    this.running = true;
     const timer = setInterval(() => {
       announcements++;
       this.events.onBusy(text, share);
@@ -289,6 +315,7 @@ class CanvasStage implements Stage {
       throw error;
     } finally {
       clearInterval(timer);
+      if (this.work.signal === signal) this.running = false;
       if (announcements) this.events.onBusy(null, 1);
     }
   }
@@ -325,9 +352,13 @@ class CanvasStage implements Stage {
     this.request();
   }
 
+  private wantedHere(): CameraState | null {
+    const { wanted, views } = this;
+    return views.content?.after.bundle.rewrite === wanted?.rewrite ? wanted : null;
+  }
+
   private resize(): void {
-    this.frames.measure();
-    if (this.views.fitted) this.views.home();
+    this.views.resized(() => this.frames.measure());
     this.request();
   }
 
@@ -372,6 +403,7 @@ class CanvasStage implements Stage {
     }
     if (this.minimap.draw(this.lead().camera, now)) again = true;
     this.seen ||= this.views.content !== null;
+    if (this.wantedHere()) this.wanted = null;
     this.report();
     if (again) this.request();
   }
