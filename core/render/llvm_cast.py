@@ -28,7 +28,7 @@ def write_bitcast(w: Writer, u: UOp) -> Operand:
     if dtypes.is_bool(source):
         x = w.let(lanes("i8", source.count), f"zext {x} to {lanes('i8', source.count)}")
     if dtypes.is_bool(u.dtype):
-        return w.let(type_of(u.dtype), f"trunc {x} to {type_of(u.dtype)}")
+        return w.let(type_of(u.dtype), f"icmp ne {x}, zeroinitializer")
     to = type_of(u.dtype)
     return x if x.type == to else w.let(to, f"bitcast {x} to {to}")
 

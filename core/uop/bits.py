@@ -31,9 +31,9 @@ def to_bits(value: ConstType, dtype: DType) -> int:
 
 
 def from_bits(bits: int, dtype: DType) -> ConstType:
-    """The value whose bits are `bits`."""
+    """The value whose bits are `bits`; a bool is true unless all of them are 0."""
     if dtypes.is_bool(dtype):
-        return bool(bits & 1)
+        return bits != 0
     if dtypes.is_int(dtype):
         negative = not dtypes.is_unsigned(dtype) and bits >> (dtype.bits - 1)
         return bits - (1 << dtype.bits) if negative else bits

@@ -69,9 +69,9 @@ def compile_match(
     """`match(node, ctx)` that calls the rule's function for each match until one gives a result
     other than None and the node itself, and returns that result, or None.
 
-    For an observed rewrite, given the rule that is `declining`, `match(node, ctx, declined)` returns
-    (result, bindings, nanoseconds in the function) and calls `declined(rule, node)` for each match
-    that the function declined.
+    For an observed rewrite, given the rule that is `declining`, `match(node, ctx, declined)`
+    returns (result, bindings, nanoseconds in the function) and calls `declined(rule, node)` for
+    each match that the function declined.
     """
     code = _matching(variant)
     if code is None:

@@ -15,6 +15,7 @@ from core.errors import RewriteLoopError, RuleError, UopvizError
 from core.helpers import REWRITE_LIMIT
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
+from core.uop.ops import Ops
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.show import excerpt
 from core.uop.uop import UOp, creating
@@ -96,6 +97,7 @@ class _Walk:
         name: str | None,
     ) -> None:
         self.sink, self.ctx, self.gate = sink, ctx, gate
+        self.shaped = not _is_lowered(sink)
         self.top = matcher if bottom_up else before
         self.bottom = None if bottom_up else matcher
         self.bottom_up = bottom_up
@@ -255,6 +257,8 @@ class _Walk:
         old, new = node.dtype, result.dtype
         if old is not new and old != new and _is_value(old) and _is_value(new):
             raise self._wrong(rule, node, f"made {new} of {old}", excerpt(result))
+        if not self.shaped:
+            return result, rule
         try:
             shape, was = result.shape, node.shape
         except UopvizError as error:
@@ -324,6 +328,15 @@ class _Walk:
             hint="a rule must not match what it (or the next rule of the loop) makes; if the "
             "graph is only very deep, raise REWRITE_LIMIT",
         )
+
+
+def _is_lowered(root: UOp) -> bool:
+    """Whether this is a kernel of loops and single elements: it has no shape that a rule could
+    change, and working out that it has none would take a quarter of the time of all rewrites."""
+    return root.op is Ops.SINK and all(
+        s.op in (Ops.END, Ops.GROUP) or (s.op is Ops.STORE and s.src[0].op is Ops.INDEX)
+        for s in root.src
+    )
 
 
 def _is_value(dtype: DType) -> bool:

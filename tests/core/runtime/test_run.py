@@ -100,7 +100,7 @@ def test_observers_hear_of_compiling_and_launching() -> None:
     with observing(Watching()) as watching:
         run_schedule([Item(add(n), buffers("CPU", n, n, n))] * 2)
     assert watching.contexts[0] == (f"E_{n}", "kernel")
-    assert watching.artifacts == ["llvm", "cpu_asm"]
+    assert watching.artifacts == ["llvm"]
     assert [k.name for k in watching.kernels] == [f"E_{n}"]
     assert [(name, device) for name, device, *_ in watching.launches] == [(f"E_{n}", "CPU")] * 2
     assert all(ns > 0 and nbytes == 3 * 4 * n for _, _, ns, nbytes in watching.launches)

@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.dtype import DType, dtypes, truncate
@@ -252,6 +252,7 @@ def _cancels(values: tuple[Any, ...]) -> bool:
     return not math.isfinite(a * b) or abs(a * b + c) <= 1e-3 * abs(c)
 
 
+@example(2, dtypes.uint8, dtypes.bool)
 @given(st.integers(0, 2**64 - 1), st.sampled_from(DTYPES), st.sampled_from(DTYPES))
 def test_bitcasts_agree(bits: int, source: DType, dtype: DType) -> None:
     if source.itemsize != dtype.itemsize:
