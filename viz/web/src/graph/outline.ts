@@ -2,7 +2,7 @@
  * The graph for those who do not see the canvas: a tree of the nodes around the change.
  *
  * Changed nodes first, their sources under them. Kept out of sight but in the accessibility tree;
- * choosing an item selects the node. Holds a bounded number of items and says what it leaves out.
+ * takes the focus for the graph; choosing an item selects the node. Holds a bounded number of items and says what it leaves out.
  */
 import { describeSlot } from "../model/diff";
 import type { Content } from "./scene";
@@ -17,6 +17,7 @@ export class Outline {
     const { element } = this;
     element.className = "stage-outline";
     element.setAttribute("role", "tree");
+    element.tabIndex = 0;
     element.addEventListener("click", (event) => {
       const slot = (event.target as HTMLElement).dataset["slot"];
       if (slot !== undefined) choose(Number(slot));
@@ -42,6 +43,7 @@ export class Outline {
       item.setAttribute("role", "treeitem");
       item.setAttribute("aria-level", String(level));
       item.setAttribute("aria-selected", String(slot === selected));
+      item.id = `stage-node-${slot}`;
       item.tabIndex = -1;
       item.dataset["slot"] = String(slot);
       item.textContent = describeSlot(slot, before, after, diff);
@@ -69,9 +71,18 @@ export class Outline {
       rest.textContent = `${left} more nodes, reached with H J K L`;
       element.append(rest);
     }
+    this.point(selected);
   }
 
   select(slot: number | null): void {
     for (const [s, item] of this.items) item.setAttribute("aria-selected", String(s === slot));
+    this.point(slot);
+  }
+
+  /** The tree has the focus as a whole; this is the item that it means. */
+  private point(slot: number | null): void {
+    const item = slot === null ? undefined : this.items.get(slot);
+    if (item) this.element.setAttribute("aria-activedescendant", item.id);
+    else this.element.removeAttribute("aria-activedescendant");
   }
 }

@@ -359,6 +359,7 @@ class CanvasStage implements Stage {
 
   private resize(): void {
     this.views.resized(() => this.frames.measure());
+    this.minimap.resize();
     this.request();
   }
 

@@ -68,8 +68,19 @@ export function readTheme(host: Element): Theme {
     addbg: get("--addbg", "Canvas"),
     mov: get("--mov", "Highlight"),
     op,
-    // Global, local, reduced and unrolled axes; anything else reads as plain text.
-    range: { g: op.memory, l: op.range, r: op.reduce, u: op.movement },
+    // Letters of the kinds of loops, as the inspector colours them; any other reads as a hint.
+    range: {
+      L: get("--text2", "CanvasText"),
+      R: op.reduce,
+      g: op.memory,
+      l: op.range,
+      w: op.range,
+      t: op.memory,
+      G: op.reduce,
+      u: op.movement,
+      U: op.movement,
+      r: op.reduce,
+    },
     sans: style.getPropertyValue("--sans").trim() || "system-ui, sans-serif",
     mono: style.getPropertyValue("--mono").trim() || "ui-monospace, monospace",
   };

@@ -1,10 +1,10 @@
 /**
  * The part of the graph around a step's change, and labels for what it leaves out.
  *
- * A breadth-first walk from the changed slots with a budget of nodes; what lies beyond is folded
- * into groups ("5 more: MAX, STORE, SINK"), each hanging at the shown nodes it touches. Counts
- * stop at a limit and say so. Costs the budget, never the size of the graph; the same step always
- * gives the same answer.
+ * All of a small graph; else a walk from the changed slots, breadth first, with a budget of nodes.
+ * What lies beyond is folded into groups ("5 more: MAX, STORE, SINK"), each hanging at the shown
+ * nodes it touches. Counts stop at a limit and say so. Costs the budget, never the size of the
+ * graph; the same step always gives the same answer.
  */
 import { opOf } from "./content";
 import type { StepDiff } from "./diff";
@@ -41,6 +41,8 @@ export interface Group {
   /** Nodes counted, and whether there are more than were counted. */
   count: number;
   more: boolean;
+  /** Its ops, the most frequent first. */
+  names: string[];
   label: string;
 }
 
@@ -54,11 +56,17 @@ const FAN = 12;
 /** Hidden nodes counted for the groups of a step. */
 const COUNTED = 600;
 const NAMES = 3;
+/** A state of fewer nodes is shown as it is. */
+const SMALL = 60;
 /** Groups of up to this many nodes are shown instead, in so many rounds. */
-const TINY = 2;
-const ROUNDS = 3;
+const TINY = 3;
+const ROUNDS = 5;
+function newGroup(side: Group["side"]): Group {
+  return { side, anchors: [], heads: [], count: 0, more: false, names: [], label: "" };
+}
+
 /** Marks what is shown among what groups have claimed. */
-const SHOWN: Group = { side: "above", anchors: [], heads: [], count: 0, more: false, label: "" };
+const SHOWN = newGroup("above");
 
 /** What is shown, and the groups around it with their nodes counted. */
 export function neighbourhood(
@@ -114,6 +122,9 @@ function walk(
 
   const shown = new Set<number>(diff.focus.slice(0, options.changed));
   if (!shown.size && has(bundle.root)) shown.add(bundle.root);
+  if (Math.max(before.count, after.count) < SMALL)
+    for (const replay of [before, after])
+      for (const s of keep([...replay.slots()])) shown.add(s);
   // Sources before users at each distance: what a rule matched is above its root.
   let frontier = [...shown];
   let left = options.budget;
@@ -132,7 +143,7 @@ function walk(
   }
   addOpened(shown, [...options.opened].filter(has), sources, users);
   const folding = new Folding(bundle, content, sources, users, degree);
-  // A label that stands for one or two nodes takes their room and tells less.
+  // A label that stands for a few nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
     const groups = folding.gather(shown);
     folding.count(groups, COUNTED, TINY);
@@ -200,7 +211,7 @@ class Folding {
         const shared = hub
           ? undefined
           : hidden.map((t) => claimed.get(t)).find((g) => g?.side === side && !hubs.has(g));
-        const group = shared ?? { side, anchors: [], heads: [], count: 0, more: false, label: "" };
+        const group = shared ?? newGroup(side);
         if (!shared) {
           groups.push(group);
           ops.set(group, new Map());
@@ -249,6 +260,7 @@ class Folding {
   name(groups: readonly Group[]): void {
     for (const group of groups) {
       const names = [...this.ops.get(group)!].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+      group.names = names;
       const rest = names.length > NAMES ? ", ..." : "";
       const count = group.count.toLocaleString("en");
       group.label = `${count}${group.more ? "+" : ""} more: ${names.slice(0, NAMES).join(", ")}${rest}`;

@@ -16,6 +16,8 @@ type Ctx = CanvasRenderingContext2D;
 /** Half the size of the pill of a folded group, px. */
 export const PILL_W = 74;
 export const PILL_H = 12;
+/** Ops named on it at most. */
+const NAMES = 3;
 
 /** How much larger than the picture a sign is drawn. */
 export function signScale(zoom: number): number {
@@ -27,7 +29,10 @@ export function paintSign(ctx: Ctx, theme: Theme, x: number, y: number, state: N
   const scale = signScale(zoom);
   const cx = x + BOX_W / 2 - 2;
   const cy = y - BOX_H / 2;
-  if (state === "replaced") {
+  if (state === "replaced" && levelOf(zoom) === "far") {
+    disc(ctx, theme, cx, cy, theme.add, scale);
+    plusMinus(ctx, theme, cx, cy, scale);
+  } else if (state === "replaced") {
     disc(ctx, theme, cx - 17 * scale, cy, theme.del, scale);
     bar(ctx, theme, cx - 17 * scale, cy, scale, false);
     disc(ctx, theme, cx, cy, theme.add, scale);
@@ -68,6 +73,14 @@ function bar(ctx: Ctx, theme: Theme, x: number, y: number, s: number, plus: bool
   if (plus) ctx.fillRect(x - 0.9 * s, y - 4 * s, 1.8 * s, 8 * s);
 }
 
+/** Both signs on one disc, where two discs would run into each other. */
+function plusMinus(ctx: Ctx, theme: Theme, x: number, y: number, s: number): void {
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(x - 3.6 * s, y - 2.9 * s, 7.2 * s, 1.6 * s);
+  ctx.fillRect(x - 0.8 * s, y - 5.7 * s, 1.6 * s, 7.2 * s);
+  ctx.fillRect(x - 3.6 * s, y + 3.2 * s, 7.2 * s, 1.6 * s);
+}
+
 /** The names that each slot is bound to, joined: two names may bind one node. */
 export function namesBySlot(bindings: readonly [string, number][]): Map<number, string> {
   const names = new Map<number, string>();
@@ -82,7 +95,8 @@ export function paintBinding(ctx: Ctx, theme: Theme, x: number, y: number, name:
   const word = name.length > 6 ? `${name.slice(0, 5)}\u2026` : name;
   const half = Math.max(9, 4 + word.length * 3.4) * s;
   const cx = x - BOX_W / 2 + 2;
-  const cy = y - BOX_H / 2;
+  // A word lies higher than a letter, so that the op below it can be read.
+  const cy = y - BOX_H / 2 - (word.length > 1 ? 4 * s : 0);
   ctx.beginPath();
   ctx.roundRect(cx - 9 * s, cy - 9 * s, 2 * half, 18 * s, 9 * s);
   ctx.lineWidth = 2 * s;
@@ -168,11 +182,11 @@ export function paintGroup(
   ctx.roundRect(x - PILL_W, y - PILL_H, 2 * PILL_W, 2 * PILL_H, PILL_H);
   ctx.fillStyle = theme.surface2;
   ctx.fill();
-  if (ringed) {
-    ctx.strokeStyle = theme.accent;
-    ctx.lineWidth = 2;
-    ctx.stroke();
-  }
+  ctx.strokeStyle = ringed ? theme.accent : theme.line2;
+  ctx.lineWidth = ringed ? 2 : Math.max(1, 0.7 / zoom);
+  ctx.globalAlpha = ringed ? 1 : 0.55;
+  ctx.stroke();
+  ctx.globalAlpha = 1;
   ctx.fillStyle = theme.text2;
   ctx.textAlign = "center";
   ctx.textBaseline = "alphabetic";
@@ -180,17 +194,20 @@ export function paintGroup(
   const size = level === "near" ? 11 : 11 / zoom;
   if (level !== "far") {
     ctx.font = `500 ${size}px ${theme.sans}`;
-    const full = level === "near" ? group.label : `+${group.count.toLocaleString("en")}`;
-    ctx.fillText(shorten(ctx, full, 2 * PILL_W - 16), x, y + size * 0.36);
+    ctx.fillText(pillWords(ctx, group, 2 * PILL_W - 14), x, y + size * 0.36);
   }
   ctx.textAlign = "left";
 }
 
-function shorten(ctx: Ctx, words: string, room: number): string {
-  let short = words;
-  while (ctx.measureText(short).width > room && short.length > 4)
-    short = `${short.slice(0, short.length - 2).trimEnd()}\u2026`;
-  return short;
+/** "5 more: MAX, STORE, SINK", or as many whole names as there is room for, or "+5". */
+function pillWords(ctx: Ctx, group: Group, room: number): string {
+  const count = group.count.toLocaleString("en") + (group.more ? "+" : "");
+  for (let n = Math.min(NAMES, group.names.length); n > 0; n--) {
+    const names = group.names.slice(0, n).join(", ") + (n < group.names.length ? ", \u2026" : "");
+    for (const words of [`${count} more: ${names}`, `+${count} ${names}`])
+      if (ctx.measureText(words).width <= room) return words;
+  }
+  return `+${count}`;
 }
 
 /** Hubs in view: short ends at the ports of their users, and a count at the hub itself. */
