@@ -295,7 +295,9 @@ def rules_text() -> str:
         parts.append(f"### `{file}`\n")
         doc = ast.get_docstring(ast.parse((ROOT / file).read_text(encoding="utf-8")))
         parts.append(first_sentence(doc) + "\n")
-        parts.append(table(("rule", "says"), [(code(r.name), code(first_sentence(r.doc))) for r in rules]))
+        parts.append(
+            table(("rule", "says"), [(code(r.name), code(first_sentence(r.doc))) for r in rules])
+        )
         parts.append("")
     return "\n".join(parts).rstrip()
 
