@@ -3,6 +3,7 @@ import { bytes, clip, micros, place, plural, tiny } from "../src/app/format";
 import { score, search, type Entry } from "../src/app/paletteSearch";
 import type { Pat } from "../src/data/types";
 import { layoutPattern } from "../src/panels/inspector/patternLayout";
+import { dtypeWords, opWords } from "../src/panels/inspector/patternWords";
 import { rules } from "./dev/fixture";
 
 describe("format", () => {
@@ -65,6 +66,36 @@ describe("pattern drawing", () => {
       for (const z of d.nodes)
         if (a !== z && a.y === z.y)
           expect(Math.abs(a.x - z.x)).toBeGreaterThanOrEqual((a.width + z.width) / 2);
+  });
+
+  it("keeps notes inside of their boxes, and edges between the rows", () => {
+    const any: Pat = { op: [], dtype: [], name: "x", arg: null, src: { kind: "any" } };
+    const ints = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"];
+    const d = layoutPattern({
+      op: ["ADD"],
+      dtype: ints,
+      name: null,
+      arg: null,
+      src: { kind: "permuted", of: [any, { ...any, dtype: ["bool"] }] },
+    });
+    const root = d.nodes[0]!;
+    expect(root).toMatchObject({ note: "ints", badge: "any order" });
+    expect(root.width).toBeGreaterThan(90);
+    const tops = root.y - root.height / 2;
+    for (const n of d.nodes.slice(1)) expect(n.y + n.height / 2).toBeLessThan(tops);
+    for (const e of d.edges) expect(e.y2).toBe(tops);
+    expect(root.y + root.height / 2).toBeLessThanOrEqual(d.height);
+  });
+
+  it("says what it asks for in few words", () => {
+    expect(opWords(["ADD", ...Array.from({ length: 27 }, (_, i) => `OP${i}`)])).toBe(
+      "ADD or 27 more",
+    );
+    expect(opWords(["AND", "OR"])).toBe("AND or OR");
+    expect(dtypeWords(["bool", "int8", "int16", "int32", "int64"])).toBe("bool, signed ints");
+    expect(dtypeWords(["float32", "float64"])).toBe("float32, float64");
+    expect(dtypeWords(["a", "b", "c", "d"])).toBe("a or 3 more");
+    expect(dtypeWords([])).toBe("");
   });
 
   it("bounds a pattern without end and says what it left out", () => {

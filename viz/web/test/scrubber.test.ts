@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   barHeight,
+  barWidth,
   columns,
   makeScale,
   snap,
@@ -21,6 +22,15 @@ describe("scrubber scale", () => {
     for (let k = 1; k <= count; k += Math.max(1, Math.floor(count / 97)))
       expect(stepAt(scale, xOf(scale, k))).toBe(k);
     expect(xOf(scale, count)).toBeLessThanOrEqual(width - scale.margin);
+  });
+
+  it("spreads few steps over the whole strip, their bars apart", () => {
+    for (const count of [1, 11, 31]) {
+      const scale = makeScale(count, 900);
+      expect(scale.pitch * count).toBeCloseTo(900 - 2 * scale.margin);
+      expect(barWidth(scale)).toBeLessThanOrEqual(24);
+    }
+    expect(barWidth(makeScale(5000, 400))).toBeLessThan(1);
   });
 
   it("has the input graph left of step 1 and nothing beyond the last step", () => {

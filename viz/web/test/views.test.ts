@@ -344,7 +344,7 @@ describe("small texts", () => {
     expect(fact("vgprs", "24")).toBe("24 VGPRs");
     expect(fact("spill stores", "0")).toBe("0 spill stores");
     expect(fact("occupancy", "100%")).toBe("100% occupancy");
-    expect(fact("occupancy", "8 of 8 waves")).toBe("occupancy 8 of 8 waves");
+    expect(fact("occupancy", "8 of 8 waves")).toBe("8 of 8 waves");
     expect(fact("regs", "24 registers")).toBe("24 registers");
   });
 

@@ -6,9 +6,8 @@ import { bundle, currentStep, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Pat } from "../../data/types";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
-import { layoutPattern, type PatNode } from "./patternLayout";
-
-const HALF = 11;
+import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";
+import { dtypeWords, opWords, sourceWords } from "./patternWords";
 
 interface PatternProps {
   pattern: Pat;
@@ -55,17 +54,21 @@ export function PatternView({ pattern, matched }: PatternProps) {
 }
 
 function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => void }) {
+  const note = n.note.length * NOTE_CHAR;
+  const badge = badgeWidth(n.badge);
+  const second = note + badge + (note && badge ? 6 : 0);
+  const left = n.x - second / 2;
   const kinds = [n.kind, n.name && n.kind === "op" ? "bound" : ""].join(" ");
   return (
     <g class={kinds} onPointerEnter={() => lightFor(n.name)} onPointerLeave={() => lightFor(null)}>
       <rect
         x={n.x - n.width / 2}
-        y={n.y - HALF}
+        y={n.y - n.height / 2}
         width={n.width}
-        height={2 * HALF}
-        rx={n.kind === "op" ? 5 : HALF}
+        height={n.height}
+        rx={n.kind === "op" ? 5 : 11}
       />
-      <text x={n.x} y={n.y + 4}>
+      <text x={n.x} y={n.y + (second ? -4 : 4)}>
         {n.kind === "op" && n.name ? (
           <>
             <tspan class="acc-fill">{short(n.name, 24)}</tspan> {n.text}
@@ -75,9 +78,17 @@ function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => 
         )}
       </text>
       {n.note && (
-        <text class="note" x={n.x} y={n.y + HALF + 10}>
+        <text class="note" x={left + note / 2} y={n.y + 12}>
           {n.note}
         </text>
+      )}
+      {n.badge && (
+        <g class="badge-in">
+          <rect x={left + second - badge} y={n.y + 2} width={badge} height={14} rx={3} />
+          <text class="note" x={left + second - badge / 2} y={n.y + 12}>
+            {n.badge}
+          </text>
+        </g>
       )}
     </g>
   );
@@ -130,8 +141,11 @@ function Bindings({ slots, lightFor }: BindingsProps) {
 }
 
 function patternWords(pat: Pat, depth = 0): string {
-  const self = pat.op.join(" or ") || pat.name || "any node";
+  const what = opWords(pat.op) || pat.name || "any node";
+  const self = [what, dtypeWords(pat.dtype)].filter(Boolean).join(" of ");
   if (depth > 4 || pat.src.kind === "any") return self;
   const sources = pat.src.kind === "repeat" ? [pat.src.of] : pat.src.of;
-  return `${self} of ${sources.map((s) => patternWords(s, depth + 1)).join(" and ")}`;
+  const how = sourceWords(pat);
+  const words = sources.map((s) => patternWords(s, depth + 1)).join(" and ");
+  return `${self} with ${words}${how ? `, ${how}` : ""}`;
 }

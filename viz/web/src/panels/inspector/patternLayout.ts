@@ -5,18 +5,23 @@
  */
 import { short } from "../../app/format";
 import type { Pat } from "../../data/types";
+import { dtypeWords, opWords, sourceWords } from "./patternWords";
 
 export interface PatNode {
   /** "MUL", "x", "any". */
   text: string;
-  /** Below the text: dtype or argument that is asked for. */
+  /** Second line of the box: dtype or argument that is asked for. */
   note: string;
+  /** Behind the note: "any order". */
+  badge: string;
   name: string | null;
   /** A name without an op: matches any node. */
   kind: "var" | "op" | "any" | "more";
   x: number;
+  /** The middle of the box. */
   y: number;
   width: number;
+  height: number;
 }
 
 export interface PatEdge {
@@ -35,11 +40,13 @@ export interface PatDrawing {
   left: number;
 }
 
-const ROW = 40;
+/** Between rows, where the edges are, and between boxes. */
+const ROW_GAP = 18;
 const GAP = 8;
 const CHAR = 6.7;
-const NOTE_CHAR = 6.4;
+export const NOTE_CHAR = 6;
 const HEIGHT = 22;
+const TALL = 38;
 const MOST_NODES = 60;
 
 interface Placed {
@@ -64,7 +71,7 @@ export function layoutPattern(root: Pat): PatDrawing {
     const node = describe(pat);
     const start = cursor;
     const sources = sourcesOf(pat).flatMap((s) => place(s, depth + 1) ?? []);
-    const half = Math.max(node.width, node.note.length * NOTE_CHAR) / 2;
+    const half = node.width / 2;
     const middle = sources.length ? (sources[0]!.node.x + sources.at(-1)!.node.x) / 2 : 0;
     node.x = Math.max(middle, start + half);
     cursor = Math.max(cursor, node.x + half + GAP);
@@ -74,8 +81,17 @@ export function layoutPattern(root: Pat): PatDrawing {
   const tree = place(root, 0);
   const nodes: PatNode[] = [];
   const edges: PatEdge[] = [];
+  const heights = new Array<number>(deepest + 1).fill(HEIGHT);
+  const measure = (p: Placed): void => {
+    heights[p.depth] = Math.max(heights[p.depth]!, p.node.height);
+    p.sources.forEach(measure);
+  };
+  if (tree) measure(tree);
+  const middles = heights.map((own, depth) =>
+    heights.slice(depth + 1).reduce((y, above) => y + above + ROW_GAP, own / 2 + 1),
+  );
   const collect = (p: Placed): void => {
-    p.node.y = (deepest - p.depth) * ROW + HEIGHT / 2 + 1;
+    p.node.y = middles[p.depth]!;
     nodes.push(p.node);
     for (const [i, s] of p.sources.entries()) {
       collect(s);
@@ -83,9 +99,9 @@ export function layoutPattern(root: Pat): PatDrawing {
         (i - (p.sources.length - 1) / 2) * Math.min(14, p.node.width / (p.sources.length + 1));
       edges.push({
         x1: s.node.x,
-        y1: s.node.y + HEIGHT / 2,
+        y1: s.node.y + s.node.height / 2,
         x2: p.node.x + spread,
-        y2: p.node.y - HEIGHT / 2,
+        y2: p.node.y - p.node.height / 2,
       });
     }
   };
@@ -94,7 +110,7 @@ export function layoutPattern(root: Pat): PatDrawing {
     nodes,
     edges,
     width: Math.max(20, cursor - GAP) + 2,
-    height: deepest * ROW + HEIGHT + 16,
+    height: heights.reduce((y, own) => y + own + ROW_GAP, 2 - ROW_GAP),
     left,
   };
 }
@@ -108,29 +124,25 @@ function sourcesOf(pat: Pat): Pat[] {
 function describe(pat: Pat): PatNode {
   const either = pat.anyOf?.length ? `one of ${pat.anyOf.length}` : "";
   const name = pat.name === null ? null : short(pat.name, 24);
-  const ops = short(
-    pat.op.length > 2 ? `${pat.op[0]}|+${pat.op.length - 1}` : pat.op.join("|"),
-    32,
-  );
+  const ops = opWords(pat.op);
   const bare = !ops && !either;
   const text = ops || either || (name ?? "any");
-  const notes = [
-    pat.arg ? clipArg(pat.arg) : "",
-    pat.dtype.length > 2 ? `${pat.dtype.length} dtypes` : short(pat.dtype.join("|"), 24),
-    pat.src.kind === "permuted" ? "any order" : "",
-    pat.src.kind === "repeat" ? "all sources" : "",
-    pat.allowAny ? "more sources" : "",
-  ].filter(Boolean);
+  const note = [pat.arg ? clipArg(pat.arg) : "", dtypeWords(pat.dtype)].filter(Boolean).join(", ");
+  const badge = sourceWords(pat);
   const label = name && !bare ? text.length + name.length + 1 : text.length;
+  const below = note.length * NOTE_CHAR + badgeWidth(badge) + (note && badge ? 6 : 0);
   return {
     text,
-    note: notes.join(", "),
+    note,
+    badge,
     name: pat.name,
     kind: bare ? (pat.name ? "var" : "any") : "op",
     x: 0,
     y: 0,
-    width: Math.max(26, label * CHAR + 14),
+    width: Math.max(26, Math.max(label * CHAR, below) + 14),
+    height: note || badge ? TALL : HEIGHT,
   };
 }
 
+export const badgeWidth = (badge: string): number => (badge ? badge.length * NOTE_CHAR + 8 : 0);
 const clipArg = (arg: string): string => (arg.length > 16 ? `${arg.slice(0, 15)}…` : arg);
