@@ -1,4 +1,5 @@
 """A plain interpreter of linear programs: one work item at a time, op by op. Slow and obvious.
+An op computes what `core/uop/meaning_arrays.py` says; order, memory and barriers are here.
 
 Vectors are NumPy arrays of `count` elements. Work items of a group run as generators that stop at
 each BARRIER until all of the group have come to it.
@@ -7,15 +8,16 @@ each BARRIER until all of the group have come to it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
-from core.dtype import AddrSpace, DType
-from core.uop import Ops, UOp
+from core.dtype import DType
+from core.uop import GroupOp, Ops, UOp
+from core.uop.meaning_arrays import evaluate_arrays
 from core.uop.uop import pointer_of
 
 NUMPY: dict[str, Any] = {
@@ -30,49 +32,6 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     return np.dtype(NUMPY.get(dtype.scalar().name, dtype.scalar().name))
 
 
-def _trunc_div(a: Any, b: Any) -> Any:
-    wide = [int(x) // int(y) if (x < 0) == (y < 0) or x == 0 else -(abs(int(x)) // abs(int(y)))
-            for x, y in zip(a, b, strict=True)]  # fmt: skip
-    return np.array(wide).astype(a.dtype)
-
-
-def _trunc_mod(a: Any, b: Any) -> Any:
-    return (a - _trunc_div(a, b) * b).astype(a.dtype)
-
-
-def _add(a: Any, b: Any) -> Any:
-    return a + b
-
-
-ALU: dict[Ops, Callable[..., Any]] = {
-    Ops.ADD: _add,
-    Ops.SUB: lambda a, b: a - b,
-    Ops.MUL: lambda a, b: a * b,
-    Ops.IDIV: _trunc_div,
-    Ops.MOD: _trunc_mod,
-    Ops.FDIV: lambda a, b: a / b,
-    Ops.MAX: np.maximum,
-    Ops.POW: np.power,
-    Ops.SHL: np.left_shift,
-    Ops.SHR: np.right_shift,
-    Ops.AND: lambda a, b: a & b,
-    Ops.OR: lambda a, b: a | b,
-    Ops.XOR: lambda a, b: a ^ b,
-    Ops.CMPLT: lambda a, b: a < b,
-    Ops.CMPNE: lambda a, b: a != b,
-    Ops.CMPEQ: lambda a, b: a == b,
-    Ops.NEG: lambda a: -a,
-    Ops.RECIPROCAL: lambda a: (1 / a).astype(a.dtype),
-    Ops.EXP2: np.exp2,
-    Ops.LOG2: np.log2,
-    Ops.SIN: np.sin,
-    Ops.SQRT: np.sqrt,
-    Ops.TRUNC: np.trunc,
-    Ops.WHERE: np.where,
-    Ops.MULACC: lambda a, b, c: (
-        (a.astype(np.longdouble) * b + c).astype(a.dtype) if a.dtype.kind == "f" else a * b + c
-    ),
-}
 ALIASES = (Ops.AFTER, Ops.GROUP, Ops.NOOP)
 
 
@@ -112,8 +71,8 @@ class Item:
         if u.op is Ops.CONST or u.op is Ops.VCONST:
             values = u.arg if u.op is Ops.VCONST else (u.arg,) * u.dtype.count
             env[u] = np.array(values).astype(numpy_dtype(u.dtype))
-        elif u.op in ALU:
-            value = ALU[u.op](*(env[s] for s in src))
+        elif u.op in GroupOp.ALU:
+            value = evaluate_arrays(u.op, u.dtype, [env[s] for s in src], src[-1].dtype)
             assert value.shape == (u.dtype.count,), f"{u} gave {value.shape}"
             env[u] = value.astype(numpy_dtype(u.dtype))
         elif u.op is Ops.CAST:
@@ -229,7 +188,3 @@ def check_order(uops: Sequence[UOp]) -> None:
             where[u] = tuple(open_loops)
     assert not open_loops
     assert uops[-1].op is Ops.SINK
-
-
-def address_spaces(uops: Sequence[UOp]) -> set[AddrSpace]:
-    return {u.dtype.addrspace for u in uops if u.op is Ops.INDEX}
