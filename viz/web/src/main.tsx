@@ -22,6 +22,7 @@ import "./style/base.css";
 import "./style/layout.css";
 import "./style/panels.css";
 import "./style/views.css";
+import "./style/forced.css";
 
 function start(): void {
   const backend = embeddedBackend() ?? httpBackend();

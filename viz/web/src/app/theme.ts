@@ -14,6 +14,9 @@ export const themeVersion = signal(0);
 
 export function startTheme(): void {
   system.addEventListener("change", (e) => (systemDark.value = e.matches));
+  matchMedia("(forced-colors: active)").addEventListener("change", () => {
+    themeVersion.value = themeVersion.peek() + 1;
+  });
   effect(() => {
     const root = document.documentElement;
     if (theme.value === "system") delete root.dataset.theme;

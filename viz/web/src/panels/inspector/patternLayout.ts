@@ -1,6 +1,6 @@
 /**
  * Where the nodes of a pattern stand when it is drawn small: sources above, the root below.
- * A tidy tree: every leaf takes its own room, a parent stands over the middle of its sources.
+ * Rows are filled from the left; a node stands below the middle of its sources, or further right.
  * Pure. Patterns from a trace may nest without end, so depth and size are bounded.
  */
 import { short } from "../../app/format";
@@ -59,7 +59,7 @@ export function layoutPattern(root: Pat): PatDrawing {
   let drawn = 0;
   let left = 0;
   let deepest = 0;
-  let cursor = 0;
+  const ends: number[] = [];
 
   const place = (pat: Pat, depth: number): Placed | null => {
     if (drawn >= MOST_NODES) {
@@ -69,12 +69,11 @@ export function layoutPattern(root: Pat): PatDrawing {
     drawn += 1;
     deepest = Math.max(deepest, depth);
     const node = describe(pat);
-    const start = cursor;
     const sources = sourcesOf(pat).flatMap((s) => place(s, depth + 1) ?? []);
     const half = node.width / 2;
     const middle = sources.length ? (sources[0]!.node.x + sources.at(-1)!.node.x) / 2 : 0;
-    node.x = Math.max(middle, start + half);
-    cursor = Math.max(cursor, node.x + half + GAP);
+    node.x = Math.max(middle, (ends[depth] ?? 1) + half);
+    ends[depth] = node.x + half + GAP;
     return { node, sources, depth };
   };
 
@@ -109,7 +108,7 @@ export function layoutPattern(root: Pat): PatDrawing {
   return {
     nodes,
     edges,
-    width: Math.max(20, cursor - GAP) + 2,
+    width: Math.max(20, ...ends.map((end) => end - GAP)) + 2,
     height: heights.reduce((y, own) => y + own + ROW_GAP, 2 - ROW_GAP),
     left,
   };

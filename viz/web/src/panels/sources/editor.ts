@@ -84,6 +84,9 @@ const look = EditorView.theme({
     fontWeight: "600",
     boxShadow: "inset 2px 0 var(--accent)",
   },
+  "@media (forced-colors: active)": {
+    ".cm-line.cm-hit": { borderLeft: "4px solid Highlight" },
+  },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
     backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent) !important",
   },
