@@ -3,7 +3,7 @@ import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
 import type { ApiProblem, Bundle } from "../data/types";
 import { Timeline } from "../model/timeline";
-import { dropAddress, pushAddress, replaceAddress } from "./address";
+import { dropAddress, looking, pushAddress, replaceAddress } from "./address";
 import { nextPassing } from "./filter";
 import {
   announcement,
@@ -47,9 +47,10 @@ export function go(change: Partial<View>, history: "auto" | "push" | "replace" =
   // An implied step ("the pass's first change") becomes a stated one as soon as something moves.
   const was: View = { ...from, step: from.step ?? step.peek() };
   const push = history === "push" || (history === "auto" && isJump(was, to));
+  const left = push ? looking() : null; // before the panes go on
   view.value = to;
   const hash = toHash(to) || location.pathname + location.search;
-  if (push) pushAddress(hash);
+  if (push) pushAddress(hash, left);
   else replaceAddress(hash);
   ensureBundle();
 }

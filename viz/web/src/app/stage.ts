@@ -1,7 +1,8 @@
 /** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
 import { effect, signal } from "@preact/signals";
-import { createStage, type Stage } from "../graph/stage";
-import { go, reportProblem } from "./actions";
+import { type CameraState, createStage, type Stage } from "../graph/stage";
+import { announce, go, reportProblem } from "./actions";
+import { rememberWith } from "./address";
 import { asProblem } from "../data/backend";
 import { bindSlots } from "./bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "./state";
@@ -33,6 +34,11 @@ export function mountStage(host: HTMLElement): () => void {
     onBusy: (text, progress) => (busy.value = text === null ? null : { text, progress }),
   });
   stage.value = made;
+  rememberWith(() => made.camera());
+  const restore = (event: PopStateEvent): void => {
+    if (isCamera(event.state)) made.setCamera(event.state);
+  };
+  addEventListener("popstate", restore);
   const stops = [
     effect(() => {
       const b = bundle.value;
@@ -64,7 +70,24 @@ export function mountStage(host: HTMLElement): () => void {
   ];
   return () => {
     for (const stop of stops) stop();
+    removeEventListener("popstate", restore);
+    rememberWith(() => null);
     stage.value = null;
     made.destroy();
   };
+}
+
+/** Ends a layout of all nodes that is under way, and shows what is around the change instead. */
+export function cancelLayout(): boolean {
+  if (!stage.peek()?.cancel()) return false;
+  go({ scope: "change" });
+  announce("Layout cancelled");
+  return true;
+}
+
+/** History entries outlive a version of the page: what they hold is checked. */
+function isCamera(state: unknown): state is CameraState {
+  if (typeof state !== "object" || state === null) return false;
+  const numbers = state as Record<string, unknown>;
+  return ["rewrite", "slot", "dx", "dy", "zoom"].every((key) => Number.isFinite(numbers[key]));
 }

@@ -58,9 +58,9 @@ const COUNTED = 600;
 const NAMES = 3;
 /** A state of fewer nodes is shown as it is. */
 const SMALL = 60;
-/** Groups of up to this many nodes are shown instead, in so many rounds. */
+/** Groups of up to this many nodes are shown instead; what appears then may leave such groups, too. */
 const TINY = 3;
-const ROUNDS = 5;
+const ROUNDS = 40;
 function newGroup(side: Group["side"]): Group {
   return { side, anchors: [], heads: [], count: 0, more: false, names: [], label: "" };
 }
@@ -77,6 +77,8 @@ export function neighbourhood(
 ): Neighbourhood {
   const { shown, folding } = walk(before, after, diff, options);
   const groups = folding.gather(shown);
+  // As `walk` counted, so that no group gets less than it had there; then on from that.
+  folding.count(groups, COUNTED, TINY);
   folding.count(groups, COUNTED);
   folding.name(groups);
   return { shown, groups };
@@ -235,7 +237,8 @@ class Folding {
    */
   count(groups: readonly Group[], budget: number, enough = Infinity): void {
     const { claimed, hubs } = this;
-    let frontier = groups.filter((g) => !hubs.has(g) && g.count <= enough).flatMap((g) => g.heads);
+    const growing = new Set(groups.filter((g) => !hubs.has(g) && g.count <= enough));
+    let frontier = [...claimed].filter(([, g]) => growing.has(g)).map(([s]) => s);
     let left = budget;
     while (frontier.length && left > 0) {
       const next: number[] = [];

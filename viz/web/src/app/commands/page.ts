@@ -7,6 +7,7 @@ import { flushAddress } from "../address";
 import { letterKeys, sizes } from "../prefs";
 import { focusRegion } from "../regions";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state";
+import { cancelLayout } from "../stage";
 import { toggleTheme } from "../theme";
 import { type Command, live } from "./command";
 
@@ -123,6 +124,7 @@ function escape(): void {
   if (overlay.peek()) overlay.value = null;
   else if (sidePanel.peek()) sidePanel.value = null;
   else if (loading.peek()) cancelLoading();
+  else if (cancelLayout()) return;
   else if (cancelRun()) announce("Run cancelled");
   else if (view.peek().page === "timeline" && view.peek().pick !== null) go({ pick: null });
   else if (view.peek().slot !== null) select(null);
