@@ -1,11 +1,14 @@
 """Numbers for strings, nodes and rules: the same fields always give the same number.
 
-What is new since the last `take` becomes blocks of the trace. Never touches a file.
+What is new since the last `take` becomes blocks of the trace. Strings and nodes may be numbered by
+several threads while another takes. Never touches a file.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from core.errors import TraceError
 from viz import schema
@@ -15,7 +18,10 @@ from viz.rows import plain_text
 NodeKey = tuple[int, int, int, int, int, int, int, tuple[int, ...]]
 Block = tuple[int, int, int, bytes]
 """Kind, first number, count, data."""
-_SOURCES = 7
+_SOURCES: Final = 7
+LOCK: Final = threading.RLock()
+"""Held to number nodes and strings, and not while anything is packed. One for all traces: two that
+are recorded at once share the serial numbers of nodes."""
 
 
 class Numbering:
@@ -27,7 +33,6 @@ class Numbering:
         self._node_count = 0
         self._rules: dict[tuple[str, str, int, str, str], int] = {}
         self._new_strings: list[str] = []
-        self._new_nodes = 0
         self._fields: list[int] = []
         self._counts: list[int] = []
         self._deltas: list[int] = []
@@ -42,8 +47,11 @@ class Numbering:
             kept = text
             if len(text) > schema.MAX_TEXT:
                 kept = text[: schema.MAX_TEXT] + f"... ({len(text) - schema.MAX_TEXT} more)"
-            found = self._strings[text] = len(self._strings)
-            self._new_strings.append(kept)
+            with LOCK:
+                found = self._strings.get(text)
+                if found is None:
+                    found = self._strings[text] = len(self._strings)
+                    self._new_strings.append(kept)
         return found
 
     def node(self, key: NodeKey) -> int:
@@ -57,26 +65,21 @@ class Numbering:
                     f"sources {src} of a node are not all earlier nodes",
                     hint="write the sources of a node before it",
                 )
-            found = self._nodes[key] = self.add_node(*key)
+            found = self._nodes[key] = self.add_node(key[:_SOURCES], src)
         return found
 
-    def add_node(
-        self,
-        op: int,
-        dtype: int,
-        arg: int,
-        tag: int,
-        origin: int,
-        loc: int,
-        extra: int,
-        src: Sequence[int],
-    ) -> int:
-        """The number of a node that the caller knows to be new, with sources that it got here."""
-        self._new_nodes += 1
-        self._node_count = number = self._node_count + 1
-        self._fields += (op, dtype, arg, tag, origin, loc, extra)  # flat: a tuple per node would
-        self._counts.append(len(src))  # make the garbage collector walk the whole program
-        self._deltas += [number - s for s in src]
+    def add_node(self, fields: Sequence[int], src: Sequence[int]) -> int:
+        """The number of a node that the caller knows to be new: string numbers of its op, dtype,
+        arg, tag, origin, loc and extra, and sources that it got here."""
+        number = self._node_count + 1
+        deltas = [number - s for s in src]
+        size = len(deltas)
+        # No calls from here on: an interrupt (Ctrl-C) comes between calls and finds all or nothing.
+        # Flat lists, because a tuple per node would make the garbage collector walk the program.
+        self._node_count = number
+        self._fields += fields
+        self._counts += (size,)
+        self._deltas += deltas
         return number
 
     def rule(
@@ -100,18 +103,22 @@ class Numbering:
 
     def take(self) -> list[Block]:
         """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
+        with LOCK:
+            strings, self._new_strings = self._new_strings, []
+            fields, self._fields = self._fields, []
+            counts, self._counts = self._counts, []
+            deltas, self._deltas = self._deltas, []
+            string_count, node_count = len(self._strings), self._node_count
+        rules, self._new_rules, self.rule_rows = self._new_rules, [], []
         made: list[Block] = []
-        if strings := self._new_strings:
-            first = len(self._strings) - len(strings)
-            made.append((schema.STRINGS, first, len(strings), pack_json(strings)))
-        if nodes := self._new_nodes:
-            columns = [self._fields[i::_SOURCES] for i in range(_SOURCES)]
-            data = pack((*columns, self._counts, self._deltas), schema.NODE_DELTA)
-            made.append((schema.NODES, self._node_count - nodes + 1, nodes, data))
-            self._fields, self._counts, self._deltas = [], [], []
-        if rules := self._new_rules:
+        if strings:
+            data = pack_json(strings)
+            made.append((schema.STRINGS, string_count - len(strings), len(strings), data))
+        if counts:
+            columns = [fields[i::_SOURCES] for i in range(_SOURCES)]
+            data = pack((*columns, counts, deltas), schema.NODE_DELTA)
+            made.append((schema.NODES, node_count - len(counts) + 1, len(counts), data))
+        if rules:
             first = len(self._rules) - len(rules) + 1
             made.append((schema.RULES, first, len(rules), pack_json(rules)))
-        self._new_strings, self._new_nodes, self._new_rules = [], 0, []
-        self.rule_rows = []
         return made

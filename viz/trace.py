@@ -1,9 +1,10 @@
 """`Recorder`: an observer of `core` that writes a trace while the program runs.
 
-The program's threads append to lists; a background thread turns these into the trace several times
-a second, so that a kill loses less than half a second. An exception is written at once. A fork goes
-on in a file of its own. Where the disk is full the recording ends with one warning. Never raises
-into the program, and never keeps its nodes alive for longer than a flush.
+The program's threads number the nodes they tell of and append to lists; a background thread turns
+these into the trace several times a second, so that a kill loses less than half a second. An
+exception is written at once. A fork goes on in a file of its own. Where the disk is full the
+recording ends with one warning. Never raises into the program, and keeps no node of it alive: that
+alone would cost as much as the recording, in garbage collection.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from core.uop.observe import attach, detach
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from viz import transcribe as code
+from viz.intern import Interner
+from viz.numbering import LOCK, Numbering
 from viz.runinfo import child_path, run_info
 from viz.transcribe import Entry, Transcriber, error_data
 from viz.writer import TraceWriter
@@ -47,7 +50,11 @@ class _Here(threading.local):
 
     def __init__(self, register: Callable[[], tuple[int, list[Any]]]) -> None:
         self.thread, self.events = register()
-        self.depth = 0
+        self.open: list[bool] = []
+        """What is open, outermost first: whether it is a rewrite."""
+        self.begun: list[tuple[Any, ...]] = []
+        """Rewrites inside others in which nothing has happened yet. Most end so: their graphs are
+        neither numbered nor written."""
 
 
 class Recorder:
@@ -66,7 +73,9 @@ class Recorder:
         self._lock = threading.RLock()
         self._busy = self._closed = False
         self._flushed = _clock()
-        self._writer: TraceWriter | None = TraceWriter(path, info)
+        self._numbering = Numbering()
+        self._number = Interner(self._numbering)
+        self._writer: TraceWriter | None = TraceWriter(path, info, self._numbering)
         self._to: Transcriber | None = Transcriber(self._writer)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], list[Any]]] = {}
         self._numbers = 0
@@ -119,42 +128,52 @@ class Recorder:
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """See Observer; so for all methods below."""
-        here = self._here
-        here.depth += 1
+        here = self._settled()
+        here.open.append(False)
         here.events.extend((code.CONTEXT_BEGIN, name, kind, dict(meta), _clock()))
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
-        self._here.events.extend((code.CONTEXT_RENAME, name))
+        self._settled().events.extend((code.CONTEXT_RENAME, name))
 
     def context_end(self, error: BaseException | None) -> None:
         """See Observer."""
+        here = self._settled()
         data = None if error is None else error_data(error)
-        self._here.events.extend((code.CONTEXT_END, data, _clock()))
-        self._ended(error)
+        here.events.extend((code.CONTEXT_END, data, _clock()))
+        if here.open:
+            here.open.pop()
+        self._ended(here, error)
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
         """See Observer."""
         here = self._here
-        here.depth += 1
-        begin = (code.REWRITE_BEGIN, name, sink, matcher, bottom_up, caller, _clock())
-        here.events.extend(begin)
+        here.begun.append((name, sink, matcher, bottom_up, caller, _clock()))
+        if not (here.open and here.open[-1]):
+            self._settle(here)
+        here.open.append(True)
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
         """See Observer."""
-        self._here.events.extend((code.MATCH, rule, before, after, binds, ns))
+        here, number = self._settled(), self._number
+        old, new = number(before), number(after)
+        bound = {k: v for k, v in binds.items() if isinstance(v, UOp)}
+        nodes = [old - number(v) for v in bound.values()]
+        here.events.extend((code.MATCH, rule, old, new, ns, tuple(bound), *nodes))
 
     def rebuild(self, old: UOp, new: UOp) -> None:
         """See Observer."""
-        self._here.events.extend((code.REBUILD, old, new))
+        here, number = self._settled(), self._number
+        here.events.extend((code.REBUILD, number(old), number(new)))
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """See Observer."""
-        self._here.events.extend((code.DECLINE, rule, node))
+        here = self._settled()
+        here.events.extend((code.DECLINE, rule, self._number(node)))
 
     def rewrite_end(
         self,
@@ -164,9 +183,22 @@ class Recorder:
         node: UOp | None,
     ) -> None:
         """See Observer."""
+        here, number, at = self._here, self._number, _clock()
+        if here.open:
+            here.open.pop()
+        if here.begun and error is None:
+            here.begun.pop()
+            self._settle(here)
+            here.events.append(code.REWRITE_EMPTY)
+            return
+        self._settle(here)
+        inside = bool(here.open) and here.open[-1]
+        made = 0 if result is None else number(result)
+        size = 0 if result is None or inside else number.size(result)
         data = None if error is None else error_data(error)
-        self._here.events.extend((code.REWRITE_END, result, data, rule, node, _clock()))
-        self._ended(error)
+        where = 0 if node is None else number(node)
+        here.events.extend((code.REWRITE_END, made, size, data, rule, where, at))
+        self._ended(here, error)
 
     def artifact(
         self,
@@ -177,11 +209,14 @@ class Recorder:
         facts: Mapping[str, str],
     ) -> None:
         """See Observer."""
-        self._here.events.extend((code.ARTIFACT, kind, target, text, lines, facts))
+        here, number = self._settled(), self._number
+        numbers = [[number(u) for u in line] for line in lines]
+        here.events.extend((code.ARTIFACT, kind, target, text, numbers, facts))
 
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
-        self._here.events.extend((code.KERNEL, ast, program))
+        here = self._settled()
+        here.events.extend((code.KERNEL, self._number(ast), program))
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
@@ -191,15 +226,26 @@ class Recorder:
         """See Observer."""
         self._here.events.extend((code.MEMORY, device, allocated, _clock()))
 
+    def _settled(self) -> _Here:
+        """The calling thread's part, all that began in it written down."""
+        here = self._here
+        if here.begun:
+            self._settle(here)
+        return here
+
+    def _settle(self, here: _Here) -> None:
+        for name, sink, matcher, bottom_up, caller, ns in here.begun:
+            begin = (code.REWRITE_BEGIN, name, self._number(sink), matcher, bottom_up, caller, ns)
+            here.events.extend(begin)
+        here.begun.clear()
+
     # flushing
 
-    def _ended(self, error: BaseException | None) -> None:
-        here = self._here
-        here.depth -= 1
+    def _ended(self, here: _Here, error: BaseException | None) -> None:
         late = _clock() - self._flushed > LATE
         if error is not None or late or len(here.events) > SLICE:
             self.flush()
-        elif self._child and here.depth <= 0:
+        elif self._child and not here.open:
             self.flush()  # workers of a pool are killed without notice once the last task is done
 
     def _register(self) -> tuple[int, list[Any]]:
@@ -239,7 +285,7 @@ class Recorder:
     def _transcribe(self, thread: int, items: list[Any]) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
             self.path = child_path(self._main_path)
-            self._writer = TraceWriter(self.path, run_info(self.run, False))
+            self._writer = TraceWriter(self.path, run_info(self.run, False), self._numbering)
             self._to = Transcriber(self._writer)
             self._to.resume(thread, self._resumed)
         self._to.run(thread, items)
@@ -258,14 +304,17 @@ class Recorder:
         """No flush may be half way through when the process is copied."""
         self._lock.acquire()
         self.flush()
+        LOCK.acquire()
 
     def after_fork_in_parent(self) -> None:
         """Ends `before_fork`."""
+        LOCK.release()
         self._lock.release()
 
     def after_fork_in_child(self) -> None:
         """The parent's file is the parent's: this process begins one of its own when it has
         something to write. The parent's connection must never be closed here, not even at exit."""
+        LOCK.release()
         if self._writer is not None:
             connection = self._writer.abandon()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -277,7 +326,9 @@ class Recorder:
         self._wake = threading.Event()
         self._flusher = self._writer = self._to = None
         self._threads.clear()
-        self._here = _Here(self._register)  # depth counts from here: what was open is the parent's
+        self._numbering = Numbering()
+        self._number = Interner(self._numbering)
+        self._here = _Here(self._register)  # what was open is the parent's
 
     def _finalize_in_child(self) -> None:
         """Workers of multiprocessing leave without running atexit."""

@@ -1,8 +1,8 @@
-"""From the recorder's buffers to the trace: numbers nodes and rules, keeps each thread's stack.
+"""From the recorder's buffers to the trace: numbers rules, keeps each thread's stack.
 
-A buffer is a flat list: a code, then the fields that go with it (`SIZES`). Flat, because building a
-tuple per event would make the garbage collector walk the whole program more often. Runs on the
-flushing thread; never called while a node of the buffer could be dead.
+A buffer is a flat list: a code, then the fields that go with it (`SIZES`; a match goes on with the
+nodes that it bound). Flat, because building a tuple per event would make the garbage collector walk
+the whole program more often. Runs on the flushing thread; never sees a node, only its number.
 """
 
 from __future__ import annotations
@@ -14,17 +14,15 @@ from typing import Any, Final
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
-from core.uop.uop import UOp
 from viz import schema
 from viz.columns import Events
-from viz.intern import Interner
 from viz.patterns import group_of, pattern_data, source_of
 from viz.programs import program_info
 from viz.writer import TraceWriter
 
 CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, MATCH, REBUILD = range(6)
-DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY = range(6, 12)
-SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 6, 6, 3, 6, 4)
+DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY, REWRITE_EMPTY = range(6, 13)
+SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 7, 6, 3, 6, 4, 1)
 """Length of each event, its code included."""
 
 MAX_RULES: Final = 20_000
@@ -59,11 +57,9 @@ class Transcriber:
 
     def __init__(self, writer: TraceWriter) -> None:
         self.writer = writer
-        self._intern = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
-        self._sizes: dict[int, int] = {}
 
     def open_entries(self, thread: int) -> list[Entry]:
         """What is open in a thread, outermost first."""
@@ -82,15 +78,14 @@ class Transcriber:
 
     def run(self, thread: int, items: Sequence[Any]) -> None:
         """Writes one buffer of a thread."""
-        writer, intern, stack = self.writer, self._intern, self._stacks.setdefault(thread, [])
-        intern.memo.clear()
+        writer, stack = self.writer, self._stacks.setdefault(thread, [])
         at, end, current, part = 0, len(items), self._rewrite(stack), _Part()
         while at < end:
             code = items[at]
             if code == REBUILD:
                 if current:
                     part.events.kind.append(schema.REBUILD)
-                    part.events.rebuilds += (intern(items[at + 1]), intern(items[at + 2]))
+                    part.events.rebuilds += items[at + 1 : at + 3]
                 at += 3
             elif code == DECLINE:
                 if current:
@@ -98,49 +93,35 @@ class Transcriber:
                     part.count(rule, 0, 1, 0)
                     if writer.keeps_decline(current, rule):
                         part.events.kind.append(schema.DECLINE)
-                        part.events.declines += (rule, intern(items[at + 2]))
+                        part.events.declines += (rule, items[at + 2])
                 at += 3
             elif code == MATCH:
+                _, rule, before, after, ns, names = items[at : at + 6]
+                at += 6 + len(names)
                 if current:
-                    _, rule, before, after, binds, ns = items[at : at + 6]
-                    self._match(part, rule, before, after, binds, ns)
-                at += 6
+                    number = self._rule(rule, "")
+                    signature = writer.signature(names)
+                    part.events.kind.append(schema.MATCH)
+                    part.events.matches += (number, before, after, ns // 1000, signature)
+                    part.events.counts.append(len(names))
+                    part.events.binds += items[at - len(names) : at]
+                    part.count(number, 1, 0, ns)
+            elif code == REWRITE_EMPTY:
+                if current:
+                    writer.rewrite_empty(current)
+                at += 1
             else:
                 fields = items[at + 1 : at + SIZES[code]]
                 at += SIZES[code]
-                if code == REWRITE_BEGIN and current and _ends_at_once(items, at):
-                    writer.rewrite_empty(current)
-                    at += SIZES[REWRITE_END]
-                    continue
                 part = part.write(writer, current)
                 if code == REWRITE_BEGIN:
-                    self._begin_rewrite(thread, stack, current, *fields)
+                    self._begin_rewrite(stack, current, *fields)
                 elif code == REWRITE_END:
                     self._end_rewrite(stack, *fields)
                 else:
                     self._other(code, thread, stack, fields)
                 current = self._rewrite(stack)
         part.write(writer, current)
-        intern.memo.clear()
-
-    def _match(
-        self,
-        part: _Part,
-        rule: Rule,
-        before: UOp,
-        after: UOp,
-        binds: Mapping[str, object],
-        ns: int,
-    ) -> None:
-        intern, events = self._intern, part.events
-        number, old = self._rule(rule, ""), intern(before)
-        bound = {k: v for k, v in binds.items() if isinstance(v, UOp)}
-        signature = self.writer.signature(tuple(bound))
-        events.kind.append(schema.MATCH)
-        events.matches += (number, old, intern(after), ns // 1000, signature)
-        events.counts.append(len(bound))
-        events.binds += [old - intern(v) for v in bound.values()]
-        part.count(number, 1, 0, ns)
 
     def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
         parent = self._innermost(self._stacks[thread], True)
@@ -148,11 +129,10 @@ class Transcriber:
 
     def _begin_rewrite(
         self,
-        thread: int,
         stack: list[Entry],
         parent: int,
         name: str,
-        sink: UOp,
+        sink: int,
         matcher: PatternMatcher,
         bottom_up: bool,
         caller: str,
@@ -164,7 +144,7 @@ class Transcriber:
                 self._rule(rule, matcher.name)
         number = self.writer.rewrite_begin(
             name,
-            self._intern(sink),
+            sink,
             context=self._innermost(stack, True),
             parent=parent,
             matcher=matcher.name,
@@ -177,10 +157,11 @@ class Transcriber:
     def _end_rewrite(
         self,
         stack: list[Entry],
-        result: UOp | None,
+        result: int,
+        size: int,
         error: Mapping[str, object] | None,
         rule: Rule | None,
-        node: UOp | None,
+        node: int,
         ns: int,
     ) -> None:
         if not stack or stack[-1][0]:
@@ -189,12 +170,8 @@ class Transcriber:
         if not number:
             return
         if error is not None:
-            where = {"rule": self._rule(rule, "") if rule else 0}
-            error = {**error, **where, "node": self._intern(node) if node is not None else 0}
-        made = self._intern(result) if result is not None else 0
-        nested = bool(self._rewrite(stack))
-        size = 0 if result is None or nested else self._size(made, result)
-        self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(ns))
+            error = {**error, "rule": self._rule(rule, "") if rule else 0, "node": node}
+        self.writer.rewrite_end(number, result, nodes=size, error=error, at=self.writer.since(ns))
 
     def _other(self, code: int, thread: int, stack: list[Entry], fields: Sequence[Any]) -> None:
         writer, context = self.writer, self._innermost(stack, True)
@@ -212,8 +189,7 @@ class Transcriber:
                 writer.context_end(stack.pop()[1], fields[0], at=writer.since(fields[1]))
         elif code == ARTIFACT:
             kind, target, text, lines, facts = fields
-            numbers = [[self._intern(u) for u in line] for line in lines]
-            writer.artifact(context, kind, target, text, lines=numbers, facts=facts)
+            writer.artifact(context, kind, target, text, lines=lines, facts=facts)
         elif code == KERNEL:
             ast, program = fields
             info = program_info(program)
@@ -222,7 +198,7 @@ class Transcriber:
                 info.name,
                 target=info.target,
                 device=info.device,
-                ast=self._intern(ast),
+                ast=ast,
                 info=info.details,
             )
         elif code == LAUNCH:
@@ -259,28 +235,8 @@ class Transcriber:
                 return number
         return 0
 
-    def _size(self, number: int, result: UOp) -> int:
-        """Nodes below `result`; passes that changed nothing cost no walk."""
-        found = self._sizes.get(number)
-        if found is None:
-            if len(self._sizes) > 10_000:
-                self._sizes.clear()
-            seen, stack = {result}, [result]
-            while stack:
-                for s in stack.pop().src:
-                    if s not in seen:
-                        seen.add(s)
-                        stack.append(s)
-            found = self._sizes[number] = len(seen)
-        return found
-
 
 def error_data(error: BaseException) -> dict[str, object]:
     """An exception as text."""
     lines = traceback.format_exception(error)
     return {"message": f"{type(error).__name__}: {error}", "traceback": "".join(lines)}
-
-
-def _ends_at_once(items: Sequence[Any], at: int) -> bool:
-    """Whether the rewrite whose first event is at `at` ended well without any event."""
-    return at < len(items) and items[at] == REWRITE_END and items[at + 2] is None

@@ -54,9 +54,11 @@ class TraceWriter:
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
     cannot be made or written. Times `at` are microseconds since the start; left out: now."""
 
-    def __init__(self, path: str | Path, info: Mapping[str, object]) -> None:
+    def __init__(
+        self, path: str | Path, info: Mapping[str, object], numbers: Numbering | None = None
+    ) -> None:
         self.path = Path(path)
-        self.numbers = Numbering()
+        self.numbers = numbers or Numbering()
         self.string = self.numbers.string
         self._start = time.perf_counter_ns()
         self._contexts: dict[int, ContextRow] = {}

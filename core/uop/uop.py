@@ -67,7 +67,8 @@ class UOp(Arithmetic, Movement):
     """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
-    the user's line that asked for it ("file:line") and takes no part in identity.
+    the user's line that asked for it ("file:line") and takes no part in identity. Neither does
+    `serial`: observers that number nodes count them with it, from 1.
     """
 
     __slots__ = (
@@ -80,6 +81,7 @@ class UOp(Arithmetic, Movement):
         "dtype",
         "op",
         "origin",
+        "serial",
         "src",
         "tag",
     )
@@ -89,6 +91,7 @@ class UOp(Arithmetic, Movement):
     arg: Any
     tag: Any
     origin: str | None
+    serial: int
     _shape: Shape | None
     _device: str | None
     _bounds: tuple[ConstType, ConstType]
@@ -110,7 +113,7 @@ class UOp(Arithmetic, Movement):
             return found
         self = object.__new__(cls)
         self.op, self.dtype, self.src, self.arg, self.tag = op, dtype, src, arg, tag
-        self.origin = creating.origin
+        self.origin, self.serial = creating.origin, 0
         ref = _Interned(self, _forget)
         ref.key = key
         first = _nodes.setdefault(key, ref)
