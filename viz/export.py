@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from core.errors import ServerError
+from viz import redaction
 from viz.server.answers import to_json
 from viz.server.page import page_file
 from viz.store import Store
@@ -28,7 +29,6 @@ _COUNTING: Final = 60.0
 """Seconds that an export replays passes for, to count nodes."""
 _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
-REDACTED: Final = "(source redacted)"
 Row = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ def export_html(
     redact: bool = False,
 ) -> Export:
     """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
-    any kernel (all); `redact` leaves out the users' file names, command and source texts. Raises
+    any kernel (all); `redact` leaves out what `viz/redaction.py` says. Raises
     ServerError where the page has not been built."""
     shell = _shell()
     data = _Data(store, kernels, redact)
@@ -76,13 +76,12 @@ class _Data:
         """Fills the entries up to `budget` bytes; sentences of what had to be left out."""
         run: Row = self._store.run() | {"live": False, "devices": [], "targets": []}
         rules = self._store.rules()
-        if self._redact:
-            run |= {"command": "", "file": "", "machine": "", "name": "run"}
-            rules = [rule | {"source": REDACTED, "file": _base(rule["file"])} for rule in rules]
-        run["file"] = _base(run["file"])
+        run["file"] = redaction.base(run["file"])
         rows = self._rows
         if self._redact:
-            rows = [row | {"caller": _base(row["caller"])} for row in rows]
+            run = redaction.run(run)
+            rules = [redaction.rule(rule) for rule in rules]
+            rows = [redaction.row(row) for row in rows]
         total, skipped = 0, {"passes": 0, "kernels": 0, "views": 0, "histories": 0}
         base: list[tuple[str, Any]] = [
             ("/api/rules", rules),
@@ -153,9 +152,7 @@ class _Data:
 
     def _kernel(self, number: int) -> Any:
         made = self._store.kernel(number)
-        if made is not None and self._redact:
-            made["tensorCalls"] = [_base(call) for call in made["tensorCalls"]]
-        return made
+        return redaction.kernel(made) if made is not None and self._redact else made
 
     def _timeline(self) -> Any:
         names = {row["name"] for row in self._rows if row["label"] == "kernel"}
@@ -163,18 +160,11 @@ class _Data:
 
     def _lineage(self, number: int) -> Any:
         made = self._store.lineage(number)
-        if made is not None and self._redact:
-            made["lines"] = [_base(place) for place in made["lines"]]
-        return made
+        return redaction.lineage(made) if made is not None and self._redact else made
 
     def _bundle(self, number: int) -> Any:
         made = self._store.bundle(number)
-        if made is not None and self._redact:
-            made["origins"] = [_base(place) for place in made["origins"]]
-            made["locs"] = [_base(place) for place in made["locs"]]
-            if made["error"] is not None:
-                made["error"]["traceback"] = REDACTED
-        return made
+        return redaction.bundle(made) if made is not None and self._redact else made
 
     def _add(self, path: str, value: Any) -> int:
         self._entries[path] = _pack(to_json([value]))
@@ -219,11 +209,6 @@ def _hash(text: str) -> str:
 
 def _pack(raw: bytes) -> str:
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
-
-
-def _base(place: str) -> str:
-    """The last part of a file name."""
-    return re.split(r"[/\\]", place)[-1]
 
 
 def _select(rows: list[Row], kernels: set[int]) -> list[Row]:

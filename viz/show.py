@@ -19,6 +19,11 @@ def clean(text: object) -> str:
     return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 
+def plural(n: int, one: str, many: str = "") -> str:
+    """`1 step`, `2 steps`; `many` where adding an s is wrong."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
     """The navigator as lines; passes that changed nothing are folded unless `everything`."""
     depth: dict[int, int] = {-1: -1}
@@ -31,10 +36,11 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
             continue
         indent = "  " * depth[row["row"]]
         status = "" if row["status"] == "ok" else f"  [{row['status']}]"
-        steps = f"{row['steps']:,} steps"
+        steps = plural(row["steps"], "step")
         yield f"{row['id']:>6}  {indent}{clean(row['name'])}  {steps}, {row['ms']:.1f} ms{status}"
     if folded:
-        yield f"{folded:,} passes changed nothing and are folded; --all shows them"
+        passes = plural(folded, "pass", "passes")
+        yield f"{passes} changed nothing, not listed without --all"
 
 
 def run_lines(run: Row) -> Iterator[str]:
@@ -42,11 +48,12 @@ def run_lines(run: Row) -> Iterator[str]:
     totals = run["totals"]
     yield f"{clean(run['name'])}  {clean(run['started'])}  {run['seconds']:.2f} s"
     yield (
-        f"{totals['kernels']:,} kernels, {totals['rewrites']:,} passes, {totals['steps']:,} steps, "
-        f"{totals['launches']:,} launches, {run['processes']} process(es), {run['bytes']:,} bytes"
+        f"{plural(totals['kernels'], 'kernel')}, {plural(totals['rewrites'], 'pass', 'passes')}, "
+        f"{plural(totals['steps'], 'step')}, {plural(totals['launches'], 'launch', 'launches')}, "
+        f"{plural(run['processes'], 'process', 'processes')}, {plural(run['bytes'], 'byte')}"
     )
     if run["commit"]:
-        changed = f", {run['dirty']} files changed" if run["dirty"] else ""
+        changed = f", {plural(run['dirty'], 'file')} changed" if run["dirty"] else ""
         yield f"commit {clean(run['commit'])}{changed}"
     for problem in run["problems"]:
         where = f" ({clean(problem['where'])})" if problem["where"] else ""
@@ -55,7 +62,7 @@ def run_lines(run: Row) -> Iterator[str]:
 
 def rewrite_lines(store: Store, bundle: dict[str, Any]) -> Iterator[str]:
     """The steps of a rewrite, one line each."""
-    yield f"{clean(bundle['name'])}: {len(bundle['steps'])} steps"
+    yield f"{clean(bundle['name'])}: {plural(len(bundle['steps']), 'step')}"
     for i, step in enumerate(bundle["steps"], 1):
         changed = f"-{len(step['removed'])} +{len(step['added'])} moved {len(step['moved'])}"
         yield f"{i:>6}  {clean(store.rule_name(step['rule']))}  {changed}  {step['us']} us"
@@ -88,4 +95,4 @@ def stats_lines(totals: list[Row], count: int = 40) -> Iterator[str]:
             f"{row['removed']:>9,}  {rule} ({name})"
         )
     if len(totals) > count:
-        yield f"{len(totals) - count:,} more rows; --json has all"
+        yield f"{plural(len(totals) - count, 'more row')}; --json has all"

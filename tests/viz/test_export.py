@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from viz.export import REDACTED, export_html
+from viz.export import export_html
+from viz.redaction import NO_TEXT, REDACTED, exception, without_folders
 from viz.store import Store
 
 BLOCK = re.compile(
@@ -98,6 +99,43 @@ def test_redaction(store: Store, dist: Path) -> None:
     assert "def add_zero" not in text
     assert {r["source"] for r in data["/api/rules"]} == {REDACTED}
     assert data["/api/run"]["command"] == ""
+
+
+def test_redaction_of_errors(tmp_path: Path, dist: Path) -> None:
+    from viz.writer import TraceWriter
+
+    secret = "/home/ada/secret/data.csv"
+    with TraceWriter(tmp_path / "t.viz", {"command": ["python", secret]}) as t:
+        step = t.rewrite_begin("pass", t.node("ADD"))
+        t.rewrite_end(step, 0, error={"message": f"ValueError: no {secret}", "traceback": secret})
+    store = Store(tmp_path / "t.viz")
+    plain, data = (entries(export_html(store, redact=r).html) for r in (False, True))
+    store.close()
+    assert secret in json.dumps(plain)
+    for word in ("ada", "secret", "data.csv"):
+        assert word not in json.dumps(data)
+    said = f"ValueError: {NO_TEXT}"
+    assert [p["what"] for p in data["/api/run"]["problems"]] == [said]
+    error = next(v["error"] for k, v in data.items() if k.startswith("/api/rewrites/"))
+    assert (error["message"], error["traceback"]) == (said, REDACTED)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("cannot read /home/ada/x/run.viz: truncated", "cannot read run.viz: truncated"),
+        (r"no C:\Users\ada\run.viz", "no run.viz"),
+        ("in ~/work/run.viz (line 3)", "in run.viz (line 3)"),
+        ("3 of 4 passes / 2 kernels", "3 of 4 passes / 2 kernels"),
+    ],
+)
+def test_folders_of_a_sentence(sentence: str, left: str) -> None:
+    assert without_folders(sentence) == left
+
+
+def test_exceptions_keep_their_kind() -> None:
+    assert exception("core.errors.SpecError: a: b") == f"core.errors.SpecError: {NO_TEXT}"
+    assert exception("nothing of the kind") == NO_TEXT
 
 
 @pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--<script>"])
