@@ -215,6 +215,10 @@ class Elementwise(Movement):
         condition, a, b = (v._broadcast_to(shape) for v in (condition, a, b))
         return a._make(condition.uop.where(a.uop, b.uop), b)
 
+    def _or_zero(self, mask: Self) -> Self:
+        """This where the mask holds, zero elsewhere; bools stay bools."""
+        return mask.where(self, False if dtypes.is_bool(self.dtype) else 0)
+
     def masked_fill(self, mask: Self, value: Self | ConstType) -> Self:
         """`value` where the mask holds."""
         return mask.where(value, self)

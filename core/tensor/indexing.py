@@ -121,7 +121,7 @@ class Indexing(Joining):
             mask = here_ if mask is None else mask & here_
         assert mask is not None
         moved_axes = tuple(a + rank if a >= at else a for a in axes)
-        return mask.where(x, 0)._sum_exact(moved_axes)
+        return x._or_zero(mask)._sum_exact(moved_axes)
 
     def _sum_exact(self, axes: tuple[int, ...]) -> Self:
         """The sum of values of which at most one is not 0, which needs no wider dtype."""
@@ -180,7 +180,7 @@ class Indexing(Joining):
         # the axis to pick from goes last, and a length 1 stands in its place
         moved = x.permute([*(i for i in range(x.ndim) if i != axis), axis]).unsqueeze(axis)
         mask = self._as_index(index, self.shape[axis]).unsqueeze(-1) == moved._positions(x.ndim)
-        return mask.where(moved, 0)._sum_exact((x.ndim,))
+        return moved._or_zero(mask)._sum_exact((x.ndim,))
 
     def _check_index(self, name: str, index: Self, source: Self, axis: int) -> None:
         if not dtypes.is_int(index.dtype):
@@ -217,7 +217,7 @@ class Indexing(Joining):
         count = mask.shape[-1]
         order = type(self)._iota(count, self.device)
         last = mask.where(order, -1).max(-1, keepdim=True)
-        value = (order == last).where(values, 0)._sum_exact((self.ndim,))
+        value = values._or_zero(order == last)._sum_exact((self.ndim,))
         return (last.squeeze(-1) >= 0).where(value, self)
 
     def scatter_reduce(

@@ -166,12 +166,12 @@ class Joining(Linear):
     def tril(self, diagonal: int = 0) -> Self:
         """The part of the last two axes on and below a diagonal, zeros above."""
         rows, columns = self._grid("tril")
-        return (columns <= rows + diagonal).where(self, 0)
+        return self._or_zero(columns <= rows + diagonal)
 
     def triu(self, diagonal: int = 0) -> Self:
         """The part of the last two axes on and above a diagonal, zeros below."""
         rows, columns = self._grid("triu")
-        return (rows + diagonal <= columns).where(self, 0)
+        return self._or_zero(rows + diagonal <= columns)
 
     def _grid(self, name: str) -> tuple[Self, Self]:
         if self.ndim < 2:
@@ -190,7 +190,7 @@ class Joining(Linear):
             )
         n = self.shape[0]
         rows, columns = (type(self)._iota(n, self.device).reshape(s) for s in ((n, 1), (1, n)))
-        return (rows == columns).where(self.unsqueeze(0), 0)
+        return self.unsqueeze(0)._or_zero(rows == columns)
 
     def meshgrid(self, *others: Self, indexing: str = "ij") -> tuple[Self, ...]:
         """Every combination of the elements of vectors: Tensor k varies along axis k.

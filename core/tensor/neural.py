@@ -207,7 +207,7 @@ class Neural(Convolution):
         tie = (mine == other) & (place.reshape(1, n) < place.reshape(n, 1))
         rank = (ahead | tie).cast(dtypes.int32).sum(-1).contiguous()
         chosen = rank.unsqueeze(-2) == place.reshape(n, 1)
-        values = chosen.where(x.unsqueeze(-2), 0)._sum_exact((x.ndim,))
+        values = x.unsqueeze(-2)._or_zero(chosen)._sum_exact((x.ndim,))
         order = chosen.where(place, 0).sum(-1)
         return values.transpose(axis, -1), order.transpose(axis, -1)
 
