@@ -23,8 +23,8 @@ from core.runtime.reference import evaluate_ast
 from core.target import host_target, targets
 from core.uop import Ops, UOp
 from core.uop.meaning_arrays import numpy_dtype
+from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
-from core.uop.uop import pointer_of
 from viz.store import Store
 
 ROOT = Path(__file__).parents[1]

@@ -20,8 +20,8 @@ from core.passes.solve import Relation, Solution, holds, size_of, solve
 from core.passes.view_index import all_of
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.pointer import pointer_of
 from core.uop.symbolic import clauses
-from core.uop.uop import pointer_of
 
 _numbers = (*dtypes.ints, *dtypes.floats)
 

@@ -15,7 +15,7 @@ from core.passes.address import gate_of
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
-from core.uop.uop import address_space
+from core.uop.pointer import address_space
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from core.dtype import AddrSpace
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.uop import address_space
+from core.uop.pointer import address_space
 
 
 @rule(UPat(Ops.GEP, src=(UPat(Ops.GEP, name="inner"),), name="outer"))

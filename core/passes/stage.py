@@ -18,7 +18,7 @@ from core.passes.view_index import ravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.uop import pointer_of
+from core.uop.pointer import pointer_of
 
 PANEL_BYTES = 1 << 18
 """Half of the second-level cache of the smaller processors in use."""

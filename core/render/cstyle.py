@@ -16,7 +16,8 @@ from core.render.cstyle_ops import alu, bitcast, cast, helper, literal
 from core.render.listing import Listing, resolve
 from core.render.rendered import Lines, Rendered
 from core.uop.ops import GroupOp, Ops
-from core.uop.uop import UOp, address_space, pointer_of
+from core.uop.pointer import address_space, pointer_of
+from core.uop.uop import UOp
 
 _LONGEST = 72
 """Longer expressions get a name of their own even if they are used once."""

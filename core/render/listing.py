@@ -12,7 +12,8 @@ from functools import cached_property
 from core.errors import RenderError
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
-from core.uop.uop import UOp, pointer_of
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
 
 _transparent = frozenset({Ops.AFTER, Ops.NOOP})
 

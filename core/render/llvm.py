@@ -21,7 +21,8 @@ from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import GroupOp, Ops
-from core.uop.uop import UOp, pointer_of
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
 
 
 def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:

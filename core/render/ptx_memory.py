@@ -13,7 +13,8 @@ from core.render.listing import resolve
 from core.render.ptx_cast import convert
 from core.render.ptx_writer import Writer, class_of, register_type
 from core.uop.ops import Ops
-from core.uop.uop import UOp, address_space, pointer_of
+from core.uop.pointer import address_space, pointer_of
+from core.uop.uop import UOp
 
 SPACES: Final = {
     AddrSpace.GLOBAL: "global",

@@ -10,7 +10,7 @@ from typing import Final
 
 from core.dtype import dtypes
 from core.uop import GroupOp, Ops, UOp
-from core.uop.uop import pointer_of
+from core.uop.pointer import pointer_of
 
 _counted: Final = GroupOp.ALU - {Ops.WHERE, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
 

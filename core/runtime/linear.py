@@ -18,7 +18,8 @@ from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, to_memory
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
-from core.uop.uop import UOp, address_space, pointer_of
+from core.uop.pointer import address_space, pointer_of
+from core.uop.uop import UOp
 
 _MAX_LANES: Final = 1 << 16
 """Work items that are evaluated at once; groups beyond that follow."""

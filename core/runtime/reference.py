@@ -24,7 +24,8 @@ from core.runtime.slices import slices_of
 from core.shape import ShapeTracker, View
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
-from core.uop.uop import UOp, pointer_of
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
 _SLICE: Final = 1 << 24

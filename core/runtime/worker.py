@@ -28,8 +28,9 @@ from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
+from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
-from core.uop.uop import UOp, pointer_of
+from core.uop.uop import UOp
 
 try:
     import resource

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from core.dtype import AddrSpace, ConstType, DType, PtrDType, dtypes, truncate
+from core.dtype import ConstType, DType, dtypes, truncate
 from core.errors import DTypeError
 from core.helpers import prod
 from core.uop.arithmetic import Arithmetic
@@ -403,17 +403,3 @@ def _derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
             setattr(node, attr, rule(node))
             stack.pop()
     return getattr(u, attr)
-
-
-def pointer_of(u: UOp) -> UOp:
-    """The DEFINE_* node that an address is built on."""
-    while u.op in (Ops.INDEX, Ops.AFTER, Ops.CAST, Ops.VIEW, Ops.NOOP):
-        u = u.src[0]
-    return u
-
-
-def address_space(u: UOp) -> AddrSpace:
-    """Where an address points. Raises DTypeError where `u` is none."""
-    if not isinstance(u.dtype, PtrDType):
-        raise DTypeError(f"{u.op.name} of {u.dtype} is not an address")
-    return u.dtype.addrspace

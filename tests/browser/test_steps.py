@@ -13,7 +13,7 @@ from tests.browser.explorer import PROBE, Explorer
 
 Open = Callable[..., Explorer]
 
-ROOMY = {"width": 2400, "height": 1500}
+ROOMY = {"width": 3400, "height": 1500}
 """A window in which the whole pass is in view, so that no camera has a reason to move."""
 
 

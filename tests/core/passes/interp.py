@@ -18,7 +18,7 @@ import numpy as np
 from core.dtype import DType
 from core.uop import GroupOp, Ops, UOp
 from core.uop.meaning_arrays import evaluate_arrays
-from core.uop.uop import pointer_of
+from core.uop.pointer import pointer_of
 
 NUMPY: dict[str, Any] = {
     "bool": np.bool_,

@@ -19,7 +19,8 @@ from core.runtime.reference import evaluate_ast
 from core.target import host_target, targets
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
-from core.uop.uop import UOp, pointer_of
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
 from tests.core.runtime.asts import KERNELS
 
 SEED = 20

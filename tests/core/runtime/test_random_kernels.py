@@ -20,7 +20,8 @@ from core.runtime.safety import check_kernel
 from core.shape import ShapeTracker
 from core.target import host_target, targets
 from core.uop.ops import Ops
-from core.uop.uop import UOp, pointer_of
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
 from tests.core.runtime.asts import load, reduce, store
 from tests.core.runtime.test_agreement import memory_of
 
