@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.uop.bounds",
         "core.uop.shapes",
         "core.uop.ranges",
+        "core.uop.derive",
     ),
     ("core.uop.node", "core.uop.arithmetic", "core.uop.movement"),
     ("core.uop.uop",),

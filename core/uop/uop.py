@@ -17,6 +17,7 @@ from core.errors import DTypeError
 from core.helpers import prod
 from core.uop.arithmetic import Arithmetic
 from core.uop.bounds import bounds
+from core.uop.derive import derive
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import late
 from core.uop.movement import Movement
@@ -139,7 +140,7 @@ class UOp(Arithmetic, Movement):
         try:
             return self._shape
         except AttributeError:
-            return _derive(self, "_shape", shape_of)
+            return derive(self, "_shape", shape_of)
 
     @property
     def size(self) -> int:
@@ -159,7 +160,7 @@ class UOp(Arithmetic, Movement):
         try:
             return self._device
         except AttributeError:
-            return _derive(self, "_device", device_of)
+            return derive(self, "_device", device_of)
 
     @property
     def bounds(self) -> tuple[ConstType, ConstType]:
@@ -167,7 +168,7 @@ class UOp(Arithmetic, Movement):
         try:
             return self._bounds
         except AttributeError:
-            return _derive(self, "_bounds", bounds)
+            return derive(self, "_bounds", bounds)
 
     @property
     def vmin(self) -> ConstType:
@@ -185,7 +186,7 @@ class UOp(Arithmetic, Movement):
         try:
             return self._ranges
         except AttributeError:
-            return _derive(self, "_ranges", ranges_of)
+            return derive(self, "_ranges", ranges_of)
 
     @property
     def base(self) -> UOp:
@@ -386,20 +387,3 @@ class UOp(Arithmetic, Movement):
         source = (UOp(Ops.DEVICE, arg=device),)
         made = UOp(Ops.CONST, dtype, source, truncate(value, dtype))
         return made.reshape((1,) * len(shape)).expand(shape)
-
-
-def _derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
-    """Computes a property of `u` after that of its sources, without recursion."""
-    stack = [u]
-    while stack:
-        node = stack[-1]
-        if hasattr(node, attr):
-            stack.pop()
-            continue
-        missing = [s for s in node.src if not hasattr(s, attr)]
-        if missing:
-            stack.extend(missing)
-        else:
-            setattr(node, attr, rule(node))
-            stack.pop()
-    return getattr(u, attr)
