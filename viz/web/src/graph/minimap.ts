@@ -94,7 +94,7 @@ export class Minimap {
     const costs = [0, 1, 2, 3].map((c) => this.cost(scene, camera, c));
     const best = costs.indexOf(Math.min(...costs));
     const here = costs[this.corner]!;
-    if (here >= CHANGED || here > costs[best]! + 3) this.corner = best;
+    if (here >= CHANGED || here > costs[best]! + 1) this.corner = best;
     const { style } = this.element;
     style.left = this.corner & 1 ? "auto" : `${INSET}px`;
     style.right = this.corner & 1 ? `${INSET}px` : "auto";

@@ -63,6 +63,26 @@ describe("neighbourhood", () => {
     expect(shown + counted).toBe(after.count);
   });
 
+  it("shows a small graph as it is", () => {
+    const b = bundleOf(chains(4, 12), 10);
+    for (let k = 1; k <= b.steps.length; k++) {
+      const [part, before, after] = at(b, k);
+      expect(part.groups).toEqual([]);
+      expect(part.shown).toEqual(new Set([...before.slots(), ...after.slots()]));
+    }
+  });
+
+  it("never folds fewer than four nodes", () => {
+    for (const graph of [chains(6, 30), chains(40, 3), chains(25, 5)]) {
+      const b = bundleOf(graph, 20);
+      for (let k = 1; k <= b.steps.length; k++)
+        for (const g of at(b, k)[0].groups) {
+          expect(g.count).toBeGreaterThanOrEqual(4);
+          expect(g.names.length).toBeGreaterThan(0);
+        }
+    }
+  });
+
   it("opens what the reader asked for", () => {
     const b = bundleOf(chains(6, 30), 10);
     const [closed] = at(b, 4);
