@@ -18,8 +18,6 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.numbering import LOCK, Numbering
 
-Fields = tuple[int, int, int, int, int, int, int]
-"""op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
 _serials = itertools.count(1)
@@ -34,8 +32,11 @@ class Interner:
         self._ops = [0] * (max(Ops) + 1)
         for op in Ops:
             self._ops[op] = numbers.string(op.name)
-        self._fields: dict[tuple[int, int, int, int, str | None], tuple[Fields, Any]] = {}
-        """By op, the identity of dtype, arg and tag, and origin: a rebuilt node shares them all."""
+        self._kinds: dict[tuple[object, ...], int] = {}
+        """By op, origin, and the identities of dtype, arg and tag, which a rebuilt node shares; a
+        plain integer stands for itself."""
+        self._alive: list[object] = []
+        """What has its identity in a key, so that it means something."""
         self._args: dict[Any, int] = {}
         self._sizes: dict[int, int] = {}
 
@@ -65,46 +66,52 @@ class Interner:
 
     def _new(self, u: UOp) -> int:
         table, stack, number = self._table, [u], 0
-        known = len(table)
         while stack:
             node = stack[-1]
-            serial = node.serial
-            if serial < known and (number := table[serial]):
-                stack.pop()
+            try:
+                number = table[node.serial]
+                src = [] if number else [table[s.serial] for s in node.src]
+            except IndexError:  # another recording has seen nodes that this one has not
+                self._reach(max(node.serial, *[s.serial for s in node.src]))
                 continue
-            src: list[int] = []
-            for s in node.src:
-                below = s.serial
-                if below < known and (number := table[below]):
-                    src.append(number)
-                else:
-                    stack.append(s)
-            if stack[-1] is not node:
-                continue
-            if not serial:
-                serial = node.serial = next(_serials)
-            if serial >= known:
-                table.frombytes(bytes(table.itemsize * (serial + 1 - known)))
-                known = serial + 1
-            number = table[serial] = self._numbers.add_node(self._fields_of(node), src)
+            if not number:
+                if 0 in src:
+                    stack += [s for s in node.src if not table[s.serial]]
+                    continue
+                if not node.serial:
+                    node.serial = next(_serials)
+                    self._reach(node.serial)
+                number = table[node.serial] = self._numbers.add_node(self._kind(node), src)
             stack.pop()
         return number
 
-    def _fields_of(self, u: UOp) -> Fields:
-        key = (u.op, id(u.dtype), id(u.arg), id(u.tag), u.origin)
-        found = self._fields.get(key)
+    def _reach(self, serial: int) -> None:
+        """Makes room for a serial number."""
+        missing = serial + 1 - len(self._table)
+        if missing == 1:
+            self._table.append(0)
+        elif missing > 1:
+            self._table.frombytes(bytes(self._table.itemsize * missing))
+
+    def _kind(self, u: UOp) -> int:
+        arg, tag = u.arg, u.tag
+        if arg.__class__ is int and tag is None:
+            key = (u.op, id(u.dtype), u.origin, arg)
+        else:
+            key = (u.op, id(u.dtype), u.origin, id(arg), id(tag))
+        found = self._kinds.get(key)
         if found is None:
             string = self._numbers.string
             dtype = string(str(u.dtype))
-            arg = 0 if u.arg is None else self._arg(u.arg)
-            tag = 0 if u.tag is None else self._arg(u.tag)
+            typed, mark = [0 if a is None else self._arg(a) for a in (arg, tag)]
             origin = string(u.origin) if u.origin else 0
-            if len(self._fields) > _KEPT:
-                self._fields.clear()
-            fields = (self._ops[u.op], dtype, arg, tag, origin, 0, 0)
-            alive = (u.dtype, u.arg, u.tag)  # an identity means something as long as they live
-            found = self._fields[key] = fields, alive
-        return found[0]
+            if len(self._kinds) > _KEPT:
+                self._kinds.clear()
+                self._alive.clear()
+            self._alive += (u.dtype, arg, tag)
+            fields = (self._ops[u.op], dtype, typed, mark, origin, 0, 0)
+            found = self._kinds[key] = self._numbers.kind(fields)
+        return found
 
     def _arg(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""

@@ -12,6 +12,7 @@ from core.errors import TraceError
 from viz.pack import adds_up, unpack, unpack_json
 from viz.provenance import Provenance, positions, trace_provenance
 from viz.readonly import as_int, as_text, parse_object
+from viz.texts import unpack_texts
 from viz.tracefile import Context, TraceFile
 
 LANGUAGES: Final = {
@@ -43,6 +44,7 @@ class KernelReader:
     def __init__(self, file: TraceFile, global_id: Ids) -> None:
         self._file = file
         self._global = global_id
+        self._texts: tuple[int, list[str]] = 0, []
         self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
 
     def data(self, context: Context) -> dict[str, Any]:
@@ -126,10 +128,11 @@ class KernelReader:
             counts, flat = unpack(lines, 2)
             if not isinstance(parts, dict) or not adds_up(counts, flat):
                 raise TraceError("an artifact is damaged")
+            fields = cast("dict[str, Any]", parts)
+            text = self._text(fields.get("text"))
         except (TraceError, TypeError) as error:
             what = error.what if isinstance(error, TraceError) else "an artifact is damaged"
             return artifact_data(as_text(kind), as_text(target), error=what)
-        fields = cast("dict[str, Any]", parts)
         nodes, at = cast("list[int]", flat.tolist()), 0
         per_line: list[list[int]] = []
         for count in counts.tolist():
@@ -139,12 +142,27 @@ class KernelReader:
         return artifact_data(
             as_text(kind),
             as_text(target),
-            as_text(fields.get("text"), 1 << 25),
+            text,
             lines=[[self._global(n) for n in line] for line in per_line],
             origins=[sorted({ids[p] for node in line for p in made.of(node)}) for line in per_line],
             facts=parse_facts(fields.get("facts")),
             title=as_text(fields.get("title")),
         )
+
+    def _text(self, where: object) -> str:
+        """The text of an artifact: its block and place there; or, in version 1, itself. Raises
+        TraceError where it cannot be read."""
+        if not isinstance(where, list):
+            return as_text(where, 1 << 25)
+        block, at = (as_int(n, -1) for n in (*cast("list[Any]", where), -1, -1)[:2])
+        if self._texts[0] != block:
+            row = self._file.db.one("blocks", ("id", "data"), block)
+            if row is None or not isinstance(row[1], bytes):
+                raise TraceError("the text of an artifact cannot be read")
+            self._texts = block, unpack_texts(row[1])
+        if not 0 <= at < len(self._texts[1]):
+            raise TraceError("the text of an artifact is missing")
+        return self._texts[1][at]
 
     def _device(self, name: str) -> str:
         return next((launch[1] for launch in self._file.launches if launch[0] == name), "")

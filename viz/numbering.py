@@ -10,15 +10,17 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import numpy as np
+
 from core.errors import TraceError
 from viz import schema
-from viz.pack import pack, pack_json
+from viz.pack import Ints, pack, pack_json
 from viz.rows import plain_text
 
-NodeKey = tuple[int, int, int, int, int, int, int, tuple[int, ...]]
+Fields = tuple[int, int, int, int, int, int, int]
+"""op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
 Block = tuple[int, int, int, bytes]
 """Kind, first number, count, data."""
-_SOURCES: Final = 7
 LOCK: Final = threading.RLock()
 """Held to number nodes and strings, and not while anything is packed. One for all traces: two that
 are recorded at once share the serial numbers of nodes."""
@@ -29,13 +31,14 @@ class Numbering:
 
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}
-        self._nodes: dict[NodeKey, int] = {}
+        self._nodes: dict[tuple[int, tuple[int, ...]], int] = {}
         self._node_count = 0
         self._rules: dict[tuple[str, str, int, str, str], int] = {}
         self._new_strings: list[str] = []
-        self._fields: list[int] = []
+        self._kinds: dict[Fields, int] = {}
+        self._new_kinds: list[int] = []
         self._counts: list[int] = []
-        self._deltas: list[int] = []
+        self._sources: list[int] = []
         self._new_rules: list[dict[str, object]] = []
         self.rule_rows: list[tuple[int, str, str, str, int, str]] = []
         """Rows for the table `rules`, of the rules since the last `take`."""
@@ -54,32 +57,34 @@ class Numbering:
                     self._new_strings.append(kept)
         return found
 
-    def node(self, key: NodeKey) -> int:
-        """The number of the node with these strings and sources. Raises TraceError for a source
-        that is not an earlier node."""
+    def kind(self, fields: Fields) -> int:
+        """The number of a combination of fields, from 0: most nodes share theirs with others."""
+        found = self._kinds.get(fields)
+        return self._kinds.setdefault(fields, len(self._kinds)) if found is None else found
+
+    def node(self, fields: Fields, src: tuple[int, ...]) -> int:
+        """The number of the node with these fields and sources. Raises TraceError for a source that
+        is not an earlier node."""
+        key = self.kind(fields), src
         found = self._nodes.get(key)
         if found is None:
-            src = key[_SOURCES]
             if src and not 0 < min(src) <= max(src) <= self._node_count:
                 raise TraceError(
                     f"sources {src} of a node are not all earlier nodes",
                     hint="write the sources of a node before it",
                 )
-            found = self._nodes[key] = self.add_node(key[:_SOURCES], src)
+            found = self._nodes[key] = self.add_node(key[0], src)
         return found
 
-    def add_node(self, fields: Sequence[int], src: Sequence[int]) -> int:
-        """The number of a node that the caller knows to be new: string numbers of its op, dtype,
-        arg, tag, origin, loc and extra, and sources that it got here."""
-        number = self._node_count + 1
-        deltas = [number - s for s in src]
-        size = len(deltas)
+    def add_node(self, kind: int, src: Sequence[int]) -> int:
+        """The number of a node that the caller knows to be new, with sources that it got here."""
+        number, count = self._node_count + 1, len(src)
         # No calls from here on: an interrupt (Ctrl-C) comes between calls and finds all or nothing.
         # Flat lists, because a tuple per node would make the garbage collector walk the program.
         self._node_count = number
-        self._fields += fields
-        self._counts += (size,)
-        self._deltas += deltas
+        self._new_kinds += (kind,)
+        self._counts += (count,)
+        self._sources += src
         return number
 
     def rule(
@@ -105,9 +110,10 @@ class Numbering:
         """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
         with LOCK:
             strings, self._new_strings = self._new_strings, []
-            fields, self._fields = self._fields, []
+            kinds, self._new_kinds = self._new_kinds, []
             counts, self._counts = self._counts, []
-            deltas, self._deltas = self._deltas, []
+            sources, self._sources = self._sources, []
+            table = list(self._kinds) if kinds else []
             string_count, node_count = len(self._strings), self._node_count
         rules, self._new_rules, self.rule_rows = self._new_rules, [], []
         made: list[Block] = []
@@ -115,10 +121,17 @@ class Numbering:
             data = pack_json(strings)
             made.append((schema.STRINGS, string_count - len(strings), len(strings), data))
         if counts:
-            columns = [fields[i::_SOURCES] for i in range(_SOURCES)]
-            data = pack((*columns, counts, deltas), schema.NODE_DELTA)
-            made.append((schema.NODES, node_count - len(counts) + 1, len(counts), data))
+            first = node_count - len(counts) + 1
+            data = _pack_nodes(first, np.array(table)[kinds], counts, sources)
+            made.append((schema.NODES, first, len(counts), data))
         if rules:
             first = len(self._rules) - len(rules) + 1
             made.append((schema.RULES, first, len(rules), pack_json(rules)))
         return made
+
+
+def _pack_nodes(first: int, fields: Ints, counts: Sequence[int], sources: Sequence[int]) -> bytes:
+    """A block of nodes numbered from `first`; a row of `fields` each."""
+    numbers = np.repeat(np.arange(first, first + len(counts)), counts)
+    columns = (*fields.T, counts, numbers - np.asarray(sources, dtype=np.int64))
+    return pack(columns, schema.NODE_DELTA)

@@ -89,3 +89,16 @@ class RewriteRow:
             self.last_block,
             self.error,
         )
+
+
+@dataclass(slots=True)
+class Artifact:
+    """A source text of a kernel, and packed which nodes are behind its lines."""
+
+    context: int
+    kind: str
+    target: str
+    text: str
+    facts: dict[str, str]
+    title: str
+    lines: bytes = b""

@@ -9,7 +9,6 @@ import datetime
 import itertools
 import os
 import platform
-import secrets
 import socket
 import subprocess
 import sys
@@ -26,7 +25,7 @@ _GIT_SECONDS: Final = 2.0
 def run_info(run: str | None, main: bool) -> dict[str, object]:
     """Values for schema.META; `run` names the run that this process takes part in."""
     info: dict[str, object] = {
-        "run": run or secrets.token_hex(8),
+        "run": run or os.urandom(8).hex(),
         "process": process_info(main),
         "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],

@@ -1,4 +1,4 @@
-"""The trace format: one SQLite file per process, version 1, readable without this program.
+"""The trace format: one SQLite file per process, version 2, readable without this program.
 
 `uopviz query` offers the packed parts as SQL tables too (`viz/query.py`). This module holds the
 layout and the names in it; it never opens a file.
@@ -11,7 +11,8 @@ Plain tables
     rules       one row per rule; docstring, source and pattern are in blocks of kind RULES.
     rule_totals matches, declines and time of each rule per pass name: what `uopviz stats` reads.
     kernels     the compiled program of a kernel context.
-    artifacts   source texts of a kernel with the nodes behind every line.
+    artifacts   source texts of a kernel with the nodes behind every line; the texts themselves are
+                in blocks of kind TEXTS.
     blocks      packed data (`viz/pack.py`), in the order in which it was written.
 
 Ids. Strings, nodes and rules are numbered from 1 in the order in which they are written (0: none).
@@ -31,13 +32,14 @@ Blocks. `kind` is one of the constants below, `first` the first id in it, `count
              JSON list of the bound names.
     LAUNCHES columns name, device (string ids), start in us, duration in ns, bytes.
     MEMORY   columns device (string id), time in us, allocated bytes.
+    TEXTS    JSON list of texts of artifacts, compressed with LZMA (viz/texts.py).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 APPLICATION_ID: Final = 0x556F7056  # "UopV", as SQLite's application_id
 SUFFIX: Final = ".viz"
 
@@ -47,6 +49,7 @@ RULES: Final = 3
 EVENTS: Final = 4
 LAUNCHES: Final = 5
 MEMORY: Final = 6
+TEXTS: Final = 7
 
 MATCH: Final = 1
 REBUILD: Final = 2

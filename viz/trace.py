@@ -17,10 +17,11 @@ import sys
 import threading
 import time
 import weakref
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.util import Finalize, register_after_fork
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from core.errors import TraceError
 from core.uop.matcher import PatternMatcher
@@ -31,12 +32,12 @@ from viz import transcribe as code
 from viz.intern import Interner
 from viz.numbering import LOCK, Numbering
 from viz.runinfo import child_path, run_info
-from viz.transcribe import Entry, Transcriber, error_data
+from viz.transcribe import DECLINE, MATCH, REBUILD, Entry, Transcriber, error_data
 from viz.writer import TraceWriter
 
-INTERVAL: Final = 0.2
+INTERVAL: Final = 0.3
 """Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
-LATE: Final = 350_000_000
+LATE: Final = 400_000_000
 """ns since the last flush began after which a thread of the program waits for it, and flushes
 itself: a program that gives up the interpreter often and briefly (it prints, or launches kernels)
 leaves nothing to the flusher, which once got 2% of it."""
@@ -45,16 +46,26 @@ SLICE: Final = 300_000
 _clock = time.perf_counter_ns
 
 
-class _Here(threading.local):
-    """What belongs to the calling thread."""
+class _Part:
+    """What belongs to one thread."""
 
-    def __init__(self, register: Callable[[], tuple[int, list[Any]]]) -> None:
-        self.thread, self.events = register()
+    __slots__ = ("begun", "events", "open", "thread")
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+        self.events: list[Any] = []
         self.open: list[bool] = []
         """What is open, outermost first: whether it is a rewrite."""
         self.begun: list[tuple[Any, ...]] = []
         """Rewrites inside others in which nothing has happened yet. Most end so: their graphs are
         neither numbered nor written."""
+
+
+class _Here(threading.local):
+    """The calling thread's part."""
+
+    def __init__(self, register: Callable[[], _Part]) -> None:
+        self.part = register()
 
 
 class Recorder:
@@ -77,8 +88,10 @@ class Recorder:
         self._number = Interner(self._numbering)
         self._writer: TraceWriter | None = TraceWriter(path, info, self._numbering)
         self._to: Transcriber | None = Transcriber(self._writer)
-        self._threads: dict[int, tuple[weakref.ref[threading.Thread], list[Any]]] = {}
-        self._numbers = 0
+        self._threads: dict[int, tuple[weakref.ref[threading.Thread], _Part]] = {}
+        self._last_thread = 0
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """One tuple of bound names for all matches that have these, for the collector's sake."""
         self._resumed: list[Entry] = []
         self._wake = threading.Event()
         self._flusher: threading.Thread | None = None
@@ -128,9 +141,9 @@ class Recorder:
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """See Observer; so for all methods below."""
-        here = self._settled()
-        here.open.append(False)
-        here.events.extend((code.CONTEXT_BEGIN, name, kind, dict(meta), _clock()))
+        part = self._settled()
+        part.open.append(False)
+        part.events.extend((code.CONTEXT_BEGIN, name, kind, dict(meta), _clock()))
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
@@ -138,42 +151,49 @@ class Recorder:
 
     def context_end(self, error: BaseException | None) -> None:
         """See Observer."""
-        here = self._settled()
+        part = self._settled()
         data = None if error is None else error_data(error)
-        here.events.extend((code.CONTEXT_END, data, _clock()))
-        if here.open:
-            here.open.pop()
-        self._ended(here, error)
+        part.events.extend((code.CONTEXT_END, data, _clock()))
+        if part.open:
+            part.open.pop()
+        self._ended(part, error)
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
         """See Observer."""
-        here = self._here
-        here.begun.append((name, sink, matcher, bottom_up, caller, _clock()))
-        if not (here.open and here.open[-1]):
-            self._settle(here)
-        here.open.append(True)
+        part = self._here.part
+        part.begun.append((name, sink, matcher, bottom_up, caller, _clock()))
+        if not (part.open and part.open[-1]):
+            self._settle(part)
+        part.open.append(True)
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
         """See Observer."""
-        here, number = self._settled(), self._number
-        old, new = number(before), number(after)
-        bound = {k: v for k, v in binds.items() if isinstance(v, UOp)}
-        nodes = [old - number(v) for v in bound.values()]
-        here.events.extend((code.MATCH, rule, old, new, ns, tuple(bound), *nodes))
+        part, number = self._here.part, self._number
+        if part.begun:
+            self._settle(part)
+        old = number(before)
+        names = tuple(binds)
+        names = self._names.setdefault(names, names)
+        nodes = [old - number(cast("UOp", v)) for v in binds.values()]
+        part.events.extend((MATCH, rule, old, number(after), ns, names, *nodes))
 
     def rebuild(self, old: UOp, new: UOp) -> None:
         """See Observer."""
-        here, number = self._settled(), self._number
-        here.events.extend((code.REBUILD, number(old), number(new)))
+        part, number = self._here.part, self._number
+        if part.begun:
+            self._settle(part)
+        part.events.extend((REBUILD, number(old), number(new)))
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """See Observer."""
-        here = self._settled()
-        here.events.extend((code.DECLINE, rule, self._number(node)))
+        part = self._here.part
+        if part.begun:
+            self._settle(part)
+        part.events.extend((DECLINE, rule, self._number(node)))
 
     def rewrite_end(
         self,
@@ -183,22 +203,22 @@ class Recorder:
         node: UOp | None,
     ) -> None:
         """See Observer."""
-        here, number, at = self._here, self._number, _clock()
-        if here.open:
-            here.open.pop()
-        if here.begun and error is None:
-            here.begun.pop()
-            self._settle(here)
-            here.events.append(code.REWRITE_EMPTY)
+        part, number, at = self._here.part, self._number, _clock()
+        if part.open:
+            part.open.pop()
+        if part.begun and error is None:
+            part.begun.pop()
+            self._settle(part)
+            part.events.append(code.REWRITE_EMPTY)
             return
-        self._settle(here)
-        inside = bool(here.open) and here.open[-1]
+        self._settle(part)
+        inside = bool(part.open) and part.open[-1]
         made = 0 if result is None else number(result)
         size = 0 if result is None or inside else number.size(result)
         data = None if error is None else error_data(error)
         where = 0 if node is None else number(node)
-        here.events.extend((code.REWRITE_END, made, size, data, rule, where, at))
-        self._ended(here, error)
+        part.events.extend((code.REWRITE_END, made, size, data, rule, where, at))
+        self._ended(part, error)
 
     def artifact(
         self,
@@ -209,57 +229,58 @@ class Recorder:
         facts: Mapping[str, str],
     ) -> None:
         """See Observer."""
-        here, number = self._settled(), self._number
-        numbers = [[number(u) for u in line] for line in lines]
-        here.events.extend((code.ARTIFACT, kind, target, text, numbers, facts))
+        part, number = self._settled(), self._number
+        counts = array("I", map(len, lines))
+        nodes = array("I", [number(u) for line in lines for u in line])
+        part.events.extend((code.ARTIFACT, kind, target, text, (counts, nodes), facts))
 
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
-        here = self._settled()
-        here.events.extend((code.KERNEL, self._number(ast), program))
+        part = self._settled()
+        part.events.extend((code.KERNEL, self._number(ast), program))
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
-        self._here.events.extend((code.LAUNCH, name, device, ns, start_ns, bytes_))
+        self._here.part.events.extend((code.LAUNCH, name, device, ns, start_ns, bytes_))
 
     def memory(self, device: str, allocated: int) -> None:
         """See Observer."""
-        self._here.events.extend((code.MEMORY, device, allocated, _clock()))
+        self._here.part.events.extend((code.MEMORY, device, allocated, _clock()))
 
-    def _settled(self) -> _Here:
+    def _settled(self) -> _Part:
         """The calling thread's part, all that began in it written down."""
-        here = self._here
-        if here.begun:
-            self._settle(here)
-        return here
+        part = self._here.part
+        if part.begun:
+            self._settle(part)
+        return part
 
-    def _settle(self, here: _Here) -> None:
-        for name, sink, matcher, bottom_up, caller, ns in here.begun:
+    def _settle(self, part: _Part) -> None:
+        for name, sink, matcher, bottom_up, caller, ns in part.begun:
             begin = (code.REWRITE_BEGIN, name, self._number(sink), matcher, bottom_up, caller, ns)
-            here.events.extend(begin)
-        here.begun.clear()
+            part.events.extend(begin)
+        part.begun.clear()
 
     # flushing
 
-    def _ended(self, here: _Here, error: BaseException | None) -> None:
+    def _ended(self, part: _Part, error: BaseException | None) -> None:
         late = _clock() - self._flushed > LATE
-        if error is not None or late or len(here.events) > SLICE:
+        if error is not None or late or len(part.events) > SLICE:
             self.flush()
-        elif self._child and not here.open:
+        elif self._child and not part.open:
             self.flush()  # workers of a pool are killed without notice once the last task is done
 
-    def _register(self) -> tuple[int, list[Any]]:
+    def _register(self) -> _Part:
         """Called once by each thread that records, through `_Here`."""
         with self._lock:
-            self._numbers += 1
-            events: list[Any] = []
-            self._threads[self._numbers] = weakref.ref(threading.current_thread()), events
+            self._last_thread += 1
+            part = _Part(self._last_thread)
+            self._threads[part.thread] = weakref.ref(threading.current_thread()), part
             if self._flusher is None and not self._closed:
                 self._flusher = threading.Thread(
                     target=self._flush_often, name="uopviz recorder", daemon=True
                 )
                 self._flusher.start()
-            return self._numbers, events
+            return part
 
     def _flush_often(self) -> None:
         while not self._closed:
@@ -269,7 +290,8 @@ class Recorder:
 
     def _flush(self) -> None:
         self._flushed = _clock()
-        for number, (thread, events) in list(self._threads.items()):
+        for number, (thread, part) in list(self._threads.items()):
+            events = part.events
             count = len(events)
             if count:
                 items = events[:count]
@@ -294,8 +316,8 @@ class Recorder:
         """Recording is no longer possible; the program goes on."""
         detach(self)
         self._closed = True
-        for _, events in self._threads.values():
-            events.clear()
+        for _, part in self._threads.values():
+            part.events.clear()
         _warn(error)
 
     # fork
@@ -319,7 +341,7 @@ class Recorder:
             connection = self._writer.abandon()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
             self._leaked.append(connection)
-        thread = self._here.thread
+        thread = self._here.part.thread
         self._resumed = self._to.open_entries(thread) if self._to is not None else self._resumed
         self._child = True
         self._lock = threading.RLock()

@@ -188,8 +188,8 @@ class Transcriber:
             if stack and stack[-1][0]:
                 writer.context_end(stack.pop()[1], fields[0], at=writer.since(fields[1]))
         elif code == ARTIFACT:
-            kind, target, text, lines, facts = fields
-            writer.artifact(context, kind, target, text, lines=lines, facts=facts)
+            kind, target, text, (counts, nodes), facts = fields
+            writer.artifact_of(context, kind, target, text, counts, nodes, facts)
         elif code == KERNEL:
             ast, program = fields
             info = program_info(program)

@@ -32,7 +32,8 @@ from viz.columns import Events
 from viz.database import create, write
 from viz.numbering import Numbering
 from viz.pack import pack, pack_json
-from viz.rows import ContextRow, RewriteRow, plain_text
+from viz.rows import Artifact, ContextRow, RewriteRow, plain_text
+from viz.texts import groups, pack_texts
 
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
@@ -70,6 +71,7 @@ class TraceWriter:
         self._signatures: dict[tuple[str, ...], int] = {}
         self._rows: list[tuple[str, tuple[object, ...]]] = []
         self._events = Events()
+        self._artifacts: list[Artifact] = []
         self._launches: list[tuple[int, int, int, int, int]] = []
         self._memory: list[tuple[int, int, int]] = []
         self._entries = 0
@@ -116,7 +118,7 @@ class TraceWriter:
         text = json.dumps(extra, separators=(",", ":")) if extra else ""
         sid = self.string
         strings = (sid(op), sid(dtype), sid(arg), sid(tag), sid(origin), sid(loc), sid(text))
-        return self.numbers.node((*strings, tuple(src)))
+        return self.numbers.node(strings, tuple(src))
 
     def rule(
         self,
@@ -316,10 +318,23 @@ class TraceWriter:
         """A source text of a kernel; `lines`: per line the nodes behind it."""
         counts = [len(line) for line in lines]
         flat = [node for line in lines for node in line]
-        body = pack_json({"text": text, "facts": dict(facts or {}), "title": title})
-        texts = map(plain_text, (kind, target))
-        row = (context, *texts, body, pack((counts, flat), (False, True)))
-        self._rows.append((_ARTIFACT, row))
+        self.artifact_of(context, kind, target, text, counts, flat, facts or {}, title)
+
+    def artifact_of(
+        self,
+        context: int,
+        kind: str,
+        target: str,
+        text: str,
+        counts: Sequence[int],
+        nodes: Sequence[int],
+        facts: Mapping[str, str],
+        title: str = "",
+    ) -> None:
+        """The same, with the number of nodes of each line, and all of them in one list."""
+        made = Artifact(context, plain_text(kind), plain_text(target), text, dict(facts), title)
+        made.lines = pack((counts, nodes), (False, True))
+        self._artifacts.append(made)
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""
@@ -339,8 +354,10 @@ class TraceWriter:
         """Writes what happened since the last flush, all or nothing. Raises TraceError."""
         totals = [(*key, *self._totals[key]) for key in self._dirty_totals]
         rules, rows = self.numbers.rule_rows, self._rows
+        blocks = self._take_blocks()
         batches = [
-            (_BLOCK, self._take_blocks()),
+            (_BLOCK, blocks),
+            (_ARTIFACT, self._take_artifacts(blocks)),
             (_RULE, rules),
             (_CONTEXT, [c.values() for c in self._dirty_contexts.values()]),
             (_REWRITE, [r.values() for r in self._dirty_rewrites.values()]),
@@ -394,3 +411,17 @@ class TraceWriter:
         self._event_block = self._blocks
         self._events, self._launches, self._memory = Events(), [], []
         return made
+
+    def _take_artifacts(self, blocks: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+        """Rows of the artifacts since the last flush; adds the blocks that hold their texts."""
+        artifacts, self._artifacts = self._artifacts, []
+        rows: list[tuple[object, ...]] = []
+        for texts in groups([a.text for a in artifacts]):
+            for at, a in enumerate(artifacts[len(rows) : len(rows) + len(texts)]):
+                body = {"text": [self._event_block, at], "facts": a.facts, "title": a.title}
+                rows.append((a.context, a.kind, a.target, pack_json(body), a.lines))
+            packed = pack_texts(texts)
+            blocks.append((self._event_block, schema.TEXTS, 0, len(texts), packed))
+            self._blocks += 1
+            self._event_block = self._blocks
+        return rows
