@@ -132,3 +132,43 @@ def test_the_drawer_closes_and_opens(open_page: Open, some_pass: Pass) -> None:
     assert before is not None and after is not None and after["height"] > before["height"] + 100
     e.press("s")
     expect(e.drawer.locator(".cols4")).to_be_visible()
+
+
+def test_a_narrow_window_shows_two_sources_and_pages_to_the_others(
+    open_page: Open, some_pass: Pass
+) -> None:
+    e = open_page(some_pass.at(2), drawer=True, viewport={"width": 1280, "height": 800})
+    e.press("s")
+    box = e.drawer.locator(".cols4").bounding_box()
+    assert box is not None
+    regions = e.drawer.get_by_role("region")
+    expect(regions.first).to_be_visible()
+    for i in (0, 1):
+        column = regions.nth(i).bounding_box()
+        assert column is not None and abs(column["width"] - box["width"] / 2) < 2
+    pager = e.drawer.get_by_role("group", name="Sources in view")
+    expect(pager).to_contain_text("1–2/4")
+    pager.get_by_role("button", name="Later sources").click()
+    expect(pager).to_contain_text("3–4/4")
+    expect(regions.nth(3)).to_be_in_viewport(ratio=0.9)
+    pager.get_by_role("button", name="Earlier sources").click()
+    expect(pager).to_contain_text("1–2/4")
+
+
+def test_the_processors_assembly_is_compiled_on_demand(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), drawer=True)
+    e.drawer.get_by_role("button", name="Sources to show").click()
+    e.page.get_by_role("checkbox", name=re.compile("^✓?CPU assembly x86-64 ?compiled")).click()
+    e.press("Escape")
+    column = e.drawer.get_by_role("region", name="CPU assembly for x86-64")
+    expect(column.locator(".ed")).to_contain_text("ret", timeout=30_000)
+    expect(column.locator(".cb")).to_contain_text("instruction")
+
+
+def test_a_page_opened_again_finds_what_was_compiled(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), drawer=True)
+    columns(e)
+    e.page.reload()
+    for name in ("PTX", "AMD ISA", "HIP"):
+        column = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
+        expect(column.locator(".cm-line").nth(5)).to_be_visible(timeout=3_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import expect
@@ -27,7 +28,13 @@ def test_rule_panel(open_page: Open, some_pass: Pass) -> None:
         op = some_pass.bundle["ops"][some_pass.bundle["nodes"]["op"][node]]
         expect(panel.locator(".binds")).to_contain_text(op)
     expect(panel.locator(".snip")).to_contain_text(f"def {rule['name']}")
-    expect(panel.locator(".snip .hl")).to_contain_text(str(rule["line"]))
+    lines = rule["source"].splitlines()
+    head = next(i for i, line in enumerate(lines) if line.lstrip().startswith("def "))
+    expect(panel.locator(".snip .hl")).to_contain_text(str(rule["sourceLine"] + head))
+    if head:
+        expect(panel.locator(".snip")).not_to_contain_text(lines[0])
+        panel.get_by_role("button", name=re.compile("of the decorator")).click()
+        expect(panel.locator(".snip")).to_contain_text(lines[0])
     file = rule["file"].replace("\\", "/").rsplit("/", 1)[-1]
     expect(panel.get_by_role("button", name=f"{file}:{rule['line']}")).to_be_visible()
 
