@@ -20,6 +20,7 @@ from viz.numbering import LOCK, Numbering
 
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
+_SPARE: Final = 4096
 _serials = itertools.count(1)
 
 
@@ -65,53 +66,51 @@ class Interner:
         return found
 
     def _new(self, u: UOp) -> int:
-        table, stack, number = self._table, [u], 0
+        table, kinds, add, stack, number = self._table, self._kinds, self._numbers.add_node, [u], 0
         while stack:
             node = stack[-1]
+            serial = node.serial
             try:
-                number = table[node.serial]
+                number = table[serial]
                 src = [] if number else [table[s.serial] for s in node.src]
             except IndexError:  # another recording has seen nodes that this one has not
-                self._reach(max(node.serial, *[s.serial for s in node.src]))
+                self._reach(max(serial, *[s.serial for s in node.src]))
                 continue
             if not number:
                 if 0 in src:
                     stack += [s for s in node.src if not table[s.serial]]
                     continue
-                if not node.serial:
-                    node.serial = next(_serials)
-                    self._reach(node.serial)
-                number = table[node.serial] = self._numbers.add_node(self._kind(node), src)
+                arg = node.arg
+                if arg.__class__ is int and node.tag is None:
+                    key = (node.op, id(node.dtype), node.origin, arg)
+                else:
+                    key = (node.op, id(node.dtype), node.origin, id(arg), id(node.tag))
+                kind = kinds.get(key)
+                if kind is None:
+                    kind = kinds[key] = self._kind(node)
+                if not serial:
+                    serial = node.serial = next(_serials)
+                    if serial >= len(table):
+                        self._reach(serial)
+                number = table[serial] = add(kind, src)
             stack.pop()
         return number
 
     def _reach(self, serial: int) -> None:
-        """Makes room for a serial number."""
-        missing = serial + 1 - len(self._table)
-        if missing == 1:
-            self._table.append(0)
-        elif missing > 1:
-            self._table.frombytes(bytes(self._table.itemsize * missing))
+        """Makes room for a serial number, and for some that will follow."""
+        missing = serial + _SPARE - len(self._table)
+        self._table.frombytes(bytes(self._table.itemsize * missing))
 
     def _kind(self, u: UOp) -> int:
-        arg, tag = u.arg, u.tag
-        if arg.__class__ is int and tag is None:
-            key = (u.op, id(u.dtype), u.origin, arg)
-        else:
-            key = (u.op, id(u.dtype), u.origin, id(arg), id(tag))
-        found = self._kinds.get(key)
-        if found is None:
-            string = self._numbers.string
-            dtype = string(str(u.dtype))
-            typed, mark = [0 if a is None else self._arg(a) for a in (arg, tag)]
-            origin = string(u.origin) if u.origin else 0
-            if len(self._kinds) > _KEPT:
-                self._kinds.clear()
-                self._alive.clear()
-            self._alive += (u.dtype, arg, tag)
-            fields = (self._ops[u.op], dtype, typed, mark, origin, 0, 0)
-            found = self._kinds[key] = self._numbers.kind(fields)
-        return found
+        string = self._numbers.string
+        dtype = string(str(u.dtype))
+        arg, tag = [0 if a is None else self._arg(a) for a in (u.arg, u.tag)]
+        origin = string(u.origin) if u.origin else 0
+        if len(self._kinds) > _KEPT:
+            self._kinds.clear()
+            self._alive.clear()
+        self._alive += (u.dtype, u.arg, u.tag)
+        return self._numbers.kind((self._ops[u.op], dtype, arg, tag, origin, 0, 0))
 
     def _arg(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""

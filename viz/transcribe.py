@@ -37,12 +37,14 @@ class _Part:
 
     def __init__(self) -> None:
         self.events = Events()
-        self.totals: dict[int, tuple[int, int, int]] = {}
+        self.totals: dict[int, list[int]] = {}
 
-    def count(self, rule: int, matches: int, declines: int, ns: int) -> None:
-        """Adds to a rule's total."""
-        m, d, t = self.totals.get(rule, (0, 0, 0))
-        self.totals[rule] = m + matches, d + declines, t + ns
+    def total(self, rule: int) -> list[int]:
+        """The total of a rule, to be added to."""
+        found = self.totals.get(rule)
+        if found is None:
+            found = self.totals[rule] = [0, 0, 0]
+        return found
 
     def write(self, writer: TraceWriter, rewrite: int) -> _Part:
         """Writes the events; what follows goes to the part that is returned."""
@@ -90,7 +92,7 @@ class Transcriber:
             elif code == DECLINE:
                 if current:
                     rule = self._rule(items[at + 1], "")
-                    part.count(rule, 0, 1, 0)
+                    part.total(rule)[1] += 1
                     if writer.keeps_decline(current, rule):
                         part.events.kind.append(schema.DECLINE)
                         part.events.declines += (rule, items[at + 2])
@@ -105,7 +107,9 @@ class Transcriber:
                     part.events.matches += (number, before, after, ns // 1000, signature)
                     part.events.counts.append(len(names))
                     part.events.binds += items[at - len(names) : at]
-                    part.count(number, 1, 0, ns)
+                    total = part.total(number)
+                    total[0] += 1
+                    total[2] += ns
             elif code == REWRITE_EMPTY:
                 if current:
                     writer.rewrite_empty(current)

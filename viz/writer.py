@@ -244,7 +244,7 @@ class TraceWriter:
         return seen <= DECLINES_KEPT
 
     def extend(
-        self, rewrite: int, part: Events, totals: Mapping[int, tuple[int, int, int]]
+        self, rewrite: int, part: Events, totals: Mapping[int, Sequence[int]]
     ) -> None:
         """Events of one rewrite, all at once. `totals`: per rule (matches, declines, ns)."""
         record = self._rewrites[rewrite]
