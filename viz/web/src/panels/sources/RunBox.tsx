@@ -142,7 +142,7 @@ function Recorded({ us, launches }: { us: number[]; launches: number }) {
     0.5,
   );
   return (
-    <span class="t2 num nw wide">
+    <span class="t2 num nw xwide">
       {plural(launches, "launch", "launches")} in the run
       {us.length > 0 && `, median ${micros(median)}`}
     </span>
