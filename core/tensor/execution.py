@@ -15,6 +15,7 @@ from core.errors import DeviceError, DTypeError, GradientError, ShapeError
 from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.runtime.buffer import buffer_of
+from core.runtime.device import Device
 from core.tensor.base import TensorBase, alive
 from core.tensor.data import Array, numpy_dtype
 from core.tensor.origin import here
@@ -46,8 +47,11 @@ class Execution(TensorBase):
         """A copy of the elements' bytes in row-major order."""
         into = bytearray(self.nbytes())
         if into:
-            stored = self.detach().to("CPU").contiguous().realize()
-            buffer_of(stored.uop.base).copyout(memoryview(into))
+            memory = _row_major_memory(self.uop)
+            if memory is None:
+                memory = self.detach().to("CPU").contiguous().realize().uop.base
+            Device[memory.device].synchronize()
+            buffer_of(memory).allocate().copyout(memoryview(into))
         return into
 
     def data(self) -> memoryview:
@@ -195,3 +199,10 @@ def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:
             hint="from the last axis back, lengths must be equal or 1",
         )
     return uop.reshape(padded).expand(shape)
+
+
+def _row_major_memory(uop: UOp) -> UOp | None:
+    """The BUFFER that holds the elements of `uop` in order, where there is one."""
+    while uop.op in (Ops.RESHAPE, Ops.DETACH):
+        uop = uop.src[0]
+    return uop if uop.op is Ops.BUFFER else None

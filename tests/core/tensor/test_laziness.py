@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from core import Context, Tensor, nn
 from core.realize import capturing
 from core.runtime.buffer import buffers
 from core.tensor.base import live
+from core.uop.observe import NullObserver, observing
 from core.uop.ops import GroupOp, Ops
 
 
@@ -298,3 +300,19 @@ def test_schedule_hands_over_the_kernels() -> None:
     items = x.schedule()
     assert len(items) == 1
     assert x.uop.base.op is Ops.BUFFER
+
+
+def test_reading_what_is_stored_schedules_nothing() -> None:
+    class Schedules(NullObserver):
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
+            self.names.append(name)
+
+    x = (Tensor([1.0, 2.0, 3.0, 4.0]) + 1).realize()
+    with observing(Schedules()) as seen:
+        assert x.tolist() == [2.0, 3.0, 4.0, 5.0]
+        assert x.reshape(2, 2).detach().tolist() == [[2.0, 3.0], [4.0, 5.0]]
+        assert x[3:].item() == 5.0
+    assert len(seen.names) <= 2, "only the part needs a kernel"
