@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from tests.bench.measure import run, side_by_side, spread, table
 
-RUNS = 5
+RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 
 
 def cpu_seconds(compiler: str, program: str, recording: bool, trace: Path) -> float:
