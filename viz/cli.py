@@ -22,17 +22,18 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
+from viz.dot import dot_text, svg
 from viz.environment import UOPVIZ_PORT, cache_folder, recent
 from viz.export import BUDGET, export_html
 from viz.live import TOKEN
 from viz.query import TABLES, run_query
+from viz.reopened import Reopened, open_run
 from viz.schema import SUFFIX
 from viz.server.listen import listen
 from viz.server.serve import Server
-from viz.show import clean, rewrite_lines, run_lines, stats_lines, step_lines, tree_lines
+from viz.show import below, clean, rewrite_lines, run_lines, stats_lines, step_lines, tree_lines
 from viz.store import Store
 from viz.traceevents import trace_events
-from viz.tracefile import TraceFile
 from viz.writer import TraceWriter
 
 _COUNTING: Final = 30.0
@@ -49,6 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UopvizError as error:
         _fail(error)
         return 1
+    except (LookupError, TypeError, ValueError, AttributeError):
+        if not isinstance(getattr(options, "store", None), Reopened):
+            raise
+        _fail(TraceError("this exported file is damaged", options.trace, "export it again"))
+        return 1
     except BrokenPipeError:  # `uopviz show | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -58,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _open(options: argparse.Namespace) -> int:
     """Serves a trace, and opens the browser."""
-    store = Store(_trace(options.trace))
+    store = _store(options)
     if options.live:
         return _serve_live(store, options)
     explicit = options.port is not None
@@ -113,7 +119,7 @@ def _watch_parent(server: Server, parent: int, stay: bool) -> None:
 
 def _export(options: argparse.Namespace) -> int:
     """Writes a trace as one HTML file."""
-    store = Store(_trace(options.trace))
+    store = _store(options)
     made = export_html(
         store,
         kernels=options.kernel or None,
@@ -121,10 +127,7 @@ def _export(options: argparse.Namespace) -> int:
         redact=options.redact,
     )
     path = Path(options.output or store.path.with_suffix(".html"))
-    try:
-        path.write_text(made.html, encoding="utf-8")
-    except OSError as error:
-        raise TraceError(f"the export cannot be written: {error}", where=str(path)) from error
+    _write(path, made.html.encode())
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": made.left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in made.left_out)]
@@ -132,19 +135,18 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    """The tree of a trace, one rewrite, or one step."""
-    store = Store(_trace(options.trace))
+    """The tree of a trace, the part of it below a context, one rewrite, or one step."""
+    _number_first(options)
+    store = _store(options)
+    rows, run = store.tree()["rows"], store.run()
     if options.rewrite is None:
-        rows = store.tree()["rows"]
-        run = store.run()
         lines = [*run_lines(run), "", *tree_lines(rows, options.all)]
         return _print(options, {"run": run, "rows": rows}, lines)
-    bundle = store.bundle(options.rewrite)
-    if bundle is None:
-        raise TraceError(
-            f"there is no rewrite {options.rewrite} in this trace",
-            hint="`uopviz show TRACE` lists the numbers",
-        )
+    contexts = {row["id"] for row in rows if row["kind"] == "context"}
+    if options.step is None and options.rewrite in contexts:
+        inside = below(rows, options.rewrite)
+        return _print(options, {"run": run, "rows": inside}, tree_lines(inside, options.all))
+    bundle = _bundle(store, options)
     if options.step is None:
         return _print(options, bundle, rewrite_lines(store, bundle))
     text = store.step_text(options.rewrite, options.step)
@@ -158,7 +160,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _stats(options: argparse.Namespace) -> int:
     """Which rules cost."""
-    store = Store(_trace(options.trace))
+    store = _store(options)
     run, totals = store.run(), store.rule_totals(_COUNTING)
     rules = totals["rows"]
     lines = [*run_lines(run), "", *stats_lines(rules)]
@@ -170,13 +172,10 @@ def _stats(options: argparse.Namespace) -> int:
 
 def _timeline(options: argparse.Namespace) -> int:
     """Writes when everything happened as trace events."""
-    store = Store(_trace(options.trace))
+    store = _store(options)
     made = trace_events(store.timeline(), store.run()["name"])
     path = Path(options.output or store.path.with_suffix(".json"))
-    try:
-        path.write_text(json.dumps(made), encoding="utf-8")
-    except OSError as error:
-        raise TraceError(f"the file cannot be written: {error}", where=str(path)) from error
+    _write(path, json.dumps(made).encode())
     count = len(made["traceEvents"])
     line = f"{path}  {count:,} events; open it at https://ui.perfetto.dev"
     return _print(options, {"file": str(path), "events": count}, [line])
@@ -184,11 +183,62 @@ def _timeline(options: argparse.Namespace) -> int:
 
 def _query(options: argparse.Namespace) -> int:
     """One SELECT over a trace."""
-    file = TraceFile(_trace(options.trace))
-    file.refresh()
-    columns, rows = run_query(file, options.sql)
+    columns, rows = run_query(_store(options).files, options.sql)
     lines = ["\t".join(clean("" if cell is None else cell) for cell in row) for row in rows]
     return _print(options, {"columns": columns, "rows": rows}, ["\t".join(columns), *lines])
+
+
+def _graph(options: argparse.Namespace) -> int:
+    """The graph of a rewrite, or what a step changed, as DOT or SVG."""
+    path = Path(options.output) if options.output else None
+    if path is not None and path.suffix not in (".dot", ".gv", ".svg"):
+        raise TraceError(
+            f"a graph is written as .dot or .svg, not as {path.suffix or 'a file without ending'}",
+            where=str(path),
+            hint="-o graph.svg",
+        )
+    text = dot_text(_bundle(_store(options), options), options.step)
+    if path is None:
+        return _print(options, {"dot": text}, [text.rstrip("\n")])
+    _write(path, svg(text) if path.suffix == ".svg" else text.encode())
+    return _print(options, {"file": str(path)}, [str(path)])
+
+
+def _store(options: argparse.Namespace) -> Store:
+    """The run that is meant: as named, or the youngest one in the cache."""
+    options.store = open_run(_trace(options.trace))
+    return options.store
+
+
+def _number_first(options: argparse.Namespace) -> None:
+    """`uopviz show 11` means number 11 of the youngest trace, where no file has that name."""
+    name = options.trace
+    if name is not None and name.isdecimal() and len(name) < 16 and not Path(name).exists():
+        if options.step is not None:
+            raise TraceError("there is no such trace", where=name, hint="check the path")
+        options.trace, options.rewrite, options.step = None, int(name), options.rewrite
+
+
+def _bundle(store: Store, options: argparse.Namespace) -> dict[str, Any]:
+    bundle = store.bundle(options.rewrite)
+    if bundle is not None:
+        return bundle
+    if any(row["id"] == options.rewrite for row in store.tree()["rows"]):
+        raise TraceError(
+            f"number {options.rewrite} is a group of passes, and has no steps of its own",
+            hint=f"`uopviz show TRACE {options.rewrite}` lists its passes",
+        )
+    raise TraceError(
+        f"there is no rewrite {options.rewrite} in this trace",
+        hint="`uopviz show TRACE` lists the numbers",
+    )
+
+
+def _write(path: Path, body: bytes) -> None:
+    try:
+        path.write_bytes(body)
+    except OSError as error:
+        raise TraceError(f"the file cannot be written: {error}", where=str(path)) from error
 
 
 def _trace(name: str | None) -> Path:
@@ -230,16 +280,19 @@ def _parser() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text)
         made.set_defaults(run=run)
-        needed = None if name == "query" else "?"
-        made.add_argument("trace", nargs=needed, help="default: the youngest in the cache")
+        named = name in ("query", "graph")  # these go on with what is asked of it
+        text = "a trace, or an exported file" + ("" if named else " (default: the youngest trace)")
+        made.add_argument("trace", nargs=None if named else "?", help=text)
         if json_output:
             made.add_argument("--json", action="store_true", help="print JSON")
         return made
 
     for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
         made = command(name, _open, text, json_output=False)
-        made.add_argument("--port", type=int, help="this port or none (default: any free one)")
-        made.add_argument("--no-browser", dest="browser", action="store_false")
+        made.add_argument("--port", type=_port, help="this port or none (default: any free one)")
+        made.add_argument(
+            "--no-browser", dest="browser", action="store_false", help="do not open the browser"
+        )
         made.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
         made.add_argument("--fd", type=int, help=argparse.SUPPRESS)
         made.add_argument("--parent", type=int, help=argparse.SUPPRESS)
@@ -249,19 +302,38 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("-o", "--output", help="default: the trace's name with .html")
     made.add_argument("--kernel", type=int, action="append", help="keep this kernel; repeatable")
     made.add_argument(
-        "--budget", type=int, default=BUDGET // 1_000_000, help="megabytes (default: %(default)s)"
+        "--budget",
+        type=_positive,
+        default=BUDGET // 1_000_000,
+        help="megabytes (default: %(default)s)",
     )
     made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
-    made.add_argument("rewrite", nargs="?", type=int, help="a number of the tree")
+    made.add_argument("rewrite", nargs="?", type=int, help="number of a pass or group")
     made.add_argument("step", nargs="?", type=int, help="0 is the input graph")
     made.add_argument("--all", action="store_true", help="passes that changed nothing, too")
     command("stats", _stats, "print which rules cost how much")
     made = command("timeline", _timeline, "write the timeline as trace events, for Perfetto")
     made.add_argument("-o", "--output", help="default: the trace's name with .json")
     made = command("query", _query, "run one SELECT over " + ", ".join(TABLES))
-    made.add_argument("sql")
+    made.add_argument("sql", help="the SELECT")
+    made = command("graph", _graph, "write the graph of a pass, or what a step changed")
+    made.add_argument("rewrite", type=int, help="number of a pass")
+    made.add_argument("--step", type=int, default=0, help="default: 0, the input graph")
+    made.add_argument("-o", "--output", help="a .dot file, or .svg by Graphviz (default: print)")
     return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or len(text) > 5 or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: these are 0 to 65535")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of megabytes from 1 on")
+    return int(text)
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,6 +27,10 @@ BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
 _COUNTING: Final = 60.0
 """Seconds that an export replays passes for, to count nodes."""
+_RESERVED: Final = 500
+"""Bytes kept for what the answer about the run says was left out."""
+_ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
+_WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
 _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
 Row = dict[str, Any]
@@ -48,12 +52,11 @@ def export_html(
     redact: bool = False,
 ) -> Export:
     """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
-    any kernel (all); `redact` leaves out what `viz/redaction.py` says. Raises
-    ServerError where the page has not been built."""
+    any kernel (all); `redact` leaves out what `viz/redaction.py` says. Raises ServerError where the
+    page has not been built, a kernel is not there, or the list of passes alone is too large."""
     shell = _shell()
     data = _Data(store, kernels, redact)
-    left = budget - len(shell.before) - len(shell.after)
-    left_out = data.collect(left)
+    left_out = data.collect(budget, len(shell.before) + len(shell.after))
     blocks = "".join(
         f'<script type="application/json" id="uopviz-data-{i}">{block}</script>\n'
         for i, block in enumerate(data.blocks())
@@ -70,10 +73,12 @@ class _Data:
         self._entries: dict[str, str] = {}
         self._rows: list[Row] = store.tree()["rows"]
         if kernels is not None:
+            _check_kernels(self._rows, kernels)
             self._rows = _select(self._rows, set(kernels))
 
-    def collect(self, budget: int) -> list[str]:
-        """Fills the entries up to `budget` bytes; sentences of what had to be left out."""
+    def collect(self, budget: int, page: int) -> list[str]:
+        """Fills the entries up to `budget` bytes, of which the page itself takes `page`; sentences
+        of what had to be left out. Raises ServerError where not even the tree fits."""
         run: Row = self._store.run() | {"live": False, "devices": [], "targets": []}
         rules = self._store.rules()
         run["file"] = redaction.base(run["file"])
@@ -82,17 +87,24 @@ class _Data:
             run = redaction.run(run)
             rules = [redaction.rule(rule) for rule in rules]
             rows = [redaction.row(row) for row in rows]
-        total, skipped = 0, {"passes": 0, "kernels": 0, "views": 0, "histories": 0}
-        base: list[tuple[str, Any]] = [
-            ("/api/rules", rules),
-            ("/api/tree?since=0", {"rows": rows, "total": len(rows)}),
-        ]
-        for path, value in base:
-            total += self._add(path, value)
+        skipped = {"texts of rules": 0, "passes": 0, "kernels": 0, "views": 0, "histories": 0}
+        total = page + self._add("/api/run", run) + _RESERVED
+        total += self._add("/api/tree?since=0", {"rows": rows, "total": len(rows)})
+        texts = self._add("/api/rules", rules)
+        if total + texts > budget:
+            skipped["texts of rules"] = len(rules)
+            texts = self._add("/api/rules", [rule | _WITHOUT_TEXTS for rule in rules])
+        total += texts
+        if total > budget:
+            raise ServerError(
+                f"the page and the list of passes alone take {total / 1e6:.1f} MB",
+                where=f"a budget of {budget / 1e6:.0f} MB",
+                hint=f"give --budget {total // 1_000_000 + 1}, or more",
+            )
         for kind, paths, raw in self._groups():
             packed = _pack(b"[%b]" % b",".join(raw))
             if total + len(packed) > budget:
-                skipped[kind] += len(paths)
+                skipped[kind] += sum(not path.startswith("/api/origins/") for path in paths)
                 continue
             total += len(packed)
             self._entries[" ".join(paths)] = packed
@@ -209,6 +221,17 @@ def _hash(text: str) -> str:
 
 def _pack(raw: bytes) -> str:
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
+
+
+def _check_kernels(rows: Sequence[Row], wanted: Collection[int]) -> None:
+    known = [row["id"] for row in rows if row["label"] == "kernel"]
+    missing = sorted(set(wanted) - set(known))
+    if missing:
+        some = ", ".join(map(str, known[:20])) + (", ..." if len(known) > 20 else "")
+        raise ServerError(
+            "this run has no kernel " + ", ".join(map(str, missing)),
+            hint=f"its kernels are {some}" if known else "it has no kernels",
+        )
 
 
 def _select(rows: list[Row], kernels: set[int]) -> list[Row]:

@@ -116,8 +116,14 @@ class Jobs:
             job.result = finish(answer)
             job.progress, job.state = "", "done"
         except UopvizError as error:
-            job.error = {"what": error.what, "where": error.where, "hint": error.hint}
-            job.state = "error"
+            self._fail(job, error)
+        except Exception as error:  # whatever it was, whoever waits for the job is told
+            what = f"the job failed ({type(error).__name__}: {error})"
+            self._fail(job, ServerError(what[:500], hint="try again, or another kernel"))
+
+    def _fail(self, job: Job, error: UopvizError) -> None:
+        job.error = {"what": error.what, "where": error.where, "hint": error.hint}
+        job.state = "error"
 
     def _work_in_turn(self, job: Job, body: bytes) -> Any:
         while not self._turns.acquire(timeout=0.05):

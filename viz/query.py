@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from core.errors import TraceError
 from viz import schema
 from viz.argtext import arg_text
+from viz.process import STRIDE
 from viz.tracefile import TraceFile
 
 TABLES: Final = {
@@ -37,19 +38,26 @@ TABLES: Final = {
 }
 """What can be asked for; docs/trace-format.md describes the columns."""
 
+_NUMBERS: Final = frozenset(
+    ("id", "parent", "context", "rewrite", "rule", "sink", "result", "node", "source", "before",
+     "after", "old", "new")
+)  # fmt: skip
 SECONDS: Final = 60.0
 
 
-def run_query(file: TraceFile, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows of one SELECT. Raises TraceError for SQL that is wrong, writes, or
+def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT over the files of a run. Numbers of the file at position
+    n are n * STRIDE higher than in the file. Raises TraceError for SQL that is wrong, writes, or
     takes too long."""
     db = sqlite3.connect(":memory:")
     try:
         for name, columns in TABLES.items():
             db.execute(f"CREATE TABLE {name}({columns})")
             if name in sql.lower():
-                marks = ",".join("?" * (columns.count(",") + 1))
-                db.executemany(f"INSERT INTO {name} VALUES({marks})", _rows(file, name))
+                for at, file in enumerate(files):
+                    values = ",".join(_value(c) if at else "?" for c in columns.split(","))
+                    db.create_function("of_run", 1, _numbering(at * STRIDE))
+                    db.executemany(f"INSERT INTO {name} VALUES({values})", _rows(file, name))
         db.commit()
         db.execute("PRAGMA query_only=ON")
         deadline = time.monotonic() + SECONDS
@@ -65,6 +73,15 @@ def run_query(file: TraceFile, sql: str) -> tuple[list[str], list[tuple[Any, ...
         ) from error
     finally:
         db.close()
+
+
+def _value(column: str) -> str:
+    """How a value goes into its column: a number of the file becomes one of the run."""
+    return "of_run(?)" if column.split()[0] in _NUMBERS else "?"
+
+
+def _numbering(base: int) -> Callable[[Any], Any]:
+    return lambda number: number + base if isinstance(number, int) and number else number
 
 
 def _allow_reading(action: int, first: str | None, *_: str | None) -> int:

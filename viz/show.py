@@ -43,6 +43,17 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
         yield f"{passes} changed nothing, not listed without --all"
 
 
+def below(rows: list[Row], number: int) -> list[Row]:
+    """The row with this number and all below it, as a tree of its own."""
+    kept: dict[int, Row] = {}
+    for row in rows:
+        if row["id"] == number:
+            kept[row["row"]] = row | {"parent": -1}
+        elif row["parent"] in kept:
+            kept[row["row"]] = row
+    return list(kept.values())
+
+
 def run_lines(run: Row) -> Iterator[str]:
     """The run in a few lines."""
     totals = run["totals"]

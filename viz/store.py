@@ -71,6 +71,13 @@ class Store:
                 self._find_processes()
 
     @property
+    def files(self) -> list[TraceFile]:
+        """The trace file of each process, the main one first; what they hold is numbered by
+        process, see STRIDE."""
+        with self._lock:
+            return [process.file for process in self._processes]
+
+    @property
     def live(self) -> bool:
         """Whether a process of the run still writes."""
         with self._lock:

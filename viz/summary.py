@@ -65,7 +65,15 @@ def problems(processes: Sequence[Process]) -> list[Problem]:
         found += process.file.db.problems
         found += _errors(process)
         meta = process.file.meta
-        if "ended" not in meta and not is_alive(meta.get("process")):
+        if stopped := as_text(meta.get("stopped"), 500):
+            found.append(
+                Problem(
+                    f"the recording stopped before the program did: {stopped}",
+                    process.file.path.name,
+                    "what was written until then is here",
+                )
+            )
+        elif "ended" not in meta and not is_alive(meta.get("process")):
             found.append(
                 Problem(
                     "the program ended without closing its trace",

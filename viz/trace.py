@@ -316,6 +316,9 @@ class Recorder:
         """Recording is no longer possible; the program goes on."""
         detach(self)
         self._closed = True
+        if self._writer is not None:
+            self._writer.stopped(error.what)
+            self._writer = self._to = None
         for _, part in self._threads.values():
             part.events.clear()
         _warn(error)

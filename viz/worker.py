@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -21,10 +20,12 @@ from core.dtype import dtypes
 from core.errors import RunError, UopvizError
 from core.runtime.buffer import Buffer
 from core.runtime.device import MAKERS, Device
+from core.runtime.isolate import MEMORY_LIMIT
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
 from core.runtime.run import kernel_for
 from core.runtime.safety import check_kernel
+from core.runtime.trial import arguments, launch_times, limit_memory
 from core.target import target_named
 from core.uop.observe import observing
 from core.uop.ops import Ops
@@ -73,19 +74,25 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     host = _inputs(ast)
     _progress(f"compiling for {device}")
     runner = kernel_for(ast, device).runner
-    buffers = [_buffer(device, u, host[i]) for i, u in enumerate(_globals(ast))]
+    buffers = [_buffer(device, u, host[i]) for i, u in enumerate(arguments(ast))]
     expected = {i: values.copy() for i, values in enumerate(host)}
     _progress("evaluating the reference")
     evaluate_ast(ast, expected, variables)
     runner(buffers, variables, wait=True)
     worst, equal, tolerance, detail = 0.0, True, 0.0, "all outputs agree with the reference"
     for i in sorted(written):
-        dtype = _globals(ast)[i].dtype.base
+        dtype = arguments(ast)[i].dtype.base
         error, limit = difference(buffers[i].as_array(), expected[i], dtype.name)
         worst, tolerance = max(worst, error), max(tolerance, limit)
         if not error <= limit:
             equal, detail = False, f"data{i}: off by {error:.3g}, where {limit:.3g} is allowed"
-    times = _time(runner, buffers, variables, count, device)
+    times = launch_times(
+        runner,
+        buffers,
+        variables,
+        count,
+        progress=lambda done: _progress(f"running on {device}: {done} of {count}"),
+    )
     return {
         "device": device,
         "us": times,
@@ -151,13 +158,6 @@ def _graph(request: Mapping[str, Any], max_bytes: int) -> tuple[UOp, list[UOp]]:
     return ast, order
 
 
-def _globals(ast: UOp) -> list[UOp]:
-    found = {u.arg: u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    if sorted(found) != list(range(len(found))):
-        raise RunError("the arguments of this kernel are not numbered from 0")
-    return [found[i] for i in range(len(found))]
-
-
 def _global(u: UOp) -> UOp:
     while u.op is not Ops.DEFINE_GLOBAL and u.src:
         u = u.src[0]
@@ -169,7 +169,7 @@ def _inputs(ast: UOp) -> list[Array]:
     random = np.random.default_rng(SEED)
     total = 0
     made: list[Array] = []
-    for u in _globals(ast):
+    for u in arguments(ast):
         dtype, size = u.dtype.base, int(getattr(u.dtype, "size", -1))
         total += max(0, size) * dtype.itemsize
         if size < 0 or total > MAX_BYTES:
@@ -192,26 +192,6 @@ def _buffer(device: str, u: UOp, values: Array) -> Buffer:
     return made.copyin(np.ascontiguousarray(values).view(np.uint8).data)
 
 
-def _time(
-    runner: Any,
-    buffers: Sequence[Buffer],
-    variables: Mapping[str, int],
-    count: int,
-    device: str,
-) -> list[float]:
-    """Microseconds of each launch."""
-    times: list[float] = []
-    shown = time.monotonic()
-    for i in range(count):
-        start = time.perf_counter()
-        seconds = runner(buffers, variables, wait=True)
-        times.append((time.perf_counter() - start if seconds is None else seconds) * 1e6)
-        if time.monotonic() - shown > 0.2:
-            shown = time.monotonic()
-            _progress(f"running on {device}: {i + 1} of {count}")
-    return times
-
-
 def _progress(text: str) -> None:
     _say({"progress": text})
 
@@ -224,11 +204,15 @@ def _say(message: Mapping[str, Any]) -> None:
 def main() -> int:
     """Answers the request on standard input."""
     try:
+        limit_memory(MEMORY_LIMIT)
         request = cast("dict[str, Any]", json.load(sys.stdin))
         _say({"result": JOBS[str(request["job"])](request)})
     except UopvizError as error:
         _say({"error": {"what": error.what, "where": error.where, "hint": error.hint}})
-    except (ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError,
+    except MemoryError:
+        what = "the kernel needs more memory than a job may take"
+        _say({"error": {"what": what, "where": "", "hint": "try it at a smaller size"}})
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
             AttributeError, OSError) as error:  # fmt: skip
         what = f"the kernel could not be worked on ({type(error).__name__}: {error})"
         _say({"error": {"what": what[:500], "where": "", "hint": "its graph may be damaged"}})

@@ -23,10 +23,12 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from core.errors import TraceError
 from viz import schema
 from viz.columns import Events
 from viz.database import create, write
@@ -243,9 +245,7 @@ class TraceWriter:
         declined[rule] = seen = declined.get(rule, 0) + 1
         return seen <= DECLINES_KEPT
 
-    def extend(
-        self, rewrite: int, part: Events, totals: Mapping[int, Sequence[int]]
-    ) -> None:
+    def extend(self, rewrite: int, part: Events, totals: Mapping[int, Sequence[int]]) -> None:
         """Events of one rewrite, all at once. `totals`: per rule (matches, declines, ns)."""
         record = self._rewrites[rewrite]
         self._dirty_rewrites[rewrite] = record
@@ -379,6 +379,14 @@ class TraceWriter:
         except sqlite3.OperationalError:
             pass  # a reader holds the file; the log next to it is complete
         finally:
+            self._db.close()
+
+    def stopped(self, why: str) -> None:
+        """Says in the trace that it could not be written to its end, if that can be written, and
+        closes it."""
+        with suppress(TraceError):
+            write(self._db, self.path, [(_META, [("stopped", json.dumps(why))])])
+        with suppress(sqlite3.Error):
             self._db.close()
 
     def abandon(self) -> sqlite3.Connection:

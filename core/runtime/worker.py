@@ -10,7 +10,6 @@ import os
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ from core.runtime.device import Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
 from core.runtime.safety import check_kernel
+from core.runtime.trial import arguments, launch_times, limit_memory
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.meaning_arrays import numpy_dtype
@@ -31,11 +31,6 @@ from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
 from core.uop.uop import UOp
-
-try:
-    import resource
-except ImportError:  # not a Unix
-    resource = None
 
 TOLERANCE: Final = {"float64": 1e-9, "float32": 5e-4, "float16": 2e-2, "bfloat16": 1e-1}
 """Largest |found - right| / max(1, |right|) that counts as equal. The sums of a reduce round
@@ -50,7 +45,7 @@ def main() -> None:
     os.dup2(2, 1)
     request = cast("dict[str, Any]", json.load(sys.stdin))
     try:
-        _limit(int(request["memory_limit"]))
+        limit_memory(int(request["memory_limit"]))
         found = run(request)
     except UopvizError as error:
         found = {"error": {"what": error.what, "where": error.where, "hint": error.hint}}
@@ -63,15 +58,6 @@ def main() -> None:
         }
     json.dump(found, answer)
     answer.close()
-
-
-def _limit(nbytes: int) -> None:
-    """Limits this process's address space, where the system can."""
-    if resource is None:
-        return
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (nbytes, nbytes))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def run(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +75,9 @@ def run(request: Mapping[str, Any]) -> dict[str, Any]:
     deadline = time.monotonic() + 0.6 * float(request["seconds"])
     runner(buffers, variables, wait=True)
     outputs = [b.as_array().copy() for b in buffers]
-    us = _timed(runner, buffers, variables, int(request["count"]), deadline)
+    count = _WARM + max(1, int(request["count"]))
+    times = launch_times(runner, buffers, variables, count, deadline)
+    us = times[_WARM:] or times[-1:]
     answer = {"device": device.name, "us": us, "reference": "REFERENCE"}
     try:
         evaluate_ast(ast, right, variables)
@@ -109,30 +97,11 @@ def _runner(ast: UOp, device: str, opts: object) -> Runner:
     return found.load(compile_kernel(ast, found.target, kept))
 
 
-def _timed(
-    runner: Runner, buffers: list[Buffer], variables: Mapping[str, int], count: int, until: float
-) -> list[float]:
-    """Times of up to `count` launches in microseconds, fewer if time runs out."""
-    times: list[float] = []
-    for _ in range(_WARM + max(1, count)):
-        start = time.perf_counter()
-        seconds = runner(buffers, variables, wait=True)
-        times.append((time.perf_counter() - start if seconds is None else seconds) * 1e6)
-        if time.monotonic() > until:
-            break
-    return times[_WARM:] or times[-1:]
-
-
-def _globals(ast: UOp) -> list[UOp]:
-    found = {u.arg: u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
-    return [found[n] for n in range(len(found))]
-
-
 def _buffers(ast: UOp, device: str) -> list[Buffer]:
     """Memory with random content for each argument, the same in every run."""
     rng = np.random.default_rng(_SEED)
     made: list[Buffer] = []
-    for u in _globals(ast):
+    for u in arguments(ast):
         dtype, size = u.dtype.base, cast("Any", u.dtype).size
         if dtypes.is_float(dtype):
             values = _rounded(rng.standard_normal(size), dtype)

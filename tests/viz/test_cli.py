@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import json
 import os
 import re
@@ -13,8 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from viz.cli import main
+import viz
+from core.errors import ServerError
+from core.uop.rewrite import graph_rewrite
+from tests.viz.samples import random_graph, rules
+from viz.cli import _parser, main
+from viz.dot import ADDED, REMOVED
+from viz.process import STRIDE
+from viz.runinfo import run_info
 from viz.server.listen import listen
+from viz.store import Store
+from viz.writer import TraceWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,7 +133,16 @@ def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_command_line_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["dance"], ["show", "--port", "1"], ["query", "t.viz"]):
+    for arguments in (
+        ["dance"],
+        ["show", "--port", "1"],
+        ["query", "t.viz"],
+        ["graph", "t.viz"],
+        ["export", "--budget", "-1"],
+        ["export", "--budget", "0"],
+        ["open", "--port", "99999"],
+        ["open", "--port", "-1"],
+    ):
         with pytest.raises(SystemExit) as error:
             main(arguments)
         assert error.value.code == 2
@@ -148,8 +168,6 @@ def test_the_youngest_trace_is_the_default(
 def test_a_terminal_is_not_driven_by_a_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from viz.writer import TraceWriter
-
     with TraceWriter(tmp_path / "t.viz", {"command": ["\x1b]0;owned\x07"]}) as t:
         made = t.context_begin("\x1b[2J\r\nfake line", "kernel")
         step = t.rewrite_begin("\x9b31m", t.node("A\x1b[1m"), context=made)
@@ -213,3 +231,113 @@ def test_a_port_in_use(trace: Path) -> None:
         finally:
             process.kill()
             process.communicate()
+
+
+def test_every_argument_is_explained() -> None:
+    (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    assert set(commands.choices) >= {"open", "show", "export", "graph", "query"}
+    for name, command in commands.choices.items():
+        for action in command._actions:
+            assert action.help, f"{name} {action.dest}"
+
+
+def test_show_a_group(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = Store(trace).tree()["rows"]
+    kernel = next(row for row in rows if row["name"] == "kernel_1")
+    code, out, _ = run(capsys, "show", trace, kernel["id"])
+    lines = out.splitlines()
+    assert (code, len(lines)) == (0, 2)
+    assert "kernel_1" in lines[0]
+    assert "simplify" in lines[1]
+    code, _, err = run(capsys, "show", trace, kernel["id"], 1)
+    assert code == 1
+    assert "is a group of passes" in err
+
+
+def test_a_number_alone_is_of_the_youngest_trace(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    (tmp_path / "uopviz").mkdir()
+    whole = run(capsys, "show", trace, 2)[1], run(capsys, "show", trace, 2, 1)[1]
+    trace.rename(tmp_path / "uopviz" / "run.viz")
+    assert run(capsys, "show", 2)[:2] == (0, whole[0])
+    assert run(capsys, "show", 2, 1)[:2] == (0, whole[1])
+    assert run(capsys, "show", 2, 1, 1)[0] == 1
+
+
+def test_a_port_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ServerError, match="0 to 65535"):
+        listen(70_000)
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("socket.socket.bind", forbidden)
+    with pytest.raises(ServerError, match="more rights"):
+        listen(80)
+
+
+def test_query_reads_all_processes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.viz"
+    with viz.record(path) as recorder:
+        graph_rewrite(random_graph(0), rules, name="main")
+    with TraceWriter(tmp_path / "t.p7.viz", run_info(recorder.run, False)) as t:
+        step = t.rewrite_begin("other", t.node("A"))
+        t.match(step, t.rule("r"), 1, t.node("B"), {}, 1)
+        t.rewrite_end(step, 2)
+    asked = "select id, parent, sink, result from rewrites order by id desc limit 1"
+    _, out, _ = run(capsys, "query", path, asked)
+    assert out.splitlines()[1] == f"{STRIDE + 1}\t0\t{STRIDE + 1}\t{STRIDE + 2}"
+    asked = "select w.name, n.op from matches m join rewrites w on w.id = m.rewrite"
+    asked += f" join nodes n on n.id = m.after where m.rewrite > {STRIDE}"
+    _, out, _ = run(capsys, "query", path, asked)
+    assert out.splitlines()[1:] == ["other\tB"]
+
+
+def test_graph(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "graph", trace, 2)
+    assert code == 0
+    assert out.startswith("digraph {")
+    assert REMOVED[0] not in out, "the input graph has no changes"
+    bundle = Store(trace).bundle(2)
+    assert bundle is not None
+    for k, step in enumerate(bundle["steps"], 1):
+        _, out, _ = run(capsys, "graph", trace, 2, "--step", k)
+        nodes = [line for line in out.splitlines() if re.match(r"  [rs]\d+ \[", line)]
+        for look, slots in ((REMOVED, step["removed"]), (ADDED, step["added"])):
+            marked = [line for line in nodes if f'label="{look[2]}' in line and look[0] in line]
+            assert len(marked) == len(slots), (k, look)
+        named = {line.split()[0] for line in nodes}
+        for line in out.splitlines():
+            if edge := re.match(r"  ([rs]\d+) -> ([rs]\d+) ", line):
+                assert {edge[1], edge[2]} <= named, line
+    target = tmp_path / "x.dot"
+    assert run(capsys, "graph", trace, 2, "--step", 1, "-o", target)[0] == 0
+    assert target.read_text() == run(capsys, "graph", trace, 2, "--step", 1)[1]
+    for arguments, sentence in (
+        ((2, "--step", 9999), "there is no step 9999"),
+        ((1,), "is a group of passes"),
+        ((2, "-o", "x.png"), "as .dot or .svg"),
+    ):
+        code, _, err = run(capsys, "graph", trace, *arguments)
+        assert (code, sentence in err) == (1, True)
+
+
+def test_graph_as_svg(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "dot"
+    program.write_text("#!/bin/sh\necho '<svg>'; grep -c digraph\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    target = tmp_path / "x.svg"
+    assert run(capsys, "graph", trace, 2, "-o", target)[0] == 0
+    assert target.read_text() == "<svg>\n1\n"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    code, _, err = run(capsys, "graph", trace, 2, "-o", target)
+    assert (code, "Graphviz failed" in err) == (1, True)
+    monkeypatch.setenv("PATH", "")
+    code, _, err = run(capsys, "graph", trace, 2, "-o", target)
+    assert (code, err.startswith("uopviz: SVG needs Graphviz")) == (1, True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.errors import ServerError
 from viz.export import export_html
 from viz.redaction import NO_TEXT, REDACTED, exception, without_folders
 from viz.store import Store
@@ -150,3 +151,23 @@ def test_text_of_a_trace_cannot_end_its_block(tmp_path: Path, dist: Path, text: 
     store.close()
     assert "alert(1)" not in html
     assert entries(html)["/api/tree?since=0"]["rows"][0]["name"] == text
+
+
+def test_a_budget_counts_kernels_once_and_names_itself(store: Store, dist: Path) -> None:
+    whole = len(export_html(store).html)
+    kernels = sum(row["label"] == "kernel" for row in store.tree()["rows"])
+    with pytest.raises(ServerError, match="the page and the list of passes alone take"):
+        export_html(store, budget=whole // 10)
+    for part in range(50, 100, 5):
+        made = export_html(store, budget=whole * part // 100)
+        assert len(made.html) <= whole * part // 100 + 200, part
+        for said in made.left_out:
+            number, what = re.match(r"(\d+) (.*) do not fit in ", said).groups()
+            assert what != "kernels" or int(number) <= kernels
+            assert said.endswith("in 0 MB"), "the budget as it was given, not what is left of it"
+
+
+def test_a_kernel_that_is_not_there(store: Store, dist: Path) -> None:
+    with pytest.raises(ServerError, match="no kernel 12345") as error:
+        export_html(store, kernels=[12345])
+    assert "its kernels are 3, 5" in error.value.hint

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 import viz
 from core import Tensor
+from core.runtime.isolate import MEMORY_LIMIT
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.jobs import Jobs
@@ -190,3 +193,29 @@ def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.error is not None
     assert "took longer" in found.error["what"]
     jobs.close()
+
+
+def test_a_job_that_fails_in_any_way_ends(state: State) -> None:
+    def finish(_: object) -> object:
+        raise ZeroDivisionError("of the answer")
+
+    job = state.jobs.get(state.jobs.start({"job": "devices"}, finish))
+    assert job is not None
+    until = time.monotonic() + 60
+    while job.state == "running" and time.monotonic() < until:
+        time.sleep(0.01)
+    assert job.state == "error"
+    assert job.error is not None
+    assert "ZeroDivisionError: of the answer" in job.error["what"]
+
+
+def test_a_worker_may_not_take_all_memory() -> None:
+    program = (
+        "import resource, viz.worker\n"
+        "viz.worker.main()\n"
+        "print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input="{}", capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == str(MEMORY_LIMIT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import zlib
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import TraceError
 from viz.pack import adds_up, inflate, pack, pack_json, unpack, unpack_json
+from viz.texts import groups, pack_texts, unpack_texts
 
 column = st.lists(st.integers(-(1 << 62), 1 << 62), max_size=40)
 
@@ -78,3 +80,29 @@ def test_counts_add_up() -> None:
     assert not adds_up(ints(1, -1), ints())
     assert not adds_up(ints(1 << 62, 1 << 62), ints(0))
     assert not adds_up(ints(), ints(1))
+
+
+def test_texts_come_back_with_and_without_lzma(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["define\nret", "", "é\n" * 1000, "\ud800"]
+    kept = [*texts[:3], "?"]
+    assert unpack_texts(pack_texts(texts)) == kept
+    packed = pack_texts(texts)
+    monkeypatch.setattr("viz.texts.lzma", None)
+    assert unpack_texts(pack_texts(texts[:3])) == texts[:3]
+    with pytest.raises(TraceError, match="LZMA, which this Python cannot read"):
+        unpack_texts(packed)
+
+
+def test_damaged_texts() -> None:
+    packed = pack_texts(["a" * 5000, "b"])
+    bomb = lzma.compress(bytes(1 << 27))
+    for blob in (packed[:-9], packed[:20] + b"\0" + packed[21:], bomb, lzma.compress(b"[[[" * 9)):
+        with pytest.raises(TraceError):
+            unpack_texts(blob)
+    assert unpack_texts(lzma.compress(b'[1, "x"]')) == ["", "x"]
+
+
+def test_texts_in_groups() -> None:
+    texts = ["x" * (1 << 23), "y" * (1 << 23), "z", "w" * (1 << 24)]
+    assert [len(part) for part in groups(texts)] == [2, 1, 1]
+    assert list(groups([])) == []

@@ -179,14 +179,37 @@ def test_threads(tmp_path: Path) -> None:
 
 
 def test_recording_keeps_no_node_alive(tmp_path: Path) -> None:
-    with viz.record(tmp_path / "t.viz") as recorder:
+    with viz.record(tmp_path / "t.viz"):
         u = UOp.variable("only here", 0, 77)
         graph_rewrite(u + 0, rules)
         seen = weakref.ref(u)
-        recorder.flush()
         del u
         gc.collect()
         assert seen() is None
+
+
+def test_two_recordings_at_once(tmp_path: Path) -> None:
+    """Both number the same nodes, each in its own way; one that begins late catches up."""
+
+    def steps(name: str) -> list[list[str]]:
+        store = Store(tmp_path / name)
+        rewrites = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"]
+        bundles = [store.bundle(number) for number in rewrites]
+        texts = [
+            store.step_text(n, len(b["steps"])) for n, b in zip(rewrites, bundles, strict=True) if b
+        ]
+        store.close()
+        return [text["after"].splitlines() for text in texts if text]
+
+    def work(i: int) -> None:
+        graph_rewrite(random_graph(i), rules, name=f"pass {i}")
+
+    with viz.record(tmp_path / "a.viz"):
+        work(0)
+        with viz.record(tmp_path / "b.viz"), ThreadPoolExecutor(3) as pool:
+            list(pool.map(work, range(1, 9)))
+    assert len(steps("a.viz")) == 9
+    assert sorted(steps("a.viz")[1:]) == sorted(steps("b.viz"))
 
 
 def child(number: int) -> int:
@@ -336,6 +359,25 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
     assert capsys.readouterr().err.count("recording stopped") == 1
     monkeypatch.undo()
     assert len(rows(tmp_path / "t.viz")) == 1
+
+
+def test_a_recording_that_stopped_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorder = Recorder(tmp_path / "t.viz").start()
+    graph_rewrite(random_graph(5), rules)
+
+    def full() -> None:
+        raise TraceError("the disk was full for a moment", where="here")
+
+    monkeypatch.setattr(recorder._writer, "flush", full)
+    recorder.flush()
+    recorder.close()
+    assert capsys.readouterr().err.count("recording stopped") == 1
+    store = Store(tmp_path / "t.viz")
+    (problem,) = store.run()["problems"]
+    assert "stopped before the program did: the disk was full" in problem["what"]
+    store.close()
 
 
 def test_a_really_full_disk(tmp_path: Path) -> None:

@@ -1,0 +1,147 @@
+"""An exported file, opened again: the same answers, and clear sentences for what is not in it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from core.errors import TraceError
+from viz.cli import main
+from viz.export import export_html
+from viz.reopened import Reopened, open_run
+from viz.server.app import create_app
+from viz.server.security import HEADER, Guard
+from viz.store import Store
+
+SEED = 20
+
+
+@pytest.fixture
+def exported(store: Store, dist: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "bug.html"
+    path.write_text(export_html(store).html)
+    return path
+
+
+def plain(value: object) -> object:
+    return json.loads(json.dumps(value))
+
+
+def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> None:
+    again = open_run(exported)
+    assert isinstance(again, Reopened)
+    assert isinstance(open_run(store.path), Store)
+    assert plain(again.tree()) == plain(store.tree())
+    assert plain(again.rules()) == plain(store.rules())
+    assert plain(again.timeline()) == plain(store.timeline())
+    assert plain(again.rule_totals()) == plain(store.rule_totals())
+    assert again.kernels() == store.kernels()
+    for row in store.tree()["rows"]:
+        number = row["id"]
+        if row["kind"] == "rewrite":
+            assert plain(again.bundle(number)) == plain(store.bundle(number))
+            assert again.step_text(number, 1) == store.step_text(number, 1)
+            assert again.scope_of(number) == store.scope_of(number)
+            scope = store.scope_of(number)
+            assert scope is not None
+            assert plain(again.lineage(scope)) == plain(store.lineage(scope))
+        elif row["label"] == "kernel":
+            assert plain(again.kernel(number)) == plain(store.kernel(number))
+            assert plain(again.origins(number)) == plain(store.origins(number))
+    assert again.search("kernel_1")["total"] == 1
+    assert (again.bundle(999), again.live, again.refresh()) == (None, False, None)
+
+
+def test_the_page_is_served(store: Store, exported: Path) -> None:
+    app = create_app(open_run(exported), Guard("secret", 4711))
+    client = app.test_client()
+    sent = {"base_url": "http://127.0.0.1:4711", "headers": {HEADER: "secret"}}
+
+    def get(path: str) -> tuple[int, object]:
+        found = client.get(path, **sent)
+        return found.status_code, found.get_json()
+
+    code, run = get("/api/run")
+    assert code == 200
+    assert isinstance(run, dict)
+    assert run["file"] == "bug.html"
+    for path in ("/api/tree?since=0", "/api/rewrites/2", "/api/kernels/3", "/api/rule-totals"):
+        assert get(path)[0] == 200, path
+    assert get("/api/rewrites/999")[0] == 404
+    asked = client.post("/api/kernels/3/compile", json={"target": "x"}, **sent)
+    app.extensions["uopviz"].jobs.close()
+    assert asked.status_code == 400
+    assert "cannot compile" in asked.get_json()["error"]["what"]
+
+
+def test_commands(exported: Path, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def say(*arguments: object) -> tuple[int, str, str]:
+        code = main([str(a) for a in arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    for extra in ([2], [2, 1], ["--all"]):
+        shown, wanted = say("show", exported, *extra), say("show", trace, *extra)
+        assert shown[0] == 0
+        assert shown[1].splitlines()[-3:] == wanted[1].splitlines()[-3:]
+    assert say("stats", exported)[1].splitlines()[-5:] == say("stats", trace)[1].splitlines()[-5:]
+    assert say("graph", exported, 2, "--step", 1) == say("graph", trace, 2, "--step", 1)
+    code, _, err = say("query", exported, "select 1")
+    assert (code, "give the trace itself" in err) == (1, True)
+
+
+def test_what_was_left_out_is_said(store: Store, dist: Path, tmp_path: Path) -> None:
+    path = tmp_path / "part.html"
+    whole = len(export_html(store).html)
+    path.write_text(export_html(store, budget=whole * 6 // 10).html)
+    again = open_run(path)
+    rewrites = [row["id"] for row in again.tree()["rows"] if row["kind"] == "rewrite"]
+    missing = [n for n in rewrites if f"/api/rewrites/{n}" not in path.read_text()]
+    assert missing
+    for number in rewrites:
+        if number in missing:
+            with pytest.raises(TraceError, match="was left out of this exported file"):
+                again.bundle(number)
+        else:
+            assert again.bundle(number) is not None
+
+
+def test_files_that_are_no_export(exported: Path, tmp_path: Path) -> None:
+    text = exported.read_text()
+    bomb = base64.b64encode(gzip.compress(bytes(1 << 27))).decode()
+    block = '<script type="application/json" id="uopviz-data-0">%s</script>'
+    for wrong in (
+        "<!doctype html><html></html>",
+        "<!doctype html>" + block % "[1, 2]",
+        "<!doctype html>" + block % "{",
+        "<!doctype html>" + block % ("[" * 100_000),
+        "<!doctype html>" + block % json.dumps({"/api/run": bomb}),
+        "<!doctype html>" + block % json.dumps({"/api/run": "????"}),
+        text[: len(text) // 3],
+    ):
+        path = tmp_path / "x.html"
+        path.write_text(wrong)
+        with pytest.raises(TraceError, match="no export of uopviz"):
+            open_run(path)
+
+
+def test_any_damage_is_a_sentence(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = exported.read_bytes()
+    chance = random.Random(SEED)
+    path = tmp_path / "x.html"
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            damaged[chance.randrange(16, len(damaged))] = chance.randrange(32, 127)
+        path.write_bytes(damaged)
+        for arguments in (["show"], ["show", "2"], ["stats"]):
+            code = main([arguments[0], str(path), *arguments[1:]])
+            assert code in (0, 1), f"seed {SEED}"
+            assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,253 @@
+"""An exported file as a store: `uopviz open bug.html`.
+
+Its answers are those that lie in the file, so that the same page and commands show it. Nothing in
+the file is run, and what is unpacked is bounded; a part that was left out of the export is said to
+be. Never looks for a trace.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import threading
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, cast
+
+from core.errors import TraceError
+from viz.pack import MAX_RAW
+from viz.places import Places
+from viz.store import Store
+from viz.tracefile import TraceFile
+
+MAX_FILE: Final = 1 << 30
+"""Bytes of a file that is read."""
+_HEAD: Final = 64
+_BLOCK: Final = re.compile(
+    r'<script type="application/json" id="uopviz-data-\d+">(.*?)</script>', re.DOTALL
+)
+_GZIP: Final = 31
+_ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,
+               "label": str, "status": str, "caller": str}  # fmt: skip
+_RULE: Final = {"id": int, "name": str}
+"""What is relied on here; the page looks after itself."""
+Answer = dict[str, Any]
+
+
+def open_run(path: Path) -> Store:
+    """The run of a trace, or of an exported file. Raises TraceError for anything else."""
+    return Reopened(path) if _is_html(path) else Store(path)
+
+
+class Reopened(Store):
+    """An export with the answers of a Store. Raises TraceError for a file that is none."""
+
+    def __init__(self, path: Path) -> None:  # takes nothing of Store's, which reads a trace
+        self.path = path
+        self.places = Places("")
+        self._reading = threading.Lock()
+        self._packed: dict[str, tuple[str, int]] = {}
+        self._kept: tuple[str, list[Any]] = "", []
+        for text in _BLOCK.findall(_read(path)):
+            self._add(text)
+        run, tree, rules = (
+            self._answer(p) for p in ("/api/run", "/api/tree?since=0", "/api/rules")
+        )
+        rows = cast("Answer", tree).get("rows") if isinstance(tree, dict) else None
+        if not isinstance(run, dict) or not isinstance(rows, list) or not isinstance(rules, list):
+            raise _no_export(path, "it does not hold a run")
+        self._run = cast("Answer", run)
+        self._rows = _objects(rows, _ROW)
+        self._all_rules = _objects(rules, _RULE)
+        self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
+
+    def close(self) -> None:
+        """Forgets what is unpacked."""
+        self._kept = "", []
+
+    def refresh(self) -> None:
+        """An export never changes."""
+
+    @property
+    def live(self) -> bool:
+        """An export never changes."""
+        return False
+
+    @property
+    def files(self) -> list[TraceFile]:
+        """Raises TraceError: there is no trace."""
+        raise TraceError(
+            "an exported file has no tables to ask",
+            where=str(self.path),
+            hint="give the trace itself",
+        )
+
+    def run(self) -> Answer:
+        """The run as it was exported."""
+        return {**self._run, "live": False, "file": self.path.name}
+
+    def tree(self, since: int = 0) -> Answer:
+        """See Store; so for all methods below."""
+        return {"rows": self._rows[since:], "total": len(self._rows)}
+
+    def bundle(self, rewrite: int) -> Answer | None:
+        """See Store. Raises TraceError for a rewrite that was left out."""
+        return self._of_row(rewrite, f"/api/rewrites/{rewrite}")
+
+    def is_open(self, rewrite: int) -> bool:
+        """See Store."""
+        return False
+
+    def result_of(self, rewrite: int) -> int | None:
+        """See Store."""
+        return None
+
+    def rules(self) -> list[Answer]:
+        """See Store."""
+        return self._all_rules
+
+    def rule_totals(self, seconds: float = float("inf")) -> Answer:
+        """See Store."""
+        return self._answer("/api/rule-totals") or {"rows": [], "counted": 0, "steps": 0}
+
+    def timeline(self) -> Answer:
+        """See Store. Raises TraceError where it was left out."""
+        found = self._answer("/api/timeline")
+        if found is None:
+            raise self._left_out("the timeline")
+        return found
+
+    def scope_of(self, rewrite: int) -> int | None:
+        """See Store."""
+        by_place = {row["row"]: row for row in self._rows}
+        found = next((row for row in self._rows if row["id"] == rewrite), None)
+        around: list[Answer] = []
+        while found is not None and len(around) < 1000:
+            around.append(found)
+            found = by_place.get(found["parent"])
+        known = [r["id"] for r in around if f"/api/lineage/{r['id']}" in self._packed]
+        return known[0] if known else None
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> Answer | None:
+        """See Store."""
+        return self._of_row(scope, f"/api/lineage/{scope}")
+
+    def rule_name(self, rule: int) -> str:
+        """See Store."""
+        return self._names.get(rule, "?")
+
+    def kernels(self) -> list[int]:
+        """See Store."""
+        return [row["id"] for row in self._rows if row["label"] == "kernel"]
+
+    def kernel(self, context: int) -> Answer | None:
+        """See Store."""
+        return self._of_row(context, f"/api/kernels/{context}")
+
+    def origins(self, context: int) -> Answer | None:
+        """See Store."""
+        return self._of_row(context, f"/api/origins/{context}")
+
+    def kernel_graph(self, context: int) -> tuple[Answer, list[int]] | None:
+        """Raises TraceError: an export holds what was shown, not the kernel itself."""
+        raise TraceError(
+            "an exported file cannot compile or run its kernels",
+            where=self.path.name,
+            hint="open the trace itself",
+        )
+
+    def search(self, text: str) -> Answer:
+        """Rows that have `text` in their name or place, and rules."""
+        wanted = text.strip().casefold()
+        hits: list[Answer] = []
+        for row in self._rows if wanted else ():
+            for kind, said in (("name", row["name"]), ("file", row["caller"])):
+                if wanted in said.casefold():
+                    hits.append({"row": row["row"], "kind": kind, "text": said})
+        return {"hits": hits[:200], "total": len(hits)}
+
+    def _add(self, text: str) -> None:
+        try:
+            block = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_export(self.path, "a part is no JSON") from error
+        for paths, packed in block.items() if isinstance(block, dict) else ():
+            if isinstance(packed, str):
+                for at, name in enumerate(paths.split(" ")):
+                    self._packed[name] = packed, at
+
+    def _of_row(self, number: int, path: str) -> Any:
+        """The answer about a row; None for a number that is of no row. Raises TraceError for one
+        that was left out."""
+        found = self._answer(path)
+        if found is None and any(row["id"] == number for row in self._rows):
+            raise self._left_out(f"number {number}")
+        return found
+
+    def _answer(self, path: str) -> Any:
+        """What the export holds for an API path; None for nothing."""
+        if path not in self._packed:
+            return None
+        packed, at = self._packed[path]
+        with self._reading:
+            if self._kept[0] is not packed:
+                self._kept = packed, _unpack(self.path, packed)
+            items = self._kept[1]
+        return items[at] if at < len(items) else None
+
+    def _left_out(self, what: str) -> TraceError:
+        return TraceError(
+            f"{what} was left out of this exported file",
+            where=self.path.name,
+            hint="open the trace itself, or export it again with a larger --budget",
+        )
+
+
+def _objects(items: object, fields: Mapping[str, type]) -> list[Answer]:
+    """Those of `items` that are objects with these fields."""
+    return [
+        cast("Answer", item)
+        for item in cast("list[Any]", items)
+        if isinstance(item, dict)
+        and all(isinstance(cast("Answer", item).get(k), kind) for k, kind in fields.items())
+    ]
+
+
+def _is_html(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(b"<!doctype")
+    except OSError:
+        return False  # what opens traces says what is wrong
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise _no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise TraceError(f"the file cannot be read: {error}", where=str(path)) from error
+
+
+def _unpack(path: Path, packed: str) -> list[Any]:
+    try:
+        stream = zlib.decompressobj(_GZIP)
+        raw = stream.decompress(base64.b64decode(packed, validate=True), MAX_RAW)
+        found = json.loads(raw) if stream.eof else None
+    except (zlib.error, binascii.Error, ValueError, RecursionError) as error:
+        raise _no_export(path, "a part is damaged") from error
+    if not isinstance(found, list):
+        raise _no_export(path, "a part is damaged")
+    return cast("list[Any]", found)
+
+
+def _no_export(path: Path, why: str) -> TraceError:
+    return TraceError(
+        f"this file is no export of uopviz, or is damaged: {why}",
+        where=str(path),
+        hint="exports are made by `uopviz export TRACE`",
+    )
