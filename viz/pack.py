@@ -9,6 +9,7 @@ every size before it allocates; never trusts a count, never returns part of a da
 from __future__ import annotations
 
 import json
+import math
 import struct
 import zlib
 from collections.abc import Sequence
@@ -82,9 +83,15 @@ def pack_json(value: object) -> bytes:
 def unpack_json(blob: bytes) -> Any:
     """The value that `pack_json` wrote. Raises TraceError for anything else."""
     try:
-        return json.loads(inflate(blob))
+        return read_json(inflate(blob))
     except (ValueError, RecursionError) as error:
         raise _damaged("not JSON") from error
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of JSON text, with None for numbers that JSON has not: NaN and the infinities,
+    which a page could not read again. Raises ValueError or RecursionError for other text."""
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
 
 def inflate(blob: bytes) -> bytes:
@@ -109,6 +116,15 @@ def adds_up(counts: Ints, items: Ints) -> bool:
 
 def _width(largest: int) -> int:
     return next(w for w in _WIDTHS if w == 8 or largest < 1 << (8 * w))
+
+
+def _no_number(_: str) -> None:
+    return None
+
+
+def _finite(text: str) -> float | None:
+    found = float(text)
+    return found if math.isfinite(found) else None  # 1e999
 
 
 def _damaged(how: str) -> TraceError:

@@ -6,7 +6,6 @@ is run, and every value is checked for its type. What cannot be read is a Proble
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,12 +16,19 @@ from urllib.parse import quote
 
 from core.errors import TraceError
 from viz import schema
+from viz.pack import read_json
 
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
 """What reading a damaged file raises; SQLite's own messages may not be valid text."""
 
 LARGE: Final = 1 << 20
 """Smaller files may take no blocks of the disk at all."""
+
+STEPS: Final = 100_000_000
+"""Instructions of SQLite's machine that one statement may take, and STEPS_PER_BYTE more for each
+byte of the file: pages that refer to the same pages over and over would take years."""
+STEPS_PER_BYTE: Final = 16
+_STEPS_AT_ONCE: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[Problem] = []
+        self._left = 0
         if not path.is_file():
             raise TraceError("there is no such trace", where=str(path), hint="check the path")
         self._db = self._open(path)
@@ -80,18 +87,25 @@ class Database:
         names, key = ", ".join(columns), columns[0]
         select = f"SELECT {names} FROM {table} WHERE {key} > ? AND {key} < ? ORDER BY {key}"
         last, end = after, 1 << 62
+        self._begin()
         try:
             for row in self._db.execute(select, (last, end)):
                 if isinstance(row[0], int):
+                    if row[0] <= last:
+                        raise sqlite3.DatabaseError("its rows are out of order")
                     last = row[0]
                     yield row
             return
         except READ_ERRORS as error:
-            self.problem(f"table {table} is damaged ({error})")
+            self._damaged(table, error)
         behind: list[tuple[Any, ...]] = []
+        self._begin()
         try:
             for row in self._db.execute(select + " DESC", (last, end)):
                 if isinstance(row[0], int):
+                    if row[0] >= end:
+                        break
+                    end = row[0]
                     behind.append(row)
         except READ_ERRORS:
             pass  # the damaged place, from the other side
@@ -101,10 +115,11 @@ class Database:
         """All rows of a small table, up to a damaged place."""
         found: list[tuple[Any, ...]] = []
         if table in self._tables:
+            self._begin()
             try:
                 found.extend(self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"))
             except READ_ERRORS as error:
-                self.problem(f"table {table} is damaged ({error})")
+                self._damaged(table, error)
         return found
 
     def where(
@@ -114,10 +129,11 @@ class Database:
         found: list[tuple[Any, ...]] = []
         if table in self._tables:
             select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
+            self._begin()
             try:
                 found.extend(self._db.execute(select, (value,)))
             except READ_ERRORS as error:
-                self.problem(f"table {table} is damaged ({error})")
+                self._damaged(table, error)
         return found
 
     def one(self, table: str, columns: Sequence[str], key: int) -> tuple[Any, ...] | None:
@@ -125,11 +141,28 @@ class Database:
         if table not in self._tables:
             return None
         select = f"SELECT {', '.join(columns)} FROM {table} WHERE {columns[0]} = ?"
+        self._begin()
         try:
             return self._db.execute(select, (key,)).fetchone()
         except READ_ERRORS as error:
-            self.problem(f"table {table} is damaged ({error})")
+            self._damaged(table, error)
             return None
+
+    def _damaged(self, table: str, error: Exception) -> None:
+        self.problem(f"table {table} is damaged ({error})")
+        if self._left < 0:  # what took too long once is not tried again
+            self._tables -= {table}
+
+    def _begin(self) -> None:
+        """Gives the statement that comes next its steps; a live file has grown meanwhile."""
+        self._left = STEPS
+        with suppress(OSError):
+            self._left += STEPS_PER_BYTE * self.path.stat().st_size
+
+    def _step(self) -> bool:
+        """Called every so many steps; True ends the statement."""
+        self._left -= _STEPS_AT_ONCE
+        return self._left < 0
 
     def _open(self, path: Path) -> sqlite3.Connection:
         with path.open("rb") as file:
@@ -169,6 +202,8 @@ class Database:
         try:
             db.text_factory = _decode
             db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
+            db.set_progress_handler(self._step, _STEPS_AT_ONCE)
+            self._begin()
             pragmas = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"]
             for pragma in pragmas + ["writable_schema=ON"] * tolerant:
                 db.execute(f"PRAGMA {pragma}")
@@ -187,10 +222,11 @@ class Database:
                 "open it with a newer uopviz; what this one understands is shown",
             )
         found: set[str] = set()
+        self._begin()
         try:
             for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):
                 plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
-                if name in schema.TABLES and kind == "table" and plain:
+                if name in schema.TABLES and kind == "table" and plain and self._stored(name):
                     found.add(cast("str", name))
         except READ_ERRORS as error:
             self.problem(f"the list of tables is damaged ({error})")
@@ -199,13 +235,18 @@ class Database:
                 self.problem(f"table {name} is missing")
         return frozenset(found)
 
+    def _stored(self, table: str) -> bool:
+        """Whether all columns of a table are in the file: none is worked out when it is read."""
+        select = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0"
+        return self._db.execute(select, (table,)).fetchone() == (0,)
+
 
 def parse_json(text: object) -> Any:
     """The value of JSON text; None for anything else."""
     if not isinstance(text, str):
         return None
     try:
-        return json.loads(text)
+        return read_json(text)
     except (ValueError, RecursionError):
         return None
 

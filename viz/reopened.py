@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 import threading
 import zlib
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import TraceError
-from viz.pack import MAX_RAW
+from viz.pack import MAX_RAW, read_json
 from viz.places import Places
 from viz.store import Store
 from viz.tracefile import TraceFile
@@ -171,7 +170,7 @@ class Reopened(Store):
 
     def _add(self, text: str) -> None:
         try:
-            block = json.loads(text)
+            block = read_json(text)
         except (ValueError, RecursionError) as error:
             raise _no_export(self.path, "a part is no JSON") from error
         for paths, packed in block.items() if isinstance(block, dict) else ():
@@ -237,7 +236,7 @@ def _unpack(path: Path, packed: str) -> list[Any]:
     try:
         stream = zlib.decompressobj(_GZIP)
         raw = stream.decompress(base64.b64decode(packed, validate=True), MAX_RAW)
-        found = json.loads(raw) if stream.eof else None
+        found = read_json(raw) if stream.eof else None
     except (zlib.error, binascii.Error, ValueError, RecursionError) as error:
         raise _no_export(path, "a part is damaged") from error
     if not isinstance(found, list):

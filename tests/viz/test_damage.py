@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import shutil
 import sqlite3
+import time
 import zlib
 from pathlib import Path
 
 import pytest
 
+import viz.readonly
 from core.errors import TraceError
 from viz import schema
 from viz.pack import pack, pack_json
@@ -227,3 +230,67 @@ def test_patterns_of_a_stranger() -> None:
     assert clean["op"] == []
     assert clean_pattern({"op": [1, "ADD"], "src": {"kind": "other", "of": 3}})["op"] == ["", "ADD"]
     assert clean_pattern("nonsense")["src"] == {"kind": "any"}
+
+
+def test_a_column_that_is_worked_out_is_not_read(trace: Path) -> None:
+    db = sqlite3.connect(trace)
+    db.execute("DROP TABLE meta")
+    db.execute(
+        "CREATE TABLE meta(key TEXT, value TEXT GENERATED ALWAYS AS (hex(zeroblob(9000000))))"
+    )
+    db.executemany("INSERT INTO meta(key) VALUES (?)", [(str(i),) for i in range(3)])
+    db.commit()
+    db.close()
+    problems = look_at_everything(trace)["problems"]
+    assert any(p["what"] == "table meta is missing" for p in problems)
+
+
+@pytest.mark.parametrize(
+    ("table", "how"), [("contexts", "out of order"), ("artifacts", "interrupted")]
+)
+def test_pages_that_are_shared_do_not_take_for_ever(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, table: str, how: str
+) -> None:
+    """The root of a table refers to one page many times, so do the pages below it: 100^8 rows."""
+    monkeypatch.setattr(viz.readonly, "STEPS", 1_000_000)
+    db = sqlite3.connect(trace)
+    db.execute("PRAGMA journal_mode=DELETE")
+    (page_size,) = db.execute("PRAGMA page_size").fetchone()
+    db.execute("DELETE FROM artifacts WHERE id > 1")
+    select = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    (root,) = db.execute(select, (table,)).fetchone()
+    db.execute("CREATE TABLE spare(x)")
+    db.executemany("INSERT INTO spare VALUES (zeroblob(?))", [(page_size,)] * 20)
+    db.commit()
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.close()
+    whole = bytearray(trace.read_bytes())
+    levels = [root, *range(pages - 7, pages + 1)]
+    leaf = whole[(root - 1) * page_size : root * page_size]
+    assert leaf[0] == 13, "the table has one page"
+    for page, below in itertools.pairwise(levels):
+        made = bytearray(page_size)
+        cells = 100
+        at = page_size - 8 * cells
+        made[0:12] = bytes([5, 0, 0, *cells.to_bytes(2), *at.to_bytes(2), 0, *below.to_bytes(4)])
+        for i in range(cells):
+            made[12 + 2 * i : 14 + 2 * i] = (at + 8 * i).to_bytes(2)
+            made[at + 8 * i : at + 8 * i + 5] = below.to_bytes(4) + bytes([1])
+        whole[(page - 1) * page_size : page * page_size] = made
+    whole[(levels[-1] - 1) * page_size : levels[-1] * page_size] = leaf
+    trace.write_bytes(whole)
+    started = time.monotonic()
+    problems = look_at_everything(trace)["problems"]
+    wanted = f"table {table} is damaged"
+    assert any(wanted in p["what"] and how in p["what"] for p in problems)
+    assert time.monotonic() - started < 20
+
+
+def test_numbers_that_are_no_json(trace: Path) -> None:
+    db = sqlite3.connect(trace)
+    for key, value in (("ended", "1e999"), ("versions", '{"a": NaN}'), ("flags", '{"A": 1e999}')):
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    db.execute('UPDATE contexts SET error = \'{"what": Infinity, "line": -Infinity}\'')
+    db.commit()
+    db.close()
+    json.dumps(look_at_everything(trace), allow_nan=False)
