@@ -136,7 +136,7 @@ def test_variables_reach_the_kernel() -> None:
 def test_names_say_the_shape() -> None:
     first = add(77)
     assert kernel_name(first) == "E_77"
-    assert kernel_name(matmul(3, 5, 7)) == "r_3_5_7"
+    assert kernel_name(matmul(31, 37, 41)) == "r_31_37_41"
     other = UOp.sink(store(0, shape(77), load(1, 77, shape(77)) + 9.0))
     assert kernel_name(other) == "E_77n1"
     assert kernel_name(first) == "E_77"
@@ -210,6 +210,9 @@ def test_a_crash_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 F32 = dtypes.float32
 LOADED = load(1, 8, shape(8))
+BYTES = UOp(Ops.DEFINE_GLOBAL, dtypes.uint8.ptr(8), (), 0)
+AS_WIDER = UOp(Ops.AFTER, dtypes.float64.ptr(8), (BYTES,)).view(shape(8))
+VECTORS = UOp(Ops.DEFINE_GLOBAL, F32.vec(4).ptr(8), (), 0).view(shape(8))
 
 
 @pytest.mark.parametrize("ast", [
@@ -223,6 +226,8 @@ LOADED = load(1, 8, shape(8))
     UOp.sink(pointer(0, 8).index(1 << 40).store(UOp.const(F32, 1.0))),
     UOp.sink(store(0, shape(8), LOADED.view(ShapeTracker((View.create((8,), (2,)),))))),
     UOp.sink(store(0, shape(8), LOADED), LOADED), UOp.sink(), LOADED,
+    UOp.sink(AS_WIDER.store(UOp.const(dtypes.float64, 1.0))),
+    UOp.sink(VECTORS.store(VECTORS.load())),
     UOp(Ops.SINK, dtypes.void, (store(0, shape(8), LOADED),), "text"),
 ])  # fmt: skip
 def test_kernels_that_leave_their_memory_are_not_run(ast: UOp) -> None:
