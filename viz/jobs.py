@@ -169,7 +169,7 @@ class Jobs:
         except BrokenPipeError:
             pass  # it died at once; its exit says how
         received = 0
-        for line in process.stdout:
+        while line := process.stdout.readline(MAX_ANSWER + 1):
             received += len(line)
             if received > MAX_ANSWER:
                 raise ServerError("the worker answered too much", hint="try a smaller kernel")

@@ -37,6 +37,8 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
                 raise _refused(f"there are two arguments {u.arg}", u)
         elif u.op is Ops.VIEW:
             _check_view(u)
+        elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
+            raise _refused("an AFTER of another dtype", u)
     total = sum(_elements(u) * u.dtype.base.itemsize for u in pointers.values())
     if total > max_bytes:
         raise _refused(f"its arguments take {total} bytes, and {max_bytes} are allowed", ast)
@@ -72,6 +74,8 @@ def _elements(u: UOp) -> int:
     dtype = u.dtype
     if not isinstance(dtype, PtrDType) or dtype.addrspace is not AddrSpace.GLOBAL or dtype.size < 0:
         raise _refused("an argument is not a pointer of known size", u)
+    if dtype.base.count != 1 or not dtype.base.itemsize:
+        raise _refused("the elements of an argument are not scalars", u)
     return dtype.size
 
 

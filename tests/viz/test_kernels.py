@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import viz
+import viz.jobs
 from core import Tensor
 from core.runtime.isolate import MEMORY_LIMIT
 from core.uop.ops import Ops
@@ -219,3 +220,24 @@ def test_a_worker_may_not_take_all_memory() -> None:
         [sys.executable, "-c", program], input="{}", capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == str(MEMORY_LIMIT)
+
+
+def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is not read beyond the limit, and the worker that writes it is ended."""
+    script = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    monkeypatch.setattr(viz.jobs, "MAX_ANSWER", 1 << 20)
+    monkeypatch.setattr(
+        viz.jobs,
+        "_spawn",
+        lambda: subprocess.Popen(
+            [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ),
+    )
+    jobs = Jobs()
+    job = jobs.get(jobs.start({}, lambda answer: answer))
+    assert job is not None
+    deadline = time.monotonic() + 20
+    while job.state == "running" and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert job.error is not None
+    assert "too much" in job.error["what"]

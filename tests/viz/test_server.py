@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -73,6 +74,13 @@ FORBIDDEN = [
     {"Host": HOST, HEADER: "secret", "Origin": "https://127.0.0.1:4711"},
     {"Host": HOST, HEADER: "secret", "Origin": "http://127.0.0.1:80"},
 ]
+"""Wherever they are sent."""
+
+
+def test_scripts_of_other_sites_and_ports_are_refused(client: FlaskClient) -> None:
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
+        answer = client.get("/api/run", headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == status, site
 
 
 def test_forbidden(stranger: FlaskClient) -> None:
@@ -209,6 +217,7 @@ def test_requests_that_are_wrong(client: FlaskClient) -> None:
     for path, body in (
         ("/api/open", "[]"),
         ("/api/open", "{"),
+        ("/api/open", "[" * 200_000),
         ("/api/kernels/3/run", '{"device": "CPU", "count": 1000000}'),
         ("/api/kernels/3/run", '{"device": "CPU", "count": "x"}'),
         ("/api/kernels/3/compile", '{"target": "pdp11"}'),
@@ -219,6 +228,30 @@ def test_requests_that_are_wrong(client: FlaskClient) -> None:
         assert answer.get_json()["error"]["what"]
     big = client.post("/api/open", data="x" * (2 << 20), content_type="application/json")
     assert big.status_code in (400, 413)
+
+
+def test_digits_of_other_scripts_are_no_numbers(client: FlaskClient) -> None:
+    assert client.get("/api/tree?since=\u00b2").status_code == 400
+    assert client.get("/api/export?kernels=\u00b2," + "9" * 5000).status_code == 200
+
+
+def test_the_name_of_an_export_fits_a_header(
+    client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "path", Path('\u4e2d"\r\nX: \u00e9 1.viz'))
+    said = client.get("/api/export").headers["Content-Disposition"]
+    assert said == 'attachment; filename="____X____1.html"'
+
+
+def test_a_large_body_is_refused_before_it_is_read(store: Store, dist: Path) -> None:
+    """From anybody: it would be kept on the disk before the token is looked at."""
+    server = Server(store).start()
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as made:
+            made.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n")
+            assert made.recv(100).startswith(b"HTTP/1.1 413 ")
+    finally:
+        server.close()
 
 
 def test_a_mistake_of_ours_is_an_answer(

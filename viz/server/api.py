@@ -5,6 +5,7 @@ The form of every answer is in viz/web/src/data/types.ts; errors are {"error": {
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, cast
 
 from flask import Blueprint, Response, current_app, request
@@ -172,22 +173,29 @@ def open_file() -> Response:
 @api.get("/export")
 def export() -> Response:
     """The run as one HTML file; `kernels`: numbers of the kernels to keep (all)."""
-    wanted = [int(part) for part in request.args.get("kernels", "").split(",") if part.isdigit()]
+    wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     made = export_html(state().store, kernels=wanted or None)
-    name = "".join(c if c.isalnum() or c in "-_." else "_" for c in state().store.path.stem)
+    name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
     headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
     return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
 
 
 def _number(name: str) -> int:
     text = request.args.get(name, "0")
-    if not text.isdigit() or len(text) > 15:
+    if not _is_number(text):
         raise ServerError(f"{name} is not a number", where=request.path)
     return int(text)
 
 
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,15}", text) is not None
+
+
 def _body() -> dict[str, Any]:
-    body = request.get_json(silent=True)
+    try:
+        body = request.get_json(silent=True)
+    except RecursionError:
+        body = None
     if not isinstance(body, dict):
         raise ServerError("the request is not a JSON object", where=request.path)
     return cast("dict[str, Any]", body)

@@ -54,8 +54,9 @@ class Guard:
         hosts = {f"{host}:{self.port}" for host in _HOSTS}
         if asked.headers.get("Host", "") not in hosts:
             return False
-        if asked.headers.get("Sec-Fetch-Site", "none") == "cross-site" and asked.path != "/":
-            return False
+        site = asked.headers.get("Sec-Fetch-Site", "none")
+        if site not in ("none", "same-origin") and asked.path != "/":
+            return False  # "same-site" is another port of this machine
         origin = asked.headers.get("Origin")
         return origin is None or origin in {f"http://{host}" for host in hosts}
 

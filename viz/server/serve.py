@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from waitress.server import create_server
 
-from viz.server.app import create_app
+from viz.server.app import MAX_REQUEST, create_app
 from viz.server.listen import HOST, listen, new_token
 from viz.server.security import Guard
 from viz.server.state import State
@@ -40,6 +40,7 @@ class Server:
             app,
             sockets=[sock],
             threads=THREADS,
+            max_request_body_size=MAX_REQUEST,  # of anybody: the body is read before any check
             outbuf_overflow=IN_MEMORY,
             outbuf_high_watermark=UNREAD,
             ident=None,
