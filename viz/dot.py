@@ -1,7 +1,8 @@
 """A graph of a rewrite, or what one step changed, as Graphviz DOT; and as SVG, by Graphviz itself.
 
 Colors and signs are those of the page: removed red and dashed, added green and thick, moved amber.
-Never lays out a graph; never runs anything but `dot`.
+Never lays out a graph; never runs anything but `dot`. Text of a trace or an export is quoted, and
+slots are numbers, so that neither becomes an attribute: Graphviz can link and read files.
 """
 
 from __future__ import annotations
@@ -68,28 +69,28 @@ def _lines(bundle: Mapping[str, Any], before: State, after: State, step: int) ->
     gone = {slot: before[slot] for slot in removed if slot in before}
     for slot, (node, _) in after.items():
         look = ADDED if slot in added else MOVED if slot in moved else PLAIN
-        yield _node(bundle, f"s{slot}", node, look)
+        yield _node(bundle, f"s{slot:d}", node, look)
     for slot, (node, _) in gone.items():  # a slot that is removed and added holds another node now
-        yield _node(bundle, f"r{slot}", node, REMOVED)
+        yield _node(bundle, f"r{slot:d}", node, REMOVED)
     for slot, (_, src) in after.items():
         old = list(before[slot][1]) if slot in before and slot not in gone else []
         for position, source in enumerate(src):
             kept = position < len(old) and old[position] == source
             new = step and not kept
             look = (MOVED if slot in moved else ADDED) if new else PLAIN
-            yield _edge(f"s{source}", f"s{slot}", look)
+            yield _edge(f"s{source:d}", f"s{slot:d}", look)
         if slot in moved:
             for position, source in enumerate(old):
                 if position >= len(src) or src[position] != source:
-                    yield _edge(_name(source, gone), f"s{slot}", REMOVED)
+                    yield _edge(_name(source, gone), f"s{slot:d}", REMOVED)
     for slot, (_, src) in gone.items():
         for source in src:
-            yield _edge(_name(source, gone), f"r{slot}", REMOVED)
+            yield _edge(_name(source, gone), f"r{slot:d}", REMOVED)
     yield "}"
 
 
 def _name(slot: int, gone: State) -> str:
-    return f"r{slot}" if slot in gone else f"s{slot}"
+    return f"r{slot:d}" if slot in gone else f"s{slot:d}"
 
 
 def _node(bundle: Mapping[str, Any], name: str, node: int, look: Look) -> str:

@@ -20,7 +20,7 @@ from core.errors import ServerError
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import _parser, main
-from viz.dot import ADDED, REMOVED
+from viz.dot import ADDED, REMOVED, dot_text
 from viz.process import STRIDE
 from viz.runinfo import run_info
 from viz.server.listen import listen
@@ -341,3 +341,15 @@ def test_graph_as_svg(
     monkeypatch.setenv("PATH", "")
     code, _, err = run(capsys, "graph", trace, 2, "-o", target)
     assert (code, err.startswith("uopviz: SVG needs Graphviz")) == (1, True)
+
+
+def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
+    """Text in their place would be read by Graphviz as links and files."""
+    bundle = store.bundle(2)
+    assert bundle is not None
+    evil = '1 [URL="javascript:alert(1)", image="/etc/passwd"]; x'
+    initial = bundle["initial"]
+    count = len(initial["slot"])
+    for changed in ({"slot": [f"{evil}{i}" for i in range(count)]}, {"src": [[evil]] * count}):
+        with pytest.raises((ValueError, TypeError)):
+            dot_text({**bundle, "initial": {**initial, **changed}}, 0)
