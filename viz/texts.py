@@ -20,6 +20,8 @@ except ImportError:  # a Python that was built without
     lzma = None
 
 _PRESET: Final = 1
+_BACK: Final = 1 << 19
+"""Bytes that it looks back. More gain nothing, and to clear the memory for them takes time."""
 _MAGIC: Final = b"\xfd7zXZ\x00"
 _GROUP: Final = 1 << 24
 """Characters of one blob; more begin another one."""
@@ -44,7 +46,8 @@ def pack_texts(texts: Sequence[str]) -> bytes:
     if lzma is None:
         return pack_json(texts)
     raw = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
-    return lzma.compress(raw, preset=_PRESET)
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": _BACK}]
+    return lzma.compress(raw, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=filters)
 
 
 def unpack_texts(blob: bytes) -> list[str]:

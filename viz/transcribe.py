@@ -14,11 +14,13 @@ from typing import Any, Final
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
-from viz import schema
 from viz.columns import Events
 from viz.patterns import group_of, pattern_data, source_of
 from viz.programs import program_info
-from viz.writer import TraceWriter
+from viz.schema import DECLINE as DECLINED
+from viz.schema import MATCH as MATCHED
+from viz.schema import REBUILD as REBUILT
+from viz.writer import DECLINES_KEPT, TraceWriter
 
 CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, MATCH, REBUILD = range(6)
 DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY, REWRITE_EMPTY = range(6, 13)
@@ -83,49 +85,65 @@ class Transcriber:
         writer, stack = self.writer, self._stacks.setdefault(thread, [])
         at, end, current, part = 0, len(items), self._rewrite(stack), _Part()
         while at < end:
+            at = self._steps(items, at, end, current, part)
+            if at == end:
+                break
             code = items[at]
-            if code == REBUILD:
-                if current:
-                    part.events.kind.append(schema.REBUILD)
-                    part.events.rebuilds += items[at + 1 : at + 3]
-                at += 3
-            elif code == DECLINE:
-                if current:
-                    rule = self._rule(items[at + 1], "")
-                    part.total(rule)[1] += 1
-                    if writer.keeps_decline(current, rule):
-                        part.events.kind.append(schema.DECLINE)
-                        part.events.declines += (rule, items[at + 2])
-                at += 3
-            elif code == MATCH:
-                _, rule, before, after, ns, names = items[at : at + 6]
-                at += 6 + len(names)
-                if current:
-                    number = self._rule(rule, "")
-                    signature = writer.signature(names)
-                    part.events.kind.append(schema.MATCH)
-                    part.events.matches += (number, before, after, ns // 1000, signature)
-                    part.events.counts.append(len(names))
-                    part.events.binds += items[at - len(names) : at]
-                    total = part.total(number)
-                    total[0] += 1
-                    total[2] += ns
-            elif code == REWRITE_EMPTY:
+            fields = items[at + 1 : at + SIZES[code]]
+            at += SIZES[code]
+            if code == REWRITE_EMPTY:
                 if current:
                     writer.rewrite_empty(current)
-                at += 1
+                continue
+            part = part.write(writer, current)
+            if code == REWRITE_BEGIN:
+                self._begin_rewrite(stack, current, *fields)
+            elif code == REWRITE_END:
+                self._end_rewrite(stack, *fields)
             else:
-                fields = items[at + 1 : at + SIZES[code]]
-                at += SIZES[code]
-                part = part.write(writer, current)
-                if code == REWRITE_BEGIN:
-                    self._begin_rewrite(stack, current, *fields)
-                elif code == REWRITE_END:
-                    self._end_rewrite(stack, *fields)
-                else:
-                    self._other(code, thread, stack, fields)
-                current = self._rewrite(stack)
+                self._other(code, thread, stack, fields)
+            current = self._rewrite(stack)
         part.write(writer, current)
+
+    def _steps(self, items: Sequence[Any], at: int, end: int, current: int, part: _Part) -> int:
+        """Adds the matches, rebuilds and declines from `at` on, nine events in ten, to `part`; the
+        position of what follows. Those outside of any rewrite (`current` is 0) are left out."""
+        rules, rule_of, signature = self._rules.get, self._rule, self.writer.signature
+        events, total = (
+            part.events if current else Events(),
+            part.total if current else _Part().total,
+        )
+        kinds, matches, binds = events.kind, events.matches, events.binds
+        rebuilds, declines, counts = events.rebuilds, events.declines, events.counts
+        declined = self.writer.declined(current)
+        while at < end:
+            code = items[at]
+            if code == REBUILD:
+                kinds.append(REBUILT)
+                rebuilds += items[at + 1 : at + 3]
+                at += 3
+            elif code == DECLINE:
+                rule = rules(items[at + 1]) or rule_of(items[at + 1], "")
+                total(rule)[1] += 1
+                declined[rule] = seen = declined.get(rule, 0) + 1
+                if seen <= DECLINES_KEPT:
+                    kinds.append(DECLINED)
+                    declines += (rule, items[at + 2])
+                at += 3
+            elif code == MATCH:
+                _, made, before, after, ns, names = items[at : at + 6]
+                rule = rules(made) or rule_of(made, "")
+                kinds.append(MATCHED)
+                matches += (rule, before, after, ns // 1000, signature(names))
+                counts.append(len(names))
+                at += 6 + len(names)
+                binds += items[at - len(names) : at]
+                sums = total(rule)
+                sums[0] += 1
+                sums[2] += ns
+            else:
+                break
+        return at
 
     def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
         parent = self._innermost(self._stacks[thread], True)

@@ -226,8 +226,9 @@ class TraceWriter:
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
         """The structure of `rule` matched at `node`, but its function said no."""
-        part = Events()
-        if self.keeps_decline(rewrite, rule):
+        part, declined = Events(), self.declined(rewrite)
+        declined[rule] = seen = declined.get(rule, 0) + 1
+        if seen <= DECLINES_KEPT:
             part.kind.append(schema.DECLINE)
             part.declines += (rule, node)
         self.extend(rewrite, part, {rule: (0, 1, 0)})
@@ -239,11 +240,11 @@ class TraceWriter:
             found = self._signatures[names] = self.string(json.dumps(names))
         return found
 
-    def keeps_decline(self, rewrite: int, rule: int) -> bool:
-        """Whether one more decline of a rule in a rewrite is kept by itself, or only counted."""
-        declined = self._rewrites[rewrite].declined
-        declined[rule] = seen = declined.get(rule, 0) + 1
-        return seen <= DECLINES_KEPT
+    def declined(self, rewrite: int) -> dict[int, int]:
+        """How often each rule has declined in an open rewrite: for who adds events by `extend` to
+        count, and to keep DECLINES_KEPT one by one."""
+        record = self._rewrites.get(rewrite)
+        return {} if record is None else record.declined
 
     def extend(self, rewrite: int, part: Events, totals: Mapping[int, Sequence[int]]) -> None:
         """Events of one rewrite, all at once. `totals`: per rule (matches, declines, ns)."""
