@@ -12,7 +12,7 @@ import json
 import math
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +21,8 @@ import numpy.typing as npt
 from core.errors import TraceError
 
 Ints = npt.NDArray[np.int64]
+Spend = Callable[[int], None]
+"""Told how many bytes will be unpacked, before they are; raises where that is too much."""
 
 MAX_RAW: Final = 1 << 26
 """No blob is larger than this when unpacked (64 MiB); the writer makes much smaller ones."""
@@ -49,12 +51,15 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
     return zlib.compress(b"".join(head + body), _LEVEL)
 
 
-def unpack(blob: bytes, columns: int) -> list[Ints]:
+def unpack(blob: bytes, columns: int, spend: Spend | None = None) -> list[Ints]:
     """The columns of a blob that has exactly `columns`. Raises TraceError for anything else."""
     raw = inflate(blob)
     at = _HEAD.size + columns * _COLUMN.size
     if len(raw) < at or raw[0] != columns:
         raise _damaged("the number of columns is wrong")
+    if spend is not None:
+        heads = _COLUMN.iter_unpack(raw[_HEAD.size : at])
+        spend(8 * sum(count for _, _, count in heads))
     result: list[Ints] = []
     for i in range(columns):
         differences, width, count = _COLUMN.unpack_from(raw, _HEAD.size + i * _COLUMN.size)
@@ -80,10 +85,13 @@ def pack_json(value: object) -> bytes:
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), _LEVEL)
 
 
-def unpack_json(blob: bytes) -> Any:
+def unpack_json(blob: bytes, spend: Spend | None = None) -> Any:
     """The value that `pack_json` wrote. Raises TraceError for anything else."""
+    raw = inflate(blob)
+    if spend is not None:
+        spend(len(raw))
     try:
-        return read_json(inflate(blob))
+        return read_json(raw)
     except (ValueError, RecursionError) as error:
         raise _damaged("not JSON") from error
 

@@ -10,6 +10,7 @@ import bisect
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
@@ -24,6 +25,13 @@ from viz.pack import Ints, unpack, unpack_json
 from viz.readonly import Database, as_int, as_text, parse_json, parse_object
 
 CACHED_BLOCKS: Final = 24
+ROOM: Final = 1 << 27
+"""Bytes that all the blocks that are kept may unpack to, and ROOM_PER_BYTE more for each byte of
+the file. The writer's take about 20; a block made to fill the memory, a million."""
+ROOM_PER_BYTE: Final = 250
+_NODE_BYTES: Final = 8 * len(schema.NODE_COLUMNS)
+_TUPLE: Final = 4
+"""Times that a row as a tuple is larger than in columns."""
 _KINDS: Final = (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES, schema.MEMORY)
 
 _CONTEXT = ("id", "parent", "name", "kind", "meta", "thread", "start", "us", "error")
@@ -105,6 +113,7 @@ class TraceFile:
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
         self._decoding = threading.Lock()
+        self._spent = 0
         self._last_block = self._last_rule = self._last_entry = 0
 
     def close(self) -> None:
@@ -210,21 +219,23 @@ class TraceFile:
 
     def _add_block(self, kind: int, first: int, count: int, data: bytes) -> None:
         if kind == schema.NODES:
+            missing = first + count - self.nodes.count
+            self._spend(_NODE_BYTES * max(0, missing))
             self.nodes.add(first, count, data)
         elif kind == schema.LAUNCHES:
-            columns = unpack(data, len(schema.LAUNCH_COLUMNS))
+            columns = unpack(data, len(schema.LAUNCH_COLUMNS), self._spend_rows)
             if len({len(c) for c in columns}) != 1:
                 raise TraceError("a block of launches is damaged")
             for name, device, start, ns, size in zip(*(c.tolist() for c in columns), strict=True):
                 self.launches.append((self.text(name), self.text(device), start, ns, size))
         elif kind == schema.MEMORY:
-            columns = unpack(data, len(schema.MEMORY_COLUMNS))
+            columns = unpack(data, len(schema.MEMORY_COLUMNS), self._spend_rows)
             if len({len(c) for c in columns}) != 1:
                 raise TraceError("a block of memory events is damaged")
             for device, time, allocated in zip(*(c.tolist() for c in columns), strict=True):
                 self.memory.append((self.text(device), time, allocated))
         else:
-            items = unpack_json(data)
+            items = unpack_json(data, self._spend)
             if not isinstance(items, list):
                 raise TraceError("a block is damaged (it is not a list)")
             if kind == schema.STRINGS:
@@ -237,6 +248,25 @@ class TraceFile:
                 for item in cast("list[Any]", items):
                     if isinstance(item, dict):
                         self._texts_of_rule(cast("dict[str, Any]", item))
+
+    def _spend_rows(self, size: int) -> None:
+        self._spend(_TUPLE * size)
+
+    def _spend(self, size: int) -> None:
+        """Raises TraceError where what is kept takes far more than the file can mean."""
+        if self._spent + size > ROOM + ROOM_PER_BYTE * self._file_size():
+            raise TraceError(
+                "a block of the trace unpacks to more than a whole trace does",
+                hint="what other blocks hold is still shown",
+            )
+        self._spent += size
+
+    def _file_size(self) -> int:
+        found = 0
+        for path in (self.path, Path(f"{self.path}-wal")):
+            with suppress(OSError):
+                found += path.stat().st_size
+        return found
 
     def _texts_of_rule(self, item: dict[str, Any]) -> None:
         number = as_int(item.get("id"))

@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 import sqlite3
+import struct
 import time
 import zlib
 from pathlib import Path
@@ -294,3 +295,23 @@ def test_numbers_that_are_no_json(trace: Path) -> None:
     db.commit()
     db.close()
     json.dumps(look_at_everything(trace), allow_nan=False)
+
+
+def test_blocks_that_would_fill_the_memory(trace: Path) -> None:
+    """Four million rows of zeros are sixty bytes."""
+    db = sqlite3.connect(trace)
+    count = 1 << 22
+    for kind, columns in ((schema.LAUNCHES, 5), (schema.MEMORY, 3)):
+        head = bytes([columns]) + struct.pack("<BBI", 0, 0, count) * columns
+        row = (kind, 1, count, zlib.compress(head))
+        db.executemany("INSERT INTO blocks(kind, first, count, data) VALUES (?,?,?,?)", [row] * 50)
+    texts = zlib.compress(b'["' + b"a" * (60 << 20) + b'"]')
+    (first,) = db.execute("SELECT max(first + count) FROM blocks WHERE kind = 1").fetchone()
+    rows = [(schema.STRINGS, first + i, 1, texts) for i in range(8)]
+    db.executemany("INSERT INTO blocks(kind, first, count, data) VALUES (?,?,?,?)", rows)
+    db.commit()
+    db.close()
+    started = time.monotonic()
+    problems = look_at_everything(trace)["problems"]
+    assert any("unpacks to more" in p["what"] for p in problems)
+    assert time.monotonic() - started < 20
