@@ -12,8 +12,8 @@ import { COLUMN, type Rows } from "./order";
 /** Above this many nodes the sweeps alone decide. */
 export const SEARCH_NODES = 3000;
 const SEARCH_EDGES = 12_000;
-/** Pairs of edges looked at, about 35 ms. */
-const BUDGET = 8_000_000;
+/** Pairs of edges looked at, about 25 ms. */
+const BUDGET = 5_000_000;
 const ROUNDS = 8;
 /** One crossing is worth this much horizontal length, px. */
 const CROSSING = 900;
