@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.dot import dot_text, svg
-from viz.environment import UOPVIZ_PORT, cache_folder, recent
+from viz.environment import cache_folder, recent, wished_port
 from viz.export import BUDGET, export_html
 from viz.live import TOKEN
 from viz.query import TABLES, run_query
@@ -68,7 +68,7 @@ def _open(options: argparse.Namespace) -> int:
     if options.live:
         return _serve_live(store, options)
     explicit = options.port is not None
-    wished = options.port if explicit else int(UOPVIZ_PORT.value or 0)
+    wished = options.port if explicit else wished_port()
     sock, notice = listen(wished, or_next=not explicit)
     server = Server(store, sock)
     if notice:
@@ -273,7 +273,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("uopviz", description="Looks at the traces of VIZ=1.")
     parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
     parser.set_defaults(run=_start, live=False, port=None, browser=True)
-    commands = parser.add_subparsers(metavar="COMMAND", help="left out: list recent traces")
+    commands = parser.add_subparsers(
+        metavar="COMMAND", help="left out: serve a page that lists recent traces"
+    )
 
     def command(
         name: str, run: Callable[[argparse.Namespace], int], text: str, json_output: bool = True

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final
 
+from core.errors import EnvError
 from core.helpers import VIZ_TRACE, Flag, Text
 from viz.schema import SUFFIX
 
@@ -27,6 +28,17 @@ UOPVIZ_RUN: Final = "UOPVIZ_RUN"
 """Set by a recording process for those that it starts: "<run>:<path of the main trace>"."""
 _YOUNG: Final = 600.0
 """Seconds in which a trace was changed last that is taken to be in use."""
+
+
+def wished_port() -> int:
+    """The port of UOPVIZ_PORT; 0 where it is not set. Raises EnvError where it is none."""
+    text = UOPVIZ_PORT.value or "0"
+    if not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
+        raise EnvError(
+            f"UOPVIZ_PORT={text!r} is not a port",
+            hint="UOPVIZ_PORT takes an integer 0..65535; 0 is any free port",
+        )
+    return int(text)
 
 
 def cache_folder() -> Path:

@@ -20,7 +20,7 @@ from typing import Final
 
 from core.errors import TraceError
 from core.helpers import VIZ
-from viz.environment import UOPVIZ_PORT, UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path
+from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
 from viz.runinfo import child_path
 from viz.server.listen import listen, new_token
 from viz.trace import Recorder
@@ -73,8 +73,7 @@ class Live:
 
     def serve(self) -> None:
         """Starts the viewer and prints its address."""
-        port = UOPVIZ_PORT.value
-        made, notice = listen(int(port) if port.isdigit() else 0, or_next=True)
+        made, notice = listen(wished_port(), or_next=True)
         if notice:
             _say(notice)
         token, number = new_token(), int(made.getsockname()[1])

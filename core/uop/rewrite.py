@@ -27,6 +27,11 @@ Waiting = tuple[UOp, UOp, UOp, "Rule | None"]
 waits for the outcome of the third, which will be the outcome of the first two."""
 
 _UNSEEN: Final[Any] = object()
+_KEEPS_TYPE: Final = (
+    "a replacement has the dtype and shape of its node; declare changes_type=True on a rule that "
+    "means to change them"
+)
+_MAKES_UOPS: Final = "a rule returns a UOp, or None to decline; make constants with const_like"
 
 Outcome = dict[UOp, Any]
 """What becomes of each node: a UOp, or None while that is being worked out. `Any`, because a cast
@@ -251,7 +256,8 @@ class _Walk:
     def _checked(self, rule: Rule, node: UOp, result: object) -> tuple[UOp, Rule]:
         """The result, if it can stand for `node`. Raises RuleError."""
         if not isinstance(result, UOp):
-            raise self._wrong(rule, node, f"returned {type(result).__name__}, which is no UOp")
+            what = f"returned {type(result).__name__}, which is no UOp"
+            raise self._wrong(rule, node, what, hint=_MAKES_UOPS)
         if rule.changes_type:
             return result, rule
         old, new = node.dtype, result.dtype
@@ -268,14 +274,15 @@ class _Walk:
             raise self._wrong(rule, node, f"made shape {shape} of {was}", excerpt(result))
         return result, rule
 
-    def _wrong(self, rule: Rule, node: UOp, what: str, result: str = "") -> RuleError:
+    def _wrong(
+        self, rule: Rule, node: UOp, what: str, result: str = "", hint: str = _KEEPS_TYPE
+    ) -> RuleError:
         self.rule, self.node = rule, node
         made = f"\nresult:\n{result}" if result else ""
         return RuleError(
             f"rule {rule.name} {what}",
             where=f"{rule.place}\n{excerpt(node)}{made}",
-            hint="a replacement has the dtype and shape of its node; declare "
-            "changes_type=True on a rule that means to change them",
+            hint=hint,
         )
 
     def _failed(self, rule: Rule, node: UOp, error: Exception) -> Exception:

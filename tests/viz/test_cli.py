@@ -233,6 +233,14 @@ def test_a_port_in_use(trace: Path) -> None:
             process.communicate()
 
 
+@pytest.mark.parametrize("value", ["abc", "-1", "70000", "²"])
+def test_a_port_that_is_none(trace: Path, value: str) -> None:
+    process = start("-m", "viz", "serve", trace, UOPVIZ_PORT=value)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (1, "")
+    assert err.startswith(f"uopviz: UOPVIZ_PORT={value!r} is not a port\nhint: ")
+
+
 def test_every_argument_is_explained() -> None:
     (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
     assert set(commands.choices) >= {"open", "show", "export", "graph", "query"}
