@@ -12,12 +12,15 @@ from pathlib import Path
 
 from core.errors import TraceError
 from viz import schema
+from viz.environment import cache_folder
 
 
 def create(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
     """A new trace file holding `info` as its meta rows. Raises TraceError."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        # command lines may hold what other users of the machine should not read
+        mode = 0o700 if path.parent == cache_folder() else 0o777
+        path.parent.mkdir(mode, parents=True, exist_ok=True)
         _make_room(path)
         db = sqlite3.connect(path, check_same_thread=False, timeout=5)
         db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average

@@ -124,3 +124,18 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     db.close()
     assert tables == set(schema.TABLES)
     assert not (tmp_path / "t.viz-wal").exists()
+
+
+def test_the_cache_is_for_its_owner_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: dict[str, int] = {}
+    make = Path.mkdir
+
+    def mkdir(self: Path, mode: int = 0o777, **options: bool) -> None:
+        modes[self.name] = mode
+        make(self, mode, **options)
+
+    monkeypatch.setattr("viz.database.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    for folder in ("cache", "chosen"):
+        TraceWriter(tmp_path / folder / "t.viz", {}).close()
+    assert modes == {"cache": 0o700, "chosen": 0o777}
