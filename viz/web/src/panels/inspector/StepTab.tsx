@@ -89,7 +89,9 @@ function InputGraph() {
       <div class="doc">
         {b.steps.length
           ? `What the pass started from. ${plural(b.steps.length, "step")} follow.`
-          : "The pass looked at this graph and changed nothing."}
+          : b.error
+            ? "The pass failed before it changed anything."
+            : "The pass looked at this graph and changed nothing."}
       </div>
       <dl class="kv top8">
         <dt>Pass</dt>
@@ -97,7 +99,7 @@ function InputGraph() {
           <Clipped text={b.name} />
         </dd>
         <dt>Direction</dt>
-        <dd>{b.bottomUp ? "bottom up: sources first" : "top down: results first"}</dd>
+        <dd>{b.bottomUp ? "each node before its sources" : "sources first"}</dd>
         <dt>Nodes</dt>
         <dd class="num">{count(b.initial.slot.length)}</dd>
         {row && (

@@ -159,7 +159,7 @@ function Outcome({ r }: { r: RunResult }) {
           <Bars us={r.us} mark={r.median} width={96} height={20} />
           <span class="num">
             <b>{micros(r.median)}</b>
-            <span class="t3 wide">
+            <span class="t3 xwide">
               &ensp;p90 {micros(r.p90)} · {plural(r.us.length, "run")}
             </span>
           </span>
