@@ -6,12 +6,17 @@ Holds numbers only; what they stand for is in `viz/schema.py`. Never touches a f
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from core.errors import TraceError
 from viz import schema
 from viz.pack import Ints, adds_up, pack, unpack
+
+
+MAX_BYTES: Final = 1 << 25
+"""Of the columns of a block; several blocks are kept at once. The writer's take a few MB."""
 
 
 class Events:
@@ -80,7 +85,7 @@ class EventArrays:
 
 def read_events(blob: bytes) -> EventArrays:
     """The events of a block. Raises TraceError where the columns do not fit together."""
-    columns = unpack(blob, len(schema.EVENT_COLUMNS))
+    columns = unpack(blob, len(schema.EVENT_COLUMNS), _spend)
     kind, rewrite, *matches = columns[:7]
     counts, binds, old, new, rule, node = columns[7:]
     row = np.zeros(len(kind), np.int64)
@@ -107,6 +112,14 @@ def read_events(blob: bytes) -> EventArrays:
         np.stack((old, new), axis=1),
         np.stack((rule, node), axis=1),
     )
+
+
+def _spend(size: int) -> None:
+    if size > MAX_BYTES:
+        raise TraceError(
+            "a block of events is larger than any that is written",
+            hint="what other blocks hold is still shown",
+        )
 
 
 def _unfit() -> TraceError:

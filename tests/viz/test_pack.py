@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import TraceError
+from viz import schema
+from viz.columns import read_events
 from viz.pack import adds_up, inflate, pack, pack_json, unpack, unpack_json
 from viz.texts import groups, pack_texts, unpack_texts
 
@@ -106,3 +108,10 @@ def test_texts_in_groups() -> None:
     texts = ["x" * (1 << 23), "y" * (1 << 23), "z", "w" * (1 << 24)]
     assert [len(part) for part in groups(texts)] == [2, 1, 1]
     assert list(groups([])) == []
+
+
+def test_a_block_of_too_many_events() -> None:
+    columns = len(schema.EVENT_COLUMNS)
+    zeros = np.zeros(1 << 20, np.int64)
+    with pytest.raises(TraceError, match="larger than any"):
+        read_events(pack([zeros] * columns, [False] * columns))
