@@ -14,7 +14,6 @@ from core.errors import TraceError
 from viz import schema
 from viz.pack import Ints, adds_up, pack, unpack
 
-
 MAX_BYTES: Final = 1 << 25
 """Of the columns of a block; several blocks are kept at once. The writer's take a few MB."""
 
