@@ -9,6 +9,7 @@ export function Banner() {
   const b = bundle.value;
   if (!b?.error) return b?.truncated ? <Truncated text={b.truncated} /> : <div />;
   const { error } = b;
+  const [what = "", ...details] = error.message.split("\n");
   const rule = rules.value.get(error.rule);
   const last = Math.min(error.step, b.steps.length);
   const kernel = currentKernel.value?.name;
@@ -17,7 +18,7 @@ export function Banner() {
       <span class="sig">!</span>
       <div class="words">
         <div class="h">
-          <Clipped text={error.message} limit={240} />
+          <Clipped text={what} limit={240} />
         </div>
         <div class="t2">
           Pass <b>{short(currentRow.value?.name ?? b.name)}</b>
@@ -34,6 +35,11 @@ export function Banner() {
           )}
           . Everything up to it is saved.
         </div>
+        {details.length > 0 && (
+          <pre class="mono t2">
+            <Clipped text={details.join("\n")} limit={2000} />
+          </pre>
+        )}
       </div>
       <div class="row wrap">
         {step.value !== last && (
