@@ -1,10 +1,10 @@
 """`Recorder`: an observer of `core` that writes a trace while the program runs.
 
-The program's threads number the nodes they tell of and append to lists; a background thread turns
-these into the trace several times a second, so that a kill loses less than half a second. An
-exception is written at once. A fork goes on in a file of its own. Where the disk is full the
-recording ends with one warning. Never raises into the program, and keeps no node of it alive: that
-alone would cost as much as the recording, in garbage collection.
+The program's threads number the nodes they tell of and append to lists. Several times a second one
+of them, or a background thread where they are busy, turns these into the trace, so that a kill
+loses less than half a second. An exception is written at once. A fork goes on in a file of its own.
+Where the disk is full the recording ends with one warning. Never raises into the program, and keeps
+no node of it alive: that alone would cost as much as the recording, in garbage collection.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from viz.runinfo import child_path, run_info
 from viz.transcribe import DECLINE, MATCH, REBUILD, Entry, Transcriber, error_data
 from viz.writer import TraceWriter
 
-INTERVAL: Final = 0.3
-"""Seconds between flushes. A flush of a busy program takes about as long as a tenth of it."""
-LATE: Final = 400_000_000
-"""ns since the last flush began after which a thread of the program waits for it, and flushes
-itself: a program that gives up the interpreter often and briefly (it prints, or launches kernels)
-leaves nothing to the flusher, which once got 2% of it."""
+DUE: Final = 300_000_000
+"""ns since the last flush began after which a thread of the program that ends a rewrite flushes:
+two threads that take the interpreter from each other cost more, and a program that gives it up
+often and briefly (it prints, or launches kernels) leaves nothing to the other one."""
+LATEST: Final = 400_000_000
+"""ns after which the background thread flushes, where the program has not."""
 SLICE: Final = 300_000
 """Items of a thread's buffer after which the thread itself flushes: bounds memory."""
 _clock = time.perf_counter_ns
@@ -263,7 +263,7 @@ class Recorder:
     # flushing
 
     def _ended(self, part: _Part, error: BaseException | None) -> None:
-        late = _clock() - self._flushed > LATE
+        late = _clock() - self._flushed > DUE
         if error is not None or late or len(part.events) > SLICE:
             self.flush()
         elif self._child and not part.open:
@@ -284,9 +284,12 @@ class Recorder:
 
     def _flush_often(self) -> None:
         while not self._closed:
-            self._wake.wait(INTERVAL)
-            self._wake.clear()
-            self.flush()
+            left = self._flushed + LATEST - _clock()
+            if left > 0:
+                self._wake.wait(left / 1e9)
+                self._wake.clear()
+            else:
+                self.flush()
 
     def _flush(self) -> None:
         self._flushed = _clock()
