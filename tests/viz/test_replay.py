@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,15 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import core
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite, graph_rewrite_map
 from core.uop.uop import UOp
+from tests.viz.engine_graphs import Keeper, Kept, Outcomes, Texts, graph_of, states
 from tests.viz.samples import double, mul_one, random_graph, rules, same, subtract
 from viz.slots import Slots
 from viz.store import Store
 from viz.trace import Recorder
+
+BUDGET = 6_000
+"""Nodes times steps of a pass up to which each of its steps is checked."""
 
 
 class Numbers:
@@ -181,6 +187,60 @@ def final_graph(bundle: dict) -> list[str]:
         node, edges = state[slot]
         assert [state[e][0] for e in edges] == nodes["src"][node]
     return [bundle["ops"][nodes["op"][state[s][0]]] for s in order]
+
+
+@pytest.mark.parametrize("program", ["a", "b", "c"])
+def test_the_pages_graphs_of_a_whole_program_are_the_engines(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every pass at both ends; between them, every step of small graphs and some of large ones."""
+    settle = Slots.settle
+
+    def settled(slots: Slots, result: int) -> None:
+        settle(slots, result)
+        assert slots.repairs == 0
+
+    monkeypatch.setattr(Slots, "settle", settled)
+    keeper = Keeper()
+    recorder = Recorder(tmp_path / "t.viz").start()
+    with observing(keeper):
+        importlib.import_module(f"tests.bench.programs.{program}").run(core)
+    recorder.close()
+    store = Store(tmp_path / "t.viz")
+    rows = [row for row in store.tree()["rows"] if row["kind"] == "rewrite"]
+    assert [row["name"] for row in rows] == [kept.name for kept in keeper.rewrites]
+    ends = [u for kept in keeper.rewrites for u in (kept.sink, kept.result) if u is not None]
+    steps = [u for kept in keeper.rewrites for s in kept.steps for pair in s for u in pair]
+    texts = Texts([*ends, *steps])
+    assert texts.alike == 0
+    for row, kept in zip(rows, keeper.rewrites, strict=True):
+        bundle = store.bundle(row["id"])
+        assert bundle is not None
+        assert bundle["truncated"] is None
+        check_states(bundle, kept, texts.table(bundle))
+    store.close()
+
+
+def check_states(bundle: dict, kept: Kept, table: list[UOp]) -> None:
+    """The slots hold the engine's graph. Between the ends a rule may have made a node of sources
+    that were replaced long before, which the engine finds out when it gets there; so there, nodes
+    are the same if they have become the same."""
+    last, outcomes, root = len(kept.steps), Outcomes(), bundle["root"]
+    assert len(bundle["steps"]) == last
+    every = 1 + len(bundle["initial"]["slot"]) * last // BUDGET
+    for step, state in enumerate(states(bundle)):
+        outcomes.add(kept.steps[step - 1] if step else ())
+        if step and (step % every == 0 or step == last):
+            before, after = kept.steps[step - 1][0]
+            held = {table[node] for node, _ in state.values()}
+            assert before not in held or before in after.toposort()
+            assert outcomes.of(table[state[root][0]]) is outcomes.of(kept.sink)
+            for node, edges in state.values():
+                for source, edge in zip(table[node].src, edges, strict=True):
+                    assert outcomes.of(table[state[edge][0]]) is outcomes.of(source)
+        if step in (0, last):
+            end = kept.sink if step == 0 else kept.result
+            assert graph_of(root, state, table) is end
 
 
 def test_an_unknown_node_gets_a_place_apart_from_the_graph() -> None:
