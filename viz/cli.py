@@ -25,6 +25,7 @@ from core.errors import TraceError, UopvizError
 from viz.dot import dot_text, svg
 from viz.environment import cache_folder, recent, wished_port
 from viz.export import BUDGET, export_html
+from viz.extract import write_trace
 from viz.live import TOKEN
 from viz.query import TABLES, run_query
 from viz.reopened import Reopened, open_run
@@ -36,6 +37,8 @@ from viz.store import Store
 from viz.traceevents import trace_events
 from viz.writer import TraceWriter
 
+SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
+"""Formats of an export, and how their files end."""
 _COUNTING: Final = 30.0
 """Seconds that `uopviz stats` replays passes for, to count nodes."""
 _IDLE: Final = 900.0
@@ -60,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return 0
+    finally:
+        if (store := getattr(options, "store", None)) is not None:
+            store.close()
 
 
 def _open(options: argparse.Namespace) -> int:
@@ -76,6 +82,7 @@ def _open(options: argparse.Namespace) -> int:
     print(server.url, flush=True)
     if options.browser and sys.stdout.isatty():
         webbrowser.open(server.url)
+    signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
     try:
         server.run()
     finally:
@@ -118,19 +125,23 @@ def _watch_parent(server: Server, parent: int, stay: bool) -> None:
 
 
 def _export(options: argparse.Namespace) -> int:
-    """Writes a trace as one HTML file."""
+    """Writes a run as one HTML file, or as a trace."""
     store = _store(options)
-    made = export_html(
-        store,
-        kernels=options.kernel or None,
-        budget=options.budget * 1_000_000,
-        redact=options.redact,
-    )
-    path = Path(options.output or store.path.with_suffix(".html"))
-    _write(path, made.html.encode())
+    path = Path(options.output or store.path.with_suffix(SUFFIXES[options.format or "html"]))
+    if path.exists() and path.samefile(store.path):
+        raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
+    as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
+    chosen = options.kernel or None
+    if as_trace:
+        left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
+    else:
+        budget = options.budget * 1_000_000
+        made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
+        _write(path, made.html.encode())
+        left_out = made.left_out
     size = path.stat().st_size
-    data = {"file": str(path), "bytes": size, "leftOut": made.left_out}
-    lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in made.left_out)]
+    data = {"file": str(path), "bytes": size, "leftOut": left_out}
+    lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]
     return _print(options, data, lines)
 
 
@@ -300,14 +311,15 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--parent", type=int, help=argparse.SUPPRESS)
         made.add_argument("--stay", action="store_true", help=argparse.SUPPRESS)
         made.set_defaults(browser=name == "open")
-    made = command("export", _export, "write a trace as one HTML file")
+    made = command("export", _export, "write a run as one HTML file, or as a trace")
     made.add_argument("-o", "--output", help="default: the trace's name with .html")
+    made.add_argument("--format", choices=SUFFIXES, help="default: as OUTPUT ends, .html or .viz")
     made.add_argument("--kernel", type=int, action="append", help="keep this kernel; repeatable")
     made.add_argument(
         "--budget",
         type=_positive,
         default=BUDGET // 1_000_000,
-        help="megabytes (default: %(default)s)",
+        help="megabytes of HTML (default: %(default)s)",
     )
     made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")

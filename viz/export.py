@@ -1,8 +1,9 @@
 """A run as one HTML file that opens from disk, offline, years later.
 
 The page's script and style are in it, allowed by their hashes; the data is what the server would
-answer, compressed, keyed by API path. A size budget is kept: what does not fit is left out, and the
-page and the command say so. Never holds an address of the network.
+answer, compressed, keyed by API path; the trace itself is in it for `uopviz open`. A size budget is
+kept: what does not fit is left out, and the page and the command say so. Never holds an address of
+the network.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import ServerError
-from viz import redaction
+from viz.exportfile import VERSION, attached, version_tag
+from viz.extract import write_trace
+from viz.schema import SUFFIX
 from viz.server.answers import to_json
 from viz.server.page import page_file
 from viz.store import Store
-from viz.timeline import only
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
@@ -55,38 +59,42 @@ def export_html(
     any kernel (all); `redact` leaves out what `viz/redaction.py` says. Raises ServerError where the
     page has not been built, a kernel is not there, or the list of passes alone is too large."""
     shell = _shell()
-    data = _Data(store, kernels, redact)
-    left_out = data.collect(budget, len(shell.before) + len(shell.after))
+    with TemporaryDirectory(prefix="uopviz-") as folder:
+        path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
+        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
+        part = Store(path)
+        try:
+            trace = attached([file.path for file in part.files])
+            data = _Data(part)
+            left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
+        finally:
+            part.close()
     blocks = "".join(
         f'<script type="application/json" id="uopviz-data-{i}">{block}</script>\n'
         for i, block in enumerate(data.blocks())
     )
-    return Export(shell.before + blocks + shell.after, left_out)
+    html = shell.before + blocks + (trace if data.has_trace else "") + shell.after
+    return Export(html, said + left_out)
 
 
 class _Data:
     """The entries of an export: compressed answers by API path. Neighbours share an entry, and with
     it their strings: of 1,964 passes of two transformer blocks, that saves 30%."""
 
-    def __init__(self, store: Store, kernels: Collection[int] | None, redact: bool) -> None:
-        self._store, self._redact = store, redact
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._entries: dict[str, str] = {}
         self._rows: list[Row] = store.tree()["rows"]
-        if kernels is not None:
-            _check_kernels(self._rows, kernels)
-            self._rows = _select(self._rows, set(kernels))
+        self.has_trace = True
 
-    def collect(self, budget: int, page: int) -> list[str]:
-        """Fills the entries up to `budget` bytes, of which the page itself takes `page`; sentences
-        of what had to be left out. Raises ServerError where not even the tree fits."""
+    def collect(self, budget: int, page: int, trace: int) -> list[str]:
+        """Fills the entries up to `budget` bytes, of which the page itself takes `page` and its
+        trace `trace`; sentences of what had to be left out. Raises ServerError where not even the
+        tree fits."""
         run: Row = self._store.run() | {"live": False, "devices": [], "targets": []}
-        rules = self._store.rules()
-        run["file"] = redaction.base(run["file"])
-        rows = self._rows
-        if self._redact:
-            run = redaction.run(run)
-            rules = [redaction.rule(rule) for rule in rules]
-            rows = [redaction.row(row) for row in rows]
+        run["file"] = self._store.path.name
+        run["format"] = run["format"] | {"export": VERSION}
+        rules, rows = self._store.rules(), self._rows
         skipped = {"texts of rules": 0, "passes": 0, "kernels": 0, "views": 0, "histories": 0}
         total = page + self._add("/api/run", run) + _RESERVED
         total += self._add("/api/tree?since=0", {"rows": rows, "total": len(rows)})
@@ -101,6 +109,8 @@ class _Data:
                 where=f"a budget of {budget / 1e6:.0f} MB",
                 hint=f"give --budget {total // 1_000_000 + 1}, or more",
             )
+        self.has_trace = trace <= (budget - total) // 2
+        total += trace if self.has_trace else 0
         for kind, paths, raw in self._groups():
             packed = _pack(b"[%b]" % b",".join(raw))
             if total + len(packed) > budget:
@@ -111,8 +121,12 @@ class _Data:
         said = [
             f"{n} {kind} do not fit in {budget / 1e6:.0f} MB" for kind, n in skipped.items() if n
         ]
+        hint = "export fewer kernels, or give a larger --budget"
+        if self.has_trace and said:
+            hint = "`uopviz open` shows them; or " + hint
+        if not self.has_trace:
+            said.append(f"the trace itself does not fit in {budget / 1e6:.0f} MB")
         if said:
-            hint = "export fewer kernels, or give a larger --budget"
             left = {"what": "; ".join(said), "where": "this export", "hint": hint}
             run["problems"] = [*run["problems"], left | {"rewrite": None, "step": None}]
         self._add("/api/run", run)
@@ -148,35 +162,19 @@ class _Data:
         for row in self._rows:
             number = row["id"]
             if row["kind"] == "context" and row["label"] == "kernel":
-                yield "kernels", f"/api/kernels/{number}", lambda n=number: self._kernel(n)
+                yield "kernels", f"/api/kernels/{number}", lambda n=number: self._store.kernel(n)
                 yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
         yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
-        yield "views", "/api/timeline", self._timeline
+        yield "views", "/api/timeline", self._store.timeline
         for row in self._rows:
             number = row["id"]
             if row["kind"] == "rewrite":
-                yield "passes", f"/api/rewrites/{number}", lambda n=number: self._bundle(n)
+                yield "passes", f"/api/rewrites/{number}", lambda n=number: self._store.bundle(n)
         for scope in dict.fromkeys(
             self._store.scope_of(row["id"]) for row in self._rows if row["kind"] == "rewrite"
         ):
             if scope is not None:
-                yield "histories", f"/api/lineage/{scope}", lambda n=scope: self._lineage(n)
-
-    def _kernel(self, number: int) -> Any:
-        made = self._store.kernel(number)
-        return redaction.kernel(made) if made is not None and self._redact else made
-
-    def _timeline(self) -> Any:
-        names = {row["name"] for row in self._rows if row["label"] == "kernel"}
-        return only(self._store.timeline(), {row["id"] for row in self._rows}, names)
-
-    def _lineage(self, number: int) -> Any:
-        made = self._store.lineage(number)
-        return redaction.lineage(made) if made is not None and self._redact else made
-
-    def _bundle(self, number: int) -> Any:
-        made = self._store.bundle(number)
-        return redaction.bundle(made) if made is not None and self._redact else made
+                yield "histories", f"/api/lineage/{scope}", lambda n=scope: self._store.lineage(n)
 
     def _add(self, path: str, value: Any) -> int:
         self._entries[path] = _pack(to_json([value]))
@@ -207,7 +205,8 @@ def _shell() -> _Shell:
     )
     html = re.sub(r"\s*<script\b[^>]*src=[^>]*></script>", "", html)
     html = re.sub(r"\s*<link\b[^>]*rel=\"(?:stylesheet|modulepreload)\"[^>]*>", "", html)
-    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
+    meta = version_tag() + "\n    "
+    meta += f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
     html = html.replace("<head>", f"<head>\n    {meta}", 1)
     html = html.replace("</head>", f"<style>{style}</style>\n  </head>", 1)
     before, end, after = html.rpartition("</body>")
@@ -221,26 +220,3 @@ def _hash(text: str) -> str:
 
 def _pack(raw: bytes) -> str:
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
-
-
-def _check_kernels(rows: Sequence[Row], wanted: Collection[int]) -> None:
-    known = [row["id"] for row in rows if row["label"] == "kernel"]
-    missing = sorted(set(wanted) - set(known))
-    if missing:
-        some = ", ".join(map(str, known[:20])) + (", ..." if len(known) > 20 else "")
-        raise ServerError(
-            "this run has no kernel " + ", ".join(map(str, missing)),
-            hint=f"its kernels are {some}" if known else "it has no kernels",
-        )
-
-
-def _select(rows: list[Row], kernels: set[int]) -> list[Row]:
-    """Rows outside of any kernel and those of `kernels`, numbered anew."""
-    kept: list[Row] = []
-    numbers: dict[int, int] = {-1: -1}
-    for row in rows:
-        unwanted = row["label"] == "kernel" and row["id"] not in kernels
-        if row["parent"] in numbers and not unwanted:
-            numbers[row["row"]] = len(kept)
-            kept.append(row | {"row": len(kept), "parent": numbers[row["parent"]]})
-    return kept

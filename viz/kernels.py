@@ -6,6 +6,7 @@ Reads what was recorded; compiling and running are jobs (`viz/jobs.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import TraceError
@@ -36,6 +37,20 @@ TITLES: Final = {
     "c": "C",
 }
 Ids = Callable[[int], int]
+
+
+@dataclass
+class Recorded:
+    """A source text as the trace has it; `lines`: the nodes behind each line; `error` says why it
+    cannot be read."""
+
+    kind: str
+    target: str
+    text: str = ""
+    lines: list[list[int]] = field(default_factory=list[list[int]])
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    title: str = ""
+    error: str = ""
 
 
 class KernelReader:
@@ -111,43 +126,56 @@ class KernelReader:
                 inside.add(other.id)
         return sorted(r.id for r in self._file.rewrites.values() if r.context in inside)
 
-    def _artifacts(self, context: Context, ast: int) -> list[dict[str, Any]]:
+    def recorded(self, context: Context) -> list[Recorded]:
+        """The source texts that the trace has of a kernel."""
         columns = ("id", "kind", "target", "body", "lines")
         rows = self._file.db.where("artifacts", columns, "context", context.id)
-        if not rows:
-            return []
-        order, made = self._provenance(context, ast)
-        return [self._artifact(row, order, made) for row in rows]
+        return [self._recorded(row) for row in rows]
 
-    def _artifact(
-        self, row: Sequence[Any], order: list[int], made: Provenance[int]
-    ) -> dict[str, Any]:
+    def _recorded(self, row: Sequence[Any]) -> Recorded:
         _, kind, target, body, lines = row
+        made = Recorded(as_text(kind), as_text(target))
         try:
             parts = unpack_json(body)
             counts, flat = unpack(lines, 2)
             if not isinstance(parts, dict) or not adds_up(counts, flat):
                 raise TraceError("an artifact is damaged")
             fields = cast("dict[str, Any]", parts)
-            text = self._text(fields.get("text"))
+            made.text = self._text(fields.get("text"))
         except (TraceError, TypeError) as error:
-            what = error.what if isinstance(error, TraceError) else "an artifact is damaged"
-            return artifact_data(as_text(kind), as_text(target), error=what)
+            made.error = error.what if isinstance(error, TraceError) else "an artifact is damaged"
+            return made
+        made.facts, made.title = parse_facts(fields.get("facts")), as_text(fields.get("title"))
         nodes, at = cast("list[int]", flat.tolist()), 0
-        per_line: list[list[int]] = []
         for count in counts.tolist():
-            per_line.append([n for n in nodes[at : at + count] if 0 < n <= self._file.nodes.count])
+            made.lines.append([n for n in nodes[at : at + count] if self._known(n)])
             at += count
+        return made
+
+    def _known(self, node: int) -> bool:
+        return 0 < node <= self._file.nodes.count
+
+    def _artifacts(self, context: Context, ast: int) -> list[dict[str, Any]]:
+        recorded = self.recorded(context)
+        if not recorded:
+            return []
+        order, made = self._provenance(context, ast)
         ids = [self._global(node) for node in order]
-        return artifact_data(
-            as_text(kind),
-            as_text(target),
-            text,
-            lines=[[self._global(n) for n in line] for line in per_line],
-            origins=[sorted({ids[p] for node in line for p in made.of(node)}) for line in per_line],
-            facts=parse_facts(fields.get("facts")),
-            title=as_text(fields.get("title")),
-        )
+        return [
+            artifact_data(
+                one.kind,
+                one.target,
+                one.text,
+                lines=[[self._global(n) for n in line] for line in one.lines],
+                origins=[
+                    sorted({ids[p] for node in line for p in made.of(node)}) for line in one.lines
+                ],
+                facts=one.facts,
+                title=one.title,
+                error=one.error,
+            )
+            for one in recorded
+        ]
 
     def _text(self, where: object) -> str:
         """The text of an artifact: its block and place there; or, in version 1, itself. Raises

@@ -21,6 +21,8 @@ Fields = tuple[int, int, int, int, int, int, int]
 """op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
 Block = tuple[int, int, int, bytes]
 """Kind, first number, count, data."""
+_NOTE: Final = 40
+"""Characters of the note at the end of a text that was cut before, which is left alone."""
 LOCK: Final = threading.RLock()
 """Held to number nodes and strings, and not while anything is packed. One for all traces: two that
 are recorded at once share the serial numbers of nodes."""
@@ -48,7 +50,7 @@ class Numbering:
         found = self._strings.get(text)
         if found is None:
             kept = text
-            if len(text) > schema.MAX_TEXT:
+            if len(text) > schema.MAX_TEXT + _NOTE:
                 kept = text[: schema.MAX_TEXT] + f"... ({len(text) - schema.MAX_TEXT} more)"
             with LOCK:
                 found = self._strings.get(text)

@@ -27,16 +27,19 @@ class Places:
 
     def file(self, path: str) -> str:
         """A file's short name; remembered, so that `full` leads back."""
-        short = path
-        for root in self._roots:
-            if path.startswith((root + "/", root + "\\")):
-                short = path[len(root) + 1 :]
-                break
-        else:
+        short = self.within(path)
+        if short == path:
             short = _PACKAGES.sub("", path)
         if short and self._full.setdefault(short, path) != path:
             return path  # two files of one short name: the second one keeps its long name
         return short
+
+    def within(self, path: str) -> str:
+        """A path as seen from the folder in which the program ran, where it lies below that."""
+        for root in self._roots:
+            if path.startswith((root + "/", root + "\\")):
+                return path[len(root) + 1 :]
+        return path
 
     def place(self, text: str) -> str:
         """ "file:line" with the short name of the file."""

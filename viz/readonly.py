@@ -52,6 +52,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[Problem] = []
+        self.version = schema.VERSION
         self._left = 0
         if not path.is_file():
             raise TraceError("there is no such trace", where=str(path), hint="check the path")
@@ -216,6 +217,7 @@ class Database:
     def _check(self) -> frozenset[str]:
         """The tables that are there and are plain tables; a view of that name is not looked at."""
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        self.version = int(version)
         if version > schema.VERSION:
             self.problem(
                 f"this trace has format version {version}, newer than {schema.VERSION}",

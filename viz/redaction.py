@@ -1,21 +1,91 @@
-"""Answers without what says whose run it was: users' folders, command, machine, source texts, and
-the texts of exceptions, which may hold anything.
+"""What a copy of a run says of the person whose run it was.
 
-Makes copies; never changes an answer.
+Any copy for others names files as the page does. A redacted one leaves out users' folders, the
+command, the machine, source texts, and the texts of exceptions, which may hold anything. Makes
+copies; never changes what it is given.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from typing import Any, Final
+
+from viz import schema
+from viz.places import Places
 
 REDACTED: Final = "(source redacted)"
 NO_TEXT: Final = "(text redacted)"
-Answer = Mapping[str, Any]
-
+SAID: Final = (
+    "redacted: the command, the machine, folders of files, sources of rules, texts of errors"
+)
+_OWN: Final = frozenset({"process", "cwd"})
+"""Of the recording, what means nothing elsewhere."""
+_PUBLIC: Final = frozenset({"run", "started", "ended", "commit", "python", "versions", "stopped"})
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]{0,99}(?=: )")
 _PATH: Final = re.compile(r"""(?:[A-Za-z]:|~)?(?:[/\\][^\s/\\:"'()]+)+[/\\]([^\s/\\:"'()]*)""")
+Fields = Mapping[str, Any]
+
+
+class Wording:
+    """How a copy says things: as the run does, without `places` and `redact`."""
+
+    def __init__(self, places: Places | None = None, redact: bool = False) -> None:
+        self._places, self._redact = places, redact
+
+    def file(self, path: str) -> str:
+        """The name of a file."""
+        if self._redact:
+            return base(path)
+        return self._places.file(path) if self._places else path
+
+    def place(self, text: str) -> str:
+        """ "file:line"."""
+        if self._redact:
+            return base(text)
+        return self._places.place(text) if self._places else text
+
+    def sentence(self, text: str) -> str:
+        """A sentence of this program about the run."""
+        return without_folders(text) if self._redact else text
+
+    def meta(self, found: Fields) -> dict[str, Any]:
+        """What ran where, by the keys of schema.META."""
+        if self._redact:
+            kept = {key: found[key] for key in _PUBLIC if key in found}
+            if isinstance(kept.get("stopped"), str):
+                kept["stopped"] = without_folders(kept["stopped"])
+        else:
+            kept = {key: found[key] for key in schema.META if key in found}
+        if self._redact or self._places:
+            kept = {key: value for key, value in kept.items() if key not in _OWN}
+            match found.get("process"):
+                case {"pid": int(pid)}:
+                    kept["process"] = {"pid": pid}
+                case _:
+                    pass
+        if self._places and isinstance(kept.get("command"), list):
+            kept["command"] = [self._places.within(str(part)) for part in kept["command"]]
+        return kept
+
+    def context(self, found: Fields) -> dict[str, Any]:
+        """What a compiler noted of a group."""
+        kept = {"target": found["target"]} if "target" in found else {}
+        made = kept if self._redact else {**found}
+        if isinstance(found.get("metadata"), list):
+            made["metadata"] = [self.place(str(call)) for call in found["metadata"]]
+        return made
+
+    def texts(self, found: Fields) -> dict[str, Any]:
+        """Docstring, source and pattern of a rule."""
+        return {**found, "source": REDACTED} if self._redact else {**found}
+
+    def error(self, found: Fields | None) -> dict[str, Any] | None:
+        """The exception that ended something."""
+        if found is None or not self._redact:
+            return None if found is None else {**found}
+        said = {"message": exception(str(found.get("message", ""))), "traceback": REDACTED}
+        return {key: said.get(key, found[key]) for key in found if key in (*said, "rule", "node")}
 
 
 def base(place: str) -> str:
@@ -28,52 +98,7 @@ def without_folders(sentence: str) -> str:
     return _PATH.sub(r"\1", sentence)
 
 
-def run(answer: Answer) -> dict[str, Any]:
-    """The run: of its problems, those of passes keep the kind of their exception."""
-    problems: list[dict[str, Any]] = []
-    for problem in cast("Sequence[Answer]", answer["problems"]):
-        what, where = str(problem["what"]), without_folders(str(problem["where"]))
-        told = exception(what) if problem["rewrite"] is not None else without_folders(what)
-        problems.append({**problem, "what": told, "where": where})
-    hidden = {"command": "", "file": "", "machine": "", "name": "run", "problems": problems}
-    return {**answer, **hidden}
-
-
-def rule(answer: Answer) -> dict[str, Any]:
-    """A rule without its source text."""
-    return {**answer, "source": REDACTED, "file": base(answer["file"])}
-
-
-def row(answer: Answer) -> dict[str, Any]:
-    """A row of the navigator."""
-    return {**answer, "caller": base(answer["caller"])}
-
-
-def kernel(answer: Answer) -> dict[str, Any]:
-    """A kernel."""
-    return {**answer, "tensorCalls": _bases(answer["tensorCalls"])}
-
-
-def lineage(answer: Answer) -> dict[str, Any]:
-    """Where nodes come from and go."""
-    return {**answer, "lines": _bases(answer["lines"])}
-
-
-def bundle(answer: Answer) -> dict[str, Any]:
-    """A pass."""
-    made = {**answer, "origins": _bases(answer["origins"]), "locs": _bases(answer["locs"])}
-    error = cast("Answer | None", answer["error"])
-    if error is not None:
-        message = exception(str(error["message"]))
-        made["error"] = {**error, "message": message, "traceback": REDACTED}
-    return made
-
-
 def exception(message: str) -> str:
     """`ValueError: (text redacted)`."""
     name = _NAME.match(message)
     return f"{name[0]}: {NO_TEXT}" if name else NO_TEXT
-
-
-def _bases(places: Sequence[str]) -> list[str]:
-    return [base(place) for place in places]

@@ -1,8 +1,8 @@
 """An exported file as a store: `uopviz open bug.html`.
 
-Its answers are those that lie in the file, so that the same page and commands show it. Nothing in
-the file is run, and what is unpacked is bounded; a part that was left out of the export is said to
-be. Never looks for a trace.
+The trace that the file carries is unpacked to a folder of its own and opened like any other. Where
+it carries none (an older version, or no room), the answers that lie in the file are shown, as by
+the page in it. Nothing in the file is run, and what is unpacked is bounded.
 """
 
 from __future__ import annotations
@@ -14,17 +14,21 @@ import threading
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from core.errors import TraceError
+from viz.exportfile import VERSION, detach, version_of
 from viz.pack import MAX_RAW, read_json
 from viz.places import Places
+from viz.readonly import Problem
 from viz.store import Store
 from viz.tracefile import TraceFile
 
 MAX_FILE: Final = 1 << 30
 """Bytes of a file that is read."""
 _HEAD: Final = 64
+_ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
 _BLOCK: Final = re.compile(
     r'<script type="application/json" id="uopviz-data-\d+">(.*?)</script>', re.DOTALL
 )
@@ -38,19 +42,83 @@ Answer = dict[str, Any]
 
 def open_run(path: Path) -> Store:
     """The run of a trace, or of an exported file. Raises TraceError for anything else."""
-    return Reopened(path) if _is_html(path) else Store(path)
+    if not _is_html(path):
+        return Store(path)
+    html = _read(path)
+    problems: list[Problem] = []
+    version = version_of(html)
+    if version > VERSION:
+        what = f"this exported file has version {version}, newer than {VERSION}"
+        hint = "open it with a newer uopviz; what this one understands is shown"
+        problems.append(Problem(what, path.name, hint))
+    folder = TemporaryDirectory(prefix="uopviz-")
+    try:
+        trace = detach(html, Path(folder.name))
+        if trace is not None:
+            return Unpacked(path, trace, folder, version, problems)
+    except TraceError as error:
+        problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
+    except OSError as error:
+        problems.append(Problem(f"no room to unpack its trace ({error})", path.name, _ANSWERS_ONLY))
+    folder.cleanup()
+    return Reopened(path, html, version, problems)
+
+
+class Unpacked(Store):
+    """The trace of an exported file, which lies in `folder` until it is closed."""
+
+    def __init__(
+        self,
+        path: Path,
+        trace: Path,
+        folder: TemporaryDirectory[str],
+        version: int,
+        problems: list[Problem],
+    ) -> None:
+        self._folder, self._version, self._problems = folder, version, problems
+        super().__init__(trace)
+        self.path = path
+
+    def close(self) -> None:
+        """Closes and removes what was unpacked."""
+        super().close()
+        self._folder.cleanup()
+
+    def refresh(self) -> None:
+        """An export never changes."""
+
+    @property
+    def live(self) -> bool:
+        """An export never changes."""
+        return False
+
+    def run(self) -> Answer:
+        """See Store."""
+        run = super().run()
+        return {
+            **run,
+            "live": False,
+            "file": self.path.name,
+            "format": {**run["format"], "export": self._version},
+            "problems": [p.data() for p in self._problems] + run["problems"],
+        }
 
 
 class Reopened(Store):
-    """An export with the answers of a Store. Raises TraceError for a file that is none."""
+    """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
+    that is none."""
 
-    def __init__(self, path: Path) -> None:  # takes nothing of Store's, which reads a trace
+    compiles = False
+
+    def __init__(  # takes nothing of Store's, which reads a trace
+        self, path: Path, html: str, version: int, problems: list[Problem]
+    ) -> None:
         self.path = path
         self.places = Places("")
         self._reading = threading.Lock()
         self._packed: dict[str, tuple[str, int]] = {}
         self._kept: tuple[str, list[Any]] = "", []
-        for text in _BLOCK.findall(_read(path)):
+        for text in _BLOCK.findall(html):
             self._add(text)
         run, tree, rules = (
             self._answer(p) for p in ("/api/run", "/api/tree?since=0", "/api/rules")
@@ -58,7 +126,13 @@ class Reopened(Store):
         rows = cast("Answer", tree).get("rows") if isinstance(tree, dict) else None
         if not isinstance(run, dict) or not isinstance(rows, list) or not isinstance(rules, list):
             raise _no_export(path, "it does not hold a run")
+        if not problems:
+            what = "this exported file holds no trace: its kernels cannot be compiled or run here"
+            problems = [Problem(what, path.name, _ANSWERS_ONLY)]
         self._run = cast("Answer", run)
+        said = [p.data() for p in problems] + list(self._run.get("problems") or [])
+        known = {"trace": VERSION, **(self._run.get("format") or {}), "export": version}
+        self._run |= {"live": False, "file": path.name, "problems": said, "format": known}
         self._rows = _objects(rows, _ROW)
         self._all_rules = _objects(rules, _RULE)
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
@@ -79,14 +153,14 @@ class Reopened(Store):
     def files(self) -> list[TraceFile]:
         """Raises TraceError: there is no trace."""
         raise TraceError(
-            "an exported file has no tables to ask",
+            "this exported file holds no trace",
             where=str(self.path),
-            hint="give the trace itself",
+            hint="give the trace itself, or a file that was exported with a larger --budget",
         )
 
     def run(self) -> Answer:
         """The run as it was exported."""
-        return {**self._run, "live": False, "file": self.path.name}
+        return self._run
 
     def tree(self, since: int = 0) -> Answer:
         """See Store; so for all methods below."""
@@ -153,7 +227,7 @@ class Reopened(Store):
     def kernel_graph(self, context: int) -> tuple[Answer, list[int]] | None:
         """Raises TraceError: an export holds what was shown, not the kernel itself."""
         raise TraceError(
-            "an exported file cannot compile or run its kernels",
+            "this exported file holds no trace, and cannot compile or run its kernels",
             where=self.path.name,
             hint="open the trace itself",
         )

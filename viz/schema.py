@@ -97,6 +97,7 @@ META: Final = (
     "versions",  # {"package": "version"}
     "flags",  # {"NAME": value}: environment variables that change what the compiler does
     "stopped",  # why the recording stopped before the program did, e.g. a full disk
+    "left_out",  # [{"what", "where", "hint"}]: what a copy lacks of the run
 )
 
 DDL: Final = f"""

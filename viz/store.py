@@ -36,6 +36,9 @@ LINEAGES: Final = 6
 class Store:
     """A run. Raises TraceError where `path` is no trace."""
 
+    compiles = True
+    """Whether it has graphs of kernels, which can be compiled and run."""
+
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()

@@ -43,6 +43,7 @@ def run_data(processes: Sequence[Process]) -> dict[str, Any]:
         "processes": len(files),
         "bytes": sum(_size(f.path) for f in files),
         "file": str(files[0].path),
+        "format": {"trace": files[0].db.version, "export": None},
         "lost": sum(len(f.db.problems) for f in files),
         "machine": as_text(meta.get("machine"), 500),
         "python": as_text(meta.get("python"), 100),
@@ -65,6 +66,7 @@ def problems(processes: Sequence[Process]) -> list[Problem]:
         found += process.file.db.problems
         found += _errors(process)
         meta = process.file.meta
+        found += _left_out(process)
         if stopped := as_text(meta.get("stopped"), 500):
             found.append(
                 Problem(
@@ -81,6 +83,18 @@ def problems(processes: Sequence[Process]) -> list[Problem]:
                     "it was killed; all but the last half second is here",
                 )
             )
+    return found
+
+
+def _left_out(process: Process) -> list[Problem]:
+    """What the trace says that it lacks of the run that it was copied of."""
+    found: list[Problem] = []
+    for item in _list(process.file.meta.get("left_out"))[:100]:
+        said = _dict(item)
+        what, where, hint = (as_text(said.get(key), 500) for key in ("what", "where", "hint"))
+        found.append(
+            Problem(what, where or process.file.path.name, hint or "the run itself has it")
+        )
     return found
 
 

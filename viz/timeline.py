@@ -8,8 +8,8 @@ shows. Never reads the events of a pass.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from viz.process import Process
@@ -20,7 +20,6 @@ MAX_SPANS: Final = 500_000
 MAX_LAUNCHES: Final = 1_000_000
 MAX_MEMORY: Final = 500_000
 KINDS: Final = ("schedule", "kernel", "pass", "group")
-_COLUMNS: Final = ("level", "us", "ns", "names", "kinds", "id", "steps", "bytes")
 OPEN: Final = -1
 """Duration of what had no end when the trace was read."""
 
@@ -32,30 +31,6 @@ T = TypeVar("T")
 def timeline_data(processes: Sequence[Process]) -> Data:
     """The whole run. Times are microseconds since the main process began to record."""
     return _Message(processes).data()
-
-
-def only(timeline: Data, entries: Collection[int], kernels: Collection[str]) -> Data:
-    """The message with nothing but these contexts and rewrites, and launches of these kernels."""
-    used: dict[int, int] = {}
-    wanted = {i for i, name in enumerate(timeline["names"]) if name in kernels}
-    tracks: list[Data] = []
-    for track in timeline["tracks"]:
-        if track["kind"] == "memory":
-            tracks.append(track)
-            continue
-        if track["kind"] == "thread":
-            kept = [i for i, number in enumerate(track["id"]) if number in entries]
-        else:
-            kept = [i for i, name in enumerate(track["names"]) if name in wanted]
-        starts = list(accumulate(track["start"]))
-        failed = {kept[i]: i for i in range(len(kept))}
-        made: Data = {k: [v[i] for i in kept] for k, v in track.items() if k in _COLUMNS}
-        made["names"] = [used.setdefault(name, len(used)) for name in made["names"]]
-        made["start"] = _deltas(starts[i] for i in kept)
-        if "failed" in track:
-            made["failed"] = [failed[i] for i in track["failed"] if i in failed]
-        tracks.append(track | made)
-    return timeline | {"names": [timeline["names"][i] for i in used], "tracks": tracks}
 
 
 class _Message:

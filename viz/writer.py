@@ -372,8 +372,12 @@ class TraceWriter:
 
     def close(self) -> None:
         """Flushes, notes the end of the run and leaves one plain file. Raises TraceError."""
+        self.meta("ended", self.now() / 1e6)
+        self.finish()
+
+    def finish(self) -> None:
+        """The same, without a note of the end: of a run that had none, or that the writer noted."""
         try:
-            self.meta("ended", self.now() / 1e6)
             self.flush()
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute("PRAGMA journal_mode=DELETE")  # refused while a viewer is reading

@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 
 from core.errors import ServerError
+from viz import schema
 from viz.export import export_html
-from viz.redaction import NO_TEXT, REDACTED, exception, without_folders
+from viz.exportfile import VERSION, version_of, version_tag
+from viz.redaction import NO_TEXT, REDACTED, SAID, exception, without_folders
 from viz.store import Store
 
 BLOCK = re.compile(
     r'<script type="application/json" id="uopviz-data-\d+">(.*?)</script>', re.DOTALL
+)
+TRACE = re.compile(
+    r'<script type="application/octet-stream" id="uopviz-trace-\d+">([A-Za-z0-9+/=]*)</script>'
 )
 
 
@@ -57,7 +62,7 @@ def test_no_network_and_only_what_the_hashes_allow(store: Store, dist: Path) -> 
     assert "default-src 'none'" in policy[1]
     assert "unsafe" not in policy[1]
     assert "connect-src" not in policy[1]
-    without_data = BLOCK.sub("", html)
+    without_data = TRACE.sub("", BLOCK.sub("", html))
     assert not re.search(r"(?:https?|wss?|ftp):|//[a-z]|@import|url\(|\bsrc=|<link", without_data)
     hashes = set(re.findall(r"'sha256-([^']*)'", policy[1]))
     scripts = re.findall(r'<script type="module">(.*?)</script>', html, re.DOTALL)
@@ -116,7 +121,7 @@ def test_redaction_of_errors(tmp_path: Path, dist: Path) -> None:
     for word in ("ada", "secret", "data.csv"):
         assert word not in json.dumps(data)
     said = f"ValueError: {NO_TEXT}"
-    assert [p["what"] for p in data["/api/run"]["problems"]] == [said]
+    assert [p["what"] for p in data["/api/run"]["problems"]] == [said, SAID]
     error = next(v["error"] for k, v in data.items() if k.startswith("/api/rewrites/"))
     assert (error["message"], error["traceback"]) == (said, REDACTED)
 
@@ -162,8 +167,9 @@ def test_a_budget_counts_kernels_once_and_names_itself(store: Store, dist: Path)
         made = export_html(store, budget=whole * part // 100)
         assert len(made.html) <= whole * part // 100 + 200, part
         for said in made.left_out:
-            number, what = re.match(r"(\d+) (.*) do not fit in ", said).groups()
-            assert what != "kernels" or int(number) <= kernels
+            found = re.match(r"(\d+) (.*) do not fit in |the trace itself does not fit", said)
+            assert found is not None
+            assert found[2] != "kernels" or int(found[1]) <= kernels
             assert said.endswith("in 0 MB"), "the budget as it was given, not what is left of it"
 
 
@@ -171,3 +177,11 @@ def test_a_kernel_that_is_not_there(store: Store, dist: Path) -> None:
     with pytest.raises(ServerError, match="no kernel 12345") as error:
         export_html(store, kernels=[12345])
     assert "its kernels are 3, 5" in error.value.hint
+
+
+def test_the_version_is_stated(store: Store, dist: Path) -> None:
+    html = export_html(store).html
+    assert version_of(html) == VERSION
+    assert entries(html)["/api/run"]["format"] == {"trace": schema.VERSION, "export": VERSION}
+    assert store.run()["format"] == {"trace": schema.VERSION, "export": None}
+    assert version_of("<!doctype html><head></head>" + version_tag()) == 1, "of the head only"

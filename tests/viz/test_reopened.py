@@ -6,14 +6,18 @@ import base64
 import gzip
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from core.errors import TraceError
+from tests.viz.test_export import TRACE
+from viz import schema
 from viz.cli import main
 from viz.export import export_html
-from viz.reopened import Reopened, open_run
+from viz.exportfile import VERSION, version_tag
+from viz.reopened import Reopened, Unpacked, open_run
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
 from viz.store import Store
@@ -28,14 +32,79 @@ def exported(store: Store, dist: Path, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def answers(exported: Path, tmp_path: Path) -> Path:
+    """An export as version 1 wrote it: without its trace."""
+    path = tmp_path / "old.html"
+    text = TRACE.sub("", exported.read_text()).replace(version_tag(), "")
+    path.write_text(re.sub(r", *\"format\": *\{[^}]*\}", "", text))
+    return path
+
+
 def plain(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
 def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> None:
     again = open_run(exported)
+    assert isinstance(again, Unpacked)
+    assert again.run()["format"] == {"trace": schema.VERSION, "export": VERSION}
+    assert again.run()["problems"] == []
+    same_answers(store, again)
+    for kernel in store.kernels():
+        assert again.kernel_graph(kernel) == store.kernel_graph(kernel)
+    for text in ("add_zero", "kernel_1", "ADD", "samples"):
+        assert again.search(text) == store.search(text)
+    again.close()
+
+
+def test_an_older_version_is_shown_by_its_answers(store: Store, answers: Path) -> None:
+    again = open_run(answers)
     assert isinstance(again, Reopened)
-    assert isinstance(open_run(store.path), Store)
+    assert again.run()["format"] == {"trace": schema.VERSION, "export": 1}
+    assert "holds no trace" in again.run()["problems"][0]["what"]
+    same_answers(store, again)
+    assert again.search("kernel_1")["total"] == 1
+
+
+def test_a_newer_version_says_so(exported: Path, answers: Path, tmp_path: Path) -> None:
+    for path in (exported, answers):
+        new = tmp_path / "new.html"
+        text = path.read_text().replace(version_tag(), "")
+        tag = version_tag().replace(f'"{VERSION}"', f'"{VERSION + 1}"')
+        new.write_text(text.replace("<head>", "<head>" + tag, 1))
+        again = open_run(new)
+        assert f"has version {VERSION + 1}, newer than" in again.run()["problems"][0]["what"]
+        assert again.tree()["total"] > 0
+        again.close()
+
+
+def test_a_damaged_trace_leaves_the_answers(exported: Path, tmp_path: Path) -> None:
+    text = exported.read_text()
+    packed = TRACE.search(text)
+    assert packed is not None
+    bomb = base64.b64encode(gzip.compress(bytes(1 << 22))).decode()
+    for wrong in ("AAAA", packed[1][: len(packed[1]) // 8 * 4], packed[1][:-1], bomb):
+        path = tmp_path / "x.html"
+        path.write_text(text.replace(packed[1], wrong))
+        again = open_run(path)
+        assert isinstance(again, Reopened)
+        assert again.bundle(2) is not None
+        assert len(again.run()["problems"]) == 1, wrong[:20]
+        again.close()
+
+
+def test_more_than_a_trace_may_be_is_not_unpacked(
+    exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.exportfile.MAX_TRACE", 10_000)
+    again = open_run(exported)
+    assert isinstance(again, Reopened)
+    assert "damaged (too large" in again.run()["problems"][0]["what"]
+
+
+def same_answers(store: Store, again: Store) -> None:
+    """What a page shows of both."""
     assert plain(again.tree()) == plain(store.tree())
     assert plain(again.rules()) == plain(store.rules())
     assert plain(again.timeline()) == plain(store.timeline())
@@ -53,12 +122,13 @@ def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> Non
         elif row["label"] == "kernel":
             assert plain(again.kernel(number)) == plain(store.kernel(number))
             assert plain(again.origins(number)) == plain(store.origins(number))
-    assert again.search("kernel_1")["total"] == 1
     assert (again.bundle(999), again.live, again.refresh()) == (None, False, None)
 
 
-def test_the_page_is_served(store: Store, exported: Path) -> None:
-    app = create_app(open_run(exported), Guard("secret", 4711))
+@pytest.mark.parametrize("kind", ["exported", "answers"])
+def test_the_page_is_served(request: pytest.FixtureRequest, kind: str) -> None:
+    path: Path = request.getfixturevalue(kind)
+    app = create_app(open_run(path), Guard("secret", 4711))
     client = app.test_client()
     sent = {"base_url": "http://127.0.0.1:4711", "headers": {HEADER: "secret"}}
 
@@ -69,17 +139,21 @@ def test_the_page_is_served(store: Store, exported: Path) -> None:
     code, run = get("/api/run")
     assert code == 200
     assert isinstance(run, dict)
-    assert run["file"] == "bug.html"
-    for path in ("/api/tree?since=0", "/api/rewrites/2", "/api/kernels/3", "/api/rule-totals"):
-        assert get(path)[0] == 200, path
+    assert run["file"] == path.name
+    assert bool(run["targets"]) == bool(run["devices"]) == (kind == "exported")
+    for at in ("/api/tree?since=0", "/api/rewrites/2", "/api/kernels/3", "/api/rule-totals"):
+        assert get(at)[0] == 200, at
     assert get("/api/rewrites/999")[0] == 404
     asked = client.post("/api/kernels/3/compile", json={"target": "x"}, **sent)
-    app.extensions["uopviz"].jobs.close()
+    app.extensions["uopviz"].close()
     assert asked.status_code == 400
-    assert "cannot compile" in asked.get_json()["error"]["what"]
+    wanted = "there is no target" if kind == "exported" else "cannot compile"
+    assert wanted in asked.get_json()["error"]["what"]
 
 
-def test_commands(exported: Path, trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands(
+    exported: Path, answers: Path, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def say(*arguments: object) -> tuple[int, str, str]:
         code = main([str(a) for a in arguments])
         out = capsys.readouterr()
@@ -91,15 +165,21 @@ def test_commands(exported: Path, trace: Path, capsys: pytest.CaptureFixture[str
         assert shown[1].splitlines()[-3:] == wanted[1].splitlines()[-3:]
     assert say("stats", exported)[1].splitlines()[-5:] == say("stats", trace)[1].splitlines()[-5:]
     assert say("graph", exported, 2, "--step", 1) == say("graph", trace, 2, "--step", 1)
-    code, _, err = say("query", exported, "select 1")
+    sql = "select name, matches from rewrites"
+    assert say("query", exported, sql) == say("query", trace, sql)
+    code, _, err = say("query", answers, "select 1")
     assert (code, "give the trace itself" in err) == (1, True)
 
 
 def test_what_was_left_out_is_said(store: Store, dist: Path, tmp_path: Path) -> None:
     path = tmp_path / "part.html"
     whole = len(export_html(store).html)
-    path.write_text(export_html(store, budget=whole * 6 // 10).html)
+    made = export_html(store, budget=whole * 3 // 10)
+    assert "the trace itself does not fit in 0 MB" in made.left_out
+    path.write_text(made.html)
     again = open_run(path)
+    assert isinstance(again, Reopened)
+    assert any("the trace itself does not fit" in p["what"] for p in again.run()["problems"])
     rewrites = [row["id"] for row in again.tree()["rows"] if row["kind"] == "rewrite"]
     missing = [n for n in rewrites if f"/api/rewrites/{n}" not in path.read_text()]
     assert missing

@@ -26,7 +26,7 @@ from viz.recent import cached_trace, recent_traces
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.store import Store
-from viz.timeline import OPEN, only
+from viz.timeline import OPEN
 from viz.trace import Recorder
 from viz.traceevents import trace_events
 from viz.writer import TraceWriter
@@ -96,14 +96,6 @@ def test_spans_of_one_level_never_overlap(store: Store) -> None:
         for level, start, us in spans(track) if track["kind"] == "thread" else ():
             assert start >= ends.get(level, 0)
             ends[level] = start + us
-
-
-def test_only_keeps_what_is_asked_for(small: Store) -> None:
-    whole = small.timeline()
-    kept = only(whole, {1, 2}, {"none"})
-    assert [len(t["start"]) for t in kept["tracks"]] == [2, 0, 0, 0, 2]
-    assert kept["names"] == ["schedule 1 kernel", "tidy"]
-    assert only(whole, {1, 2, 3, 4, 5}, {"kernel a"})["tracks"] == whole["tracks"]
 
 
 def check_events(events: list[Data]) -> None:

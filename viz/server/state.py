@@ -66,6 +66,8 @@ class State:
     def run(self) -> dict[str, Any]:
         """The run, with what can be done here."""
         self.refresh()
+        if not self.store.compiles:
+            return {**self.store.run(), "devices": [], "targets": []}
         self._look_for_devices()
         return {**self.store.run(), "devices": self._devices, "targets": list(targets)}
 

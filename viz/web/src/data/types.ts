@@ -104,6 +104,8 @@ export interface Run {
   processes: number;
   bytes: number;
   file: string;
+  /** Versions of the trace format, and of the exported file that it came in (null: none). */
+  format: { trace: number; export: number | null };
   lost: number;
   machine: string;
   python: string;

@@ -318,6 +318,7 @@ export const run: Run = {
   processes: 2,
   bytes: 3_100_000,
   file: "digits-42.viz",
+  format: { trace: 2, export: null },
   lost: 0,
   machine: "x86-64, 16 cores",
   python: "3.12",

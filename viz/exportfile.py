@@ -1,0 +1,87 @@
+"""What an exported file holds besides its page and answers: its version, and the trace that it was
+made from; and how both are found again.
+
+Version 1 had no trace and did not say its version. A file without a trace is one of those, or its
+budget had no room. Unpacks to a folder, in pieces, and never more than MAX_TRACE bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from core.errors import TraceError
+from viz.schema import SUFFIX
+
+VERSION: Final = 2
+MAX_TRACE: Final = 1 << 30
+"""Bytes that all the files of a trace may unpack to."""
+MAX_FILES: Final = 256
+_PIECE: Final = 1 << 20
+_GZIP: Final = 31
+_VERSION: Final = re.compile(r'<meta name="uopviz-export" content="(\d{1,6})"')
+_TRACE: Final = re.compile(
+    r'<script type="application/octet-stream" id="uopviz-trace-\d+">([A-Za-z0-9+/=]*)</script>'
+)
+
+
+def version_tag() -> str:
+    """The element of the page's head that states the version."""
+    return f'<meta name="uopviz-export" content="{VERSION}" />'
+
+
+def version_of(html: str) -> int:
+    """The version of an exported file."""
+    found = _VERSION.search(html.partition("</head>")[0])
+    return int(found[1]) if found else 1
+
+
+def attached(files: Sequence[Path]) -> str:
+    """The elements that hold the files of a trace, the main one first."""
+    return "".join(
+        f'<script type="application/octet-stream" id="uopviz-trace-{i}">{_pack(file)}</script>\n'
+        for i, file in enumerate(files)
+    )
+
+
+def detach(html: str, folder: Path) -> Path | None:
+    """Writes the trace of an exported file to `folder`; its main file, or None where there is no
+    trace. Raises TraceError where it is damaged."""
+    main = folder / f"run{SUFFIX}"
+    left = MAX_TRACE
+    found = _TRACE.finditer(html)
+    for i, match in zip(range(MAX_FILES), found, strict=False):
+        path = main.with_suffix(f".p{i:04}{SUFFIX}") if i else main
+        left -= _unpack(match[1], path, left)
+    return main if main.exists() else None
+
+
+def _pack(file: Path) -> str:
+    return base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
+
+
+def _unpack(packed: str, path: Path, most: int) -> int:
+    """Bytes that were written to `path`."""
+    stream = zlib.decompressobj(_GZIP)
+    size = 0
+    try:
+        data = base64.b64decode(packed, validate=True)
+        with path.open("wb") as file:
+            while not stream.eof:
+                piece = stream.decompress(data, _PIECE)
+                data = stream.unconsumed_tail
+                size += file.write(piece)
+                if size > most or not (piece or data or stream.eof):
+                    raise ValueError("too large, or cut off")
+    except (zlib.error, binascii.Error, ValueError) as error:
+        raise TraceError(
+            f"the trace in this exported file is damaged ({error})",
+            hint="what the page shows is still here",
+        ) from error
+    return size

@@ -1,0 +1,309 @@
+"""A run, or a part of it, written anew as a trace: `uopviz export -o part.viz`, and what an
+exported file carries.
+
+Numbers of contexts, rewrites and nodes stay, so that links lead where they did; a node that nothing
+kept refers to loses its fields. What is left out is noted in the trace. Never changes the run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import ServerError
+from viz import schema
+from viz.columns import EventArrays, Events
+from viz.kernels import KernelReader
+from viz.nodes import FIELDS
+from viz.numbering import Fields
+from viz.pack import Ints
+from viz.process import STRIDE
+from viz.readonly import as_int, as_text, parse_object
+from viz.redaction import SAID, Wording
+from viz.rows import ContextRow, RewriteRow
+from viz.store import Store
+from viz.tracefile import Context, Rewrite, TraceFile
+from viz.writer import TraceWriter
+
+_KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
+_NAMED: Final = 20
+"""Numbers of kernels that a sentence names."""
+Entry = Context | Rewrite
+Mask = npt.NDArray[np.bool_]
+
+
+def write_trace(
+    store: Store,
+    path: Path,
+    *,
+    kernels: Collection[int] | None = None,
+    redact: bool = False,
+    published: bool = False,
+) -> list[str]:
+    """Writes the run to `path`, and its further processes next to it; sentences of what was left
+    out.
+
+    `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
+    `redact` leaves out what `viz/redaction.py` says; `published`: files have the names that the
+    page shows. Raises TraceError or ServerError where the run has no such kernel or no trace, or
+    the file cannot be written.
+    """
+    files = store.files
+    said: list[str] = []
+    if kernels is not None:
+        said.append(_check(store.kernels(), kernels))
+    if redact:
+        said.append(SAID)
+    if store.live:
+        said.append("exported while the program ran: what it did afterwards is left out")
+    wording = Wording(store.places if published or redact else None, redact)
+    for number, file in enumerate(files):
+        own = path.with_suffix(f".p{number:04}{path.suffix}") if number else path
+        first = number * STRIDE
+        wanted = None if kernels is None else {k - first for k in kernels}
+        _Copy(file, own, wording, wanted, said if number == 0 else ()).write(store.live)
+    return said
+
+
+class _Copy(TraceWriter):
+    """Writes what is kept of one file of a run."""
+
+    def __init__(
+        self,
+        file: TraceFile,
+        path: Path,
+        wording: Wording,
+        kernels: Collection[int] | None,
+        said: Iterable[str],
+    ) -> None:
+        super().__init__(path, wording.meta(file.meta))
+        self._file, self._wording, self._all = file, wording, kernels is None
+        self._entries_kept = _kept(file, kernels)
+        self._rules: dict[int, int] = {}
+        self._strings: dict[int, int] = {}
+        left: list[dict[str, str]] = [{"what": what} for what in said]
+        noted: list[Any] = file.meta.get("left_out") or []
+        left += [one for one in noted if isinstance(one, dict)]
+        left += [
+            {"what": wording.sentence(p.what), "where": p.where, "hint": p.hint}
+            for p in file.db.problems
+        ]
+        self.meta("left_out", left)
+
+    def write(self, live: bool) -> None:
+        """Copies everything, and closes the trace."""
+        reader = KernelReader(self._file, int)
+        kernels = [e for e in self._entries_kept if isinstance(e, Context)]
+        self._copy_rules()
+        self._copy_nodes(None if self._all else self._needed(reader, kernels))
+        for entry in self._entries_kept:
+            if isinstance(entry, Context):
+                self._copy_context(entry, reader)
+            else:
+                self._copy_rewrite(entry)
+        names = None if self._all else {e.name for e in kernels if e.kind == "kernel"}
+        for name, device, start, ns, size in self._file.launches:
+            if names is None or name in names:
+                self.launch(name, device, start, ns, size)
+        for device, time, allocated in self._file.memory:
+            self.memory(device, allocated, time)
+        for (name, rule), counts in self._file.totals.items():
+            self._total(self._string(name), self._rule(rule), counts)
+        if live:
+            ends = (e.start + (e.us or 0) for e in self._entries_kept)
+            self.meta("ended", max(ends, default=0) / 1e6)
+        self.finish()
+
+    def _copy_rules(self) -> None:
+        for rule in sorted(self._file.rules.values(), key=lambda r: r.id):
+            texts = {"doc": "", "source": "", "sourceLine": rule.line, "pattern": {}}
+            texts |= {k: v for k, v in self._wording.texts(rule.texts).items() if k in texts}
+            self._rules[rule.id] = self.numbers.rule(
+                rule.name,
+                self._wording.file(rule.file),
+                rule.line,
+                rule.matcher,
+                rule.equation,
+                texts,
+            )
+
+    def _copy_nodes(self, needed: Mask | None) -> None:
+        """All nodes up to the last one that is needed; those that are not, without fields."""
+        nodes, numbers = self._file.nodes, self.numbers
+        last = nodes.count if needed is None else int(needed.nonzero()[0].max(initial=0))
+        columns = [nodes.field(name)[: last + 1].tolist() for name in FIELDS]
+        kinds: dict[tuple[int, ...], int] = {}
+        nothing = numbers.kind((0, 0, 0, 0, 0, 0, 0))
+        fields = zip(*columns, strict=True)
+        next(fields, None)  # number 0 stands for no node
+        for node, key in enumerate(fields, 1):
+            if needed is not None and not needed[node]:
+                numbers.add_node(nothing, ())
+                continue
+            kind = kinds.get(key)
+            if kind is None:
+                kind = kinds[key] = numbers.kind(self._fields(key))
+            numbers.add_node(kind, nodes.sources(node))
+
+    def _fields(self, key: tuple[int, ...]) -> Fields:
+        op, dtype, arg, tag, origin, loc, extra = key
+        kept, places = (op, dtype, arg, tag, extra), (origin, loc)
+        op, dtype, arg, tag, extra = map(self._string, kept)
+        origin, loc = map(self._place, places)
+        return op, dtype, arg, tag, origin, loc, extra
+
+    def _needed(self, reader: KernelReader, contexts: Sequence[Context]) -> Mask:
+        """The nodes that what is kept refers to, and all below them."""
+        nodes = self._file.nodes
+        needed = np.zeros(nodes.count + 1, np.bool_)
+
+        def note(found: Ints) -> None:
+            needed[found[(found > 0) & (found <= nodes.count)]] = True
+
+        for entry in self._entries_kept:
+            if isinstance(entry, Rewrite):
+                note(np.asarray((entry.sink, entry.result), np.int64))
+                for arrays, at in self._file.events(entry):
+                    rows = [arrays.row[at[arrays.kind[at] == kind]] for kind in _KINDS]
+                    note(arrays.match[rows[0], 1:3].ravel())
+                    note(arrays.rebuild[rows[1]].ravel())
+                    note(arrays.decline[rows[2], 1])
+                    note(_bound(arrays, rows[0]))
+        for context in contexts:
+            if context.kind == "kernel":
+                note(np.asarray([reader.ast(context)], np.int64))
+                for one in reader.recorded(context):
+                    note(np.asarray([n for line in one.lines for n in line], np.int64))
+        for node in range(nodes.count, 0, -1):  # a source is an earlier node
+            if needed[node]:
+                needed[nodes.sources(node)] = True
+        return needed
+
+    def _copy_context(self, context: Context, reader: KernelReader) -> None:
+        number, parent, name, kind = context.id, context.parent, context.name, context.kind
+        meta = json.dumps(self._wording.context(context.meta))
+        row = ContextRow(number, parent, name, kind, meta, context.thread, context.start)
+        row.us, row.error = context.us, self._error(context.error)
+        self._dirty_contexts[number] = row
+        columns = ("context", "name", "target", "device", "ast", "info")
+        found = self._file.db.one("kernels", columns, number)
+        if found is not None:
+            texts = [as_text(cell) for cell in found[1:4]]
+            info, ast = parse_object(found[5]), as_int(found[4])
+            self.kernel(number, texts[0], target=texts[1], device=texts[2], ast=ast, info=info)
+        for one in reader.recorded(context):
+            if not one.error:
+                self.artifact(
+                    number,
+                    one.kind,
+                    one.target,
+                    one.text,
+                    lines=one.lines,
+                    facts=one.facts,
+                    title=one.title,
+                )
+
+    def _copy_rewrite(self, rewrite: Rewrite) -> None:
+        texts = (rewrite.name, rewrite.matcher, self._wording.place(rewrite.caller))
+        name, matcher, caller = map(self.string, texts)
+        row = RewriteRow(
+            rewrite.id,
+            rewrite.parent,
+            rewrite.context,
+            name,
+            matcher,
+            caller,
+            int(rewrite.bottom_up),
+            rewrite.sink,
+            rewrite.start,
+        )
+        self._rewrites[row.id] = row
+        for arrays, at in self._file.events(rewrite):
+            self.extend(row.id, self._part(arrays, at), {})
+        row.result, row.nodes, row.us = rewrite.result, rewrite.nodes, rewrite.us
+        row.matches, row.rebuilds = rewrite.matches, rewrite.rebuilds
+        row.declines, row.empty = rewrite.declines, rewrite.empty
+        row.error = self._error(rewrite.error)
+        self._dirty_rewrites[row.id] = self._rewrites.pop(row.id)
+
+    def _part(self, arrays: EventArrays, at: Ints) -> Events:
+        """Events of one rewrite, with the numbers of rules and signatures here."""
+        part = Events()
+        part.kind = arrays.kind[at].tolist()
+        matches, rebuilds, declines = (arrays.row[at[arrays.kind[at] == k]] for k in _KINDS)
+        for rule, before, after, us, signature in arrays.match[matches].tolist():
+            part.matches += (self._rule(rule), before, after, us, self._string(signature))
+        part.counts = (arrays.bind_start[matches + 1] - arrays.bind_start[matches]).tolist()
+        before = np.repeat(arrays.match[matches, 1], part.counts)
+        part.binds = (before - _bound(arrays, matches)).tolist()
+        part.rebuilds = arrays.rebuild[rebuilds].ravel().tolist()
+        for rule, node in arrays.decline[declines].tolist():
+            part.declines += (self._rule(rule), node)
+        return part
+
+    def _total(self, name: int, rule: int, counts: Sequence[int]) -> None:
+        total = self._totals.setdefault((name, rule), [0, 0, 0])
+        for i, count in enumerate(counts):
+            total[i] += count
+        self._dirty_totals.add((name, rule))
+
+    def _error(self, error: dict[str, Any] | None) -> str | None:
+        found = self._wording.error(error)
+        if found is not None and found.get("rule") in self._rules:
+            found["rule"] = self._rules[found["rule"]]
+        return None if found is None else json.dumps(found)
+
+    def _rule(self, rule: int) -> int:
+        return self._rules.get(rule, rule)
+
+    def _string(self, string: int) -> int:
+        found = self._strings.get(string)
+        if found is None:
+            found = self._strings[string] = self.string(self._file.text(string))
+        return found
+
+    def _place(self, string: int) -> int:
+        return self.string(self._wording.place(self._file.text(string)))
+
+
+def _bound(arrays: EventArrays, matches: Ints) -> Ints:
+    """The nodes that these matches bound, one after the other."""
+    begins, ends = arrays.bind_start[matches], arrays.bind_start[matches + 1]
+    places = np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins)
+    return arrays.binds[places + np.arange(len(places))]
+
+
+def _kept(file: TraceFile, kernels: Collection[int] | None) -> list[Entry]:
+    """Contexts and rewrites outside of any kernel and in those of `kernels`, as they began."""
+    found: list[Entry] = []
+    left: set[int] = set()
+    entries: list[Entry] = [*file.contexts.values(), *file.rewrites.values()]
+    for entry in sorted(entries, key=lambda e: e.id):
+        around = {entry.parent}
+        unwanted = False
+        if isinstance(entry, Rewrite):
+            around.add(entry.context)
+        elif kernels is not None and entry.kind == "kernel":
+            unwanted = entry.id not in kernels
+        if unwanted or around & left:
+            left.add(entry.id)
+        else:
+            found.append(entry)
+    return found
+
+
+def _check(known: Sequence[int], wanted: Collection[int]) -> str:
+    """A sentence of the kernels that are left out; raises ServerError for one that is not there."""
+    missing = sorted(set(wanted) - set(known))
+    if missing:
+        some = ", ".join(map(str, known[:_NAMED])) + (", ..." if len(known) > _NAMED else "")
+        raise ServerError(
+            "this run has no kernel " + ", ".join(map(str, missing)),
+            hint=f"its kernels are {some}" if known else "it has no kernels",
+        )
+    return f"{len(known) - len(set(wanted))} of {len(known)} kernels were not chosen"
