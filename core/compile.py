@@ -29,6 +29,7 @@ from core.target import Family, Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.observe import attached, context
+from core.uop.origin import calls_of
 
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
 
@@ -67,7 +68,8 @@ def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) 
 @lru_cache(maxsize=8192)
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
-    with context(name, "kernel", target=target.name):
+    calls = calls_of(ast.toposort()) if attached() is not None else ()
+    with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
         kind, render = SOURCES[target.family][0]
         source = _artifact(kind, target, uops, name, render)

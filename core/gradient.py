@@ -16,6 +16,7 @@ from core.errors import GradientError
 from core.helpers import argsort
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
+from core.uop.origin import backward_of
 from core.uop.rule import rule
 from core.uop.uop import UOp, creating
 from core.uop.upat import UPat
@@ -39,7 +40,7 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
     try:
         for u in reversed(graph):
             if u in found and any(s in leads for s in u.src):
-                creating.origin = u.origin or saved
+                creating.origin = backward_of(u.origin) if u.origin else saved
                 _flow(u, found[u] if u in wanted else found.pop(u), leads, found)
     finally:
         creating.origin = saved

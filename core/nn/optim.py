@@ -12,7 +12,6 @@ from core.dtype import dtypes
 from core.errors import GradientError
 from core.helpers import TRAINING
 from core.tensor import Tensor
-from core.tensor.origin import marks_origin
 
 
 class Optimizer:
@@ -41,12 +40,10 @@ class Optimizer:
         for p in self.params:
             p.grad = None
 
-    @marks_origin
     def step(self) -> None:
         """Changes the parameters, and runs all that is needed for it."""
         Tensor.realize(*self.schedule_step())
 
-    @marks_origin
     def schedule_step(self) -> list[Tensor]:
         """Assigns the new values of the parameters; returns what to realize.
 

@@ -1,4 +1,4 @@
-"""Remembers which line of the user's program asked for a node.
+"""Remembers which line of the user's program asked for a node, and with which public call.
 
 Marks nodes through `creating` and does nothing else; what a call returns is never changed.
 """
@@ -11,26 +11,27 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
+from core.uop.origin import split_origin
 from core.uop.uop import creating
 
 _core = str(Path(__file__).resolve().parent.parent)
 T = TypeVar("T")
 
 
-def user_line(frame: FrameType | None) -> str | None:
-    """ "file:line" of the first frame from `frame` outwards that is not in the core package."""
+def user_line(frame: FrameType | None, call: str) -> str | None:
+    """ "file:line call" of the first frame, from `frame` outwards, that is not in package core."""
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_core):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return f"{frame.f_code.co_filename}:{frame.f_lineno} {call}"
         frame = frame.f_back
     return None
 
 
 def here() -> str:
     """The user's line in force, for error messages; "" where there is none."""
-    return creating.origin or ""
+    return split_origin(creating.origin or "")[0]
 
 
 @contextmanager
@@ -43,17 +44,22 @@ def origin(line: str | None) -> Generator[None]:
         creating.origin = saved
 
 
-def marks_origin(function: Callable[..., T]) -> Callable[..., T]:
-    """`function`, marking the nodes it makes with the user's line that called it.
+def marks_origin(
+    function: Callable[..., T], name: str | None = None, of_class: bool = False
+) -> Callable[..., T]:
+    """`function`, marking the nodes it makes with the user's line that called it and with `name`
+    (that of the function by default); `of_class` puts the class of the first argument before it.
 
-    A call from inside another marked call keeps the outer line.
+    A call from inside another marked call keeps the outer line and name.
     """
+    label = function.__name__ if name is None else name
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> T:
         if creating.origin is not None:
             return function(*args, **kwargs)
-        creating.origin = user_line(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
+        called = type(args[0]).__name__ + label if of_class else label
+        creating.origin = user_line(sys._getframe(1), called)  # pyright: ignore[reportPrivateUsage]
         try:
             return function(*args, **kwargs)
         finally:
@@ -63,51 +69,43 @@ def marks_origin(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def mark_methods(cls: type[T]) -> type[T]:
-    """Class decorator: every public method, own or inherited from this package, marks origins."""
+    """Class decorator: every public method, own or inherited from this package, marks origins with
+    its name; an operator with its name alone (`add` for `__radd__`), the constructor with that of
+    the class."""
     seen: set[str] = set()
     package = __name__.rpartition(".")[0]
     layers = [base for base in cls.__mro__ if base.__module__.startswith(package)]
     for base in layers:
         for name, member in list(vars(base).items()):
-            if name in seen or (name.startswith("_") and name not in _operators):
+            if name in seen or (name.startswith("_") and name not in _special):
                 continue
             seen.add(name)
+            label = _special.get(name, name) or cls.__name__
             if isinstance(member, FunctionType):
-                setattr(cls, name, marks_origin(member))
+                setattr(cls, name, marks_origin(member, label))
             elif isinstance(member, classmethod | staticmethod):
                 inner = cast("Callable[..., Any]", member.__func__)
-                setattr(cls, name, type(member)(marks_origin(inner)))
+                setattr(cls, name, type(member)(marks_origin(inner, label)))
     return cls
 
 
-_operators = frozenset(
-    f"__{prefix}{name}__"
-    for name in (
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "floordiv",
-        "mod",
-        "pow",
-        "matmul",
-        "and",
-        "or",
-        "xor",
-        "lshift",
-        "rshift",
-    )
-    for prefix in ("", "r")
-) | {
-    "__init__",
-    "__neg__",
-    "__invert__",
-    "__lt__",
-    "__le__",
-    "__gt__",
-    "__ge__",
-    "__eq__",
-    "__ne__",
-    "__getitem__",
-    "__setitem__",
+def mark_object(cls: type[T], **methods: str) -> type[T]:
+    """Makes the constructor of a layer or an optimizer mark origins with the name of the class, and
+    each of `methods` with that name and a suffix."""
+    for name, suffix in {"__init__": "", **methods}.items():
+        if isinstance(own := vars(cls).get(name), FunctionType):
+            setattr(cls, name, marks_origin(own, suffix, of_class=True))
+    return cls
+
+
+_binary = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+)
+_unary = ("neg", "invert", "lt", "le", "gt", "ge", "eq", "ne", "getitem", "setitem")
+_special: Final[dict[str, str]] = {
+    "__init__": "",
+    **{f"__{prefix}{name}__": name for name in _binary for prefix in ("", "r")},
+    **{f"__{name}__": name for name in _unary},
 }
+"""Marked besides public methods, and the names to mark with; "": that of the class."""

@@ -27,12 +27,15 @@ from core.uop.shapes import Shape, device_of, shape_of
 
 
 class Creating(threading.local):
-    """What this thread's new nodes are marked with: the user's "file:line" in force, or None."""
+    """What this thread's new nodes are marked with: where the user asked for them, as
+    `core/uop/origin.py` describes it, or None."""
 
     origin: str | None = None
 
 
 creating = Creating()
+_IN_FORCE = "in force"
+"""As an origin: that of `creating`."""
 
 
 class _Interned(weakref.ref["UOp"]):
@@ -68,8 +71,8 @@ class UOp(Arithmetic, Movement):
     """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
-    the user's line that asked for it ("file:line") and takes no part in identity. Neither does
-    `serial`: observers that number nodes count them with it, from 1.
+    the user's line and call that asked for it ("file:line call") and takes no part in identity.
+    Neither does `serial`: observers that number nodes count them with it, from 1.
     """
 
     __slots__ = (
@@ -105,6 +108,7 @@ class UOp(Arithmetic, Movement):
         src: tuple[UOp, ...] = (),
         arg: Any = None,
         tag: Any = None,
+        origin: str | None = _IN_FORCE,
     ) -> UOp:
         kind = arg.__class__
         plain = kind is not float and kind is not tuple and kind is not bool
@@ -114,7 +118,8 @@ class UOp(Arithmetic, Movement):
             return found
         self = object.__new__(cls)
         self.op, self.dtype, self.src, self.arg, self.tag = op, dtype, src, arg, tag
-        self.origin, self.serial = creating.origin, 0
+        self.origin = creating.origin if origin is _IN_FORCE else origin
+        self.serial = 0
         ref = _Interned(self, _forget)
         ref.key = key
         first = _nodes.setdefault(key, ref)
@@ -233,10 +238,10 @@ class UOp(Arithmetic, Movement):
         return made
 
     def rebuild(self, src: tuple[UOp, ...]) -> UOp:
-        """The same node with other sources."""
+        """The same node with other sources; it keeps its origin, whatever is in force."""
         if src == self.src:
             return self
-        made = UOp(self.op, self.dtype, src, self.arg, self.tag)
+        made = UOp(self.op, self.dtype, src, self.arg, self.tag, self.origin)
         if made.origin is None:
             made.origin = self.origin
         return made

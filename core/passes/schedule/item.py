@@ -13,8 +13,8 @@ class ScheduleItem:
     """A kernel (`ast` is a SINK) or a transfer (a COPY), on `bufs` in the order of its arguments.
 
     `bufs` are BUFFER nodes, or BUFFER_VIEW of one; outputs come first, and a transfer has (to,
-    from). `metadata` are the user's lines that asked for it, `variables` the values bound to the
-    AST's DEFINE_VARs, by name.
+    from). `metadata` are the user's lines and calls that asked for it ("model.py:12 relu"),
+    `variables` the values bound to the AST's DEFINE_VARs, by name.
     """
 
     ast: UOp

@@ -19,6 +19,7 @@ from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.kernelinfo import KernelInfo
+from core.uop.origin import calls_of
 
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
 
@@ -34,7 +35,7 @@ def buffer_of(memory: UOp) -> UOp:
 
 @dataclass
 class Kernels:
-    """What the pass notes down: the user's lines behind each kernel, by its AST and first output,
+    """What the pass notes down: the user's calls behind each kernel, by its AST and first output,
     and the memory that it made."""
 
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
@@ -61,14 +62,14 @@ class Kernels:
         return made
 
     def origins_of(self, kernel: UOp) -> tuple[str, ...]:
-        """The user's lines that asked for what a kernel computes, without repetition."""
+        """The user's lines and calls that asked for what a kernel computes, without repetition."""
         return self.origins.get((kernel.src[0], buffer_of(kernel.src[1])), ())
 
-    def run(self, memory: UOp, st: ShapeTracker, value: UOp) -> UOp:
-        """`memory` after a kernel stored `value` in it."""
+    def run(self, memory: UOp, st: ShapeTracker, value: UOp, asked: UOp) -> UOp:
+        """`memory` after a kernel stored `value` in it, as the node `asked` wants it."""
         ast, found = kernel_ast([(memory, st, value)])
         nodes = value.toposort(lambda u: u.op not in LEAVES)
-        origins = (u.origin for u in nodes if u.origin)
+        origins = calls_of((*nodes, asked))
         return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
 
 
@@ -76,7 +77,7 @@ class Kernels:
 def store_contiguous(ctx: Kernels, c: UOp, x: UOp) -> UOp:
     """contiguous(x) -> new buffer after a kernel stored x in it"""
     st = ShapeTracker.from_shape(c.shaped)
-    return ctx.run(ctx.new_buffer(c), st, x).reshape(c.shaped)
+    return ctx.run(ctx.new_buffer(c), st, x, c).reshape(c.shaped)
 
 
 @rule(UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("x")), name="a"))
@@ -96,7 +97,7 @@ def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
             where=a.origin or "",
             hint="the target is expanded; assign to it before it is",
         )
-    return ctx.run(memory, st, x).view(st)
+    return ctx.run(memory, st, x, a).view(st)
 
 
 @rule(
@@ -107,7 +108,7 @@ def store_copy(ctx: Kernels, c: UOp, x: UOp, device: UOp) -> UOp:
     buffer = ctx.new_buffer(c)
     source = UOp(Ops.DEFINE_GLOBAL, x.dtype.ptr(x.size), (), 1)
     ast = UOp(Ops.COPY, c.dtype, (source, device))
-    return buffer.after(ctx.kernel(ast, (buffer, x), [c.origin] if c.origin else []))
+    return buffer.after(ctx.kernel(ast, (buffer, x), calls_of((c,))))
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.VIEW, src=(UPat(Ops.AFTER, name="x"),), name="v"),)))

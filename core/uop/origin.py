@@ -1,0 +1,43 @@
+"""The text that says where a node comes from: "file:line", or "file:line call" with the name of the
+public call on that line, such as "model.py:12 relu".
+
+Reads and makes such texts. Never looks at frames.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
+
+_FORM: Final = re.compile(r"(.*:\d{1,9})(?: (.*))?", re.DOTALL)
+_COMPUTING: Final = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.COPY}
+_STORING: Final = frozenset({Ops.STORE, Ops.CONTIGUOUS, Ops.ASSIGN})
+_BACKWARD: Final = ".backward"
+
+
+def split_origin(origin: str) -> tuple[str, str]:
+    """("file:line", call); the call is "" where the text has none."""
+    found = _FORM.fullmatch(origin)
+    return (found[1], found[2] or "") if found else (origin, "")
+
+
+def backward_of(origin: str) -> str:
+    """The origin of the gradient of a node: that of the node, with "relu.backward" for "relu"."""
+    call = split_origin(origin)[1]
+    return origin + _BACKWARD if call and not call.endswith(_BACKWARD) else origin
+
+
+def calls_of(nodes: Iterable[UOp]) -> tuple[str, ...]:
+    """The origins of what `nodes` compute, in their order, without repetition; of what they store,
+    where they only move values.
+
+    Constants and views are left out: each is one object for all who want the same, and has the
+    origin of whoever wanted it first.
+    """
+    marked = [(u.op, u.origin) for u in nodes if u.origin]
+    computed = dict.fromkeys(origin for op, origin in marked if op in _COMPUTING)
+    return tuple(computed or dict.fromkeys(origin for op, origin in marked if op in _STORING))
