@@ -15,6 +15,7 @@ from viz.provenance import Provenance, positions, trace_provenance
 from viz.readonly import as_int, as_text, parse_object
 from viz.texts import unpack_texts
 from viz.tracefile import Context, TraceFile
+from viz.tree import calls_of
 
 LANGUAGES: Final = {
     "ptx": "ptx",
@@ -196,10 +197,10 @@ class KernelReader:
         return next((launch[1] for launch in self._file.launches if launch[0] == name), "")
 
     def _calls(self, context: Context, ast: int) -> list[str]:
-        """The user's lines behind a kernel: as recorded, or those of the nodes of its AST."""
-        said = [as_text(call) for call in _list(context.meta.get("metadata"))]
-        if said or not ast:
-            return said
+        """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its
+        AST."""
+        if calls_of(context) is not None or not ast:
+            return [as_text(call) for call in _list(context.meta.get("metadata"))]
         origins = self._file.nodes.field("origin")
         lines = (self._file.text(int(origins[n])) for n in self._file.nodes.reachable(ast))
         return [line for line in dict.fromkeys(lines) if line]

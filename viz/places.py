@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from core.uop.origin import split_origin
+
 _PACKAGES: Final = re.compile(
     r"^.*[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]",
 )
@@ -42,9 +44,12 @@ class Places:
         return path
 
     def place(self, text: str) -> str:
-        """ "file:line" with the short name of the file."""
-        file, colon, line = text.rpartition(":")
-        return f"{self.file(file)}:{line}" if colon and line.isdigit() else text
+        """ "file:line", or "file:line call", with the short name of the file."""
+        where, call = split_origin(text)
+        file, colon, line = where.rpartition(":")
+        if not colon or not line.isdigit():
+            return text
+        return f"{self.file(file)}:{line} {call}".rstrip()
 
     def full(self, short: str) -> str | None:
         """The path that the trace has for a short name; None for a file that it does not name."""

@@ -16,11 +16,12 @@ from viz import schema
 from viz.argtext import arg_text
 from viz.process import STRIDE
 from viz.tracefile import TraceFile
+from viz.tree import calls_of
 
 TABLES: Final = {
     "meta": "key TEXT, value TEXT",
-    "contexts": "id INTEGER, parent INTEGER, name TEXT, kind TEXT, start_us INTEGER, us INTEGER,"
-    " error TEXT",
+    "contexts": "id INTEGER, parent INTEGER, name TEXT, kind TEXT, calls TEXT,"
+    " start_us INTEGER, us INTEGER, error TEXT",
     "rewrites": "id INTEGER, parent INTEGER, context INTEGER, name TEXT, matcher TEXT, caller TEXT,"
     " bottom_up INTEGER, sink INTEGER, result INTEGER, nodes INTEGER, start_us INTEGER, us INTEGER,"
     " matches INTEGER, rebuilds INTEGER, declines INTEGER, error TEXT",
@@ -100,7 +101,11 @@ def _rows(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
             return [(key, str(value)) for key, value in file.meta.items()]
         case "contexts":
             return [
-                (c.id, c.parent, c.name, c.kind, c.start, c.us, _message(c.error))
+                (
+                    *(c.id, c.parent, c.name, c.kind),
+                    calls_of(c) or None,
+                    *(c.start, c.us, _message(c.error)),
+                )
                 for c in file.contexts.values()
             ]
         case "rewrites":

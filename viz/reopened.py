@@ -133,7 +133,9 @@ class Reopened(Store):
         said = [p.data() for p in problems] + list(self._run.get("problems") or [])
         known = {"trace": VERSION, **(self._run.get("format") or {}), "export": version}
         self._run |= {"live": False, "file": path.name, "problems": said, "format": known}
-        self._rows = _objects(rows, _ROW)
+        self._rows: list[Answer] = [
+            {**row, "calls": str(row.get("calls", ""))} for row in _objects(rows, _ROW)
+        ]
         self._all_rules = _objects(rules, _RULE)
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
 
@@ -237,7 +239,8 @@ class Reopened(Store):
         wanted = text.strip().casefold()
         hits: list[Answer] = []
         for row in self._rows if wanted else ():
-            for kind, said in (("name", row["name"]), ("file", row["caller"])):
+            for kind, field in (("name", "name"), ("call", "calls"), ("file", "caller")):
+                said = row[field]
                 if wanted in said.casefold():
                     hits.append({"row": row["row"], "kind": kind, "text": said})
         return {"hits": hits[:200], "total": len(hits)}

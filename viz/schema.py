@@ -23,8 +23,9 @@ Blocks. `kind` is one of the constants below, `first` the first id in it, `count
     STRINGS  JSON list of texts.
     NODES    columns op, dtype, arg, tag, origin, loc, extra (string ids), number of sources, and
              all sources as (id - source id): a source is always an earlier node. `arg` and `tag`
-             are typed JSON as in core/uop/args.py; `extra` is JSON with any of the texts shape, lo,
-             hi, ranges, for compilers whose nodes this program cannot work them out for.
+             are typed JSON as in core/uop/args.py; `origin` is "file:line" or "file:line call";
+             `extra` is JSON with any of the texts shape, lo, hi, ranges, for compilers whose nodes
+             this program cannot work them out for.
     RULES    JSON list of objects: id, doc, source, sourceLine, pattern (viz/patterns.py).
     EVENTS   columns kind, rewrite of every event in engine order; of the matches rule, before,
              after, time in us, signature, number of bindings; of all bindings (before - node); of

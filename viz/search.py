@@ -1,4 +1,4 @@
-"""Finds rows of the navigator by name, rule, op or file of the whole trace.
+"""Finds rows of the navigator by name, call, rule, op or file of the whole trace.
 
 Rules, ops and files are found through the events: an index of which rewrite has which is made per
 block of events, once. Never decodes a block twice.
@@ -11,15 +11,17 @@ from typing import Final
 
 import numpy as np
 
+from core.uop.origin import split_origin
 from viz import schema
 from viz.pack import Ints
 from viz.tracefile import TraceFile
+from viz.tree import calls_of
 
 MAX_HITS: Final = 200
 MAX_TEXT: Final = 500
 """Longer strings are arguments, not names of ops or files."""
 _LOW: Final = (1 << 32) - 1
-KINDS: Final = ("name", "rule", "op", "file")
+KINDS: Final = ("name", "call", "rule", "op", "file")
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,27 @@ class Index:
         for entry in sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.id):
             if wanted in entry.name.casefold():
                 found.append(Hit(entry.id, "name", entry.name))
+        told = {c.id: names for c in file.contexts.values() if (names := calls_of(c)) is not None}
+        for number, names in told.items():
+            if wanted in names.casefold():
+                text = f"{file.contexts[number].name}: {names}"
+                found.append(Hit(number, "call", text))
+        strings = {
+            i: s for i, s in enumerate(file.strings) if len(s) < 500 and wanted in s.casefold()
+        }
+        files = {i: s for i, s in strings.items() if wanted in split_origin(s)[0].casefold()}
+        calls = {i: s for i, s in strings.items() if i not in files and split_origin(s)[1]}
+        for hit in self._hits("file", calls):
+            if file.rewrites[hit.entry].context not in told:
+                found.append(Hit(hit.entry, "call", hit.text))
         rules = {
             r.id: r.name
             for r in file.rules.values()
             if wanted in r.name.casefold() or wanted in r.equation.casefold()
         }
         found += self._hits("rule", rules)
-        strings = {
-            i: s for i, s in enumerate(file.strings) if len(s) < 500 and wanted in s.casefold()
-        }
         found += self._hits("op", strings)
-        found += self._hits("file", strings)
+        found += self._hits("file", files)
         for rewrite in file.rewrites.values():
             if wanted in rewrite.caller.casefold():
                 found.append(Hit(rewrite.id, "file", rewrite.caller))

@@ -37,7 +37,8 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
         indent = "  " * depth[row["row"]]
         status = "" if row["status"] == "ok" else f"  [{row['status']}]"
         steps = plural(row["steps"], "step")
-        yield f"{row['id']:>6}  {indent}{clean(row['name'])}  {steps}, {row['ms']:.1f} ms{status}"
+        name = clean(row["name"]) + (f"  ({clean(row['calls'])})" if row["calls"] else "")
+        yield f"{row['id']:>6}  {indent}{name}  {steps}, {row['ms']:.1f} ms{status}"
     if folded:
         passes = plural(folded, "pass", "passes")
         yield f"{passes} changed nothing, not listed without --all"

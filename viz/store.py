@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from core.errors import TraceError
+from core.uop.origin import split_origin
 from viz.bundle import make_bundle
 from viz.graphtext import graph_text, states
 from viz.lineage import Lineage, scope_of
@@ -231,7 +232,7 @@ class Store:
             return graph_data(process.file, order), [process.id(n) for n in order]
 
     def search(self, text: str) -> dict[str, Any]:
-        """Rows that have `text` in a name, rule, op or file."""
+        """Rows that have `text` in a name, call, rule, op or file."""
         with self._lock:
             hits: list[tuple[Process, Hit]] = []
             if text.strip():
@@ -241,11 +242,18 @@ class Store:
                 {
                     "row": self._tree.row_of(process.id(hit.entry)),
                     "kind": hit.kind,
-                    "text": self.places.place(hit.text) if hit.kind == "file" else hit.text,
+                    "text": self._shown(hit),
                 }
                 for process, hit in hits[:MAX_HITS]
             ]
             return {"hits": shown, "total": len(hits)}
+
+    def _shown(self, hit: Hit) -> str:
+        """A hit as people read it: short file names, and a call before its line."""
+        if hit.kind not in ("file", "call"):
+            return hit.text
+        where, call = split_origin(self.places.place(hit.text))
+        return f"{call} at {where}" if call else where
 
     # how the files are put together
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
+from core.uop.origin import split_origin
 from viz.tracefile import Context, Rewrite
 
+MAX_CALLS: Final = 256
+MAX_NAME: Final = 200
 LABELS: Final = ("schedule", "kernel")
 """Kinds of contexts that the page knows; any other is a "group"."""
 
@@ -32,6 +35,8 @@ class Row:
     nodes: int
     status: str
     caller: str
+    calls: str
+    """Of a kernel: names of the user's calls that it computes, such as "conv2d, relu"."""
 
 
 class Tree:
@@ -75,7 +80,8 @@ class Tree:
             label = entry.kind if entry.kind in LABELS else "group"
             if at is None:
                 at = self._append(number, self.row_of(parent), "context", entry.name, label)
-            self._set(at, name=entry.name, status=status, ms=ms)
+            calls = calls_of(entry) or ""
+            self._set(at, name=entry.name, status=status, ms=ms, calls=calls)
             return
         if at is None:
             at = self._append(number, self.row_of(parent), "rewrite", entry.name, "pass")
@@ -87,7 +93,7 @@ class Tree:
 
     def _append(self, entry: int, parent: int, kind: str, name: str, label: str) -> int:
         at = len(self.rows)
-        self.rows.append(Row(at, parent, kind, entry, name, label, 0, 0, 0.0, 0, "ok", ""))
+        self.rows.append(Row(at, parent, kind, entry, name, label, 0, 0, 0.0, 0, "ok", "", ""))
         self._born.append(self._time)
         self._changed.append(self._time)
         self._of_entry[entry] = at
@@ -110,3 +116,14 @@ class Tree:
             if own or row.kind == "context":
                 self._set(at, steps=row.steps + steps, declines=row.declines + declines)
             own, at = False, row.parent
+
+
+def calls_of(context: Context) -> str | None:
+    """The names of the user's calls that a kernel computes, each once; None where that was not
+    recorded."""
+    origins = context.meta.get("metadata")
+    if not isinstance(origins, list):
+        return None
+    texts = [o for o in cast("list[object]", origins)[:MAX_CALLS] if isinstance(o, str)]
+    names = dict.fromkeys(split_origin(text)[1][:MAX_NAME] for text in texts)
+    return ", ".join(name for name in names if name)

@@ -115,8 +115,8 @@ class TraceWriter:
         extra: Mapping[str, str] | None = None,
     ) -> int:
         """The number of a node. `src` are numbers of nodes; `arg` and `tag` typed JSON, "" is none;
-        `origin` is the user's line, `loc` the compiler's; `extra`: any of shape, lo, hi, ranges.
-        Raises TraceError for sources that are not earlier nodes."""
+        `origin` is the user's line (and call), `loc` the compiler's; `extra`: any of shape, lo, hi,
+        ranges. Raises TraceError for sources that are not earlier nodes."""
         text = json.dumps(extra, separators=(",", ":")) if extra else ""
         sid = self.string
         strings = (sid(op), sid(dtype), sid(arg), sid(tag), sid(origin), sid(loc), sid(text))

@@ -154,7 +154,7 @@ def cancel(job: int) -> Response:
 
 @api.get("/search")
 def search() -> Response:
-    """Rows with `q` in a name, rule, op or file: SearchResult."""
+    """Rows with `q` in a name, call, rule, op or file: SearchResult."""
     return answer(state().store.search(request.args.get("q", "")[:200]))
 
 

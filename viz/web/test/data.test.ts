@@ -135,6 +135,9 @@ describe("search and problems", () => {
     expect(searchLocally("symbolic.py:22", rows, rules).hits.map((h) => h.text)).toContain(
       "add_zero",
     );
+    const called = searchLocally("relu", rows, []).hits;
+    expect(called.length).toBeGreaterThan(0);
+    expect(called.every((h) => h.kind === "call" && h.text.endsWith(": linear, relu"))).toBe(true);
   });
 
   it("turns anything thrown into what, where, hint", () => {

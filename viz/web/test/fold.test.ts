@@ -29,6 +29,7 @@ const row = (
   nodes: 3,
   status: "ok",
   caller: "",
+  calls: "",
   ...more,
 });
 /** A kernel with five passes, two of which changed nothing and one of which failed. */

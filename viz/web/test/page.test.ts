@@ -21,9 +21,14 @@ describe("format", () => {
 
   it("cuts long texts with a count and finds places", () => {
     expect(clip("abcdef", 4)).toEqual({ text: "abcd", cut: 2 });
-    expect(place("a/b.py:41")).toEqual({ file: "a/b.py", line: 41 });
-    expect(place("C:\\x.py:7")).toEqual({ file: "C:\\x.py", line: 7 });
-    expect(place("nowhere")).toEqual({ file: "nowhere", line: 0 });
+    expect(place("a/b.py:41")).toEqual({ file: "a/b.py", line: 41, call: "" });
+    expect(place("C:\\x.py:7")).toEqual({ file: "C:\\x.py", line: 7, call: "" });
+    expect(place("nowhere")).toEqual({ file: "nowhere", line: 0, call: "" });
+    expect(place("my dir/b:2.py:41 relu")).toEqual({
+      file: "my dir/b:2.py",
+      line: 41,
+      call: "relu",
+    });
   });
 });
 

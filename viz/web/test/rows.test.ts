@@ -15,6 +15,7 @@ const row = (at: number, parent: number, more: Partial<Row> = {}): Row => ({
   nodes: 3,
   status: "ok",
   caller: "",
+  calls: "",
   ...more,
 });
 

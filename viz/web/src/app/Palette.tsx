@@ -137,7 +137,7 @@ function collect(): Entry[] {
       out.push({
         group: row.label === "kernel" ? "Kernels" : "Contexts",
         title: short(row.name),
-        detail: plural(row.steps, "step"),
+        detail: `${short(row.calls, 60)}  ${plural(row.steps, "step")}`.trim(),
         keys: [],
         run: () => void openContext(row.row),
       });

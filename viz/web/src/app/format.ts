@@ -52,10 +52,12 @@ export function clip(text: string, limit: number): { text: string; cut: number }
   return { text: text.slice(0, limit), cut: text.length - limit };
 }
 
-/** Splits "dir/file.py:41" at its last colon; line 0 if there is none. */
-export function place(text: string): { file: string; line: number } {
-  const found = /^(.*):(\d{1,9})$/.exec(text);
-  return found ? { file: found[1] ?? "", line: Number(found[2]) } : { file: text, line: 0 };
+/** Splits "dir/file.py:41" and "dir/file.py:41 relu" into their parts; line 0 if there is none. */
+export function place(text: string): { file: string; line: number; call: string } {
+  const found = /^(.*):(\d{1,9})(?: (.*))?$/s.exec(text);
+  return found
+    ? { file: found[1] ?? "", line: Number(found[2]), call: found[3] ?? "" }
+    : { file: text, line: 0, call: "" };
 }
 
 /** A name for a line of a list: cut with an ellipsis; details show all of it. */

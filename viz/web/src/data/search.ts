@@ -14,6 +14,8 @@ export function searchLocally(query: string, rows: Row[], rules: Rule[]): Search
   const hits: SearchResult["hits"] = [];
   for (const row of rows) {
     if (matches(row.name)) hits.push({ row: row.row, kind: row.label, text: row.name });
+    else if (matches(row.calls))
+      hits.push({ row: row.row, kind: "call", text: `${row.name}: ${row.calls}` });
     else if (matches(row.caller)) hits.push({ row: row.row, kind: "file", text: row.caller });
   }
   for (const rule of rules)

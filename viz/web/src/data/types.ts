@@ -147,6 +147,8 @@ export interface Row {
   status: "ok" | "error" | "open";
   /** "file:line" of the caller. */
   caller: string;
+  /** Of a kernel: names of the user's calls that it computes, such as "conv2d, relu". */
+  calls: string;
 }
 
 export interface Rule {

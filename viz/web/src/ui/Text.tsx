@@ -66,11 +66,12 @@ export function openEditor(file: string, line: number): void {
   );
 }
 
-/** "symbolic.py:214": opens the editor; in an exported file it copies the place. */
-export function Place({ file, line }: { file: string; line: number }) {
+/** "symbolic.py:214": opens the editor; in an exported file it copies the place. With the call on
+ * that line where one is known. */
+export function Place({ file, line, call }: { file: string; line: number; call?: string }) {
   if (!file) return <span class="t3">unknown</span>;
   const live = data().server !== null;
-  return (
+  const link = (
     <button
       type="button"
       class="link mono el"
@@ -79,5 +80,14 @@ export function Place({ file, line }: { file: string; line: number }) {
     >
       {short(baseName(file))}:{line}
     </button>
+  );
+  if (!call) return link;
+  return (
+    <span class="row g4">
+      {link}
+      <span class="mono el" title={short(call, 1000)}>
+        {short(call)}
+      </span>
+    </span>
   );
 }

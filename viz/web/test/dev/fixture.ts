@@ -301,6 +301,7 @@ function tree(): Row[] {
       nodes: 61,
       status: status ?? "ok",
       caller: "core/compile.py:88",
+      calls: kind === "k" ? "linear, relu" : "",
     });
   });
   return rows;

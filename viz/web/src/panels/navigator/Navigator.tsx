@@ -25,7 +25,7 @@ export function Navigator() {
             ref={input}
             id="search"
             type="search"
-            placeholder="Name, rule, op or file"
+            placeholder="Name, call, rule or op"
             aria-label="Search the run"
             spellcheck={false}
             value={query.value}

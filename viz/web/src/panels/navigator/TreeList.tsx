@@ -193,6 +193,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
       <span class={on || row.label === "kernel" ? "n el on" : "n el"} title={short(row.name, 1000)}>
         {short(row.name) || "unnamed"}
       </span>
+      {row.calls && <Calls names={row.calls} />}
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
         <span class="t3 small">reading</span>
       )}
@@ -207,6 +208,15 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
       </span>
       <span class="c">{count(row.steps)}</span>
     </div>
+  );
+}
+
+/** What the user called to get a kernel: as much of it as there is room for. */
+function Calls({ names }: { names: string }) {
+  return (
+    <span class="calls t3 small el" title={`Computes ${short(names, 1000)}`}>
+      {short(names)}
+    </span>
   );
 }
 
