@@ -46,6 +46,10 @@ class PatternMatcher:
     def __repr__(self) -> str:
         return f"PatternMatcher({self.name!r}, {len(self.rules)} rules)"
 
+    def rules_of(self, op: Ops) -> list[Rule]:
+        """The rules whose pattern may begin with `op`, in order, each once."""
+        return list(dict.fromkeys(variant.rule for variant in self._by_op[op]))
+
     def candidates(self, node: UOp) -> tuple[Variant, ...]:
         """The rules (by variant of their pattern) that could match `node`, in order."""
         op, src = node.op, node.src

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from core.uop.matcher import PatternMatcher
     from core.uop.rule import Rule
     from core.uop.uop import UOp
+    from core.uop.visits import Visits
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,6 +57,11 @@ class Observer(Protocol):
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """The pattern of `rule` matched `node`, but its function said no."""
+        ...
+
+    def visited(self, name: str, visits: Visits) -> None:
+        """The innermost rewrite, of that name, offered these nodes to one of its matchers. Called
+        for each of them just before `rewrite_end`."""
         ...
 
     def rewrite_end(
@@ -118,6 +124,9 @@ class NullObserver:
         """See Observer."""
 
     def decline(self, rule: Rule, node: UOp) -> None:
+        """See Observer."""
+
+    def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
 
     def rewrite_end(

@@ -8,6 +8,7 @@ holds no node that a rule would still change. Never decides what to rewrite: rul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, cast
 
 from core.dtype import DType, PtrDType
@@ -19,6 +20,7 @@ from core.uop.ops import Ops
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.show import excerpt
 from core.uop.uop import UOp, creating
+from core.uop.visits import Visits
 
 Gate = Callable[[UOp], bool]
 Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
@@ -109,10 +111,13 @@ class _Walk:
         self.observer = attached()
         self.rule: Rule | None = None
         self.node: UOp | None = None
+        self.name = name or matcher.name or "rewrite"
         if self.observer is not None:
             shown = matcher if before is None or bottom_up else before + matcher
-            label = name or matcher.name or "rewrite"
-            self.observer.rewrite_begin(label, sink, shown, bottom_up, caller_place(2))
+            self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
+        watched = self.observer is not None
+        self.top_visits = Visits(self.top) if watched and self.top is not None else None
+        self.bottom_visits = Visits(self.bottom) if watched and self.bottom is not None else None
 
     def run(self, outcome: Outcome, whole_graph: bool) -> UOp:
         """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached)."""
@@ -125,14 +130,21 @@ class _Walk:
                         self._fixed_point(u, outcome)
         except BaseException as error:
             if observer is not None:
+                self._tell_visits(observer)
                 observer.rewrite_end(None, error, self.rule, self.node)
             raise
         finally:
             creating.origin = origin
         result: UOp = outcome[self.sink]
         if observer is not None:
+            self._tell_visits(observer)
             observer.rewrite_end(result, None, None, None)
         return result
+
+    def _tell_visits(self, observer: Observer) -> None:
+        for visits in (self.top_visits, self.bottom_visits):
+            if visits is not None:
+                observer.visited(self.name, visits)
 
     def _fixed_point(self, root: UOp, outcome: Outcome) -> None:
         """Fills `outcome` for `root` and all that is reached from it. While a node is on its way,
@@ -140,7 +152,14 @@ class _Walk:
         top, bottom, gate, observer = self.top, self.bottom, self.gate, self.observer
         find_top = None if top is None else top.candidates
         find = None if bottom is None else bottom.candidates
-        attempt: Attempt = self._attempt if observer is None else self._attempt_observed
+        attempt: Attempt = self._attempt
+        attempt_top: Attempt = self._attempt
+        if self.top_visits is not None:
+            find_top = self.top_visits.counting()
+            attempt_top = partial(self._attempt_observed, self.top_visits)
+        if self.bottom_visits is not None:
+            find = self.bottom_visits.counting()
+            attempt = partial(self._attempt_observed, self.bottom_visits)
         stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
@@ -159,7 +178,7 @@ class _Walk:
                 if (
                     find_top is not None
                     and (tried := find_top(n))
-                    and (hit := attempt(tried, n)) is not None
+                    and (hit := attempt_top(tried, n)) is not None
                 ):
                     outcome[n] = None
                     waiting += self._follow(stack, outcome, n, n, *hit)
@@ -237,7 +256,9 @@ class _Walk:
                 return self._checked(variant.rule, node, result)
         return None
 
-    def _attempt_observed(self, tried: tuple[Variant, ...], node: UOp) -> tuple[UOp, Rule] | None:
+    def _attempt_observed(
+        self, visits: Visits, tried: tuple[Variant, ...], node: UOp
+    ) -> tuple[UOp, Rule] | None:
         creating.origin = node.origin
         observer = cast(Observer, self.observer)
         declined = observer.decline
@@ -246,8 +267,10 @@ class _Walk:
             try:
                 found = variant.observed(node, self.ctx, declined)
             except Exception as error:
+                visits.ended[rule, node.op] += 1
                 raise self._failed(rule, node, error) from error
             if found is not None:
+                visits.ended[rule, node.op] += 1
                 hit = self._checked(rule, node, found[0])
                 observer.match(rule, node, hit[0], found[1], found[2])
                 return hit
