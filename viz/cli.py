@@ -32,7 +32,16 @@ from viz.reopened import Reopened, open_run
 from viz.schema import SUFFIX
 from viz.server.listen import listen
 from viz.server.serve import Server
-from viz.show import below, clean, rewrite_lines, run_lines, stats_lines, step_lines, tree_lines
+from viz.show import (
+    below,
+    clean,
+    never_matched,
+    rewrite_lines,
+    run_lines,
+    stats_lines,
+    step_lines,
+    tree_lines,
+)
 from viz.store import Store
 from viz.traceevents import trace_events
 from viz.writer import TraceWriter
@@ -170,15 +179,15 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _stats(options: argparse.Namespace) -> int:
-    """Which rules cost."""
+    """Which rules cost, and which never match."""
     store = _store(options)
     run, totals = store.run(), store.rule_totals(_COUNTING)
-    rules = totals["rows"]
-    lines = [*run_lines(run), "", *stats_lines(rules)]
+    rules, never = totals["rows"], never_matched(totals, store.rules())
+    lines = [*run_lines(run), "", *stats_lines(rules, never)]
     if totals["counted"] < totals["steps"]:
         lines.append(f"nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted")
-    counted = {"counted": totals["counted"]}
-    return _print(options, {**run["totals"], "run": run, "rules": rules, **counted}, lines)
+    found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
+    return _print(options, {**run["totals"], "run": run, **found}, lines)
 
 
 def _timeline(options: argparse.Namespace) -> int:
@@ -326,7 +335,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("rewrite", nargs="?", type=int, help="number of a pass or group")
     made.add_argument("step", nargs="?", type=int, help="0 is the input graph")
     made.add_argument("--all", action="store_true", help="passes that changed nothing, too")
-    command("stats", _stats, "print which rules cost how much")
+    command("stats", _stats, "print which rules cost how much, and which never match")
     made = command("timeline", _timeline, "write the timeline as trace events, for Perfetto")
     made.add_argument("-o", "--output", help="default: the trace's name with .json")
     made = command("query", _query, "run one SELECT over " + ", ".join(TABLES))

@@ -114,10 +114,23 @@ class _Copy(TraceWriter):
             self.memory(device, allocated, time)
         for (name, rule), counts in self._file.totals.items():
             self._total(self._string(name), self._rule(rule), counts)
+        self._copy_visits()
         if live:
             ends = (e.start + (e.us or 0) for e in self._entries_kept)
             self.meta("ended", max(ends, default=0) / 1e6)
         self.finish()
+
+    def _copy_visits(self) -> None:
+        visits = self._file.visits
+        sets = {
+            n: self.rule_set([self._rule(r) for r in rules]) for n, rules in visits.sets.items()
+        }
+        for (name, rule_set, op, rule), count in visits.counts.items():
+            if rule_set in sets:
+                where = self._string(name), sets[rule_set]
+                of, key = self._string(op), self._rule(rule)
+                nodes, ended = ({}, {(key, of): count}) if rule else ({of: count}, {})
+                self._visits.add(*where, nodes, ended)
 
     def _copy_rules(self) -> None:
         for rule in sorted(self._file.rules.values(), key=lambda r: r.id):

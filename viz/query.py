@@ -27,7 +27,8 @@ TABLES: Final = {
     " matches INTEGER, rebuilds INTEGER, declines INTEGER, error TEXT",
     "rules": "id INTEGER, name TEXT, matcher TEXT, file TEXT, line INTEGER, equation TEXT,"
     " source TEXT",
-    "rule_totals": "pass TEXT, rule INTEGER, matches INTEGER, declines INTEGER, us REAL",
+    "rule_totals": "pass TEXT, rule INTEGER, matches INTEGER, declines INTEGER, us REAL,"
+    " tries INTEGER",
     "nodes": "id INTEGER, op TEXT, dtype TEXT, arg TEXT, origin TEXT",
     "edges": "node INTEGER, position INTEGER, source INTEGER",
     "matches": "rewrite INTEGER, step INTEGER, rule INTEGER, before INTEGER, after INTEGER,"
@@ -123,8 +124,12 @@ def _rows(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
                 for r in file.rules.values()
             ]
         case "rule_totals":
-            totals = file.totals.items()
-            return [(file.text(p), rule, m, d, ns / 1000) for (p, rule), (m, d, ns) in totals]
+            tries = file.tries()
+            return [
+                (file.text(key[0]), key[1], matches, declines, ns / 1000, tries.get(key))
+                for key in dict.fromkeys((*file.totals, *tries))
+                for matches, declines, ns in (file.totals.get(key, (0, 0, 0)),)
+            ]
         case "nodes" | "edges":
             return _nodes(file) if table == "nodes" else _edges(file)
         case "launches":

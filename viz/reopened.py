@@ -186,7 +186,8 @@ class Reopened(Store):
 
     def rule_totals(self, seconds: float = float("inf")) -> Answer:
         """See Store."""
-        return self._answer("/api/rule-totals") or {"rows": [], "counted": 0, "steps": 0}
+        nothing: Answer = {"rows": [], "silent": [], "counted": 0, "steps": 0}
+        return self._answer("/api/rule-totals") or nothing
 
     def timeline(self) -> Answer:
         """See Store. Raises TraceError where it was left out."""

@@ -5,7 +5,7 @@ A rule is the same in two processes if its name, place and source text are. Neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
 from viz.places import Places
@@ -50,21 +50,33 @@ class Rulebook:
         return [self._data(n, r, counts.get(n, [0, 0, 0])) for n, r in self._rules.items()]
 
     def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
-        """Matches, declines and time of each rule in each pass, the most expensive first; with the
-        nodes that its steps added and removed, as far as they have been counted."""
+        """Tries, matches, declines and time of each rule in each pass in which it matched or
+        declined, the most expensive first; with the nodes that its steps added and removed, as far
+        as they have been counted. `tries` is None where the trace does not say it."""
         found: dict[tuple[str, int], list[int]] = {}
+        unknown: set[tuple[str, int]] = set()
         for process in processes:
-            changed = process.node_counts.totals
+            changed, tries = process.node_counts.totals, process.file.tries()
             for (name, rule), counts in process.file.totals.items():
                 text = process.file.text(name)
-                total = found.setdefault((text, process.rule(rule)), [0, 0, 0, 0, 0])
+                key = text, process.rule(rule)
+                total = found.setdefault(key, [0, 0, 0, 0, 0, 0])
+                tried = tries.get((name, rule))
+                if tried is None:
+                    unknown.add(key)
                 for i, value in enumerate((*counts, *changed.get((text, rule), (0, 0)))):
                     total[i] += value
+                total[5] += tried or 0
+        for process, name, rule, tried in _tries(processes):
+            key = process.file.text(name), process.rule(rule)
+            if key in found and (name, rule) not in process.file.totals:
+                found[key][5] += tried  # another process matched
         rows = [
             {
                 "pass": name,
                 "id": rule,
                 "rule": self.name(rule),
+                "tries": None if (name, rule) in unknown else total[5],
                 "matches": total[0],
                 "declines": total[1],
                 "us": total[2] / 1000,
@@ -74,6 +86,26 @@ class Rulebook:
             for (name, rule), total in found.items()
         ]
         return sorted(rows, key=lambda row: -cast("float", row["us"]))
+
+    def silent(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Of each pass, the rules that neither matched nor declined in it, and how often each was
+        tried: thousands, so in lists. `id` are rules, `tries` goes with it."""
+        processes = list(processes)
+        heard = {
+            (process.file.text(name), process.rule(rule))
+            for process in processes
+            for name, rule in process.file.totals
+        }
+        found: dict[str, dict[int, int]] = {}
+        for process, name, rule, tried in _tries(processes):
+            text, number = process.file.text(name), process.rule(rule)
+            if (text, number) not in heard:
+                rules = found.setdefault(text, {})
+                rules[number] = rules.get(number, 0) + tried
+        return [
+            {"pass": name, "id": list(rules), "tries": list(rules.values())}
+            for name, rules in found.items()
+        ]
 
     def _data(self, number: int, rule: RuleRecord, counts: list[int]) -> dict[str, Any]:
         texts = rule.texts
@@ -92,6 +124,13 @@ class Rulebook:
             "declines": counts[1],
             "us": counts[2] / 1000,
         }
+
+
+def _tries(processes: Iterable[Process]) -> Iterator[tuple[Process, int, int, int]]:
+    """Pass (string), rule and tries, of all processes."""
+    for process in processes:
+        for (name, rule), tried in process.file.tries().items():
+            yield process, name, rule, tried
 
 
 class _Left:

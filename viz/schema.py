@@ -33,6 +33,11 @@ Blocks. `kind` is one of the constants below, `first` the first id in it, `count
              JSON list of the bound names.
     LAUNCHES columns name, device (string ids), start in us, duration in ns, bytes.
     MEMORY   columns device (string id), time in us, allocated bytes.
+    RULE_SETS columns number of rules of each set of rules, and all their rules, in the order in
+             which they are tried; `first` is the number of the first set.
+    VISITS   columns pass (string id of the name), set of rules, op (string id), rule, count: nodes
+             of that op that such passes offered to the set since the last block (rule 0), and how
+             many of these visits a rule ended, because it replaced the node or failed.
     TEXTS    JSON list of texts of artifacts, compressed with LZMA (viz/texts.py).
 """
 
@@ -51,6 +56,8 @@ EVENTS: Final = 4
 LAUNCHES: Final = 5
 MEMORY: Final = 6
 TEXTS: Final = 7
+RULE_SETS: Final = 8
+VISITS: Final = 9
 
 MATCH: Final = 1
 REBUILD: Final = 2
@@ -81,6 +88,10 @@ LAUNCH_COLUMNS: Final = ("name", "device", "start", "ns", "bytes")
 LAUNCH_DELTA: Final = (False, False, True, False, False)
 MEMORY_COLUMNS: Final = ("device", "time", "allocated")
 MEMORY_DELTA: Final = (False, True, True)
+RULE_SET_COLUMNS: Final = ("length", "rules")
+RULE_SET_DELTA: Final = (False, True)
+VISIT_COLUMNS: Final = ("pass", "set", "op", "rule", "count")
+VISIT_DELTA: Final = (True, True, True, False, False)
 
 MAX_TEXT: Final = 1 << 20
 """Longer strings are cut by the writer, which says so at their end."""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from viz.store import Store
 
 Row = dict[str, Any]
+_NEVER: Final = 20
+"""Rules without a match that are listed."""
 
 
 def clean(text: object) -> str:
@@ -97,14 +99,55 @@ def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
     yield from (clean(line) for line in (difference if step else after))
 
 
-def stats_lines(totals: list[Row], count: int = 40) -> Iterator[str]:
-    """The rules that cost most."""
-    yield f"{'us':>12} {'matches':>9} {'declines':>9} {'added':>9} {'removed':>9}  rule (pass)"
-    for row in totals[:count]:
+def stats_lines(rows: list[Row], never: list[Row], count: int = 40) -> Iterator[str]:
+    """The rules that cost most, then those that never matched."""
+    yield (
+        f"{'us':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} {'removed':>9}"
+        "  rule (pass)"
+    )
+    for row in rows[:count]:
         rule, name = clean(row["rule"]), clean(row["pass"])
+        known = row.get("tries") is not None
+        tries = f"{row['tries']:,}" if known else "not recorded"
         yield (
-            f"{row['us']:>12,.0f} {row['matches']:>9,} {row['declines']:>9,} {row['added']:>9,} "
-            f"{row['removed']:>9,}  {rule} ({name})"
+            f"{row['us']:>12,.0f} {tries:>12} {row['matches']:>9,} {row['declines']:>9,} "
+            f"{row['added']:>9,} {row['removed']:>9,}  {rule} ({name})"
         )
-    if len(totals) > count:
-        yield f"{plural(len(totals) - count, 'more row')}; --json has all"
+    if len(rows) > count:
+        yield f"{plural(len(rows) - count, 'more row')}; --json has all"
+    if never:
+        yield ""
+        yield f"{plural(len(never), 'rule')} never matched"
+        yield f"{'tries':>12} {'declines':>9}  rule"
+    for row in never[:_NEVER]:
+        rule, place = clean(row["rule"]), clean(row["place"])
+        yield f"{row['tries']:>12,} {row['declines']:>9,}  {rule}  {place}"
+    if len(never) > _NEVER:
+        yield f"{plural(len(never) - _NEVER, 'more rule')}; --json has all"
+
+
+def never_matched(totals: Row, rules: list[Row]) -> list[Row]:
+    """The rules that were offered to nodes in some pass and replaced none in any, the one tried
+    most often first: `tries`, `declines`, and where each is written."""
+    tried: dict[int, list[int]] = {}
+    fired = {row["id"] for row in totals["rows"] if row["matches"] or row.get("tries") is None}
+    for row in totals["rows"]:
+        counts = tried.setdefault(row["id"], [0, 0])
+        counts[0] += row.get("tries") or 0
+        counts[1] += row["declines"]
+    for one in totals.get("silent", ()):
+        for rule, tries in zip(one["id"], one["tries"], strict=True):
+            tried.setdefault(rule, [0, 0])[0] += tries
+    known = {rule["id"]: rule for rule in rules}
+    found = [
+        {
+            "id": rule,
+            "rule": known[rule]["name"] if rule in known else "?",
+            "place": f"{known[rule]['file']}:{known[rule]['line']}" if rule in known else "",
+            "tries": tries,
+            "declines": declines,
+        }
+        for rule, (tries, declines) in tried.items()
+        if rule not in fired
+    ]
+    return sorted(found, key=lambda row: -row["tries"])

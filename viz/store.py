@@ -151,6 +151,7 @@ class Store:
             steps = [process.node_counts.steps for process in self._processes]
             return {
                 "rows": self._rules.totals(self._processes),
+                "silent": self._rules.silent(self._processes),
                 "counted": sum(counted for counted, _ in steps),
                 "steps": sum(total for _, total in steps),
             }

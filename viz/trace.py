@@ -28,6 +28,7 @@ from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
 from core.uop.rule import Rule
 from core.uop.uop import UOp
+from core.uop.visits import Visits
 from viz import transcribe as code
 from viz.intern import Interner
 from viz.numbering import LOCK, Numbering
@@ -194,6 +195,10 @@ class Recorder:
         if part.begun:
             self._settle(part)
         part.events.extend((DECLINE, rule, self._number(node)))
+
+    def visited(self, name: str, visits: Visits) -> None:
+        """See Observer."""
+        self._here.part.events.extend((code.VISITED, name, visits))
 
     def rewrite_end(
         self,

@@ -23,6 +23,7 @@ from viz.columns import EventArrays, read_events
 from viz.nodes import NodeTable
 from viz.pack import Ints, unpack, unpack_json
 from viz.readonly import Database, as_int, as_text, parse_json, parse_object
+from viz.visits import Visits, root_ops
 
 CACHED_BLOCKS: Final = 24
 ROOM: Final = 1 << 27
@@ -32,7 +33,10 @@ ROOM_PER_BYTE: Final = 250
 _NODE_BYTES: Final = 8 * len(schema.NODE_COLUMNS)
 _TUPLE: Final = 4
 """Times that a row as a tuple is larger than in columns."""
-_KINDS: Final = (schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES, schema.MEMORY)
+_KINDS: Final = (
+    *(schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES, schema.MEMORY),
+    *(schema.RULE_SETS, schema.VISITS),
+)
 
 _CONTEXT = ("id", "parent", "name", "kind", "meta", "thread", "start", "us", "error")
 _REWRITE = (
@@ -110,6 +114,7 @@ class TraceFile:
         self.launches: list[tuple[str, str, int, int, int]] = []
         self.memory: list[tuple[str, int, int]] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self.visits = Visits()
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
         self._decoding = threading.Lock()
@@ -141,6 +146,19 @@ class TraceFile:
             )
         }
         return self._read_entries()
+
+    def tries(self) -> dict[tuple[int, int], int]:
+        """How often each rule was tried, by (pass, rule); without those of which the trace does not
+        say it."""
+        try:
+            return self.visits.tries(self._roots, self.text)
+        except TraceError as error:
+            self.db.problem(error.what)
+            return {}
+
+    def _roots(self, rule: int) -> frozenset[str] | None:
+        found = self.rules.get(rule)
+        return None if found is None else root_ops(found.texts.get("pattern"))
 
     def text(self, string: int) -> str:
         """The text of a string id; "?" for one that is not there."""
@@ -222,6 +240,10 @@ class TraceFile:
             missing = first + count - self.nodes.count
             self._spend(_NODE_BYTES * max(0, missing))
             self.nodes.add(first, count, data)
+        elif kind == schema.RULE_SETS:
+            self.visits.add_sets(first, data, self._spend_rows)
+        elif kind == schema.VISITS:
+            self.visits.add(data, self._spend_rows)
         elif kind == schema.LAUNCHES:
             columns = unpack(data, len(schema.LAUNCH_COLUMNS), self._spend_rows)
             if len({len(c) for c in columns}) != 1:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
+from core.uop.visits import Visits
 from viz.columns import Events
 from viz.patterns import group_of, pattern_data, source_of
 from viz.programs import program_info
@@ -23,8 +24,8 @@ from viz.schema import REBUILD as REBUILT
 from viz.writer import DECLINES_KEPT, TraceWriter
 
 CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, MATCH, REBUILD = range(6)
-DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY, REWRITE_EMPTY = range(6, 13)
-SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 7, 6, 3, 6, 4, 1)
+DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY, REWRITE_EMPTY, VISITED = range(6, 14)
+SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 7, 6, 3, 6, 4, 1, 3)
 """Length of each event, its code included."""
 
 MAX_RULES: Final = 20_000
@@ -64,6 +65,7 @@ class Transcriber:
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
+        self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
 
     def open_entries(self, thread: int) -> list[Entry]:
         """What is open in a thread, outermost first."""
@@ -94,6 +96,9 @@ class Transcriber:
             if code == REWRITE_EMPTY:
                 if current:
                     writer.rewrite_empty(current)
+                continue
+            if code == VISITED:
+                self._visited(stack, *fields)
                 continue
             part = part.write(writer, current)
             if code == REWRITE_BEGIN:
@@ -194,6 +199,18 @@ class Transcriber:
         if error is not None:
             error = {**error, "rule": self._rule(rule, "") if rule else 0, "node": node}
         self.writer.rewrite_end(number, result, nodes=size, error=error, at=self.writer.since(ns))
+
+    def _visited(self, stack: list[Entry], name: str, visits: Visits) -> None:
+        if stack and not stack[-1][0] and not stack[-1][1]:
+            return  # in a rewrite that began before the recording did
+        number, rules = self._rule, self._sets
+        rule_set = rules.get(visits.matcher)
+        if rule_set is None:
+            found = [number(rule, visits.matcher.name) for rule in visits.matcher.rules]
+            rule_set = rules[visits.matcher] = self.writer.rule_set(found)
+        nodes = {op.name: count for op, count in visits.nodes.items()}
+        ended = {(number(rule, ""), op.name): count for (rule, op), count in visits.ended.items()}
+        self.writer.visited(name, rule_set, nodes, ended)
 
     def _other(self, code: int, thread: int, stack: list[Entry], fields: Sequence[Any]) -> None:
         writer, context = self.writer, self._innermost(stack, True)

@@ -36,6 +36,7 @@ from viz.numbering import Numbering
 from viz.pack import pack, pack_json
 from viz.rows import Artifact, ContextRow, RewriteRow, plain_text
 from viz.texts import groups, pack_texts
+from viz.visits import VisitCounts
 
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""
@@ -74,6 +75,7 @@ class TraceWriter:
         self._rows: list[tuple[str, tuple[object, ...]]] = []
         self._events = Events()
         self._artifacts: list[Artifact] = []
+        self._visits = VisitCounts()
         self._launches: list[tuple[int, int, int, int, int]] = []
         self._memory: list[tuple[int, int, int]] = []
         self._entries = 0
@@ -267,6 +269,28 @@ class TraceWriter:
         if self._events.count > BLOCK:
             self.flush()
 
+    def rule_set(self, rules: Sequence[int]) -> int:
+        """The number of a set of rules, given in the order in which they are tried."""
+        return self._visits.rule_set(rules)
+
+    def visited(
+        self,
+        name: str,
+        rule_set: int,
+        nodes: Mapping[str, int],
+        ended: Mapping[tuple[int, str], int],
+    ) -> None:
+        """A pass called `name` offered nodes to a set of rules: how many of each op, and at how
+        many of them each rule ended the visit, because it replaced the node or failed. From this
+        follows how often each rule was tried; without it, that is not known."""
+        sid = self.string
+        self._visits.add(
+            sid(name),
+            rule_set,
+            {sid(op): count for op, count in nodes.items()},
+            {(rule, sid(op)): count for (rule, op), count in ended.items()},
+        )
+
     def rewrite_end(
         self,
         rewrite: int,
@@ -410,7 +434,7 @@ class TraceWriter:
             self._blocks += 1
             made.append((self._blocks, kind, first, count, data))
 
-        for block in self.numbers.take():
+        for block in (*self.numbers.take(), *self._visits.take()):
             add(*block)
         if launches := self._launches:
             columns = list(zip(*launches, strict=True))
