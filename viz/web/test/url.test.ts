@@ -24,6 +24,8 @@ describe("address", () => {
       marks: [3, 4.25],
       sort: "matches",
       perPass: true,
+      pass: "lower & co",
+      never: true,
       query: "div mod",
     });
     expect(fromHash(toHash(full))).toEqual(full);
@@ -31,7 +33,7 @@ describe("address", () => {
 
   it("drops what a stranger made up", () => {
     const bad =
-      "#r=-1&k=1e9&s=NaN&m=%3Cscript%3E&g=x&rule=99999999999999&op=a%20b&node=&tab=zz&__proto__=1&v=x&t=5_1&i=%0A&mk=a_-1&o=%3C&by=1";
+      "#r=-1&k=1e9&s=NaN&m=%3Cscript%3E&g=x&rule=99999999999999&op=a%20b&node=&tab=zz&__proto__=1&v=x&t=5_1&i=%0A&mk=a_-1&o=%3C&by=1&in=%0A&only=1";
     expect(fromHash(bad)).toEqual(FIRST_VIEW);
   });
 

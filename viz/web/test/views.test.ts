@@ -5,7 +5,15 @@ import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
 import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
 import { foldHistory, standing } from "../src/panels/inspector/folded";
 import { scopeRow } from "../src/panels/inspector/scope";
-import { listRules, meanOf } from "../src/panels/rules/costs";
+import {
+  type Choice,
+  knowsTries,
+  listRules,
+  meanOf,
+  passesOf,
+  shareOf,
+  whyNever,
+} from "../src/panels/rules/costs";
 import { factText } from "../src/panels/sources/facts";
 import { arrange } from "../src/panels/timeline/arrange";
 import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/panels/timeline/pick";
@@ -297,6 +305,7 @@ describe("rules by cost", () => {
     id,
     pass,
     rule: `rule_${id}`,
+    tries: 10,
     matches: 2,
     declines: 1,
     us,
@@ -307,15 +316,67 @@ describe("rules by cost", () => {
 
   it("are joined over passes, or kept apart", () => {
     const known = new Map(rules.map((r) => [r.id, r]));
-    const joined = listRules(totals, known, false, "");
+    const all = { perPass: false, pass: null, never: false, query: "" };
+    const joined = listRules(totals, known, all);
     expect(joined.map((c) => [c.rule, c.pass, c.matches, c.us, c.added])).toEqual([
       ["rule_0", "2 passes", 4, 15, 6],
       ["rule_1", "fold", 2, 8, 3],
     ]);
     expect(meanOf(joined[0]!)).toBe(3.75);
-    expect(listRules(totals, known, true, "")).toHaveLength(3);
-    expect(listRules(totals, known, true, "LOWER").map((c) => c.key)).toEqual(["0.lower"]);
-    expect(listRules(totals, known, false, "nothing like it")).toEqual([]);
+    expect(listRules(totals, known, { ...all, perPass: true })).toHaveLength(3);
+    expect(
+      listRules(totals, known, { ...all, perPass: true, query: "LOWER" }).map((c) => c.key),
+    ).toEqual(["0.lower"]);
+    expect(listRules(totals, known, { ...all, query: "nothing like it" })).toEqual([]);
+  });
+
+  it("say how often each was tried, of a pass or of all, and which never matched", () => {
+    const known = new Map(rules.map((r) => [r.id, r]));
+    const all = { perPass: false, pass: null, never: false, query: "" };
+    const told: RuleTotals = {
+      ...totals,
+      silent: [
+        { pass: "lower", id: [1, 2], tries: [5, 7] },
+        { pass: "fold", id: [2, 3], tries: [1, 0] },
+      ],
+    };
+    const tries = (choice: Partial<Choice>): [string, number | null][] =>
+      listRules(told, known, { ...all, ...choice }).map((c) => [c.key, c.tries]);
+    expect(tries({})).toEqual([
+      ["0", 20],
+      ["1", 15],
+    ]);
+    expect(tries({ pass: "fold" })).toEqual([
+      ["0", 10],
+      ["1", 10],
+    ]);
+    expect(tries({ never: true })).toEqual([
+      ["2", 8],
+      ["3", 0],
+    ]);
+    expect(tries({ never: true, pass: "lower" })).toEqual([
+      ["1", 5],
+      ["2", 7],
+    ]);
+    expect(tries({ never: true, perPass: true })).toHaveLength(4);
+    expect(passesOf(told)).toEqual(["fold", "lower"]);
+    const [never, untried] = listRules(told, known, { ...all, never: true });
+    expect(whyNever(never!)).toContain("none of the 8 nodes");
+    expect(whyNever(untried!)).toContain("No node");
+    expect(whyNever({ ...never!, declines: 3 })).toContain("declined");
+    expect(shareOf({ ...never!, matches: 2 })).toBe(0.25);
+  });
+
+  it("say nothing of tries that an older trace has not", () => {
+    const old = totalsOf(...totals.rows.map((t) => ({ ...t, tries: null })));
+    const all = { perPass: false, pass: null, never: false, query: "" };
+    expect(knowsTries(old)).toBe(false);
+    expect(knowsTries(totals)).toBe(true);
+    const [first] = listRules(old, new Map(), all);
+    expect(first!.tries).toBeNull();
+    expect(shareOf(first!)).toBeNull();
+    expect(whyNever({ ...first!, matches: 0 })).toBe("");
+    expect(listRules(old, new Map(), { ...all, never: true })).toEqual([]);
   });
 
   it("sort by any column, both ways, and keep ties in order", () => {

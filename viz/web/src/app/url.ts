@@ -28,9 +28,12 @@ export interface View {
   time: readonly [number, number] | null;
   pick: string | null;
   marks: readonly number[];
-  /** Rules: column that sorts, "-" in front for descending; per pass; what is searched for. */
+  /** Rules: column that sorts, "-" in front for descending; per pass; of this pass only; those
+   * that never matched; what is searched for. */
   sort: string;
   perPass: boolean;
+  pass: string | null;
+  never: boolean;
   query: string;
 }
 
@@ -51,11 +54,14 @@ export const FIRST_VIEW: View = {
   marks: [],
   sort: "-us",
   perPass: false,
+  pass: null,
+  never: false,
   query: "",
 };
 
 const PAGES: readonly Page[] = ["graphs", "timeline", "rules"];
 const PICK = /^(?:e\d{1,12}|l\d{1,6}\.\d{1,9}|n:[^\n]{1,200})$/;
+const PASS = /^[^\n]{1,200}$/;
 const SORT = /^-?[a-zA-Z]{1,16}$/;
 const MOST_MARKS = 20;
 const OP_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
@@ -82,6 +88,8 @@ export function toHash(view: View): string {
   if (view.marks.length) q.set("mk", view.marks.map(plain).join("_"));
   if (view.sort !== "-us") q.set("o", view.sort);
   if (view.perPass) q.set("by", "pass");
+  put("in", view.pass);
+  if (view.never) q.set("only", "never");
   if (view.query) q.set("q", view.query);
   const text = q.toString();
   return text ? `#${text}` : "";
@@ -127,6 +135,8 @@ export function fromHash(hash: string): View {
     marks: times("mk").slice(0, MOST_MARKS),
     sort: matching("o", SORT) ?? "-us",
     perPass: q.get("by") === "pass",
+    pass: matching("in", PASS),
+    never: q.get("only") === "never",
     query: (q.get("q") ?? "").slice(0, 200),
   };
 }

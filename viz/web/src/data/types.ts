@@ -318,7 +318,10 @@ export type TimelineTrack = ThreadTrack | DeviceTrack | MemoryTrack;
 
 /** What each rule did and cost in each pass. */
 export interface RuleTotals {
+  /** Rules that matched or declined in a pass. */
   rows: RuleTotal[];
+  /** Rules that did neither there, and how often each was tried. Missing in older exports. */
+  silent?: { pass: string; id: number[]; tries: number[] }[];
   /** Steps whose added and removed nodes are counted, of all steps of passes that have ended. */
   counted: number;
   steps: number;
@@ -330,8 +333,11 @@ export interface RuleTotal {
   /** Rule id and name. */
   id: number;
   rule: string;
+  /** How many nodes were offered to it; null or missing where the trace does not say it. */
+  tries?: number | null;
   matches: number;
   declines: number;
+  /** Microseconds in its matches. */
   us: number;
   added: number;
   removed: number;

@@ -1,5 +1,13 @@
 /** Commands of the rules view. */
-import { chosen, chosenCost, columns, costs, showSteps } from "../../panels/rules/store";
+import {
+  chosen,
+  chosenCost,
+  columns,
+  costs,
+  ruleTotals,
+  showSteps,
+  triesKnown,
+} from "../../panels/rules/store";
 import { nextOrder } from "../../ui/SortHead";
 import { go } from "../actions";
 import { view } from "../state";
@@ -23,6 +31,13 @@ export const rulesCommands: readonly Command[] = [
   }),
   command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
     go({ perPass: !view.peek().perPass }, "replace"),
+  ),
+  command(
+    "never",
+    "Only rules that never matched, or all that did something",
+    ["N"],
+    () => go({ never: !view.peek().never }, "replace"),
+    () => ruleTotals.value !== null && triesKnown.value,
   ),
   command(
     "steps",

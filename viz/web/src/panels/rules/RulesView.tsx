@@ -1,4 +1,5 @@
-/** Which rules cost: every rule, or every rule in every pass, in a table that sorts and searches. */
+/** Which rules cost, and which never match: per rule, or per rule and pass, in a table that sorts
+ * and searches. */
 import { go } from "../../app/actions";
 import { count, micros, place, plural, short } from "../../app/format";
 import { rules, view } from "../../app/state";
@@ -8,7 +9,7 @@ import { Icon } from "../../ui/Icon";
 import { SortHead } from "../../ui/SortHead";
 import { Place } from "../../ui/Text";
 import { VirtualList } from "../../ui/VirtualList";
-import { meanOf, type Cost } from "./costs";
+import { meanOf, shareOf, whyNever, type Cost } from "./costs";
 import {
   chosen,
   chosenCost,
@@ -17,10 +18,12 @@ import {
   counted,
   cursor,
   listed,
+  passNames,
   retryTotals,
   ruleTotals,
   ruleTotalsError,
   showSteps,
+  triesKnown,
 } from "./store";
 
 const LINE = 28;
@@ -48,7 +51,7 @@ function Tools() {
   const t = ruleTotals.value;
   return (
     <div class="ph">
-      <b class="mid">Rules by cost</b>
+      <b class="mid nw">Rules by cost</b>
       <label class="field find">
         <Icon name="search" />
         <input
@@ -83,6 +86,34 @@ function Tools() {
           Per pass
         </button>
       </span>
+      <select
+        class="btn pass-choice"
+        aria-label="Pass"
+        title="Only what rules did in one pass"
+        value={v.pass ?? ""}
+        onChange={(e) => go({ pass: e.currentTarget.value || null }, "replace")}
+      >
+        <option value="">Any pass</option>
+        {passChoices(v.pass).map((name) => (
+          <option key={name} value={name}>
+            {short(name)}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        class="btn"
+        aria-pressed={v.never}
+        disabled={!triesKnown.value}
+        title={
+          triesKnown.value
+            ? "Only rules that were offered nodes and replaced none (N)"
+            : "This trace does not say which rules were tried"
+        }
+        onClick={() => go({ never: !v.never }, "replace")}
+      >
+        Never matched
+      </button>
       <span class="sp" />
       {t && !counted.value && (
         <span class="t3 num nw" role="status">
@@ -97,9 +128,16 @@ function Tools() {
   );
 }
 
+/** The passes there are, and the chosen one even if it is not there. */
+function passChoices(chosenPass: string | null): readonly string[] {
+  const names = passNames.value;
+  return chosenPass === null || names.includes(chosenPass) ? names : [chosenPass, ...names];
+}
+
 function List() {
   const problem = ruleTotalsError.value;
   const all = listed.value;
+  const v = view.value;
   const most = costs.value.reduce((m, c) => Math.max(m, c.us), 0);
   if (problem)
     return (
@@ -127,7 +165,22 @@ function List() {
             </button>
           </>
         ) : (
-          "No rule has matched or declined."
+          <>
+            <span>
+              {v.never
+                ? "Every rule that was offered a node has replaced one."
+                : "No rule has matched or declined."}
+            </span>
+            {(v.never || v.pass !== null) && (
+              <button
+                type="button"
+                class="btn"
+                onClick={() => go({ never: false, pass: null }, "replace")}
+              >
+                Show all
+              </button>
+            )}
+          </>
         )}
       </div>
     );
@@ -180,7 +233,15 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       <span class="el t2" title={short(c.passes.join(", "), 1000)}>
         {short(c.pass)}
       </span>
+      {c.tries === null ? (
+        <span class="r t3 el" title="This trace does not say how often this rule was tried">
+          not recorded
+        </span>
+      ) : (
+        <span class="num r t2">{count(c.tries)}</span>
+      )}
       <span class="num r">{count(c.matches)}</span>
+      <span class="num r t2">{percent(shareOf(c))}</span>
       <span class="num r t2">{count(c.declines)}</span>
       <span class="num r">{known ? signed(c.added, "+") : "…"}</span>
       <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
@@ -193,6 +254,14 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
   );
 }
 
+/** As "4.2%"; "" where there is no share. */
+function percent(share: number | null): string {
+  if (share === null) return "";
+  const p = 100 * share;
+  if (p > 0 && p < 0.1) return "<0.1%";
+  return `${p === 0 || p >= 10 ? Math.floor(p) : p.toFixed(1)}%`;
+}
+
 const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : "0");
 
 /** The sum over all lines that are listed. */
@@ -201,6 +270,15 @@ function Sums() {
   const sum = (of: (c: Cost) => number): number => all.reduce((n, c) => n + of(c), 0);
   return (
     <div class="sums num">
+      <span>
+        {all.some((c) => c.tries === null) ? (
+          "tries are not recorded in this trace"
+        ) : (
+          <>
+            <b>{count(sum((c) => c.tries ?? 0))}</b> tried
+          </>
+        )}
+      </span>
       <span>
         <b>{count(sum((c) => c.matches))}</b> matched
       </span>
@@ -221,14 +299,17 @@ function Sums() {
 
 function Chosen() {
   const cost = chosenCost.value;
+  const why = cost ? whyNever(cost) : "";
   const rule = cost ? rules.value.get(cost.id) : undefined;
   if (!cost) return null;
   return (
     <aside class="rv-rule" data-region="Rule" aria-label={`Rule ${short(cost.rule)}`}>
       <div class="ph">
-        <button type="button" class="btn sm pri" onClick={() => void showSteps(cost)}>
-          Show its steps
-        </button>
+        {cost.matches > 0 && (
+          <button type="button" class="btn sm pri" onClick={() => void showSteps(cost)}>
+            Show its steps
+          </button>
+        )}
         <span class="sp" />
         <button
           type="button"
@@ -241,6 +322,7 @@ function Chosen() {
         </button>
       </div>
       <div class="scroll">
+        {why && <p class="why-never">{why}</p>}
         {rule ? (
           <RuleText rule={rule} />
         ) : (

@@ -1,4 +1,5 @@
 /** Lines of the rules view: per rule, or per pass and rule. Pure. */
+import { count, plural } from "../../app/format";
 import type { Rule, RuleTotals } from "../../data/types";
 import type { Column } from "../../ui/SortHead";
 
@@ -7,10 +8,12 @@ export interface Cost {
   /** Rule id and name. */
   id: number;
   rule: string;
-  /** The pass, or how many there are. */
+  /** The pass, or how many there are; those in which it did something, or else was tried. */
   pass: string;
   passes: string[];
   place: string;
+  /** null: the trace does not say it. */
+  tries: number | null;
   matches: number;
   declines: number;
   us: number;
@@ -18,54 +21,123 @@ export interface Cost {
   removed: number;
 }
 
+/** Which lines: per pass or of all passes together; of one pass; only rules that never matched. */
+export interface Choice {
+  perPass: boolean;
+  pass: string | null;
+  never: boolean;
+  query: string;
+}
+
 export function listRules(
   totals: RuleTotals,
   rules: ReadonlyMap<number, Rule>,
-  perPass: boolean,
-  query: string,
+  choice: Choice,
 ): Cost[] {
   const made = new Map<string, Cost>();
+  const wanted = (pass: string): boolean => choice.pass === null || pass === choice.pass;
+  const keyOf = (id: number, pass: string): string => (choice.perPass ? `${id}.${pass}` : `${id}`);
   for (const t of totals.rows) {
-    const key = perPass ? `${t.id}.${t.pass}` : String(t.id);
-    const known = made.get(key);
-    if (known) {
-      known.passes.push(t.pass);
-      known.pass = `${known.passes.length} passes`;
-      known.matches += t.matches;
-      known.declines += t.declines;
-      known.us += t.us;
-      known.added += t.added;
-      known.removed += t.removed;
-      continue;
-    }
-    const rule = rules.get(t.id);
-    made.set(key, {
-      key,
-      id: t.id,
-      rule: t.rule,
-      pass: t.pass,
-      passes: [t.pass],
-      place: rule ? `${rule.file}:${rule.line}` : "",
-      matches: t.matches,
-      declines: t.declines,
-      us: t.us,
-      added: t.added,
-      removed: t.removed,
-    });
+    if (!wanted(t.pass)) continue;
+    const cost = enter(made, keyOf(t.id, t.pass), t.id, t.rule, t.pass, rules);
+    cost.tries = cost.tries === null || t.tries == null ? null : cost.tries + t.tries;
+    cost.matches += t.matches;
+    cost.declines += t.declines;
+    cost.us += t.us;
+    cost.added += t.added;
+    cost.removed += t.removed;
   }
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const heard = new Set(made.keys());
+  for (const { pass, id, tries } of totals.silent ?? []) {
+    if (!wanted(pass)) continue;
+    for (const [i, rule] of id.entries()) {
+      const key = keyOf(rule, pass);
+      const known = heard.has(key) ? made.get(key)! : null;
+      if (!known && !choice.never) continue;
+      const name = rules.get(rule)?.name ?? "unknown";
+      const cost = known ?? enter(made, key, rule, name, pass, rules);
+      if (cost.tries !== null) cost.tries += tries[i] ?? 0;
+    }
+  }
+  const words = choice.query.toLowerCase().split(/\s+/).filter(Boolean);
   return [...made.values()].filter((c) => {
+    if (choice.never && (c.matches > 0 || c.tries === null)) return false;
     const text = `${c.rule} ${c.place} ${c.passes.join(" ")}`.toLowerCase();
     return words.every((w) => text.includes(w));
   });
+}
+
+/** The line of a rule, made where it is not there; it gets one more pass. */
+function enter(
+  made: Map<string, Cost>,
+  key: string,
+  id: number,
+  name: string,
+  pass: string,
+  rules: ReadonlyMap<number, Rule>,
+): Cost {
+  let cost = made.get(key);
+  if (!cost) {
+    const rule = rules.get(id);
+    const place = rule ? `${rule.file}:${rule.line}` : "";
+    const nothing = { tries: 0, matches: 0, declines: 0, us: 0, added: 0, removed: 0 };
+    cost = { key, id, rule: name, pass, passes: [], place, ...nothing };
+    made.set(key, cost);
+  }
+  cost.passes.push(pass);
+  cost.pass = cost.passes.length > 1 ? `${cost.passes.length} passes` : pass;
+  return cost;
+}
+
+/** The names of all passes, in order. */
+export function passesOf(totals: RuleTotals): string[] {
+  const names = [...totals.rows, ...(totals.silent ?? [])].map((t) => t.pass);
+  return [...new Set(names)].sort((a, z) => a.localeCompare(z, "en"));
+}
+
+/** Whether the trace says of any rule how often it was tried. */
+export const knowsTries = (totals: RuleTotals): boolean =>
+  (totals.silent ?? []).length > 0 || totals.rows.some((t) => t.tries != null);
+
+/** Matches per try, 0 to 1; null where that is not known or there was no try. */
+export const shareOf = (c: Cost): number | null => (c.tries ? c.matches / c.tries : null);
+
+/** Why a rule replaced nothing, as far as counts tell. */
+export function whyNever(c: Cost): string {
+  if (c.matches || c.tries === null) return "";
+  if (!c.tries) return "No node had an op that its pattern may begin with.";
+  if (!c.declines)
+    return `Its pattern fits none of the ${plural(c.tries, "node")} that it was offered.`;
+  return `It was offered ${plural(c.tries, "node")}. Its pattern fits, but its function declined ${c.declines > 1 ? `all ${count(c.declines)} times` : "the one time"}.`;
 }
 
 const COLUMNS: readonly Column<Cost>[] = [
   { key: "rule", name: "Rule", value: (c) => c.rule },
   { key: "where", name: "Where", value: (c) => c.place },
   { key: "pass", name: "Pass", value: (c) => c.pass },
+  {
+    key: "tries",
+    name: "Tried",
+    value: (c) => c.tries ?? -1,
+    right: true,
+    title:
+      "Nodes that were offered to it: their op is one that its pattern may begin with, and no rule before it replaced them",
+  },
   { key: "matches", name: "Matched", value: (c) => c.matches, right: true },
-  { key: "declines", name: "Declined", value: (c) => c.declines, right: true },
+  {
+    key: "share",
+    name: "%",
+    value: (c) => shareOf(c) ?? -1,
+    right: true,
+    title: "Matches per try",
+  },
+  {
+    key: "declines",
+    name: "Declined",
+    value: (c) => c.declines,
+    right: true,
+    title: "Its pattern fitted and its function said no; once for each way in which a node fits",
+  },
   { key: "added", name: "Nodes +", value: (c) => c.added, right: true },
   { key: "removed", name: "Nodes −", value: (c) => c.removed, right: true },
   {
@@ -73,9 +145,15 @@ const COLUMNS: readonly Column<Cost>[] = [
     name: "Mean",
     value: (c) => meanOf(c),
     right: true,
-    title: "Time of one match",
+    title: "Time of its function in one match",
   },
-  { key: "us", name: "Time", value: (c) => c.us, right: true, title: "Time in all its matches" },
+  {
+    key: "us",
+    name: "Time",
+    value: (c) => c.us,
+    right: true,
+    title: "Time of its function in all its matches",
+  },
 ];
 
 /** Time of one match, microseconds. */

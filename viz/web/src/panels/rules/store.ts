@@ -5,7 +5,7 @@ import { rows, rules, run, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import type { ApiProblem, RuleTotals } from "../../data/types";
 import { sorted } from "../../ui/SortHead";
-import { columnsFor, listRules, type Cost } from "./costs";
+import { columnsFor, knowsTries, listRules, passesOf, type Cost } from "./costs";
 
 export const ruleTotals = signal<RuleTotals | null>(null);
 export const ruleTotalsError = signal<ApiProblem | null>(null);
@@ -21,10 +21,11 @@ export const counted = computed(() => {
   return t !== null && t.counted >= t.steps;
 });
 export const costs = computed<readonly Cost[]>(() =>
-  ruleTotals.value
-    ? listRules(ruleTotals.value, rules.value, view.value.perPass, view.value.query)
-    : [],
+  ruleTotals.value ? listRules(ruleTotals.value, rules.value, view.value) : [],
 );
+/** Whether the trace says how often rules were tried; true until it is read. */
+export const triesKnown = computed(() => !ruleTotals.value || knowsTries(ruleTotals.value));
+export const passNames = computed(() => (ruleTotals.value ? passesOf(ruleTotals.value) : []));
 export const columns = computed(() => columnsFor(view.value.perPass));
 export const listed = computed(() => sorted(costs.value, columns.value, view.value.sort));
 export const chosenCost = computed(() => costs.value.find((c) => c.key === chosen.value) ?? null);
@@ -72,6 +73,10 @@ export function retryTotals(): void {
 
 /** The graphs, filtered to a rule, at a pass in which it fired. */
 export async function showSteps(cost: Cost): Promise<void> {
+  if (!cost.matches) {
+    announce(`${cost.rule} has no steps: it never matched`);
+    return;
+  }
   const mine = new AbortController();
   const named = new Set(cost.passes);
   const all = rows.peek();
