@@ -13,10 +13,15 @@ MAX_DEPTH: Final = 24
 MAX_LENGTH: Final = 2000
 """Longer texts are cut, with a note of how much."""
 
+_SHORT: Final = 60
+_ESCAPED: Final = frozenset('"\\')
+
 
 @lru_cache(maxsize=65536)
 def arg_text(text: str) -> str:
     """The argument in typed JSON `text`; JSON that is none of these is shown as it is."""
+    if _plain(text):
+        return text.strip('"')
     try:
         shown = _show(json.loads(text), 0)
     except (ValueError, RecursionError):
@@ -24,6 +29,21 @@ def arg_text(text: str) -> str:
     if len(shown) > MAX_LENGTH:
         return f"{shown[:MAX_LENGTH]}... ({len(shown) - MAX_LENGTH} more)"
     return shown
+
+
+def _plain(text: str) -> bool:
+    """Whether it is a short number or string in JSON as it would be shown: where there are many
+    arguments, most are."""
+    if len(text) > _SHORT or not text.isascii():
+        return False
+    if text[:1] == '"':
+        return (
+            len(text) > 1
+            and text[-1] == '"'
+            and text[1:-1].isprintable()
+            and not _ESCAPED & {*text[1:-1]}
+        )
+    return text.isdecimal() and (text[0] != "0" or text == "0")
 
 
 def _show(value: Any, depth: int) -> str:

@@ -10,8 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+import numpy as np
+
 from viz.argtext import arg_text
 from viz.facts import Facts
+from viz.nodes import Sources
+from viz.pause import no_collection
 from viz.slots import Delta, Slots
 from viz.steps import Events, read_steps
 from viz.tracefile import Rewrite, TraceFile
@@ -33,9 +37,17 @@ def make_bundle(
 ) -> dict[str, Any]:
     """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
     whole run, `rule_id` its rules; `place` shortens "file:line"."""
+    with no_collection():
+        return _make(file, rewrite, facts, global_id, rule_id, place)
+
+
+def _make(
+    file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
+) -> dict[str, Any]:
+    sources = Sources(file.nodes)
     events = read_steps(file, rewrite, MAX_STEPS)
-    replay = _Replay(file, rewrite, events)
-    table = _Table(file, facts, global_id, place)
+    replay = _Replay(file, rewrite, events, sources)
+    table = _Table(file, sources, facts, global_id, place)
     initial = replay.initial
     for node in replay.all_nodes():
         table.add(node)
@@ -80,8 +92,9 @@ def make_bundle(
 class _Replay:
     """The slots of a rewrite from its first graph to its last."""
 
-    def __init__(self, file: TraceFile, rewrite: Rewrite, events: Events) -> None:
+    def __init__(self, file: TraceFile, rewrite: Rewrite, events: Events, sources: Sources) -> None:
         self.events = events
+        self._sources = sources
         self.initial: list[tuple[int, int, list[int]]] = []
         self.steps: list[tuple[int, int, Delta]] = []
         self.slots: Slots | None = None
@@ -89,13 +102,13 @@ class _Replay:
         self._total = max(count + 1, rewrite.matches) if events.more else count
         self._large = False
         known = 0 < rewrite.sink <= file.nodes.count
-        self._large = known and len(file.nodes.reachable(rewrite.sink)) > MAX_NODES
+        self._large = known and len(file.nodes.reachable(rewrite.sink, sources)) > MAX_NODES
         if known and not self._large:
             self.slots = self._run(file, rewrite, events)
 
     def _run(self, file: TraceFile, rewrite: Rewrite, events: Events) -> Slots:
         op, arg = file.nodes.field("op"), file.nodes.field("arg")
-        slots = Slots(rewrite.sink, file.nodes.sources, lambda n: (op[n], arg[n]))
+        slots = Slots(rewrite.sink, self._sources.__getitem__, lambda n: (op[n], arg[n]))
         self.initial = [
             (s, slots.content[s], slots.edges[s]) for s in range(len(slots.content))
         ]  # every slot made from the root is part of its graph
@@ -150,29 +163,32 @@ class _Replay:
 class _Table:
     """The content table: distinct nodes with their fields as indices of string tables."""
 
-    def __init__(self, file: TraceFile, facts: Facts, global_id: Ids, place: Place) -> None:
+    def __init__(
+        self, file: TraceFile, sources: Sources, facts: Facts, global_id: Ids, place: Place
+    ) -> None:
         self.index: dict[int, int] = {}
-        self._file, self._facts = file, facts
+        self._file, self._sources, self._facts = file, sources, facts
         self._global, self._place = global_id, place
         self._order: list[int] = []
 
     def add(self, node: int) -> None:
         """Adds a node with all that it needs, sources first."""
-        stack = [node]
+        index, sources = self.index, self._sources
+        stack = [] if node in index else [node]
         while stack:
             n = stack[-1]
-            missing = [s for s in self._file.nodes.sources(n) if s not in self.index]
-            if n not in self.index and missing:
-                stack.extend(missing)
-                continue
-            stack.pop()
-            if n not in self.index:
-                self.index[n] = len(self._order)
+            if n not in index:
+                missing = [s for s in sources[n] if s not in index]
+                if missing:
+                    stack += missing
+                    continue
+                index[n] = len(self._order)
                 self._order.append(n)
+            stack.pop()
 
     def data(self) -> dict[str, Any]:
         """The string tables and the node table."""
-        nodes, order = self._file.nodes, self._order
+        index, order, sources = self.index, self._order, self._sources
         facts = self._facts.of(order)
         ops, op = self._strings("op", lambda text: text or "?")
         dtypes, dtype = self._strings("dtype", str)
@@ -199,7 +215,7 @@ class _Table:
                 "lo": [fact.low for fact in facts],
                 "hi": [fact.high for fact in facts],
                 "ranges": [fact.ranges for fact in facts],
-                "src": [[self.index[s] for s in nodes.sources(n)] for n in order],
+                "src": [[index[s] for s in sources[n]] for n in order],
                 "origin": origin,
             },
             "origins": origins,
@@ -207,18 +223,15 @@ class _Table:
 
     def _strings(self, field: str, show: Callable[[str], str]) -> tuple[list[str], list[int]]:
         """A field of all nodes as string table and indices; "none" is -1, but for op and dtype."""
-        ids = self._file.nodes.field(field)[self._order].tolist() if self._order else []
-        needed = field in ("op", "dtype")
-        places: dict[int, int] = {} if needed else {0: -1}
-        table: list[str] = []
-        indices: list[int] = []
-        for string in ids:
-            at = places.get(string)
-            if at is None:
-                at = places[string] = len(table)
-                table.append(_cut(show(self._file.text(string))))
-            indices.append(at)
-        return table, indices
+        ids = self._file.nodes.field(field)[np.asarray(self._order, np.int64)]
+        found, firsts, positions = np.unique(ids, return_index=True, return_inverse=True)
+        kept = np.argsort(firsts)
+        if field not in ("op", "dtype"):
+            kept = kept[found[kept] != 0]
+        places = np.full(len(found), -1)
+        places[kept] = np.arange(len(kept))
+        table = [_cut(show(self._file.text(string))) for string in found[kept].tolist()]
+        return table, places[positions].tolist()
 
 
 def _cut(text: str) -> str:

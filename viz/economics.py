@@ -29,7 +29,7 @@ class NodeCounts:
     @property
     def steps(self) -> tuple[int, int]:
         """Steps that have been counted, and all steps of passes that have ended."""
-        ended = [r for r in self._file.rewrites.values() if r.us is not None]
+        ended = [r for r in [*self._file.rewrites.values()] if r.us is not None]
         counted = sum(r.matches for r in ended if r.id in self._counted)
         return counted, sum(r.matches for r in ended)
 

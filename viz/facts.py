@@ -8,6 +8,7 @@ not make sense has no facts. Never runs a kernel or any code of the trace.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -43,9 +44,14 @@ class Facts:
         self._uops: dict[int, UOp | None] = {}
         self._facts: dict[int, Fact] = {}
         self._said: dict[int, Fact] = {}
+        self._lock = threading.Lock()
 
     def of(self, nodes: Iterable[int]) -> list[Fact]:
         """The facts of `nodes`, given so that sources come before their users."""
+        with self._lock:
+            return self._of(nodes)
+
+    def _of(self, nodes: Iterable[int]) -> list[Fact]:
         deadline = time.monotonic() + SECONDS
         made: list[Fact] = []
         for i, node in enumerate(nodes):

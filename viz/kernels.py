@@ -122,10 +122,10 @@ class KernelReader:
     def _rewrites(self, context: Context) -> list[int]:
         """The rewrites in a context and in those inside it, in order."""
         inside = {context.id}
-        for other in self._file.contexts.values():  # a context begins after the one around it
+        for other in [*self._file.contexts.values()]:  # a context begins after the one around it
             if other.parent in inside:
                 inside.add(other.id)
-        return sorted(r.id for r in self._file.rewrites.values() if r.context in inside)
+        return sorted(r.id for r in [*self._file.rewrites.values()] if r.context in inside)
 
     def recorded(self, context: Context) -> list[Recorded]:
         """The source texts that the trace has of a kernel."""

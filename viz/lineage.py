@@ -200,7 +200,7 @@ class Lineage:
         results = {r.result: r.id for r in self._scope if r.result}
         mine = {r.id for r in self._scope}
         firsts: dict[int, Rewrite] = {}
-        for rewrite in self._file.rewrites.values():
+        for rewrite in [*self._file.rewrites.values()]:
             if rewrite.id not in mine and rewrite.context and rewrite.context not in firsts:
                 firsts[rewrite.context] = rewrite
         found: list[Data] = []
@@ -239,11 +239,11 @@ def scope_of(file: TraceFile, rewrite: Rewrite) -> int:
 def _inside(file: TraceFile, entry: int) -> list[Rewrite]:
     """The rewrites of a scope in the order in which they began."""
     inside = {entry}
-    for context in file.contexts.values():  # a context begins after the one around it
+    for context in [*file.contexts.values()]:  # a context begins after the one around it
         if context.parent in inside:
             inside.add(context.id)
     found: list[Rewrite] = []
-    for rewrite in sorted(file.rewrites.values(), key=lambda r: r.id):
+    for rewrite in sorted([*file.rewrites.values()], key=lambda r: r.id):
         if rewrite.id in inside or rewrite.context in inside or rewrite.parent in inside:
             inside.add(rewrite.id)
             found.append(rewrite)

@@ -42,6 +42,19 @@ class Growing:
         self._size = end
 
 
+class Sources(dict[int, list[int]]):
+    """The sources of nodes by number, each list made once; to be used like a function, it is faster
+    by `__getitem__`. Never change what it gives."""
+
+    def __init__(self, nodes: NodeTable) -> None:
+        super().__init__()
+        self._nodes = nodes
+
+    def __missing__(self, node: int) -> list[int]:
+        made = self[node] = self._nodes.sources(node)
+        return made
+
+
 class NodeTable:
     """The nodes of a trace: string ids per field, and the sources of each node."""
 
@@ -87,15 +100,16 @@ class NodeTable:
             nothing = np.zeros(missing, np.int64)
             self._append([nothing] * len(FIELDS), nothing)
 
-    def reachable(self, root: int) -> list[int]:
+    def reachable(self, root: int, sources: Sources | None = None) -> list[int]:
         """A node and all below it, sources first; nothing for a number that is no node's."""
-        seen: set[int] = set()
-        stack = [root] if 0 < root <= self.count else []
+        of = self.sources if sources is None else sources.__getitem__
+        seen: set[int] = {root} if 0 < root <= self.count else set()
+        stack = [*seen]
         while stack:
-            node = stack.pop()
-            if node not in seen:
-                seen.add(node)
-                stack.extend(s for s in self.sources(node) if s not in seen)
+            for s in of(stack.pop()):
+                if s not in seen:
+                    seen.add(s)
+                    stack.append(s)
         return sorted(seen)  # a source has a smaller number than its user
 
     def _append(self, fields: Iterable[Ints], counts: Ints, src: Ints | None = None) -> None:

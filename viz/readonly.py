@@ -7,6 +7,7 @@ is run, and every value is checked for its type. What cannot be read is a Proble
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -29,6 +30,8 @@ STEPS: Final = 100_000_000
 byte of the file: pages that refer to the same pages over and over would take years."""
 STEPS_PER_BYTE: Final = 16
 _STEPS_AT_ONCE: Final = 100_000
+MAX_CONNECTIONS: Final = 12
+"""To one file; further threads share the first one."""
 
 
 @dataclass(frozen=True)
@@ -46,22 +49,49 @@ class Problem:
         return asdict(self)
 
 
+class _Own(threading.local):
+    """What each thread has of a file: a connection, and the steps left to its statement."""
+
+    db: sqlite3.Connection | None = None
+    left = 0
+
+
 class Database:
-    """One trace file, read-only. Raises TraceError for a file that is no trace at all."""
+    """One trace file, read-only. Threads have a connection each, so that a slow statement of one
+    holds up no other. Raises TraceError for a file that is no trace at all."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[Problem] = []
         self.version = schema.VERSION
-        self._left = 0
+        self._own = _Own()
+        self._address = "", False
+        self._opening = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
         if not path.is_file():
             raise TraceError("there is no such trace", where=str(path), hint="check the path")
-        self._db = self._open(path)
+        self._own.db = self._open(path)
         self._tables = self._check()
 
     def close(self) -> None:
         """Closes the file."""
-        self._db.close()
+        with self._opening:
+            self._closed = True
+            for db in self._connections:
+                db.close()
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        db = self._own.db
+        if db is None:
+            with self._opening:
+                db = self._connections[0]
+                if not self._closed and len(self._connections) < MAX_CONNECTIONS:
+                    with suppress(*READ_ERRORS):  # the file was removed: there is the first one
+                        db = self._connect(*self._address)
+            self._own.db = db
+        return db
 
     @contextmanager
     def snapshot(self) -> Generator[None]:
@@ -151,19 +181,19 @@ class Database:
 
     def _damaged(self, table: str, error: Exception) -> None:
         self.problem(f"table {table} is damaged ({error})")
-        if self._left < 0:  # what took too long once is not tried again
+        if self._own.left < 0:  # what took too long once is not tried again
             self._tables -= {table}
 
     def _begin(self) -> None:
         """Gives the statement that comes next its steps; a live file has grown meanwhile."""
-        self._left = STEPS
+        self._own.left = STEPS
         with suppress(OSError):
-            self._left += STEPS_PER_BYTE * self.path.stat().st_size
+            self._own.left += STEPS_PER_BYTE * self.path.stat().st_size
 
     def _step(self) -> bool:
         """Called every so many steps; True ends the statement."""
-        self._left -= _STEPS_AT_ONCE
-        return self._left < 0
+        self._own.left -= _STEPS_AT_ONCE
+        return self._own.left < 0
 
     def _open(self, path: Path) -> sqlite3.Connection:
         with path.open("rb") as file:
@@ -191,7 +221,9 @@ class Database:
         attempts = ((url, False), (url + "&immutable=1", False), (url + "&immutable=1", True))
         for address, tolerant in attempts:
             with suppress(*READ_ERRORS):
-                return self._connect(address, tolerant)
+                db = self._connect(address, tolerant)
+                self._address = address, tolerant
+                return db
         raise TraceError(
             "this trace cannot be read",
             where=str(path),
@@ -203,8 +235,8 @@ class Database:
         try:
             db.text_factory = _decode
             db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
-            db.set_progress_handler(self._step, _STEPS_AT_ONCE)
             self._begin()
+            db.set_progress_handler(self._step, _STEPS_AT_ONCE)
             pragmas = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"]
             for pragma in pragmas + ["writable_schema=ON"] * tolerant:
                 db.execute(f"PRAGMA {pragma}")
@@ -212,6 +244,7 @@ class Database:
         except READ_ERRORS:
             db.close()
             raise
+        self._connections.append(db)
         return db
 
     def _check(self) -> frozenset[str]:

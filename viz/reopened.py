@@ -235,7 +235,7 @@ class Reopened(Store):
             hint="open the trace itself",
         )
 
-    def search(self, text: str) -> Answer:
+    def search(self, text: str, seconds: float = float("inf")) -> Answer:
         """Rows that have `text` in their name or place, and rules."""
         wanted = text.strip().casefold()
         hits: list[Answer] = []
@@ -244,7 +244,7 @@ class Reopened(Store):
                 said = row[field]
                 if wanted in said.casefold():
                     hits.append({"row": row["row"], "kind": kind, "text": said})
-        return {"hits": hits[:200], "total": len(hits)}
+        return {"hits": hits[:200], "total": len(hits), "truncated": None}
 
     def _add(self, text: str) -> None:
         try:

@@ -6,6 +6,7 @@ block of events, once. Never decodes a block twice.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from core.uop.origin import split_origin
 from viz import schema
+from viz.columns import EventArrays
 from viz.pack import Ints
 from viz.tracefile import TraceFile
 from viz.tree import calls_of
@@ -41,22 +43,26 @@ class Index:
         self._blocks = 0
         self._pairs: dict[str, list[Ints]] = {"rule": [], "op": [], "file": []}
 
-    def search(self, text: str) -> list[Hit]:
-        """Hits of one file, by kind in the order of KINDS, each in the order of the rows."""
+    def search(self, text: str, until: float = float("inf")) -> tuple[list[Hit], float]:
+        """Hits of one file, by kind in the order of KINDS, each in the order of the rows; and the
+        part of the events that has been looked at, 1.0 for all: the index grows until
+        `time.monotonic()` is `until`, and on the next search goes on."""
         wanted = text.casefold()
         file = self._file
-        self._extend()
+        part = self._extend(until)
         found: list[Hit] = []
         for entry in sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.id):
             if wanted in entry.name.casefold():
                 found.append(Hit(entry.id, "name", entry.name))
-        told = {c.id: names for c in file.contexts.values() if (names := calls_of(c)) is not None}
+        told = {
+            c.id: names for c in [*file.contexts.values()] if (names := calls_of(c)) is not None
+        }
         for number, names in told.items():
             if wanted in names.casefold():
                 text = f"{file.contexts[number].name}: {names}"
                 found.append(Hit(number, "call", text))
         strings = {
-            i: s for i, s in enumerate(file.strings) if len(s) < 500 and wanted in s.casefold()
+            i: s for i, s in enumerate(file.strings) if len(s) < MAX_TEXT and wanted in s.casefold()
         }
         files = {i: s for i, s in strings.items() if wanted in split_origin(s)[0].casefold()}
         calls = {i: s for i, s in strings.items() if i not in files and split_origin(s)[1]}
@@ -65,16 +71,16 @@ class Index:
                 found.append(Hit(hit.entry, "call", hit.text))
         rules = {
             r.id: r.name
-            for r in file.rules.values()
+            for r in [*file.rules.values()]
             if wanted in r.name.casefold() or wanted in r.equation.casefold()
         }
         found += self._hits("rule", rules)
         found += self._hits("op", strings)
         found += self._hits("file", files)
-        for rewrite in file.rewrites.values():
+        for rewrite in [*file.rewrites.values()]:
             if wanted in rewrite.caller.casefold():
                 found.append(Hit(rewrite.id, "file", rewrite.caller))
-        return found
+        return found, part
 
     def _hits(self, kind: str, names: dict[int, str]) -> list[Hit]:
         if not names or not self._pairs[kind]:
@@ -86,10 +92,19 @@ class Index:
         known = self._file.rewrites
         return [Hit(p >> 32, kind, names[p & _LOW]) for p in kept if p >> 32 in known]
 
-    def _extend(self) -> None:
-        """Indexes the blocks that are new."""
+    def _extend(self, until: float) -> float:
+        """Indexes blocks that are new; the part of all blocks that is indexed then."""
+        count = self._file.event_block_count
+        while self._blocks < count:
+            if time.monotonic() > until:
+                return self._blocks / count
+            self._blocks += 1
+            self._index(self._file.event_block(self._blocks - 1))
+        return 1.0
+
+    def _index(self, arrays: EventArrays | None) -> None:
         nodes = self._file.nodes
-        for arrays in self._file.all_events(self._blocks):
+        if arrays is not None:
             rewrite = arrays.rewrite[arrays.kind == schema.MATCH]
             match = arrays.match
             known = (match[:, 1:3].min(axis=1, initial=1) > 0) & (
@@ -101,7 +116,6 @@ class Index:
             for column in (1, 2):
                 self._add("op", rewrite, ops[match[:, column]])
             self._add("file", rewrite, origins[match[:, 1]])
-        self._blocks = self._file.event_block_count
 
     def _add(self, kind: str, rewrite: Ints, value: Ints) -> None:
         """One number per pair: sorting these takes a fiftieth of the time that rows take."""

@@ -43,7 +43,10 @@ class Slots:
         self._was: dict[int, tuple[bool, int, list[int]]] = {}
         self._replaced: set[int] = set()
         self.root = self._place(root)
-        self._retain(self.root)
+        self._refs[self.root] += 1
+        for edges in self.edges:  # all of them are part of the graph
+            for e in edges:
+                self._refs[e] += 1
         self._was.clear()
 
     def present(self, slot: int) -> bool:

@@ -43,9 +43,10 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
-        self._making = threading.Lock()
-        """Held while passes are replayed, which may take seconds: who asks for anything else does
-        not wait. What a bundle reads only grows, at its end; records are replaced, not changed."""
+        """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
+        what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
+        question, nor for the passes of others."""
+        self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
         self._closed = False
         self._seen: set[Path] = set()
         file = TraceFile(self.path)
@@ -60,7 +61,7 @@ class Store:
 
     def close(self) -> None:
         """Closes the files."""
-        with self._making, self._lock:
+        with self._lock:
             self._closed = True
             for process in self._processes:
                 process.file.close()
@@ -105,15 +106,14 @@ class Store:
         if found is None:
             return None
         process, record = found
-        with self._making:
-            return make_bundle(
-                process.file,
-                record,
-                process.facts,
-                process.id,
-                process.rule,
-                self.places.place,
-            )
+        return make_bundle(
+            process.file,
+            record,
+            process.facts,
+            process.id,
+            process.rule,
+            self.places.place,
+        )
 
     def is_open(self, rewrite: int) -> bool:
         """Whether a rewrite may still get more steps."""
@@ -144,7 +144,7 @@ class Store:
         """Counts and time of each rule in each pass, the most expensive first. Added and removed
         nodes are counted for at most `seconds` more: `counted` of `steps` steps are."""
         until = time.monotonic() + seconds
-        with self._making:
+        with self._counting:
             for process in list(self._processes):
                 process.node_counts.work(until - time.monotonic())
         with self._lock:
@@ -159,7 +159,8 @@ class Store:
     def timeline(self) -> dict[str, Any]:
         """When everything happened, in all processes."""
         with self._lock:
-            return timeline_data(self._processes)
+            processes = [*self._processes]
+        return timeline_data(processes)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
@@ -173,10 +174,13 @@ class Store:
         """Where the nodes of a context (or of a rewrite without one) come from and go; or, where
         that takes longer than `seconds`, how far it is. None for a number that nothing has."""
         with self._lock:
-            found = self._find(scope, lambda f: {**f.contexts, **f.rewrites})
-            if found is None:
-                return None
-            process, entry = found
+            found = self._find(scope, lambda f: f.contexts) or self._find(
+                scope, lambda f: f.rewrites
+            )
+        if found is None:
+            return None
+        process, entry = found
+        with self._tracing:
             lineages = process.lineages
             made = lineages.pop(entry.id, None)
             if made is None or made.is_stale():
@@ -207,38 +211,50 @@ class Store:
         """A kernel; None for a number that no context has."""
         with self._lock:
             found = self._find(context, lambda f: f.contexts)
-            if found is None:
-                return None
+        if found is None:
+            return None
+        with self._tracing:
             made = found[0].kernels.data(found[1])
-            made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
-            return made
+        made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
+        return made
 
     def origins(self, context: int) -> dict[str, Any] | None:
         """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
         with self._lock:
             found = self._find(context, lambda f: f.contexts)
-            return None if found is None else found[0].kernels.origins(found[1])
+        if found is None:
+            return None
+        with self._tracing:
+            return found[0].kernels.origins(found[1])
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
         """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
         the run, in the order of the data; None where there is none."""
         with self._lock:
             found = self._find(context, lambda f: f.contexts)
-            if found is None:
-                return None
-            process, record = found
-            order = process.file.nodes.reachable(process.kernels.ast(record))
-            if not order:
-                return None
-            return graph_data(process.file, order), [process.id(n) for n in order]
+        if found is None:
+            return None
+        process, record = found
+        order = process.file.nodes.reachable(process.kernels.ast(record))
+        if not order:
+            return None
+        return graph_data(process.file, order), [process.id(n) for n in order]
 
-    def search(self, text: str) -> dict[str, Any]:
-        """Rows that have `text` in a name, call, rule, op or file."""
+    def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
+        """Rows that have `text` in a name, call, rule, op or file. What cannot be looked at in that
+        many seconds is said in `truncated`; the next search goes on from there."""
+        until = time.monotonic() + seconds
         with self._lock:
-            hits: list[tuple[Process, Hit]] = []
-            if text.strip():
-                for process in self._processes:
-                    hits += [(process, hit) for hit in process.index.search(text.strip())]
+            processes = [*self._processes]
+        hits: list[tuple[Process, Hit]] = []
+        done: list[float] = []
+        if text.strip():
+            with self._searching:
+                for process in processes:
+                    found, part = process.index.search(text.strip(), until)
+                    hits += [(process, hit) for hit in found]
+                    done.append(part)
+        with self._lock:
             shown = [
                 {
                     "row": self._tree.row_of(process.id(hit.entry)),
@@ -247,7 +263,11 @@ class Store:
                 }
                 for process, hit in hits[:MAX_HITS]
             ]
-            return {"hits": shown, "total": len(hits)}
+        share = sum(done) / len(done) if done else 1.0
+        said = (
+            None if share == 1 else f"Only {min(0.99, share):.0%} of the steps were searched yet."
+        )
+        return {"hits": shown, "total": len(hits), "truncated": said}
 
     def _shown(self, hit: Hit) -> str:
         """A hit as people read it: short file names, and a call before its line."""

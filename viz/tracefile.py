@@ -176,6 +176,10 @@ class TraceFile:
         """How many blocks of events there are."""
         return len(self._event_blocks)
 
+    def event_block(self, at: int) -> EventArrays | None:
+        """The block of events at this position of all; None where it cannot be read."""
+        return self._events_of(self._event_blocks[at])
+
     def event_range(self, low: int, high: int) -> Iterator[EventArrays]:
         """The readable blocks of events with numbers from `low` to `high`, in order."""
         begin = bisect.bisect_left(self._event_blocks, low)
@@ -183,9 +187,9 @@ class TraceFile:
             self._event_blocks[begin : bisect.bisect(self._event_blocks, high)]
         )
 
-    def all_events(self, skip: int = 0) -> Iterator[EventArrays]:
-        """Every readable block of events but the first `skip`, in order."""
-        yield from self._readable(self._event_blocks[skip:])
+    def all_events(self) -> Iterator[EventArrays]:
+        """Every readable block of events, in order."""
+        yield from self._readable(self._event_blocks)
 
     def _readable(self, blocks: list[int]) -> Iterator[EventArrays]:
         for block in blocks:

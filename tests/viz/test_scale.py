@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,10 @@ from tests.viz.test_damage import look_at_everything
 from viz import bundle as bundles
 from viz import schema
 from viz.columns import Events
+from viz.economics import NodeCounts
+from viz.kernels import KernelReader
+from viz.lineage import Lineage
+from viz.search import Index
 from viz.slots import Slots
 from viz.steps import read_steps
 from viz.store import Store
@@ -267,6 +272,70 @@ def test_others_do_not_wait_for_a_long_bundle(tmp_path: Path) -> None:
     store.close()
     assert len(waits) > 2
     assert sorted(waits)[len(waits) // 2] < took / 2
+
+
+@pytest.mark.parametrize("slow", ["search", "lineage", "kernel", "rule_totals", "bundle"])
+def test_stepping_does_not_wait_for_others(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    """While one thread searches (or the like), another one gets bundles, rows and the run."""
+    store = Store(trace)
+    inside, leave = threading.Event(), threading.Event()
+    caller = threading.current_thread()
+
+    def stuck(original: Any) -> Any:
+        def wait(*arguments: Any, **named: Any) -> Any:
+            if threading.current_thread() is not caller:
+                inside.set()
+                assert leave.wait(PATIENCE)
+            return original(*arguments, **named)
+
+        return wait
+
+    target, question = {
+        "search": ((Index, "search"), lambda: store.search("add")),
+        "lineage": ((Lineage, "work"), lambda: store.lineage(3)),
+        "kernel": ((KernelReader, "origins"), lambda: store.origins(3)),
+        "rule_totals": ((NodeCounts, "work"), lambda: store.rule_totals()),
+        "bundle": ((Slots, "match"), lambda: store.bundle(4)),
+    }[slow]
+    monkeypatch.setattr(*target, stuck(getattr(*target)))
+    asking = threading.Thread(target=question)
+    asking.start()
+    assert inside.wait(PATIENCE)
+    answers: list[object] = []
+    others = [
+        lambda: store.bundle(2),
+        lambda: store.tree(),
+        lambda: store.run(),
+        lambda: store.rules(),
+        lambda: store.timeline(),
+        store.refresh,
+    ]
+    for other in others:
+        answers.append(other())
+    assert asking.is_alive()
+    leave.set()
+    asking.join(PATIENCE)
+    store.close()
+    assert len(answers) == len(others)
+
+
+def test_a_search_ends_in_time_and_goes_on_when_asked_again(tmp_path: Path) -> None:
+    store = Store(one_pass(tmp_path / "t.viz", load_graph("kernel_1271"), 30_000))
+    whole = store.files[0].event_block_count
+    assert whole > 2
+    said: list[str] = []
+    for _ in range(10 * whole):
+        found = store.search("rule", 0.0005)
+        if found["truncated"] is None:
+            break
+        said.append(found["truncated"])
+    assert said
+    assert all(s.startswith("Only ") for s in said)
+    assert found == store.search("rule")
+    assert found == Store(store.path).search("rule")
+    store.close()
 
 
 def test_a_growing_trace_is_read_by_many(tmp_path: Path) -> None:

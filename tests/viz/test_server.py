@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -18,10 +19,12 @@ from flask.testing import FlaskClient
 
 import viz.editor
 from core.errors import ServerError
+from viz.server.answers import to_json
 from viz.server.app import create_app
 from viz.server.listen import listen
 from viz.server.security import HEADER, Guard
 from viz.server.serve import Server
+from viz.server.state import State
 from viz.store import Store
 
 HOST = "127.0.0.1:4711"
@@ -203,6 +206,45 @@ WRONG = {
     "/api/tree?since=-1": 400,
     "/api/nothing": 404,
 }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, [], None, "x", {"a": {}, "b": [], "c": {"d": list(range(1000)), "e": "é\u2028</"}},
+     {"steps": [{"set": [[1, 2, [3]]], "n": None}] * 700}, [[i] for i in range(513)], {"": 1.5}],
+)  # fmt: skip
+def test_json_in_pieces_is_json(value: object) -> None:
+    assert to_json(value) == json.dumps(value, separators=(",", ":")).encode()
+
+
+def test_a_bundle_is_made_once_for_all_who_ask(
+    store: Store, dist: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    bundle = store.bundle
+
+    def slow(rewrite: int) -> object:
+        made.append(rewrite)
+        time.sleep(0.05)
+        return bundle(rewrite)
+
+    monkeypatch.setattr(store, "bundle", slow)
+    state = State(store)
+    found: list[bytes | None] = []
+    asking = [
+        threading.Thread(target=lambda: found.append(state.bundle(2))),
+        threading.Thread(target=lambda: found.append(state.bundle(2))),
+    ]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert made == [2]
+    assert found[0] == found[1] is not None
+    for step in range(3):
+        assert state.step_text(2, step) == store.step_text(2, step)
+    assert made[:2] == [2, 2]
+    assert len([m for m in made if m == 2]) == 2 + 3, "three of them are the store's own"
 
 
 def test_errors_have_one_shape(client: FlaskClient) -> None:

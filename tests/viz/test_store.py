@@ -83,8 +83,8 @@ def test_search(store: Store) -> None:
     assert found("-> x + x", "rule") == {"tidy", "simplify"}
     assert found("DETACH", "op") <= {"tidy", "simplify"}
     assert found("conftest.py", "file") == {"tidy", "simplify"}
-    assert store.search("no such thing") == {"hits": [], "total": 0}
-    assert store.search("  ") == {"hits": [], "total": 0}
+    assert store.search("no such thing") == {"hits": [], "total": 0, "truncated": None}
+    assert store.search("  ") == {"hits": [], "total": 0, "truncated": None}
 
 
 def test_steps_as_text(store: Store) -> None:

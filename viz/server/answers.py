@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, cast
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
@@ -16,26 +17,61 @@ from core.errors import UopvizError
 
 _WORTH_COMPRESSING: Final = 4096
 _LEVEL: Final = 1
+_PIECE: Final = 256
+"""Items of a list that are encoded at once."""
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def to_json(value: Any) -> bytes:
-    """A value as compact JSON."""
-    return json.dumps(value, separators=(",", ":")).encode()
+    """A value as compact JSON; made in pieces, so that no other thread waits long for the
+    interpreter."""
+    return "".join(_pieces(value)).encode()
+
+
+def _pieces(value: Any, depth: int = 3) -> Iterator[str]:
+    if isinstance(value, dict) and depth:
+        between = "{"
+        for key, inside in cast("dict[str, Any]", value).items():
+            yield f"{between}{_encode(key)}:"
+            yield from _pieces(inside, depth - 1)
+            between = ","
+        yield "}" if value else "{}"
+    elif isinstance(value, list) and len(cast("list[Any]", value)) > _PIECE:
+        items = cast("list[Any]", value)
+        yield "["
+        for at in range(0, len(items), _PIECE):
+            yield ("," if at else "") + _encode(items[at : at + _PIECE])[1:-1]
+        yield "]"
+    else:
+        yield _encode(value)
+
+
+def pack(value: Any) -> bytes:
+    """A value as JSON, compressed with gzip."""
+    return gzip.compress(to_json(value), _LEVEL)
 
 
 def answer(value: Any) -> Response:
     """A value as an answer."""
-    return raw_answer(to_json(value))
+    body = to_json(value)
+    if len(body) > _WORTH_COMPRESSING and _takes_gzip():
+        return packed_answer(gzip.compress(body, _LEVEL))
+    return Response(body, content_type="application/json")
 
 
-def raw_answer(body: bytes) -> Response:
-    """JSON text as an answer."""
+def packed_answer(packed: bytes) -> Response:
+    """What `pack` made as an answer."""
+    zipped = _takes_gzip()
+    body = packed if zipped else gzip.decompress(packed)
     response = Response(body, content_type="application/json")
-    if len(body) > _WORTH_COMPRESSING and "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.set_data(gzip.compress(body, _LEVEL))
+    response.headers["Vary"] = "Accept-Encoding"
+    if zipped:
         response.headers["Content-Encoding"] = "gzip"
-        response.headers["Vary"] = "Accept-Encoding"
     return response
+
+
+def _takes_gzip() -> bool:
+    return "gzip" in request.headers.get("Accept-Encoding", "")
 
 
 def problem(status: int, what: str, where: str = "", hint: str = "") -> Response:

@@ -15,11 +15,11 @@ from viz.editor import open_in_editor
 from viz.export import export_html
 from viz.history import node_history
 from viz.recent import cached_trace, recent_traces
-from viz.server.answers import answer, problem, raw_answer
+from viz.server.answers import answer, packed_answer, problem
 from viz.server.state import State
 
 SLICE: Final = 0.25
-"""Seconds that one answer may spend on counting; the page asks again for the rest."""
+"""Seconds that one answer may spend on counting or searching; the page asks again for the rest."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
 
@@ -46,14 +46,14 @@ def tree() -> Response:
 def bundle(rewrite: int) -> Response:
     """One graph_rewrite with all of its steps: Bundle."""
     found = state().bundle(rewrite)
-    return _unknown("rewrite", rewrite) if found is None else raw_answer(found)
+    return _unknown("rewrite", rewrite) if found is None else packed_answer(found)
 
 
 @api.get("/rewrites/<int:rewrite>/text")
 def text(rewrite: int) -> Response:
     """The graphs before and after step `step` as text: StepText."""
     step = _number("step")
-    found = state().store.step_text(rewrite, step)
+    found = state().step_text(rewrite, step)
     return _unknown(f"step {step} of rewrite", rewrite) if found is None else answer(found)
 
 
@@ -154,8 +154,8 @@ def cancel(job: int) -> Response:
 
 @api.get("/search")
 def search() -> Response:
-    """Rows with `q` in a name, call, rule, op or file: SearchResult."""
-    return answer(state().store.search(request.args.get("q", "")[:200]))
+    """Rows with `q` in a name, call, rule, op or file: SearchResult. Ask again while truncated."""
+    return answer(state().store.search(request.args.get("q", "")[:200], SLICE))
 
 
 @api.post("/open")

@@ -1,4 +1,5 @@
-"""Values kept until they take too much room: the one used longest ago goes first.
+"""Values kept until they take too much room, the one used longest ago going first; and turns, so
+that a value is made once however many ask for it.
 
 Never makes a value.
 """
@@ -7,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from collections.abc import Generator, Hashable
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -53,3 +55,27 @@ class Kept(Generic[K, V]):
         found = self._values.pop(key, None)
         if found is not None:
             self._bytes -= found[1]
+
+
+class Turns:
+    """One thread at a time per key; those of other keys do not wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[Hashable, list[Any]] = {}
+        """A lock, and how many hold it or wait for it."""
+
+    @contextmanager
+    def of(self, key: Hashable) -> Generator[None]:
+        """The block is the turn of this thread."""
+        with self._lock:
+            entry = self._locks.setdefault(key, [threading.Lock(), 0])
+            entry[1] += 1
+        try:
+            with entry[0]:
+                yield
+        finally:
+            with self._lock:
+                entry[1] -= 1
+                if not entry[1]:
+                    del self._locks[key]

@@ -6,7 +6,9 @@ Never opens a socket itself: `listen.py` does, on the loopback address only.
 from __future__ import annotations
 
 import socket
+import sys
 import threading
+from contextlib import suppress
 from typing import Any, Final, cast
 
 from waitress.server import create_server
@@ -18,6 +20,8 @@ from viz.server.state import State
 from viz.store import Store
 
 THREADS: Final = 6
+SWITCH: Final = 0.001
+"""Seconds after which a thread that makes a long answer lets others go on."""
 IN_MEMORY: Final = 1 << 26
 """Bytes of answers that a client has not read yet; more go to a temporary file."""
 UNREAD: Final = 1 << 31
@@ -55,6 +59,7 @@ class Server:
 
     def run(self) -> None:
         """Serves until interrupted, or until `close` on another thread."""
+        sys.setswitchinterval(SWITCH)
         self._server.run()
 
     def start(self) -> Server:
@@ -66,6 +71,9 @@ class Server:
     def close(self) -> None:
         """Ends serving, the jobs and the store."""
         self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=2)
+        for channel in [*self._server.active_channels.values()]:
+            with suppress(OSError):
+                channel.socket.shutdown(socket.SHUT_RDWR)  # its thread sees the end, and closes it
         self._server.close()
         self.state.close()
         if self._thread is not None:

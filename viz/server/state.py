@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from core.target import targets
+from viz.graphtext import graph_text, states
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
-from viz.server.answers import to_json
-from viz.server.kept import Kept
+from viz.server.answers import pack, to_json
+from viz.server.kept import Kept, Turns
 from viz.store import Store
 
-CACHED: Final = 24
+CACHED: Final = 1 << 27
+"""Bytes of compressed bundles that are kept."""
 COMPILED: Final = 1 << 26
 """Bytes of compiled sources that are kept: a page that is opened again finds them."""
 _REFRESH: Final = 0.15
@@ -36,7 +37,10 @@ class State:
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
         self._refreshed = 0.0
-        self._bundles: OrderedDict[int, bytes] = OrderedDict()
+        self._bundles: Kept[int, bytes] = Kept(CACHED)
+        self._making = Turns()
+        self._text_of: tuple[int, dict[str, Any]] | None = None
+        """The bundle of the last step that was asked for as text: the next one is of it, too."""
         self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
         self._looking = False
@@ -53,6 +57,7 @@ class State:
             before, self.store = self.store, store
             self._bundles.clear()
             self._compiled.clear()
+            self._text_of = None
         before.close()
 
     def refresh(self) -> None:
@@ -72,24 +77,38 @@ class State:
         return {**self.store.run(), "devices": self._devices, "targets": list(targets)}
 
     def bundle(self, rewrite: int) -> bytes | None:
-        """A bundle as JSON; kept, once its rewrite has ended."""
-        with self._lock:
-            if rewrite in self._bundles:
-                self._bundles.move_to_end(rewrite)
-                return self._bundles[rewrite]
-        is_open = self.store.is_open(rewrite)
-        if is_open:
-            self.refresh()
-        made = self.store.bundle(rewrite)
-        if made is None:
+        """A bundle as `answers.pack` makes it; kept, once its rewrite has ended. Who asks while it
+        is made waits for it."""
+        with self._making.of(rewrite):
+            kept = self._bundles.get(rewrite)
+            if kept is not None:
+                return kept
+            store = self.store
+            is_open = store.is_open(rewrite)
+            if is_open:
+                self.refresh()
+            made = store.bundle(rewrite)
+            if made is None:
+                return None
+            body = pack(made)
+            if not is_open and store is self.store:
+                self._bundles.put(rewrite, body, len(body))
+            return body
+
+    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
+        """The graphs before and after a step as text; None for what there is not."""
+        with self._making.of(rewrite):
+            found = self._text_of
+            if found is None or found[0] != rewrite or self.store.is_open(rewrite):
+                made = self.store.bundle(rewrite)
+                if made is None:
+                    return None
+                found = self._text_of = rewrite, made
+        bundle = found[1]
+        if not 0 <= step <= len(bundle["steps"]):
             return None
-        body = to_json(made)
-        if not is_open:
-            with self._lock:
-                self._bundles[rewrite] = body
-                if len(self._bundles) > CACHED:
-                    self._bundles.popitem(last=False)
-        return body
+        before, after = states(bundle, step)
+        return {"before": graph_text(bundle, before), "after": graph_text(bundle, after)}
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.

@@ -6,7 +6,7 @@ const LIMIT = 200;
 /** Case-insensitive; all words of the query must occur. Hits are in trace order. */
 export function searchLocally(query: string, rows: Row[], rules: Rule[]): SearchResult {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return { hits: [], total: 0 };
+  if (!words.length) return { hits: [], total: 0, truncated: null };
   const matches = (text: string): boolean => {
     const lower = text.toLowerCase();
     return words.every((word) => lower.includes(word));
@@ -21,5 +21,5 @@ export function searchLocally(query: string, rows: Row[], rules: Rule[]): Search
   for (const rule of rules)
     if (matches(`${rule.name} ${rule.file}:${rule.line}`))
       hits.push({ row: -1, kind: "rule", text: rule.name });
-  return { hits: hits.slice(0, LIMIT), total: hits.length };
+  return { hits: hits.slice(0, LIMIT), total: hits.length, truncated: null };
 }

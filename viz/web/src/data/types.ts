@@ -254,6 +254,8 @@ export interface Job {
 export interface SearchResult {
   hits: { row: number; kind: string; text: string }[];
   total: number;
+  /** A sentence that says what was not searched in the time there was, if anything. */
+  truncated: string | null;
 }
 
 /** A graph as text before and after one step. */

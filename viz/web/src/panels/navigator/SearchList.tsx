@@ -24,7 +24,8 @@ export function SearchList() {
         <span>{problem.hint}</span>
       </div>
     );
-  if (!found) return <div class="state sp">Searching</div>;
+  if (!found || (found.truncated && !found.hits.length))
+    return <div class="state sp">Searching. {found?.truncated}</div>;
   if (!found.hits.length)
     return (
       <div class="state sp">
@@ -44,6 +45,7 @@ export function SearchList() {
           {found.total > hits.length
             ? `${count(hits.length)} of ${plural(found.total, "hit")}`
             : plural(found.total, "hit")}
+          {found.truncated && ` so far. ${found.truncated}`}
         </span>
       </div>
       <VirtualList

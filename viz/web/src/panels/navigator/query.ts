@@ -21,19 +21,21 @@ export function startSearch(): void {
       result.value = null;
       return;
     }
-    timer = setTimeout(() => {
-      const mine = (running = new AbortController());
-      data()
-        .search(text, mine.signal)
-        .then((found) => {
-          if (mine.signal.aborted) return;
-          result.value = found;
-          searchError.value = null;
-        })
-        .catch((thrown: unknown) => {
-          if (!isAbort(thrown) && !mine.signal.aborted)
-            searchError.value = asProblem(thrown, "search");
-        });
-    }, DEBOUNCE_MS);
+    timer = setTimeout(() => void search(text, (running = new AbortController())), DEBOUNCE_MS);
   });
+}
+
+/** Asks until everything has been searched; what was found so far is shown meanwhile. */
+async function search(text: string, mine: AbortController): Promise<void> {
+  try {
+    let found: SearchResult;
+    do {
+      found = await data().search(text, mine.signal);
+      if (mine.signal.aborted) return;
+      result.value = found;
+      searchError.value = null;
+    } while (found.truncated);
+  } catch (thrown) {
+    if (!isAbort(thrown) && !mine.signal.aborted) searchError.value = asProblem(thrown, "search");
+  }
 }
