@@ -44,11 +44,14 @@ export interface LayoutGraph {
   topological: Int32Array;
 }
 
-/** Lists by `key`, in the order of the edges; edges with `keep` 0 are left out. */
+/**
+ * Lists by `key`, in the order of the edges: of `value`, or of the edges' numbers without it.
+ * Edges with `keep` 0 are left out.
+ */
 export function adjacency(
   n: number,
   key: Int32Array,
-  value: Int32Array,
+  value: Int32Array | null,
   keep: Uint8Array | null = null,
 ): Adjacency {
   const first = new Int32Array(n + 1);
@@ -57,7 +60,8 @@ export function adjacency(
   for (let v = 0; v < n; v++) first[v + 1]! += first[v]!;
   const at = first.slice(0, n);
   const to = new Int32Array(first[n]!);
-  for (let e = 0; e < m; e++) if (!keep || keep[e]) to[at[key[e]!]!++] = value[e]!;
+  for (let e = 0; e < m; e++)
+    if (!keep || keep[e]) to[at[key[e]!]!++] = value ? value[e]! : e;
   return { first, to };
 }
 
@@ -72,11 +76,10 @@ function checkEnds(input: LayoutInput): void {
   }
 }
 
-/** Marks with 0 every self-loop and every repeat of an edge. */
-function uniqueEdges(input: LayoutInput): Uint8Array {
-  const { n, src, user } = input;
+/** Marks with 0 every self-loop and every repeat of an edge; `byUser` lists the edges. */
+function uniqueEdges(input: LayoutInput, byUser: Adjacency): Uint8Array {
+  const { n, src } = input;
   const keep = new Uint8Array(src.length);
-  const byUser = adjacency(n, user, Int32Array.from(src, (_, e) => e));
   const seen = new Int32Array(n).fill(-1);
   for (let u = 0; u < n; u++) {
     for (let i = byUser.first[u]!; i < byUser.first[u + 1]!; i++) {
@@ -95,9 +98,8 @@ function uniqueEdges(input: LayoutInput): Uint8Array {
  * returns the nodes in topological order (sources first). Sinks are walked first, then whatever
  * is left (pure cycles), each by index: which edge of a cycle breaks depends on nothing else.
  */
-function breakCycles(input: LayoutInput, keep: Uint8Array): Int32Array {
-  const { n, src, user } = input;
-  const byUser = adjacency(n, user, Int32Array.from(src, (_, e) => e), keep);
+function breakCycles(input: LayoutInput, byUser: Adjacency, keep: Uint8Array): Int32Array {
+  const { n, src } = input;
   const hasUser = new Uint8Array(n);
   for (let e = 0; e < src.length; e++) if (keep[e]) hasUser[src[e]!] = 1;
   const topological = new Int32Array(n);
@@ -118,6 +120,7 @@ function breakCycles(input: LayoutInput, keep: Uint8Array): Int32Array {
         continue;
       }
       const e = byUser.to[next[v]!++]!;
+      if (!keep[e]) continue;
       const s = src[e]!;
       if (state[s] === 1) keep[e] = 0;
       else if (state[s] === 0) {
@@ -134,8 +137,9 @@ function breakCycles(input: LayoutInput, keep: Uint8Array): Int32Array {
 export function layoutGraph(input: LayoutInput): LayoutGraph {
   const { n, src, user } = input;
   checkEnds(input);
-  const keep = uniqueEdges(input);
-  const topological = breakCycles(input, keep);
+  const byUser = adjacency(n, user, null);
+  const keep = uniqueEdges(input, byUser);
+  const topological = breakCycles(input, byUser, keep);
   const users = adjacency(n, src, user, keep);
   const srcs = adjacency(n, user, src, keep);
   const hub = new Uint8Array(n);

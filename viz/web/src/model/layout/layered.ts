@@ -50,7 +50,7 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
   const rows = rowsOf(row);
   for (let r = 0; r + 1 < rows.first.length; r++)
     sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
-  const rail = rails(g, row, rows, x);
+  const rail = rails(g, row, rows, Int32Array.from(x));
   return { x, row, rows: rows.first.length - 1, rail, hub: g.hub, width };
 }
 
@@ -60,7 +60,7 @@ function* columns(g: LayoutGraph, row: Int32Array): Generator<number, Float64Arr
   yield 0.2;
   const x = treeX(g, row);
   for (let r = 0; r + 1 < rows.first.length; r++)
-    rows.nodes.subarray(rows.first[r], rows.first[r + 1]).sort((a, b) => x[a]! - x[b]! || a - b);
+    sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
   const sweeper = new Sweeper(g, rows, x);
   const sweeps = ONE_SIDED + TWO_SIDED + IN_ORDER;
   for (let i = 0; i < sweeps; i++) {
@@ -69,7 +69,7 @@ function* columns(g: LayoutGraph, row: Int32Array): Generator<number, Float64Arr
     sweeper.sweep(up, side, i < ONE_SIDED + TWO_SIDED);
     yield 0.3 + (0.3 * i) / sweeps;
   }
-  if (LocalSearch.fits(g))
+  if (LocalSearch.fits(g, row))
     for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;
   closeGaps(x);
   let left = Infinity;

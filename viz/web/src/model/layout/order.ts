@@ -63,16 +63,18 @@ export function treeX(g: LayoutGraph, row: Int32Array): Float64Array {
   for (let v = 0; v < n; v++) {
     let sum = 0;
     let count = 0;
-    const add = (list: Adjacency): void => {
-      for (let j = list.first[v]!; j < list.first[v + 1]!; j++) {
-        const u = list.to[j]!;
-        if (u === parent[v] || parent[u] === v) continue;
-        sum += x[u]!;
-        count++;
-      }
-    };
-    add(nearUsers);
-    add(nearSrcs);
+    for (let j = nearUsers.first[v]!; j < nearUsers.first[v + 1]!; j++) {
+      const u = nearUsers.to[j]!;
+      if (u === parent[v]) continue;
+      sum += x[u]!;
+      count++;
+    }
+    for (let j = nearSrcs.first[v]!; j < nearSrcs.first[v + 1]!; j++) {
+      const u = nearSrcs.to[j]!;
+      if (parent[u] === v) continue;
+      sum += x[u]!;
+      count++;
+    }
     key[v] = count ? sum / count : x[v]!;
   }
   walkTree(parent, key, x);
@@ -174,9 +176,13 @@ export class Sweeper {
   private readonly spreader: Spreader;
   private readonly want: Float64Array;
   private readonly pull: Float64Array;
+  /** 1 for a node without drawn edges, which goes by those that are not drawn. */
+  private readonly lone: Uint8Array;
+  private readonly users: readonly [Adjacency, Adjacency];
+  private readonly srcs: readonly [Adjacency, Adjacency];
 
   constructor(
-    private readonly g: LayoutGraph,
+    g: LayoutGraph,
     private readonly rows: Rows,
     private readonly x: Float64Array,
   ) {
@@ -187,23 +193,28 @@ export class Sweeper {
     this.want = new Float64Array(g.n);
     // A node with many neighbours says little about where one of them belongs.
     this.pull = new Float64Array(g.n);
+    this.lone = new Uint8Array(g.n);
+    this.users = [g.nearUsers, g.users];
+    this.srcs = [g.nearSrcs, g.srcs];
     for (let v = 0; v < g.n; v++) {
       const degree = this.degree(g.nearSrcs, v) + this.degree(g.nearUsers, v);
       this.pull[v] = 1 / Math.sqrt(Math.max(1, degree - 2));
+      if (degree === 0) this.lone[v] = 1;
     }
   }
 
   sweep(up: boolean, side: Side, sort: boolean): void {
+    const count = this.rows.first.length - 1;
+    for (let k = 0; k < count; k++) this.sweepRow(up ? count - 1 - k : k, side, sort);
+  }
+
+  private sweepRow(r: number, side: Side, sort: boolean): void {
     const { rows, x, want } = this;
-    const count = rows.first.length - 1;
-    for (let k = 0; k < count; k++) {
-      const r = up ? count - 1 - k : k;
-      const from = rows.first[r]!;
-      const to = rows.first[r + 1]!;
-      for (let i = from; i < to; i++) want[rows.nodes[i]!] = this.wanted(rows.nodes[i]!, side);
-      if (sort) sortRange(rows.nodes, from, to, want);
-      this.spreader.spread(rows.nodes, from, to, want, x);
-    }
+    const from = rows.first[r]!;
+    const to = rows.first[r + 1]!;
+    for (let i = from; i < to; i++) want[rows.nodes[i]!] = this.wanted(rows.nodes[i]!, side);
+    if (sort) sortRange(rows.nodes, from, to, want);
+    this.spreader.spread(rows.nodes, from, to, want, x);
   }
 
   private degree(list: Adjacency, v: number): number {
@@ -212,22 +223,24 @@ export class Sweeper {
 
   /** Mean x of the neighbours; of all users, drawn or not, for a node without drawn edges. */
   private wanted(v: number, side: Side): number {
-    const { g, x, pull } = this;
+    const { x, pull } = this;
+    const lone = this.lone[v]!;
+    const users = this.users[lone]!;
+    const srcs = this.srcs[lone]!;
     let sum = 0;
     let weight = 0;
-    const add = (list: Adjacency): void => {
-      for (let j = list.first[v]!; j < list.first[v + 1]!; j++) {
-        const u = list.to[j]!;
+    if (side !== "sources")
+      for (let j = users.first[v]!; j < users.first[v + 1]!; j++) {
+        const u = users.to[j]!;
         sum += x[u]! * pull[u]!;
         weight += pull[u]!;
       }
-    };
-    if (side !== "sources") add(g.nearUsers);
-    if (side !== "users") add(g.nearSrcs);
-    if (weight === 0 && !this.degree(g.nearUsers, v) && !this.degree(g.nearSrcs, v)) {
-      add(g.users);
-      add(g.srcs);
-    }
+    if (side !== "users")
+      for (let j = srcs.first[v]!; j < srcs.first[v + 1]!; j++) {
+        const u = srcs.to[j]!;
+        sum += x[u]! * pull[u]!;
+        weight += pull[u]!;
+      }
     return weight > 0 ? sum / weight : x[v]!;
   }
 }

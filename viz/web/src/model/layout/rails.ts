@@ -5,7 +5,7 @@
  * bends and no dummy nodes are needed. The rail's x is the candidate that runs through the fewest
  * boxes, then the one with the shortest way. Never moves a node.
  */
-import type { LayoutGraph } from "./graph";
+import { HUB, type LayoutGraph } from "./graph";
 import { COLUMN, type Rows } from "./order";
 
 /** Width and height of a node's box, px. */
@@ -17,12 +17,16 @@ export const RAIL_SPAN = 2;
 const CLEAR = 7;
 /** Rails in one lane keep this distance, px. */
 const LANE = 6;
-/** Rows looked at for one rail; more are sampled evenly. */
-const ROWS_SEEN = 40;
+/** Rows in which the boxes on a rail are counted; more are sampled evenly. */
+const ROWS_SEEN = 100;
+/** Rows of which the lanes beside the boxes are tried. */
+const ROWS_TRIED = 40;
 /** Places tried for a rail: many where a reader follows single edges, few in large graphs. */
 const CANDIDATES = 48;
 const FEW_CANDIDATES = 24;
 const MANY_NODES = 3000;
+/** Users right above which a rail is tried. */
+const USERS_TRIED = 4;
 /** Boxes beside the one in the way that are tried as well. */
 const REACH = 3;
 /** A box hit is worth this much way, px. */
@@ -30,87 +34,128 @@ const HIT = 1200;
 /** A rail with less way than this and no hit is taken without trying others, px. */
 const GOOD = 2 * COLUMN;
 
-/** x of the rail of each node, NaN where it has none. */
+/** x of the rail of each node, NaN where it has none; `x` in whole pixels. */
 export function rails(
   g: LayoutGraph,
   row: Int32Array,
   rows: Rows,
-  x: Float64Array,
+  x: Int32Array,
 ): Float64Array {
   const rail = new Float64Array(g.n).fill(NaN);
   const lanes = new Lanes();
-  const users: number[] = [];
-  const candidates: number[] = [];
-  const most = g.n > MANY_NODES ? FEW_CANDIDATES : CANDIDATES;
-  const offer = (c: number): void => {
-    if (candidates.length < most && !candidates.includes(c)) candidates.push(c);
-  };
+  const search = new RailSearch(g, row, rows, x);
   for (let v = 0; v < g.n; v++) {
-    users.length = 0;
-    let last = 0;
-    for (let j = g.nearUsers.first[v]!; j < g.nearUsers.first[v + 1]!; j++) {
-      const u = g.nearUsers.to[j]!;
-      if (row[u]! - row[v]! < RAIL_SPAN) continue;
-      users.push(u);
-      last = Math.max(last, row[u]!);
-    }
-    if (!users.length) continue;
-    const from = row[v]! + 1;
-    const step = Math.max(1, Math.ceil((last - from) / ROWS_SEEN));
-    let best = Infinity;
-    const weigh = (c: number): void => {
-      let cost = Math.abs(c - x[v]!);
-      for (const u of users) cost += Math.abs(c - x[u]!) / users.length;
-      for (let r = from; r < last && cost < best; r += step) {
-        const i = nearest(rows, r, x, c);
-        if (i >= 0 && Math.abs(x[rows.nodes[i]!]! - c) < BOX_W / 2 + CLEAR) cost += HIT;
-      }
-      if (cost >= best) return;
-      best = cost;
-      rail[v] = c;
-    };
-    candidates.length = 0;
-    offer(x[v]!);
-    for (const u of users.slice(0, 4)) offer(x[u]!);
-    const starts = candidates.slice();
-    starts.forEach(weigh);
-    if (best >= GOOD) {
-      offerBeside(rows, x, starts, from, last, step, offer, () => candidates.length >= most);
-      candidates.slice(starts.length).forEach(weigh);
-    }
-    rail[v] = lanes.take(rail[v]!, from, last);
+    const last = search.lastRow(v);
+    if (last) rail[v] = lanes.take(search.best(v, last), row[v]! + 1, last);
   }
   return rail;
 }
 
-/** Offers the lanes beside the boxes that are in the way of `starts`, near boxes first. */
-function offerBeside(
-  rows: Rows,
-  x: Float64Array,
-  starts: readonly number[],
-  from: number,
-  last: number,
-  step: number,
-  offer: (c: number) => void,
-  full: () => boolean,
-): void {
-  for (let reach = 0; reach < REACH; reach++)
-    for (const start of starts)
-      for (let r = from; r < last; r += step) {
-        if (full()) return;
-        const i = nearest(rows, r, x, start);
-        if (i < 0) continue;
-        for (const k of reach ? [i - reach, i + reach] : [i]) {
-          if (k < rows.first[r]! || k >= rows.first[r + 1]!) continue;
-          const c = x[rows.nodes[k]!]!;
-          offer(c - COLUMN / 2);
-          offer(c + COLUMN / 2);
-        }
+/** Finds the best x for the rail of one node after the other. */
+class RailSearch {
+  private readonly candidate = new Int32Array(CANDIDATES);
+  private candidates = 0;
+  private readonly most: number;
+  /** The long edges' users of the present node. */
+  private readonly users: Int32Array;
+  private count = 0;
+
+  constructor(
+    private readonly g: LayoutGraph,
+    private readonly row: Int32Array,
+    private readonly rows: Rows,
+    private readonly x: Int32Array,
+  ) {
+    this.most = g.n > MANY_NODES ? FEW_CANDIDATES : CANDIDATES;
+    this.users = new Int32Array(HUB);
+  }
+
+  /** Collects the users of v's long edges; the row of the lowest, 0 without any. */
+  lastRow(v: number): number {
+    const { row, users } = this;
+    const { first, to } = this.g.nearUsers;
+    let last = 0;
+    this.count = 0;
+    for (let j = first[v]!; j < first[v + 1]!; j++) {
+      const u = to[j]!;
+      if (row[u]! - row[v]! < RAIL_SPAN) continue;
+      users[this.count++] = u;
+      if (row[u]! > last) last = row[u]!;
+    }
+    return last;
+  }
+
+  /** The best x for the rail of v, whose users are collected. */
+  best(v: number, last: number): number {
+    const { x, users, candidate, count } = this;
+    const from = this.row[v]! + 1;
+    this.candidates = 0;
+    this.offer(x[v]!);
+    for (let i = 0; i < count && i < USERS_TRIED; i++) this.offer(x[users[i]!]!);
+    const starts = this.candidates;
+    let best = Infinity;
+    let rail = x[v]!;
+    for (let c = 0; c < this.candidates; c++) {
+      const cost = this.cost(v, candidate[c]!, from, last, best);
+      if (cost < best) {
+        best = cost;
+        rail = candidate[c]!;
       }
+      if (c === starts - 1 && best >= GOOD) this.offerBeside(starts, from, last);
+    }
+    return rail;
+  }
+
+  /** What a rail at `c` costs, px; not counted to the end where that is more than `limit`. */
+  private cost(v: number, c: number, from: number, last: number, limit: number): number {
+    const { rows, x, users, count } = this;
+    const step = Math.ceil((last - from) / ROWS_SEEN) || 1;
+    let way = 0;
+    for (let i = 0; i < count; i++) way += Math.abs(c - x[users[i]!]!);
+    let cost = Math.abs(c - x[v]!) + way / count;
+    for (let r = from; r < last && cost < limit; r += step) {
+      const i = nearest(rows, r, x, c);
+      if (i >= 0 && Math.abs(x[rows.nodes[i]!]! - c) < BOX_W / 2 + CLEAR) cost += HIT;
+    }
+    return cost;
+  }
+
+  private offer(c: number): void {
+    const { candidate, candidates } = this;
+    if (candidates >= this.most) return;
+    for (let i = 0; i < candidates; i++) if (candidate[i] === c) return;
+    candidate[this.candidates++] = c;
+  }
+
+  /** Offers the lanes beside the boxes in the way of the first candidates, near boxes first. */
+  private offerBeside(starts: number, from: number, last: number): void {
+    const { rows, x, candidate } = this;
+    const step = Math.ceil((last - from) / ROWS_TRIED) || 1;
+    for (let reach = 0; reach < REACH; reach++)
+      for (let c = 0; c < starts; c++)
+        for (let r = from; r < last; r += step) {
+          if (this.candidates >= this.most) return;
+          const i = nearest(rows, r, x, candidate[c]!);
+          if (i < 0) continue;
+          if (i - reach >= rows.first[r]!) this.offerSides(x[rows.nodes[i - reach]!]!);
+          if (reach && i + reach < rows.first[r + 1]!)
+            this.offerSides(x[rows.nodes[i + reach]!]!);
+        }
+  }
+
+  private offerSides(box: number): void {
+    this.offer(box - COLUMN / 2);
+    this.offer(box + COLUMN / 2);
+  }
 }
 
 /** Index in `rows.nodes` of the node of row r nearest to x, -1 in an empty row. */
-export function nearest(rows: Rows, r: number, x: Float64Array, at: number): number {
+export function nearest(
+  rows: Rows,
+  r: number,
+  x: Int32Array | Float64Array,
+  at: number,
+): number {
   const from = rows.first[r]!;
   const to = rows.first[r + 1]!;
   if (from === to) return -1;
@@ -128,21 +173,27 @@ export function nearest(rows: Rows, r: number, x: Float64Array, at: number): num
 
 /** Keeps rails that run beside each other a few pixels apart, as far as the lane is wide. */
 class Lanes {
-  private readonly taken = new Map<number, [number, number][]>();
+  private readonly taken = new Map<number, number[]>();
 
   take(x: number, from: number, to: number): number {
     const base = Math.round(x / LANE);
-    for (const offset of [0, 1, -1]) {
-      const spans = this.taken.get(base + offset);
-      if (!spans) {
-        this.taken.set(base + offset, [[from, to]]);
-        return x + offset * LANE;
-      }
-      if (spans.length < 64 && spans.every(([a, b]) => to < a || b < from)) {
-        spans.push([from, to]);
-        return x + offset * LANE;
-      }
-    }
+    if (this.fits(base, from, to)) return x;
+    if (this.fits(base + 1, from, to)) return x + LANE;
+    if (this.fits(base - 1, from, to)) return x - LANE;
     return x;
+  }
+
+  /** Takes rows from..to of a lane if they are free. */
+  private fits(lane: number, from: number, to: number): boolean {
+    const spans = this.taken.get(lane);
+    if (!spans) {
+      this.taken.set(lane, [from, to]);
+      return true;
+    }
+    if (spans.length >= 128) return false;
+    for (let i = 0; i < spans.length; i += 2)
+      if (to >= spans[i]! && spans[i + 1]! >= from) return false;
+    spans.push(from, to);
+    return true;
   }
 }

@@ -1,236 +1,217 @@
 /**
  * Local search for fewer crossings, for graphs small enough that a reader follows single edges.
  *
- * Swaps neighbours in a row and moves nodes into free places of their row where that lowers the
- * number of crossings of the straight edges (true crossings, over all rows that they share), then
- * their length. Budgeted by operations and not by clock, so that one graph always gets one
- * picture. Never changes a row number and never lets boxes overlap.
+ * Moves nodes into free places of their row, and swaps neighbours that want to be the other way
+ * round, where that lowers the number of crossings of the straight edges or their length. Looks
+ * again only at nodes around which something has changed. Budgeted by operations and not by clock,
+ * so that one graph always gets one picture. Never changes a row number and never lets boxes
+ * overlap.
  */
-import type { LayoutGraph } from "./graph";
+import { Crossings, FAR, Meetings } from "./crossings";
+import { HUB, type LayoutGraph } from "./graph";
 import { COLUMN, type Rows } from "./order";
 
 /** Above this many nodes the sweeps alone decide. */
 export const SEARCH_NODES = 3000;
 const SEARCH_EDGES = 12_000;
-/** Pairs of edges looked at, about 25 ms. */
-const BUDGET = 5_000_000;
-const ROUNDS = 8;
+/** Rows that all edges pass together: they are listed by row. */
+const SEARCH_ROWS = 1_000_000;
+/** Pairs of edges looked at: about 10 ms, most of it before the code is optimized. */
+const BUDGET = 400_000;
+const ROUNDS = 12;
 /** One crossing is worth this much horizontal length, px. */
-const CROSSING = 900;
+const CROSSING = 200;
+/** Free intervals of the row looked at on either side of the wanted place. */
+const REACH = 3;
+/** Places tried in each of them: the nearest ones to the wanted place and to these beside it. */
+const BESIDE = [-COLUMN, 0, COLUMN];
 
 export class LocalSearch {
-  private readonly above: Int32Array;
-  private readonly below: Int32Array;
-  /** Edges by the gap under a row: gap r is between rows r and r + 1. */
-  private readonly gapFirst: Int32Array;
-  private readonly gapEdge: Int32Array;
-  private readonly edgeFirst: Int32Array;
-  private readonly edgeOf: Int32Array;
-  private readonly seen: Int32Array;
-  private readonly place: Int32Array;
-  private stamp = 0;
-  private spent = 0;
-  /** Crossings found by the last `cost`. */
-  private crossed = 0;
+  private readonly crossings: Crossings;
+  /** The places in whole pixels. */
+  private readonly x: Int32Array;
+  /** What one node meets, and what the neighbour does that it may be swapped with. */
+  private readonly met = new Meetings();
+  private readonly metNext = new Meetings();
+  /** Places in question for one node. */
+  private readonly at = new Int32Array(BESIDE.length * (2 * REACH + 1));
+  /** The neighbours' x of one node, in order. */
+  private readonly near = new Int32Array(2 * HUB);
 
   constructor(
     g: LayoutGraph,
-    private readonly row: Int32Array,
+    row: Int32Array,
     private readonly rows: Rows,
-    private readonly x: Float64Array,
+    private readonly result: Float64Array,
   ) {
-    const m = g.nearUsers.to.length;
-    this.above = new Int32Array(m);
-    this.below = g.nearUsers.to;
-    const count = rows.first.length;
-    this.gapFirst = new Int32Array(count + 1);
-    this.edgeFirst = new Int32Array(g.n + 1);
-    for (let v = 0; v < g.n; v++)
-      for (let e = g.nearUsers.first[v]!; e < g.nearUsers.first[v + 1]!; e++) {
-        this.above[e] = v;
-        this.edgeFirst[v + 1]!++;
-        this.edgeFirst[this.below[e]! + 1]!++;
-        for (let r = row[v]!; r < row[this.below[e]!]!; r++) this.gapFirst[r + 1]!++;
-      }
-    for (let r = 0; r < count; r++) this.gapFirst[r + 1]! += this.gapFirst[r]!;
-    for (let v = 0; v < g.n; v++) this.edgeFirst[v + 1]! += this.edgeFirst[v]!;
-    this.gapEdge = new Int32Array(this.gapFirst[count]!);
-    this.edgeOf = new Int32Array(2 * m);
-    const gapAt = this.gapFirst.slice();
-    const edgeAt = this.edgeFirst.slice();
-    for (let e = 0; e < m; e++) {
-      const a = this.above[e]!;
-      const b = this.below[e]!;
-      this.edgeOf[edgeAt[a]!++] = e;
-      this.edgeOf[edgeAt[b]!++] = e;
-      for (let r = row[a]!; r < row[b]!; r++) this.gapEdge[gapAt[r]!++] = e;
-    }
-    this.seen = new Int32Array(m);
-    this.place = new Int32Array(g.n);
-    for (let r = 0; r + 1 < rows.first.length; r++) this.renumber(r);
+    this.x = Int32Array.from(result, Math.round);
+    this.crossings = new Crossings(g, row, rows, this.x);
   }
 
-  static fits(g: LayoutGraph): boolean {
-    return g.n <= SEARCH_NODES && g.nearUsers.to.length <= SEARCH_EDGES;
+  static fits(g: LayoutGraph, row: Int32Array): boolean {
+    const { first, to } = g.nearUsers;
+    if (g.n > SEARCH_NODES || to.length > SEARCH_EDGES) return false;
+    let passed = 0;
+    for (let v = 0; v < g.n; v++)
+      for (let j = first[v]!; j < first[v + 1]!; j++) passed += row[to[j]!]! - row[v]!;
+    return passed <= SEARCH_ROWS;
   }
 
   /** Rounds over all nodes until nothing gets better or the budget is spent. */
   *run(): Generator<number, void> {
-    const count = this.rows.first.length - 1;
-    for (let round = 0; round < ROUNDS && this.spent < BUDGET; round++) {
-      let better = false;
-      for (let k = 0; k < count && this.spent < BUDGET; k++) {
+    const { first } = this.rows;
+    const { crossings } = this;
+    const count = first.length - 1;
+    let better = true;
+    for (let round = 0; better && round < ROUNDS; round++) {
+      better = false;
+      for (let k = 0; k < count && crossings.looked < BUDGET; k++) {
         const r = round % 2 ? count - 1 - k : k;
-        const from = this.rows.first[r]!;
-        const to = this.rows.first[r + 1]!;
-        for (let i = from; i < to; i++) {
-          if (this.jump(this.rows.nodes[i]!, r)) better = true;
-          if (i + 1 < to && this.swap(i)) better = true;
-        }
-        if (k % 64 === 63) yield Math.min(1, this.spent / BUDGET);
-      }
-      if (!better) return;
-    }
-  }
-
-  private renumber(r: number): void {
-    for (let i = this.rows.first[r]!; i < this.rows.first[r + 1]!; i++)
-      this.place[this.rows.nodes[i]!] = i;
-  }
-
-  /** x of edge e at row r, on the straight line between its ends. */
-  private at(e: number, r: number): number {
-    const a = this.above[e]!;
-    const b = this.below[e]!;
-    const ra = this.row[a]!;
-    const t = (r - ra) / (this.row[b]! - ra);
-    return this.x[a]! + (this.x[b]! - this.x[a]!) * t;
-  }
-
-  /** Crossings of the edges of v with all others, in px, plus the length of its edges. */
-  private cost(v: number): number {
-    const { row, x, above, below, gapFirst, gapEdge, seen } = this;
-    let crossings = 0;
-    let length = 0;
-    for (let i = this.edgeFirst[v]!; i < this.edgeFirst[v + 1]!; i++) {
-      const e = this.edgeOf[i]!;
-      const a = above[e]!;
-      const b = below[e]!;
-      const ra = row[a]!;
-      const rb = row[b]!;
-      length += Math.abs(x[a]! - x[b]!);
-      const low = Math.min(x[a]!, x[b]!);
-      const high = Math.max(x[a]!, x[b]!);
-      const mark = ++this.stamp;
-      for (let r = ra; r < rb; r++) {
-        const end = gapFirst[r + 1]!;
-        this.spent += end - gapFirst[r]!;
-        for (let j = gapFirst[r]!; j < end; j++) {
-          const f = gapEdge[j]!;
-          if (seen[f] === mark) continue;
-          seen[f] = mark;
-          const fa = above[f]!;
-          const fb = below[f]!;
-          if (fa === a || fb === b || fa === b || fb === a) continue;
-          if (Math.max(x[fa]!, x[fb]!) <= low || Math.min(x[fa]!, x[fb]!) >= high) continue;
-          const top = Math.max(ra, row[fa]!);
-          const bottom = Math.min(rb, row[fb]!);
-          const left = this.at(e, top) - this.at(f, top);
-          const right = this.at(e, bottom) - this.at(f, bottom);
-          if (left * right < 0) crossings++;
-        }
+        for (let i = first[r]!; i < first[r + 1]!; i++) if (this.improve(i, r)) better = true;
+        if (k % 64 === 63) yield Math.min(1, crossings.looked / BUDGET);
       }
     }
-    this.crossed = crossings;
-    return crossings * CROSSING + length;
+    this.result.set(this.x);
   }
 
-  /** Exchanges the nodes at places i and i + 1 of a row if that is better. */
+  /** Tries to better the node at place i, which is in row r. */
+  private improve(i: number, r: number): boolean {
+    const { nodes, first } = this.rows;
+    const { stale } = this.crossings;
+    const v = nodes[i]!;
+    const changed = stale[v];
+    stale[v] = 0;
+    const jumped = changed ? this.jump(i, r) : false;
+    const next = i + 1 < first[r + 1]!;
+    return (next && (changed || stale[nodes[i + 1]!]) && this.swap(i)) || jumped;
+  }
+
+  /** Exchanges the nodes at places i and i + 1 of a row if they want that and it is better. */
   private swap(i: number): boolean {
+    const { x, crossings, met, metNext } = this;
     const { nodes } = this.rows;
     const a = nodes[i]!;
     const b = nodes[i + 1]!;
-    const costA = this.cost(a);
-    const crossed = this.crossed;
-    const before = costA + this.cost(b);
-    if (crossed + this.crossed === 0) return false;
-    const ax = this.x[a]!;
-    this.x[a] = this.x[b]!;
-    this.x[b] = ax;
-    const after = this.cost(a) + this.cost(b);
-    if (after < before - 1) {
-      nodes[i] = b;
-      nodes[i + 1] = a;
-      this.place[a] = i + 1;
-      this.place[b] = i;
-      return true;
-    }
-    this.x[b] = this.x[a]!;
-    this.x[a] = ax;
-    return false;
+    const left = x[a]!;
+    const right = x[b]!;
+    if (this.median(a, left) <= this.median(b, right)) return false;
+    crossings.meet(a, b, left, right, met);
+    crossings.meet(b, a, left, right, metNext);
+    const fewer =
+      met.at(left) - met.at(right) + metNext.at(right) - metNext.at(left) + this.mutual(a, b);
+    const shorter =
+      this.length(a, left) - this.length(a, right) + this.length(b, right) - this.length(b, left);
+    if (fewer * CROSSING + shorter <= 1) return false;
+    crossings.move(a, right, met);
+    crossings.move(b, left, metNext);
+    nodes[i] = b;
+    nodes[i + 1] = a;
+    return true;
   }
 
-  /** Moves v to the best free place of its row near its neighbours. */
-  private jump(v: number, r: number): boolean {
+  /** Crossings of edges of a with edges of b, its neighbour: now, less those after a swap. */
+  private mutual(a: number, b: number): number {
+    const { crossings } = this;
+    const { above, edgeFirst, edgeOf } = crossings;
+    let fewer = 0;
+    for (let i = edgeFirst[a]!; i < edgeFirst[a + 1]!; i++)
+      for (let j = edgeFirst[b]!; j < edgeFirst[b + 1]!; j++) {
+        const e = edgeOf[i]!;
+        const f = edgeOf[j]!;
+        if ((above[e] === a) !== (above[f] === b)) continue;
+        if (crossings.cross(e, f)) fewer++;
+        if (crossings.crossSwapped(a, b, e, f)) fewer--;
+      }
+    return fewer;
+  }
+
+  /** Moves the node at place p of row r to the best free place near its neighbours. */
+  private jump(p: number, r: number): boolean {
+    const { x, at, met, crossings } = this;
+    const v = this.rows.nodes[p]!;
+    const old = x[v]!;
+    const want = this.median(v, old);
+    if (want === old) return false;
+    const count = this.freePlaces(p, r, want);
+    if (count === 0) return false;
+    crossings.meet(v, -1, Math.min(old, at[0]!), Math.max(old, at[count - 1]!), met);
+    const crossed = met.at(old);
+    if (crossed === 0) return false;
+    let least = crossed * CROSSING + this.length(v, old) - 1;
+    let best = old;
+    for (let i = 0; i < count; i++) {
+      const cost = met.at(at[i]!) * CROSSING + this.length(v, at[i]!);
+      if (cost >= least) continue;
+      least = cost;
+      best = at[i]!;
+    }
+    if (best === old) return false;
+    crossings.move(v, best, met);
+    this.reorder(p, r);
+    return true;
+  }
+
+  /** Puts places that the others of row r leave to the node at place p into `at`, in order. */
+  private freePlaces(p: number, r: number, want: number): number {
+    const { x, at } = this;
     const { nodes, first } = this.rows;
     const from = first[r]!;
     const to = first[r + 1]!;
-    const old = this.x[v]!;
-    const want = this.median(v, old);
-    if (Math.abs(want - old) < 1) return false;
-    let best = this.cost(v);
-    if (this.crossed === 0) return false;
-    let bestX = old;
-    const p = this.place[v]!;
-    // Free intervals left by the others, walked outwards from the wanted x.
-    const tryAt = (left: number, right: number): void => {
-      if (right < left) return;
-      const x = Math.max(left, Math.min(right, want));
-      this.x[v] = x;
-      const c = this.cost(v);
-      if (c < best - 1) {
-        best = c;
-        bestX = x;
+    let next = from;
+    while (next < to && x[nodes[next]!]! < want) next++;
+    let count = 0;
+    for (let i = Math.max(from, next - REACH); i <= Math.min(to, next + REACH); i++) {
+      if (i === p) continue;
+      const before = i - 1 === p ? i - 2 : i - 1;
+      const left = before >= from ? x[nodes[before]!]! + COLUMN : -FAR;
+      const right = i < to ? x[nodes[i]!]! - COLUMN : FAR;
+      if (right < left) continue;
+      for (const beside of BESIDE) {
+        const place = Math.max(left, Math.min(right, want + beside));
+        if (count === 0 || place > at[count - 1]!) at[count++] = place;
       }
-    };
-    let lo = from;
-    let hi = to;
-    while (lo < hi) {
-      const mid = (lo + hi) >> 1;
-      if (this.x[nodes[mid]!]! < want) lo = mid + 1;
-      else hi = mid;
     }
-    for (let k = Math.max(from, lo - 3); k <= Math.min(to, lo + 3); k++) {
-      let l = k - 1;
-      let h = k;
-      if (l === p) l--;
-      if (h === p) h++;
-      const left = l >= from ? this.x[nodes[l]!]! + COLUMN : -Infinity;
-      const right = h < to ? this.x[nodes[h]!]! - COLUMN : Infinity;
-      this.x[v] = old;
-      tryAt(left, right);
-      if (this.spent >= BUDGET) break;
-    }
-    this.x[v] = bestX;
-    if (bestX === old) return false;
+    return count;
+  }
+
+  /** Puts the node at place p of row r where its x belongs. */
+  private reorder(p: number, r: number): void {
+    const { x } = this;
+    const { nodes, first } = this.rows;
+    const v = nodes[p]!;
     let q = p;
-    while (q > from && this.x[nodes[q - 1]!]! > bestX) nodes[q] = nodes[--q]!;
-    while (q + 1 < to && this.x[nodes[q + 1]!]! < bestX) nodes[q] = nodes[++q]!;
+    for (; q > first[r]! && x[nodes[q - 1]!]! > x[v]!; q--) nodes[q] = nodes[q - 1]!;
+    for (; q + 1 < first[r + 1]! && x[nodes[q + 1]!]! < x[v]!; q++) nodes[q] = nodes[q + 1]!;
     nodes[q] = v;
-    this.renumber(r);
-    return true;
+  }
+
+  /** Horizontal length of the edges of v if it lies at `place`. */
+  private length(v: number, place: number): number {
+    const { x, crossings } = this;
+    const { above, below, edgeFirst, edgeOf } = crossings;
+    let sum = 0;
+    for (let i = edgeFirst[v]!; i < edgeFirst[v + 1]!; i++) {
+      const e = edgeOf[i]!;
+      sum += Math.abs(x[above[e] === v ? below[e]! : above[e]!]! - place);
+    }
+    return sum;
   }
 
   /** Median x of the neighbours, `old` without any. */
   private median(v: number, old: number): number {
-    const xs: number[] = [];
-    for (let i = this.edgeFirst[v]!; i < this.edgeFirst[v + 1]!; i++) {
-      const e = this.edgeOf[i]!;
-      xs.push(this.x[this.above[e] === v ? this.below[e]! : this.above[e]!]!);
+    const { x, near } = this;
+    const { above, below, edgeFirst, edgeOf } = this.crossings;
+    const start = edgeFirst[v]!;
+    const count = edgeFirst[v + 1]! - start;
+    if (count === 0) return old;
+    for (let i = 0; i < count; i++) {
+      const e = edgeOf[start + i]!;
+      const place = x[above[e] === v ? below[e]! : above[e]!]!;
+      let j = i;
+      for (; j > 0 && near[j - 1]! > place; j--) near[j] = near[j - 1]!;
+      near[j] = place;
     }
-    if (!xs.length) return old;
-    xs.sort((a, b) => a - b);
-    const m = xs.length >> 1;
-    return xs.length % 2 ? xs[m]! : (xs[m - 1]! + xs[m]!) / 2;
+    const middle = count >> 1;
+    return count % 2 ? near[middle]! : (near[middle - 1]! + near[middle]!) >> 1;
   }
 }
