@@ -62,7 +62,12 @@ class SpecError(UopvizError):
 
 
 class ScheduleError(UopvizError):
-    """A Tensor graph that cannot be cut into kernels."""
+    """A Tensor graph that cannot be cut into kernels.
+
+    `targets` are the BUFFER nodes of assignments that cannot be done, where that is what is wrong.
+    """
+
+    targets: tuple[object, ...] = ()
 
 
 class CompileError(UopvizError):

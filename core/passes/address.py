@@ -11,6 +11,7 @@ from math import gcd
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
+from core.uop.derive import fold
 
 
 def gate_of(place: UOp) -> UOp | None:
@@ -54,17 +55,22 @@ def lane_at(offset: UOp, gate: UOp | None, more: int = 0) -> Lane:
 
 def factor(u: UOp | None) -> int:
     """A number that divides every value of the offset `u`; 0 where that is always 0."""
-    if u is None:
-        return 0
+    return 0 if u is None else fold(u, _factors, _factor)
+
+
+def _factors(u: UOp) -> Sequence[UOp]:
+    """The sources that say something about the factor of `u`."""
+    if u.op is Ops.CAST:
+        return u.src if u.src[0].dtype in (dtypes.int32, dtypes.int64) else ()
+    return u.src if u.op in (Ops.ADD, Ops.MUL) else ()
+
+
+def _factor(u: UOp, parts: Sequence[int]) -> int:
     if u.op is Ops.CONST:
         return abs(u.arg)
-    if u.op is Ops.ADD:
-        return gcd(factor(u.src[0]), factor(u.src[1]))
-    if u.op is Ops.MUL:
-        return factor(u.src[0]) * factor(u.src[1])
-    if u.op is Ops.CAST and u.src[0].dtype in (dtypes.int32, dtypes.int64):
-        return factor(u.src[0])
-    return 1
+    if not parts:
+        return 1
+    return parts[0] * parts[1] if u.op is Ops.MUL else gcd(*parts)
 
 
 def runs(lanes: Sequence[Lane]) -> Iterator[Run]:

@@ -18,8 +18,11 @@ from core.passes.address import Lane, Run, gate_of, lane_at, pieces, runs
 from core.passes.lanes import sink_lanes
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.derive import fold
 from core.uop.pointer import address_space
 from core.uop.symbolic import symbolic_index
+
+Affine = tuple[UOp | None, tuple[int, ...]]
 
 
 @dataclass
@@ -53,8 +56,8 @@ def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
     offset, gate = place.src[1], gate_of(place)
     if offset.dtype.count == 1:
         offsets, more = [offset], tuple(range(count))
-    elif (affine := _affine(offset)) is not None:
-        base, more = affine
+    elif (known := affine(offset)) is not None:
+        base, more = known
         offsets = [UOp.const(offset.dtype.scalar(), 0) if base is None else base]
     else:
         offsets, more = [offset.gep(i) for i in range(count)], (0,) * count
@@ -75,30 +78,37 @@ def _lanes(place: UOp, count: int) -> tuple[Lane, ...]:
     )
 
 
-def _affine(offset: UOp) -> tuple[UOp | None, tuple[int, ...]] | None:
+def affine(offset: UOp) -> Affine | None:
     """(base, constants) where lane i of a vector is base + constants[i]; None if it is not so."""
-    count = offset.dtype.count
-    if offset.op is Ops.CONST:
-        return None, (offset.arg,) * count
-    if offset.op is Ops.VCONST:
-        return None, offset.arg
-    if offset.op is Ops.VECTORIZE or count == 1:
-        first = offset.src[0] if count > 1 else offset
-        same = count == 1 or all(s is first for s in offset.src)
+
+    def parts(u: UOp) -> Sequence[UOp]:
+        moved = u.dtype.count > 1 and u.op in (Ops.ADD, Ops.MUL, Ops.GEP, Ops.CAST)
+        return u.src if moved else ()
+
+    return fold(offset, parts, _lane_constants)
+
+
+def _lane_constants(u: UOp, parts: Sequence[Affine | None]) -> Affine | None:
+    """`affine` of a node, given that of its sources where it is made of vectors."""
+    count = u.dtype.count
+    if u.op is Ops.CONST:
+        return None, (u.arg,) * count
+    if u.op is Ops.VCONST:
+        return None, u.arg
+    if u.op is Ops.VECTORIZE or count == 1:
+        first = u.src[0] if count > 1 else u
+        same = count == 1 or all(s is first for s in u.src)
         return (first, (0,) * count) if same else None
-    if offset.op not in (Ops.ADD, Ops.MUL, Ops.GEP, Ops.CAST):
-        return None
-    parts = [_affine(s) for s in offset.src]
-    if parts[0] is None or parts[-1] is None:
+    if not parts or parts[0] is None or parts[-1] is None:
         return None
     (base, constants), (other, more) = parts[0], parts[-1]
-    if offset.op is Ops.CAST:
+    if u.op is Ops.CAST:
         if base is None or not _within(base, constants):
             return None
-        return base.cast(offset.dtype.scalar()), constants
-    if offset.op is Ops.GEP:
-        return base, tuple(constants[i] for i in offset.arg)
-    if offset.op is Ops.ADD:
+        return base.cast(u.dtype.scalar()), constants
+    if u.op is Ops.GEP:
+        return base, tuple(constants[i] for i in u.arg)
+    if u.op is Ops.ADD:
         total = other if base is None else base if other is None else base + other
         return total, tuple(a + b for a, b in zip(constants, more, strict=True))
     if other is not None or (base is not None and len(set(more)) > 1):

@@ -6,11 +6,15 @@ Declines where the sum or a bound could wrap around. Never changes a graph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from core.dtype import DType, dtypes
 from core.uop import Ops, UOp
+from core.uop.derive import fold
+
+Linear = tuple[int, UOp | None]
 
 
 class Relation(Enum):
@@ -40,40 +44,54 @@ def holds(dtype: DType, n: int) -> bool:
     return dtypes.is_int(dtype) and n - 1 <= int(dtypes.max(dtype))
 
 
-def linear(x: UOp, loop: UOp) -> tuple[int, UOp | None] | None:
+def linear(x: UOp, loop: UOp) -> Linear | None:
     """(factor, rest) with x = factor * loop + rest, rest (None: 0) free of the loop; None if x is
     nothing like that."""
-    if loop not in x.ranges:
-        return 0, x
-    if x is loop:
+
+    def parts(u: UOp) -> Sequence[UOp]:
+        if loop not in u.ranges:
+            return ()
+        if u.op is Ops.ADD:
+            return u.src
+        return u.src[:1] if u.op is Ops.MUL and u.src[1].op is Ops.CONST else ()
+
+    return fold(x, parts, lambda u, found: _linear(u, loop, found))
+
+
+def _linear(u: UOp, loop: UOp, parts: Sequence[Linear | None]) -> Linear | None:
+    """`linear` of a node, given that of its sources where it is a sum or a multiple."""
+    if loop not in u.ranges:
+        return 0, u
+    if u is loop:
         return 1, None
-    if x.op is Ops.CAST and dtypes.is_int(x.src[0].dtype) and holds(x.dtype, size_of(loop)):
+    if u.op is Ops.CAST and dtypes.is_int(u.src[0].dtype) and holds(u.dtype, size_of(loop)):
         # the cast of a sum may only be taken apart if the sum itself is kept
-        return (1, None) if x.src[0] is loop else None
-    if x.op is Ops.ADD:
-        parts = [linear(s, loop) for s in x.src]
-        if parts[0] is None or parts[1] is None:
-            return None
-        (a, rest), (b, other) = parts[0], parts[1]
-        total = rest if other is None else other if rest is None else rest + other
-        return a + b, total
-    if x.op is Ops.MUL and x.src[1].op is Ops.CONST:
-        part = linear(x.src[0], loop)
-        if part is None:
-            return None
-        factor, rest = part
-        return factor * x.src[1].arg, None if rest is None else rest * x.src[1].arg
-    return None
+        return (1, None) if u.src[0] is loop else None
+    if not parts or parts[0] is None or parts[-1] is None:
+        return None
+    a, rest = parts[0]
+    if u.op is Ops.MUL:
+        factor = u.src[1].arg
+        return a * factor, None if rest is None else rest * factor
+    b, other = parts[-1]
+    return a + b, rest if other is None else other if rest is None else rest + other
 
 
 def solve(clause: UOp, loop: UOp) -> Solution | None:
     """What `clause` (bool) says of the loop; None where that is not known in this form."""
-    if clause.op is Ops.CMPNE and clause.src[1].op is Ops.CONST and clause.src[1].arg is True:
-        found = solve(clause.src[0], loop)
+    while _is_negation(clause) and _is_negation(clause.src[0]):
+        clause = clause.src[0].src[0]
+    if _is_negation(clause):
+        found = _solve_comparison(clause.src[0], loop)
         if found is None or found.given or found.relation is Relation.EQUAL:
             return None
         other = Relation.FROM if found.relation is Relation.BELOW else Relation.BELOW
         return Solution(other, found.value)
+    return _solve_comparison(clause, loop)
+
+
+def _solve_comparison(clause: UOp, loop: UOp) -> Solution | None:
+    """`solve` of what is no negation."""
     if clause.op not in (Ops.CMPEQ, Ops.CMPLT) or not dtypes.is_int(clause.src[0].dtype):
         return None
     x, y = clause.src
@@ -87,7 +105,11 @@ def solve(clause: UOp, loop: UOp) -> Solution | None:
     return _solved(clause.op, form, other, loop_first=form is left)
 
 
-def _exact(form: tuple[int, UOp | None], loop: UOp, dtype: DType) -> bool:
+def _is_negation(u: UOp) -> bool:
+    return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
+
+
+def _exact(form: Linear, loop: UOp, dtype: DType) -> bool:
     """Whether factor * loop + rest stays within the dtype."""
     factor, rest = form
     last = factor * (size_of(loop) - 1)
@@ -96,7 +118,7 @@ def _exact(form: tuple[int, UOp | None], loop: UOp, dtype: DType) -> bool:
     return int(dtypes.min(dtype)) <= low and high <= int(dtypes.max(dtype))
 
 
-def _solved(op: Ops, form: tuple[int, UOp | None], y: UOp, loop_first: bool) -> Solution | None:
+def _solved(op: Ops, form: Linear, y: UOp, loop_first: bool) -> Solution | None:
     """factor * loop + rest `op` y, or y `op` factor * loop + rest."""
     factor, rest = form
     if op is Ops.CMPEQ:
@@ -116,7 +138,7 @@ def _solved(op: Ops, form: tuple[int, UOp | None], y: UOp, loop_first: bool) -> 
     return Solution(Relation.FROM, value + 1) if loop_first else Solution(Relation.BELOW, value)
 
 
-def _fits(op: Ops, form: tuple[int, UOp | None], y: UOp, loop_first: bool) -> bool:
+def _fits(op: Ops, form: Linear, y: UOp, loop_first: bool) -> bool:
     """Whether what is computed for the loop's bound stays within the dtype."""
     factor, rest = form
     low, high = int(y.vmin), int(y.vmax)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Self
-from weakref import WeakValueDictionary
 
 from core.dtype import DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, Context
 from core.runtime.device import Device
 from core.tensor.data import Data, uop_from_data
+from core.tensor.live import Live
 from core.tensor.origin import here
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -44,8 +44,8 @@ class TensorMeta(type):
 class TensorBase(metaclass=TensorMeta):
     """A lazy array: `uop` is the graph that computes it. See `core.tensor.Tensor`."""
 
-    __slots__ = ("__weakref__", "_requires_grad", "grad", "uop")
-    uop: UOp
+    __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad")
+    _uop: UOp
     grad: Self | None
 
     def __init__(
@@ -65,7 +65,6 @@ class TensorBase(metaclass=TensorMeta):
 
     def _setup(self, uop: UOp, requires_grad: bool | None) -> None:
         self.uop, self._requires_grad, self.grad = uop, requires_grad, None
-        live[id(self)] = self
 
     @classmethod
     def _new(cls, uop: UOp, requires_grad: bool | None = None) -> Self:
@@ -99,6 +98,16 @@ class TensorBase(metaclass=TensorMeta):
         if not self.shape:
             raise ShapeError("a Tensor without axes has no length", where=here())
         return self.shape[0]
+
+    @property
+    def uop(self) -> UOp:
+        """The graph that computes it."""
+        return self._uop
+
+    @uop.setter
+    def uop(self, uop: UOp) -> None:
+        self._uop = uop
+        live.add(self)
 
     @property
     def requires_grad(self) -> bool | None:
@@ -237,13 +246,8 @@ class TensorBase(metaclass=TensorMeta):
             GradMode.enabled = saved
 
 
-live: WeakValueDictionary[int, TensorBase] = WeakValueDictionary()
-"""Every Tensor that is alive, by id."""
-
-
-def alive() -> list[TensorBase]:
-    """Every Tensor that is alive; other threads may make and drop some meanwhile."""
-    return [t for ref in live.valuerefs() if (t := ref()) is not None]
+live: Live[TensorBase] = Live()
+"""Every Tensor that is alive."""
 
 
 def in_fresh_memory(uop: UOp) -> UOp:

@@ -16,7 +16,7 @@ from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
-from core.tensor.base import TensorBase, alive
+from core.tensor.base import TensorBase, live
 from core.tensor.data import Array, numpy_dtype
 from core.tensor.origin import here
 from core.tensor.realization import plan, realize, replace_in_live, schedule
@@ -88,7 +88,8 @@ class Execution(TensorBase):
         """Stores the values of `x`, broadcast to this shape, in this Tensor's memory when realized.
 
         A Tensor that has no memory yet simply takes the values. Raises ShapeError, DTypeError and
-        DeviceError where `x` does not fit.
+        DeviceError where `x` does not fit. Where `x` reads this memory in another order, realizing
+        raises ScheduleError, and the values stay as they were.
         """
         value = x if isinstance(x, TensorBase) else type(self)(x, self.device, self.dtype)
         target = self.uop
@@ -157,7 +158,7 @@ class Execution(TensorBase):
         """
         seed = self._seed(gradient)
         graph = self.uop.toposort()
-        wanted = [t for t in alive() if t.requires_grad and t.uop in graph]
+        wanted = [t for t in live.all() if t.requires_grad and t.uop in graph]
         found = gradients(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:

@@ -1,15 +1,17 @@
-"""Properties of a node that follow from those of its sources, worked out once, without recursion.
+"""What follows for a node from its sources, worked out once per node, without recursion.
 
 Knows no property by name; never makes a node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from core.uop.uop import UOp
+
+R = TypeVar("R")
 
 
 def derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
@@ -27,3 +29,23 @@ def derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
             setattr(node, attr, rule(node))
             stack.pop()
     return getattr(u, attr)
+
+
+def fold(
+    u: UOp, parts: Callable[[UOp], Sequence[UOp]], combine: Callable[[UOp, Sequence[R]], R]
+) -> R:
+    """`combine` of a node with the results for its `parts`, which are sources of it, for `u` and
+    all that it leads to."""
+    done: dict[UOp, R] = {}
+    stack = [u]
+    while stack:
+        node = stack[-1]
+        needed = parts(node)
+        missing = [s for s in needed if s not in done]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if node not in done:
+            done[node] = combine(node, [done[s] for s in needed])
+    return done[u]

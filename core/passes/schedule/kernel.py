@@ -130,5 +130,5 @@ def origin_of(sink: UOp) -> str:
     """The user's line that asked for the output of a kernel, as far as it is known."""
     for u in reversed(sink.toposort()):
         if u.origin:
-            return f"from {u.origin}"
+            return u.origin
     return ""

@@ -85,6 +85,16 @@ def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
     """assign(view(buffer), x) -> view(buffer after a kernel stored x in it)"""
     memory = target.base
     st = target.arg if target.op is Ops.VIEW else ShapeTracker.from_shape(target.shaped)
+    try:
+        _check_target(a, memory, st)
+        return ctx.run(memory, st, x, a).view(st)
+    except ScheduleError as error:
+        error.targets = (buffer_of(memory),)
+        raise
+
+
+def _check_target(a: UOp, memory: UOp, st: ShapeTracker) -> None:
+    """Raises ScheduleError where the target of `a` is not elements of memory, each once."""
     if memory.op not in LEAVES or st.masked:
         raise ScheduleError(
             f"cannot assign to {'padding' if st.masked else memory.op.name}",
@@ -97,7 +107,6 @@ def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
             where=a.origin or "",
             hint="the target is expanded; assign to it before it is",
         )
-    return ctx.run(memory, st, x, a).view(st)
 
 
 @rule(

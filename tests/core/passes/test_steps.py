@@ -15,9 +15,11 @@ from core.passes.expand import expand, lanes_of
 from core.passes.final import gates_to_ifs
 from core.passes.gpudims import dimensions, gpudims
 from core.passes.linearize import linearize
+from core.passes.loadstore import affine
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.reduce import reduce
+from core.passes.solve import linear, solve
 from core.passes.view_index import view_index
 from core.shape import ShapeTracker
 from core.target import targets
@@ -161,6 +163,37 @@ def test_factor_divides() -> None:
     assert factor((r * 6).cast(dtypes.int64)) == 6
     assert factor(None) == 0
     assert factor(r) == 1
+
+
+def test_any_depth_of_expressions_is_understood() -> None:
+    depth = 50_000
+    loop, total = UOp.range(9, 0), UOp.range(9, 0) * 4
+    seen = UOp.variable("v", 0, 1) * 8
+    lanes = UOp.vectorize(loop, loop)
+    ones = UOp(Ops.VCONST, lanes.dtype, (), (0, 1))
+    # a sum that is built without simplification, from leaves that are shared
+    for _ in range(depth):
+        total = UOp(Ops.ADD, total.dtype, (total, seen))
+        lanes = UOp(Ops.ADD, lanes.dtype, (lanes, ones))
+    assert factor(total) == 4
+    found = linear(total, loop)
+    assert found is not None
+    assert found[0] == 4
+    offsets = affine(lanes)
+    assert offsets is not None
+    assert offsets[1] == (0, depth)
+    clause = total < 7
+    for _ in range(depth):
+        clause = UOp(Ops.CMPNE, dtypes.bool, (clause, UOp.const(dtypes.bool, True)))
+    assert solve(clause, loop) is None
+
+
+def test_shared_expressions_are_looked_at_once() -> None:
+    x = UOp.range(9, 0) * 2
+    for _ in range(200):  # 2 ** 200 ways down
+        x = UOp(Ops.ADD, x.dtype, (x, x))
+    assert factor(x) == 2
+    assert linear(x, UOp.range(9, 0)) == (2**201, None)
 
 
 def test_a_lane_with_a_false_gate_is_never_there() -> None:

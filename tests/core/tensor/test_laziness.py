@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 
 from core import Context, Tensor, nn
+from core.errors import ScheduleError
 from core.realize import capturing
 from core.runtime.buffer import buffers
 from core.tensor.base import live
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
 
 
 def kernels(*tensors: Tensor) -> int:
@@ -149,6 +151,59 @@ def test_assignments_in_a_row() -> None:
     x.assign(x * 3)
     after = x + 0
     assert (after.item(), x.item(), between.item()) == (6, 6, 20)
+
+
+@pytest.mark.parametrize(
+    "assign",
+    [
+        lambda x: x.assign(x.T),
+        lambda x: x.assign(x.flip(0) + x),
+        lambda x: x[0:1].assign(x[1:2]),
+        lambda x: x[0:1, 0:1].expand(3, 3).assign(x),
+        lambda x: x.pad(((1, 1), (0, 0))).assign(Tensor.ones(5, 3)),
+    ],
+)
+def test_an_assignment_that_cannot_be_done_is_forgotten(
+    assign: Callable[[Tensor], Tensor],
+) -> None:
+    x = data(3, 3).realize()
+    want, other = x.numpy(), data(2).realize()
+    other.assign(other * 0 + 1)
+    target = assign(x)
+    was = target.shape
+    with pytest.raises(ScheduleError):
+        Tensor.realize(target, other)
+    np.testing.assert_array_equal(x.numpy(), want)
+    assert target.realize().shape == was
+    assert other.tolist() == [1, 1]
+    np.testing.assert_array_equal(x.assign(x.T.contiguous()).numpy(), want.T)
+
+
+@pytest.mark.parametrize("assigned", [False, True])
+def test_realizing_one_costs_the_same_however_many_wait(
+    monkeypatch: pytest.MonkeyPatch, assigned: bool
+) -> None:
+    seen = 0
+    toposort = UOp.toposort
+
+    def counting(self: UOp, *gate: Callable[[UOp], bool]) -> dict[UOp, None]:
+        nonlocal seen
+        found = toposort(self, *gate)
+        seen += len(found)
+        return found
+
+    def cost(count: int) -> int:
+        nonlocal seen
+        made = [Tensor.empty(3, 4).realize() for _ in range(count)]
+        waiting = [x.assign(x + 1) if assigned else x.sum() for x in made]
+        waiting[0].realize()
+        seen = 0
+        waiting[1].realize()
+        return seen
+
+    monkeypatch.setattr(UOp, "toposort", counting)
+    few, many = cost(10), cost(300)
+    assert 0 < few == many
 
 
 def test_an_assignment_runs_once() -> None:

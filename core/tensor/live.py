@@ -1,0 +1,120 @@
+"""The Tensors that are alive, and which nodes of their graphs use which.
+
+Finds the Tensors above a node at the cost of what lies above it, however many others wait to be
+computed. Graphs are looked at once, when the next search is made. Never keeps a Tensor or a node
+alive, and never changes a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from threading import RLock
+from typing import Final, Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
+
+KEEPS_ALL: Final = GroupOp.Movement - {Ops.SHRINK}
+"""Movements that lose no element."""
+
+
+class Holder(Protocol):
+    """What is known here of a Tensor."""
+
+    @property
+    def uop(self) -> UOp:
+        """Its graph."""
+        ...
+
+
+T = TypeVar("T", bound=Holder)
+
+
+def is_stored(uop: UOp) -> bool:
+    """Whether nothing needs to run: memory or a constant, perhaps moved, or no elements at all."""
+    return uop.base.op in (Ops.BUFFER, Ops.CONST) or uop.size == 0
+
+
+class Live(Generic[T]):
+    """A set of Tensors, by identity. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._tensors: WeakValueDictionary[int, T] = WeakValueDictionary()
+        self._changed: dict[int, None] = {}
+        """Tensors whose graph has not been looked at."""
+        self._holders: WeakKeyDictionary[UOp, WeakValueDictionary[int, T]] = WeakKeyDictionary()
+        self._users: WeakKeyDictionary[UOp, WeakKeyDictionary[UOp, None]] = WeakKeyDictionary()
+        """In the order in which they were seen, so that two runs of a program are alike."""
+        self._lock = RLock()
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def add(self, tensor: T) -> None:
+        """A Tensor is new, or has a new graph."""
+        self._tensors[id(tensor)] = tensor
+        self._changed[id(tensor)] = None
+
+    def all(self) -> list[T]:
+        """Every Tensor that is alive; other threads may make and drop some meanwhile."""
+        return [t for ref in self._tensors.valuerefs() if (t := ref()) is not None]
+
+    def above(
+        self, nodes: Collection[UOp], reads: Callable[[UOp, UOp], bool] = lambda user, source: True
+    ) -> tuple[Collection[UOp], list[T]]:
+        """The nodes above `nodes` in graphs of Tensors, by way of none of `nodes` and of users that
+        read their source; and the Tensors of these and of `nodes`."""
+        with self._lock:
+            self._look()
+            found: dict[UOp, None] = {}
+            stack = list(nodes)
+            while stack:
+                u = stack.pop()
+                for v in self._users_of(u):
+                    if v not in found and v not in nodes and reads(v, u):
+                        found[v] = None
+                        stack.append(v)
+            return found.keys(), [t for u in (*nodes, *found) for t in self._held(u)]
+
+    def is_wanted(self, node: UOp) -> bool:
+        """Whether a Tensor is `node`, or a movement of it that loses no element."""
+        with self._lock:
+            self._look()
+            stack = [node]
+            while stack:
+                u = stack.pop()
+                if self._held(u):
+                    return True
+                stack += [v for v in self._users_of(u) if v.op in KEEPS_ALL]
+            return False
+
+    def _users_of(self, node: UOp) -> list[UOp]:
+        return list(self._users.get(node, ()))
+
+    def _held(self, node: UOp) -> list[T]:
+        """The Tensors with exactly this graph."""
+        return [t for t in self._holders.get(node, {}).values() if t.uop is node]
+
+    def _look(self) -> None:
+        """Notes who uses which node in graphs that are new. What has no sources, which is used by
+        many and never replaced, is left out."""
+        users = self._users
+        while self._changed:
+            tensor = self._tensors.get(self._changed.popitem()[0])
+            if tensor is None or is_stored(root := tensor.uop):
+                continue
+            self._holders.setdefault(root, WeakValueDictionary())[id(tensor)] = tensor
+            stack = [] if root in users else [root]
+            if stack:
+                users[root] = WeakKeyDictionary()
+            while stack:
+                u = stack.pop()
+                for s in u.src:
+                    if not s.src:
+                        continue
+                    known = users.get(s)
+                    if known is None:
+                        known = users[s] = WeakKeyDictionary()
+                        stack.append(s)
+                    known[u] = None
