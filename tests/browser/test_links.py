@@ -39,6 +39,23 @@ def test_back_and_forward(open_page: Open, some_pass: Pass, rows: Any) -> None:
     e.ready()
 
 
+def test_back_and_forward_look_where_the_panes_looked(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2)).press("+", "+")
+    zoom = e.page.locator(".pf > span").last
+    first = zoom.inner_text()
+    e.press("End").at_step(some_pass.last)
+    e.press("+", "+", "+")
+    expect(zoom).not_to_have_text(first)
+    second = zoom.inner_text()
+    for _ in range(2):
+        e.page.go_back()
+        e.at_step(2)
+        expect(zoom).to_have_text(first)
+        e.page.go_forward()
+        e.at_step(some_pass.last)
+        expect(zoom).to_have_text(second)
+
+
 def test_a_jump_enters_history_and_a_step_does_not(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1)).press("ArrowRight", "ArrowRight", "End")
     e.at_step(some_pass.last)

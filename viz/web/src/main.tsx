@@ -3,6 +3,7 @@ import { render } from "preact";
 import { App } from "./app/App";
 import { connect, openContext, openRewrite, readAddress } from "./app/actions";
 import { flushAddress } from "./app/address";
+import { keepFocus } from "./app/keepFocus";
 import { onKeyDown } from "./app/keys";
 import { follow } from "./app/live";
 import { rows, run, view } from "./app/state";
@@ -36,6 +37,7 @@ function start(): void {
   startRules();
   startHistory();
   addEventListener("keydown", onKeyDown);
+  keepFocus();
   addEventListener("popstate", readAddress);
   addEventListener("hashchange", readAddress);
   addEventListener("pagehide", flushAddress);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { nodeHistory, type Lineages } from "../src/data/lineage";
 import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
 import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
-import { foldHistory, standing } from "../src/panels/inspector/folded";
+import { foldHistory, neighbour, standing } from "../src/panels/inspector/folded";
 import { scopeRow } from "../src/panels/inspector/scope";
 import {
   type Choice,
@@ -279,6 +279,15 @@ describe("history across passes", () => {
     expect(folded.map((f) => f.rebuilds)).toEqual([0, 2, 1, 0]);
     expect(standing(folded, 2, 4, (r) => r)).toBe(2);
     expect(standing(folded, 1, 0, (r) => r)).toBe(0);
+    const walk = (here: number, way: 1 | -1, pass: number, step: number): unknown => {
+      const found = neighbour(folded, here, way, pass, step)?.row;
+      return found && [found.rewrite, found.step];
+    };
+    expect(walk(2, 1, 2, 1)).toEqual([2, 5]);
+    expect(walk(2, -1, 2, 1)).toEqual([1, 3]);
+    expect(walk(2, -1, 2, 4)).toEqual([2, 1]); // between two events: back to the one before
+    expect(walk(3, 1, 2, 5)).toBeUndefined();
+    expect(walk(0, -1, 1, 0)).toBeUndefined();
   });
 
   it("belongs to the innermost schedule or kernel", () => {

@@ -1,6 +1,7 @@
 /** The run's name, search, live state, export, theme and keys. */
 import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/Menu";
+import { TabText } from "../ui/TabText";
 import { data, setPage } from "./actions";
 import { clip, millis, plural } from "./format";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "./state";
@@ -42,6 +43,7 @@ export function TopBar() {
       )}
       {rows.value.length > 0 && <Pages />}
       <span class="sp" />
+      <Live />
       <button type="button" class="btn cmdk" onClick={() => (overlay.value = "palette")}>
         <Icon name="search" />
         <span class="wide">Search or run a command</span>
@@ -49,8 +51,7 @@ export function TopBar() {
         <span class="sp" />
         <kbd class="mid">Ctrl K</kbd>
       </button>
-      <Live />
-      {rows.value.length > 0 && data().server && <Export />}
+      {data().server && <Export />}
       <button
         type="button"
         class="btn ico quiet"
@@ -100,7 +101,7 @@ function Pages() {
           aria-current={view.value.page === page ? "page" : undefined}
           onClick={() => setPage(page)}
         >
-          {name}
+          <TabText text={name} />
         </button>
       ))}
     </nav>
@@ -136,6 +137,7 @@ function Export() {
     <Menu
       label="Export"
       class="btn"
+      disabled={!rows.value.length}
       button={
         <>
           <Icon name="export" />

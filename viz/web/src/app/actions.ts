@@ -3,7 +3,7 @@ import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
 import type { ApiProblem, Bundle } from "../data/types";
 import { Timeline } from "../model/timeline";
-import { dropAddress, looking, pushAddress, replaceAddress } from "./address";
+import { changeEntry, looking, pushAddress, replaceAddress } from "./address";
 import { nextPassing } from "./filter";
 import {
   announcement,
@@ -57,7 +57,7 @@ export function go(change: Partial<View>, history: "auto" | "push" | "replace" =
 
 /** Takes the view from the address: at the start, and on Back and Forward. */
 export function readAddress(): void {
-  dropAddress();
+  changeEntry();
   view.value = fromHash(location.hash);
   ensureBundle();
   findNode();

@@ -3,15 +3,29 @@
  * view more often than browsers let a page write its address (Chromium drops what exceeds 200 times
  * in 10 s), so replacements keep a distance in time; the last one always arrives. Writing takes
  * milliseconds, and so never happens between a key and its frame.
- * An entry that is left by a jump keeps what its panes looked at, so that Back can look there again.
+ * Every entry of the history has a number, and what the panes looked at when it was left is kept
+ * with it, so that Back and Forward can look there again. An entry that was left by a jump keeps it
+ * through a reload, too.
  */
 
 const DISTANCE_MS = 120;
+
+/** What an entry of the history holds; older versions of the page may have left anything. */
+interface Entry {
+  place: number;
+  looked: unknown;
+}
+
+const entry = (): Partial<Entry> => (history.state as Partial<Entry> | null) ?? {};
 
 let pending: string | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 let lookedAt: () => unknown = () => null;
+
+/** The number of the present entry, and what was looked at in those that were left. */
+let place = -1;
+const left = new Map<number, unknown>();
 
 /** Who knows what the panes look at; plain data, or null. */
 export function rememberWith(look: () => unknown): void {
@@ -21,11 +35,14 @@ export function rememberWith(look: () => unknown): void {
 /** What the panes look at now. */
 export const looking = (): unknown => lookedAt();
 
-/** A new entry of the history; `left` is what the panes looked at in the present one. */
-export function pushAddress(url: string, left: unknown): void {
+/** A new entry of the history; `looked` is what the panes looked at in the present one. */
+export function pushAddress(url: string, looked: unknown): void {
   flushAddress();
-  history.replaceState(left, "", location.href);
-  history.pushState(null, "", url);
+  history.replaceState({ place, looked }, "", location.href);
+  left.set(place, looked);
+  place += 1;
+  for (const other of left.keys()) if (other >= place) left.delete(other);
+  history.pushState({ place, looked: null }, "", url);
 }
 
 /** The current entry gets another address, in a moment. */
@@ -39,11 +56,20 @@ export function flushAddress(): void {
   clearTimeout(timer);
   timer = undefined;
   if (pending === null) return;
-  history.replaceState(null, "", pending);
+  history.replaceState({ place, looked: null }, "", pending);
   pending = null;
 }
 
-/** Forgets what waits: the browser went to another entry. */
-export function dropAddress(): void {
+/** The page was opened, or the browser went to another entry: keeps what was looked at in the one that it left, and forgets
+ * what waits. Before anything else follows the new address. */
+export function changeEntry(): void {
   pending = null;
+  const to = entry().place;
+  if (to === place) return;
+  if (place >= 0) left.set(place, lookedAt());
+  place = to ?? place + 1; // a link, or an address that was typed, is a new entry
+  if (to === undefined) history.replaceState({ place, looked: null }, "", location.href);
 }
+
+/** What the panes looked at when the present entry was left; undefined if it never was. */
+export const lookedHere = (): unknown => left.get(place) ?? entry().looked;

@@ -49,7 +49,7 @@ function typing(target: EventTarget | null): boolean {
 /** Arrow and Home keys belong to a focused source text, Enter to a focused control. */
 function ownsKey(target: EventTarget | null, name: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (name === "Enter") return target.matches("button, a, [role=treeitem]");
+  if (name === "Enter") return target.matches("button, a, [role=treeitem], .ed");
   if (/^(Arrow|Home|End|Page)/.test(name)) return target.matches(".ed, [role=separator]");
   return false;
 }

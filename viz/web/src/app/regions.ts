@@ -4,6 +4,13 @@ import { announce } from "./actions";
 const FOCUSABLE =
   'button:not(:disabled), [href], input, [tabindex="0"], [tabindex="-1"][data-region-focus]';
 
+/** What of a region takes the focus, in reading order. */
+export function focusable(region: HTMLElement): HTMLElement[] {
+  return [...region.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(
+    (el) => el.offsetParent !== null && el.role !== "separator",
+  );
+}
+
 /** Moves the focus to the next (or previous) visible region, to the first thing that takes it. */
 export function focusRegion(direction: 1 | -1): void {
   const regions = [...document.querySelectorAll<HTMLElement>("[data-region]")].filter(
@@ -12,9 +19,7 @@ export function focusRegion(direction: 1 | -1): void {
   if (!regions.length) return;
   const at = regions.findLastIndex((el) => el.contains(document.activeElement));
   const next = regions[(at + direction + regions.length) % regions.length]!;
-  const target = [...next.querySelectorAll<HTMLElement>(FOCUSABLE)].find(
-    (el) => el.offsetParent !== null && el.role !== "separator",
-  );
+  const target = focusable(next)[0];
   if (target) target.focus();
   else {
     next.tabIndex = -1;

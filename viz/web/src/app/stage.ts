@@ -2,7 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import { type CameraState, createStage, type Stage } from "../graph/stage";
 import { announce, go, reportProblem } from "./actions";
-import { rememberWith } from "./address";
+import { lookedHere, rememberWith } from "./address";
 import { asProblem } from "../data/backend";
 import { bindSlots } from "./bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "./state";
@@ -35,8 +35,9 @@ export function mountStage(host: HTMLElement): () => void {
   });
   stage.value = made;
   rememberWith(() => made.camera());
-  const restore = (event: PopStateEvent): void => {
-    if (isCamera(event.state)) made.setCamera(event.state);
+  const restore = (): void => {
+    const looked = lookedHere();
+    if (isCamera(looked)) made.setCamera(looked);
   };
   addEventListener("popstate", restore);
   const stops = [

@@ -52,11 +52,18 @@ export const windowWidth = signal(1440);
 /** Steps of the loaded pass: 1..count. */
 export const stepCount = computed(() => bundle.value?.steps.length ?? 0);
 
-/** The current step, always within the loaded pass. */
-export const step = computed(() => {
+/** Whether the pass in the view is the one that is loaded. */
+export const arrived = computed(() => bundle.value?.rewrite === view.value.rewrite);
+
+let lastStep = 0;
+/** The current step, always within the loaded pass; while another pass is on its way, the step that
+ * was looked at, so that no panel shows one that nobody asked for. */
+export const step = computed(() => (lastStep = arrived.value ? wantedStep() : lastStep));
+
+function wantedStep(): number {
   const asked = preview.value ?? view.value.step ?? firstStep(bundle.value, view.value.rule);
   return Math.max(0, Math.min(asked, stepCount.value));
-});
+}
 
 /** What a pass opens with: the first match of the rule that is filtered to, or its error, or its
  * first change, or its input graph. */

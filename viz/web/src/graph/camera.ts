@@ -50,6 +50,17 @@ export class Camera implements View {
     return [(sx - this.x) / this.zoom, (sy - this.y) / this.zoom];
   }
 
+  /** A rectangle of the world, in px of the pane. */
+  toScreen(r: Rect): Rect {
+    const { x, y, zoom } = this;
+    return {
+      left: r.left * zoom + x,
+      right: r.right * zoom + x,
+      top: r.top * zoom + y,
+      bottom: r.bottom * zoom + y,
+    };
+  }
+
   panBy(dx: number, dy: number): void {
     this.stop();
     this.x += dx;

@@ -1,8 +1,8 @@
 /**
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
- * Takes the corner where it covers least, far from the change, and stays there while it covers
- * nothing that changed. Hidden while everything fits and in panes too low for it. The blocks are
+ * Takes the corner where it covers least, far from the change, and stays there through all steps
+ * of a pass, unless it would cover what changed. Hidden while everything fits and in panes too low for it. The blocks are
  * drawn once per step, the frame at every move.
  */
 import { OP_GROUPS, type OpGroup } from "../model/ops";
@@ -42,6 +42,8 @@ export class Minimap {
   private height: number = LARGE_SIZE[1];
   /** 0 top left, 1 top right, 2 bottom left, 3 bottom right. */
   private corner = 2;
+  /** The pass that the corner was chosen in. */
+  private settledIn = -1;
   /** The corner may have to change. */
   private unsettled = true;
   private scale = 1;
@@ -94,7 +96,10 @@ export class Minimap {
     const costs = [0, 1, 2, 3].map((c) => this.cost(scene, camera, c));
     const best = costs.indexOf(Math.min(...costs));
     const here = costs[this.corner]!;
-    if (here >= CHANGED || here > costs[best]! + 1) this.corner = best;
+    const { rewrite } = scene.content.after.bundle;
+    const stepped = rewrite === this.settledIn;
+    this.settledIn = rewrite;
+    if (here >= CHANGED || (!stepped && here > costs[best]! + 1)) this.corner = best;
     const { style } = this.element;
     style.left = this.corner & 1 ? "auto" : `${INSET}px`;
     style.right = this.corner & 1 ? `${INSET}px` : "auto";

@@ -9,6 +9,7 @@ import { readable, type View } from "./camera";
 import type { Pane } from "./pane";
 import { joinRects, type Rect } from "./picture";
 import type { Content } from "./scene";
+import { uncut } from "./uncut";
 
 /** Where a picture is not shown whole, its change is, in this range: with all words on the boxes. */
 const NEAR = 0.85;
@@ -45,8 +46,19 @@ export class Views {
       pane.camera.set(
         this.fitted ? pane.camera.fitting(bounds) : pane.camera.around(focus, shown, zoom),
       );
+    if (!this.fitted) this.uncut(focus);
     this.first = true;
     this.request();
+  }
+
+  /** Moves the first view a little where its border would cut boxes. */
+  private uncut(focus: Rect): void {
+    const { picture, part } = this.content!;
+    const { camera } = this.lead();
+    const slots = [...(part?.shown ?? picture.slots)].filter((s) => picture.has(s));
+    const boxes = slots.map((s) => camera.toScreen(this.rectOf([s])!));
+    const { dx, dy } = uncut(camera.width, camera.height, boxes, camera.toScreen(focus));
+    if (dx || dy) for (const pane of this.panes) pane.camera.panBy(dx, dy);
   }
 
   /** Runs what changes the size of the panes; a change that was in view is in view after it. */

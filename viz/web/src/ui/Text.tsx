@@ -66,15 +66,24 @@ export function openEditor(file: string, line: number): void {
   );
 }
 
-/** "symbolic.py:214": opens the editor; in an exported file it copies the place. With the call on
- * that line where one is known. */
-export function Place({ file, line, call }: { file: string; line: number; call?: string }) {
+interface PlaceProps {
+  file: string;
+  line: number;
+  /** The call on that line, where one is known. */
+  call?: string;
+  /** In a line of a list: the list has the focus, not each of its lines. */
+  inList?: boolean;
+}
+
+/** "symbolic.py:214": opens the editor; in an exported file it copies the place. */
+export function Place({ file, line, call, inList = false }: PlaceProps) {
   if (!file) return <span class="t3">unknown</span>;
   const live = data().server !== null;
   const link = (
     <button
       type="button"
       class="link mono el"
+      tabIndex={inList ? -1 : undefined}
       title={`${live ? "Open in the editor" : "Copy"}: ${short(file, 1000)}:${line}. Shift: the recorded text`}
       onClick={(e) => (e.shiftKey ? showRecorded(file, line) : openEditor(file, line))}
     >

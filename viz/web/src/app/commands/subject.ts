@@ -1,4 +1,5 @@
 /** Commands about the rule, the selected node and the kernel's sources. */
+import { walkHistory } from "../../panels/inspector/along";
 import { togglePin } from "../../panels/inspector/pinned";
 import { toggleDrawer } from "../../panels/sources/Drawer";
 import { canRun, runKernel } from "../../panels/sources/RunBox";
@@ -40,6 +41,22 @@ export const subjectCommands: readonly Command[] = [
     keys: ["G"],
     when: hasStep,
     run: () => select(currentStep.peek()!.result),
+  },
+  {
+    id: "later",
+    title: "Later in the node's history",
+    group: "Rule and node",
+    keys: ["Shift J"],
+    when: hasSlot,
+    run: () => walkHistory(1),
+  },
+  {
+    id: "earlier",
+    title: "Earlier in the node's history",
+    group: "Rule and node",
+    keys: ["Shift K"],
+    when: hasSlot,
+    run: () => walkHistory(-1),
   },
   {
     id: "pin",

@@ -43,7 +43,7 @@ export function Header() {
           </>
         )}
         <b class="el" title={row ? short(row.name, 1000) : undefined}>
-          {row ? short(row.name) : "No pass"}
+          {row ? short(row.name) : rows.value.length > 0 && "No pass"}
         </b>
         {row && (
           <>
@@ -72,7 +72,7 @@ export function Header() {
         >
           <span class="wide">Around change</span>
           <span class="narrow">Near</span>
-          {!all && s && <span class="t3 num xwide">&ensp;{count(s.shown)}</span>}
+          <span class="t3 num xwide sum">{!all && s ? count(s.shown) : ""}</span>
         </button>
         <button
           type="button"
@@ -80,7 +80,7 @@ export function Header() {
           title="All nodes (A)"
           onClick={() => go({ scope: "all" })}
         >
-          All{s && <span class="t3 num xwide">&ensp;{count(s.total)}</span>}
+          All<span class="t3 num xwide sum">{s ? count(s.total) : ""}</span>
         </button>
       </span>
       <span class="seg" role="group" aria-label="Diff view">
@@ -102,17 +102,16 @@ export function Header() {
           </button>
         ))}
       </span>
-      {view.value.mode !== "text" && (
-        <button
-          type="button"
-          class="btn sm ico quiet wide"
-          aria-label="Fit the graph"
-          title="Fit the graph (0)"
-          onClick={() => stage.value?.fit()}
-        >
-          <Icon name="fit" />
-        </button>
-      )}
+      <button
+        type="button"
+        class="btn sm ico quiet wide"
+        aria-label="Fit the graph"
+        title="Fit the graph (0)"
+        disabled={view.value.mode === "text"}
+        onClick={() => stage.value?.fit()}
+      >
+        <Icon name="fit" />
+      </button>
     </div>
   );
 }

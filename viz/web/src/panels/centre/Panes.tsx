@@ -14,8 +14,8 @@ import {
   step,
   view,
 } from "../../app/state";
-import { busy, mountStage, stage, stats } from "../../app/stage";
-import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
+import { busy, cancelLayout, mountStage, stage, stats } from "../../app/stage";
+import { Legend } from "./Legend";
 import { TextPane } from "./TextPane";
 
 export function Panes() {
@@ -112,45 +112,6 @@ function Foot() {
   );
 }
 
-const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> = {
-  range: { d: "M9 5a4 4 0 1 1-8 0 4 4 0 0 1 8 0", colour: "range" },
-  const: { d: "M1.5 1.5h7v7h-7z", colour: "const", hollow: true },
-  arithmetic: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "alu" },
-  memory: { d: "M3 0h4v10H3z", colour: "mem" },
-  reduce: { d: "M0 1h10L5 10z", colour: "red" },
-  movement: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "view" },
-  control: { d: "M2 0h2v10H2zM6 0h2v10H6z", colour: "ctl" },
-  device: { d: "M3 2q0-2 2-2t2 2v6q0 2-2 2T3 8z", colour: "dev" },
-};
-
-/** The groups that occur in this pass, with the glyphs that the nodes carry. */
-function Legend() {
-  const b = bundle.value;
-  if (!b) return null;
-  const used = new Set(b.ops.map(opGroup));
-  return (
-    <>
-      {OP_GROUPS.filter((g) => used.has(g)).map((g) => {
-        const { d, colour, hollow } = SHAPES[g];
-        const paint = `var(--o-${colour})`;
-        return (
-          <span class="sw" key={g}>
-            <svg width="10" height="10" aria-hidden="true">
-              <path
-                d={d}
-                style={
-                  hollow ? { fill: "none", stroke: paint, strokeWidth: "2px" } : { fill: paint }
-                }
-              />
-            </svg>
-            {g}
-          </span>
-        );
-      })}
-    </>
-  );
-}
-
 /** Nothing chosen, nothing there, or it could not be read: said in place, with what to do. */
 function States() {
   const problem = loadError.value;
@@ -216,11 +177,14 @@ function Working() {
       </div>
       <span class="working badge" role="status">
         {reading ? "Reading the pass" : work?.text}
-        {reading && (
-          <button type="button" class="link" onClick={cancelLoading}>
-            Cancel
-          </button>
-        )}
+        <button
+          type="button"
+          class="link"
+          title="Cancel (Esc)"
+          onClick={() => (reading ? cancelLoading() : cancelLayout())}
+        >
+          Cancel
+        </button>
       </span>
     </>
   );

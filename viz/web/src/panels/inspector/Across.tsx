@@ -7,13 +7,11 @@ import type { Artifact, Row } from "../../data/types";
 import { Place } from "../../ui/Text";
 import { kindName } from "../sources/columns";
 import { showLines } from "../sources/Drawer";
-import { kernelArtifacts } from "../sources/kernel";
-import { lineIndex, linesOf } from "../sources/lines";
-import { nodeOrigins } from "../sources/link";
 import {
   cancelHistory,
   history,
   historyError,
+  linesOfHistory,
   readAgain,
   reading,
   selectedNode,
@@ -179,19 +177,11 @@ function Told({ row, rebuilds }: { row: FoldedRow["row"]; rebuilds: number }) {
 
 /** The lines that were made of the node, per source. */
 function Lines() {
-  const uid = selectedNode.value;
-  const last = history.value?.rows.at(-1)?.node;
-  if (uid === null) return null;
   return (
     <>
-      {kernelArtifacts.value.map((a) => {
-        const own = linesOf(lineIndex(a), nodeOrigins.value, uid).lines;
-        const found =
-          own.length || last === undefined
-            ? own
-            : linesOf(lineIndex(a), nodeOrigins.value, last).lines;
-        return found.length ? <SourceLine key={a.kind + a.target} a={a} lines={found} /> : null;
-      })}
+      {linesOfHistory.value.map(({ artifact, lines }) => (
+        <SourceLine key={artifact.kind + artifact.target} a={artifact} lines={lines} />
+      ))}
     </>
   );
 }

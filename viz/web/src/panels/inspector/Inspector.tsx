@@ -3,6 +3,7 @@ import { go } from "../../app/actions";
 import { bundle, sidePanel, view } from "../../app/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
+import { TabText } from "../../ui/TabText";
 import { NodeTab } from "./NodeTab";
 import { Pins } from "./Pins";
 import { togglePin } from "./pinned";
@@ -34,7 +35,7 @@ export function Inspector() {
               aria-selected={tab === key}
               onClick={() => go({ tab: key }, "replace")}
             >
-              {name}
+              <TabText text={name} />
             </button>
           ))}
         </div>

@@ -1,5 +1,5 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { clip, count, micros, plural, short } from "../../app/format";
 import { currentStep } from "../../app/state";
@@ -25,12 +25,11 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
   return (
     <>
       <div class="sec">
-        <div class="row">
+        <div class="title">
           <h2 class="h">
-            <Clipped text={rule.name} limit={120} />
+            <RuleName text={rule.name} />
           </h2>
-          <span class="sp" />
-          {rule.group && <span class="badge">{short(rule.group, 40)}</span>}
+          {rule.group && <span class="badge el">{short(rule.group, 60)}</span>}
         </div>
         {rule.equation && <Equation rule={rule} matched={matched} />}
         {rest && (
@@ -71,6 +70,22 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
           <span class="t3">The source was not recorded.</span>
         )}
       </div>
+    </>
+  );
+}
+
+/** A long name breaks behind its underscores and dots. */
+function RuleName({ text }: { text: string }) {
+  const { text: shown, cut } = clip(text, 120);
+  return (
+    <>
+      {shown.split(/(?<=[_.])/).map((part, i) => (
+        <Fragment key={i}>
+          {i > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+      {cut > 0 && <span class="t3"> … {count(cut)} more characters</span>}
     </>
   );
 }

@@ -21,6 +21,19 @@ export function foldHistory(rows: readonly HistoryRow[]): FoldedRow[] {
   return folded;
 }
 
+/** The line that comes after (or before) where the reader stands; undefined at the end of it. */
+export function neighbour(
+  rows: readonly FoldedRow[],
+  here: number,
+  direction: 1 | -1,
+  rewrite: number,
+  step: number,
+): FoldedRow | undefined {
+  const isHere = ({ row }: FoldedRow): boolean => row.rewrite === rewrite && row.step === step;
+  if (direction > 0) return rows.slice(here + 1).find((f) => !isHere(f));
+  return rows.slice(0, here + 1).findLast((f) => !isHere(f));
+}
+
 /** The line at which the reader stands: the last one that is not later than this step. */
 export function standing(
   rows: readonly FoldedRow[],

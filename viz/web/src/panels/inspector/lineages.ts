@@ -4,6 +4,9 @@ import { data } from "../../app/actions";
 import { bundle, rows, run, sides, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { nodeHistory, type History, type Lineages } from "../../data/lineage";
+import { kernelArtifacts } from "../sources/kernel";
+import { lineIndex, linesOf } from "../sources/lines";
+import { nodeOrigins } from "../sources/link";
 import { scopeRow } from "./scope";
 import type { ApiProblem, Lineage } from "../../data/types";
 
@@ -39,6 +42,20 @@ export const history = computed<History | null>(() => {
   const b = bundle.value;
   if (!b || scope.value === null || selectedNode.value === null) return null;
   return nodeHistory(lineages.value, scope.value, b.rewrite, selectedNode.value);
+});
+
+/** The lines that were made of the selected node, or of what became of it, per source. */
+export const linesOfHistory = computed(() => {
+  const uid = selectedNode.value;
+  if (uid === null) return [];
+  const last = history.value?.rows.at(-1)?.node;
+  return kernelArtifacts.value.flatMap((artifact) => {
+    const of = (id: number): readonly number[] =>
+      linesOf(lineIndex(artifact), nodeOrigins.value, id).lines;
+    const own = of(uid);
+    const lines = own.length || last === undefined ? own : of(last);
+    return lines.length ? [{ artifact, lines }] : [];
+  });
 });
 
 /** The scope whose lineage is wanted next; null while nobody looks, or when all is here. */

@@ -1,10 +1,10 @@
 /** The filters as chips: what is on shows its value and goes off with one click. */
 import { useState } from "preact/hooks";
-import { clearFilters, go } from "../../app/actions";
+import { go } from "../../app/actions";
 import { ruleCounts } from "../../app/filter";
 import { count } from "../../app/format";
 import { changedOnly } from "../../app/prefs";
-import { bundle, filtered, passing, ruleName, sides, stepCount, view } from "../../app/state";
+import { bundle, ruleName, sides, view } from "../../app/state";
 import { opOf, uidOf } from "../../model/content";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
@@ -70,23 +70,19 @@ export function FilterChips() {
           }
         </Menu>
       )}
-      {filtered.value && (
-        <>
-          <span class="badge num">
-            {count(passing.value.length)} of {count(stepCount.value)} steps
-          </span>
-          <button type="button" class="chip" onClick={clearFilters}>
-            Clear
-          </button>
-        </>
-      )}
     </div>
   );
 }
 
 function OnChip({ text, off }: { text: string; off: () => void }) {
   return (
-    <button type="button" class="chip on" aria-label={`Remove the filter ${text}`} onClick={off}>
+    <button
+      type="button"
+      class="chip on off"
+      aria-label={`Remove the filter ${text}`}
+      title={`Only ${text}. Click to remove the filter.`}
+      onClick={off}
+    >
       <span class="el mono">{text}</span>
       <Icon name="close" />
     </button>

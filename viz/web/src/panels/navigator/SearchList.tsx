@@ -77,7 +77,7 @@ export function SearchList() {
               open(hit);
             }}
           >
-            <span class="badge">{hit.kind}</span>
+            {hit.kind !== "name" && <span class="badge">{hit.kind}</span>}
             <span class="n el" title={short(hit.text, 1000)}>
               <Highlight text={short(hit.text)} query={query.value} />
             </span>

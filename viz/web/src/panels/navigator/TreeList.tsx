@@ -2,28 +2,51 @@
 import type { CSSProperties, HTMLAttributes } from "preact";
 import { clearFilters, goStep, openContext, openRewrite } from "../../app/actions";
 import { count, millis, plural, short } from "../../app/format";
-import { bundle, connection, loading, rows, ruleName, step, view } from "../../app/state";
+import {
+  arrived,
+  bundle,
+  connection,
+  filtered,
+  loading,
+  passing,
+  rows,
+  ruleName,
+  stepCount,
+  view,
+} from "../../app/state";
 import type { Row, Step } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
-import { cursor, lines, openKeys, setOpen, slowest } from "./tree";
+import { cursor, lines, markedStep, openKeys, setOpen, slowest } from "./tree";
 
 const LINE = 24;
 
 export function TreeList() {
   const all = lines.value;
   const current = all.find((l) => l.kind === "row" && isCurrent(rows.value[l.row]));
-  const inSteps = all.some((l) => l.key === stepKey(step.value));
+  const inSteps = all.some((l) => l.key === stepKey(markedStep.value));
   return (
     <>
-      <div class="cols" aria-hidden="true">
-        <span class="sp">Pass</span>
-        <span class="tb">time</span>
-        <span class="c">steps</span>
-      </div>
+      {filtered.value && arrived.value ? (
+        <div class="cols">
+          <span class="num el sp" role="status">
+            {count(passing.value.length)} of {plural(stepCount.value, "step")} here
+          </span>
+          <button type="button" class="link" title="Clear all filters (X)" onClick={clearFilters}>
+            Clear
+          </button>
+        </div>
+      ) : (
+        <div class="cols" aria-hidden="true">
+          <span class="sp">
+            Pass, <i class="key" /> time
+          </span>
+          <span class="c">steps</span>
+        </div>
+      )}
       {all.length === 0 && (
-        <div class="state">
+        <div class="state unread">
           {connection.value.kind === "starting"
             ? "Reading the run"
             : "No pass has been recorded yet"}
@@ -38,7 +61,7 @@ export function TreeList() {
         keyOf={(line) => line.key}
         lineHeight={LINE}
         cursor={cursor.value}
-        reveal={inSteps ? stepKey(step.value) : (current?.key ?? null)}
+        reveal={inSteps ? stepKey(markedStep.value) : (current?.key ?? null)}
         draw={(line, i) => <TreeLine key={line.key} line={line} top={i * LINE} />}
         onCursor={(key) => (cursor.value = key)}
         onKey={onKey}
@@ -86,9 +109,12 @@ function activate(line: Line): void {
   }
 }
 
+/** Where a line of that depth begins, and its name behind the triangle, px. */
+const indent = (depth: number): number => 8 + depth * 12;
+const TWIST = 18;
+
 function TreeLine({ line, top }: { line: Line; top: number }) {
-  const pad = 10 + line.depth * 12;
-  const place: CSSProperties = { top: `${top}px`, paddingLeft: `${pad}px` };
+  const place: CSSProperties = { top: `${top}px`, paddingLeft: `${indent(line.depth)}px` };
   const common = {
     id: `nav-list-${line.key}`,
     role: "treeitem" as const,
@@ -140,8 +166,9 @@ type Common = HTMLAttributes<HTMLDivElement>;
 
 function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: string }) {
   const k = p.line.step;
-  const at = bundle.value?.steps[k - 1];
-  const on = k === step.value;
+  // The lines of a pass stand there before its steps have arrived: they do not push others away.
+  const at = arrived.value ? bundle.value?.steps[k - 1] : undefined;
+  const on = k === markedStep.value;
   return (
     <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
       <span class="k">{k}</span>
@@ -164,7 +191,8 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   if (!row) return null;
   const { open, key } = p.line;
   const on = isCurrent(row);
-  const soft = on && open === true && lines.value.some((l) => l.key === stepKey(step.value));
+  const soft = on && open === true && lines.value.some((l) => l.key === stepKey(markedStep.value));
+  const pad = indent(p.line.depth) + TWIST;
   const share = row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
   return (
     <div
@@ -190,9 +218,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           <Icon name={open ? "down" : "right"} />
         </button>
       )}
-      <span class={on || row.label === "kernel" ? "n el on" : "n el"} title={short(row.name, 1000)}>
-        {short(row.name) || "unnamed"}
-      </span>
+      <Name row={row} strong={on || row.label === "kernel"} />
       {row.calls && <Calls names={row.calls} />}
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
         <span class="t3 small">reading</span>
@@ -203,10 +229,15 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
         </span>
       )}
       {row.status === "open" && <span class="dot" role="img" aria-label="running" />}
-      <span class="bar" title={millis(row.ms)} aria-label={`took ${millis(row.ms)}`} role="img">
-        <i style={{ width: `${Math.max(4, share * 100)}%` }} />
-      </span>
       <span class="c">{count(row.steps)}</span>
+      <span
+        class="took"
+        style={{ left: `${pad}px` }}
+        role="img"
+        aria-label={`took ${millis(row.ms)}`}
+      >
+        <i style={{ width: `${Math.max(1, share * 100)}%` }} />
+      </span>
     </div>
   );
 }
@@ -216,6 +247,19 @@ function Calls({ names }: { names: string }) {
   return (
     <span class="calls t3 small el" title={`Computes ${short(names, 1000)}`}>
       {short(names)}
+    </span>
+  );
+}
+
+/** "optimize: UPCAST(0, 16)": where room is short, what comes before the colon gives way. */
+function Name({ row, strong }: { row: Row; strong: boolean }) {
+  const name = short(row.name) || "unnamed";
+  const at = name.indexOf(": ");
+  const title = `${short(row.name, 1000)}, ${millis(row.ms)}`;
+  return (
+    <span class={strong ? "n on" : "n"} title={title}>
+      {at > 0 && <span class="el before">{name.slice(0, at + 1)}&nbsp;</span>}
+      <span class="el">{at > 0 ? name.slice(at + 2) : name}</span>
     </span>
   );
 }

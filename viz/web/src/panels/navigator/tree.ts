@@ -1,7 +1,16 @@
 /** What is open in the navigator, and the lines that follow. No DOM. */
 import { computed, effect, signal } from "@preact/signals";
 import { changedOnly } from "../../app/prefs";
-import { currentRow, filtered, passing, rows, step, stepCount, view } from "../../app/state";
+import {
+  arrived,
+  currentRow,
+  filtered,
+  passing,
+  rows,
+  step,
+  stepCount,
+  view,
+} from "../../app/state";
 import { ancestry, childrenOf } from "../../data/rows";
 import type { Row } from "../../data/types";
 import { foldTree, rowKey, type Line } from "./fold";
@@ -11,6 +20,9 @@ export const openKeys = signal<ReadonlySet<string>>(new Set());
 /** Key of the line that the keyboard is on. */
 export const cursor = signal<string | null>(null);
 
+/** The step whose line is marked: of the pass in the view, loaded or not. */
+export const markedStep = computed(() => (arrived.value ? step.value : (view.value.step ?? 1)));
+
 export const lines = computed<Line[]>(() =>
   foldTree({
     rows: rows.value,
@@ -18,14 +30,18 @@ export const lines = computed<Line[]>(() =>
     open: openKeys.value,
     changedOnly: changedOnly.value,
     current: view.value.rewrite,
-    steps: filtered.value ? passing.value : allSteps.value,
-    step: step.value,
-    filtered: filtered.value,
+    steps: filtered.value ? (arrived.value ? passing.value : []) : allSteps.value,
+    step: markedStep.value,
+    filtered: filtered.value && arrived.value,
   }),
 );
 
 const children = computed(() => childrenOf(rows.value));
-const allSteps = computed(() => Array.from({ length: stepCount.value }, (_, i) => i + 1));
+/** As many as the run says the pass has, until the pass itself is here. */
+const allSteps = computed(() => {
+  const length = arrived.value ? stepCount.value : (currentRow.value?.steps ?? 0);
+  return Array.from({ length }, (_, i) => i + 1);
+});
 
 /** Milliseconds of the slowest child of each row's parent, for the bars. */
 export const slowest = computed(() => {

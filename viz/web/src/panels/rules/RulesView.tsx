@@ -228,7 +228,7 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
         <Highlight text={short(c.rule)} query={view.value.query} />
       </span>
       <span class="el" onClick={(e) => e.stopPropagation()}>
-        {c.place ? <Place {...place(c.place)} /> : <span class="t3">unknown</span>}
+        {c.place ? <Place {...place(c.place)} inList /> : <span class="t3">unknown</span>}
       </span>
       <span class="el t2" title={short(c.passes.join(", "), 1000)}>
         {short(c.pass)}

@@ -1,6 +1,7 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
 import { announce, select } from "../../app/actions";
+import { short } from "../../app/format";
 import { bundle, sides } from "../../app/state";
 import { lit } from "../../app/stage";
 import type { Artifact } from "../../data/types";
@@ -56,6 +57,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
     const made = sourceEditor(host.current!, `${kindName(artifact.kind)} source`, {
       onLine: (line) => pointAt(current.current, line),
       onPick: (line) => pickLine(current.current, line),
+      onRead: (line, text) => announce(`Line ${line + 1}: ${short(text.trim())}`),
     });
     editor.current = made;
     return () => made.destroy();

@@ -8,6 +8,7 @@ import type { Artifact } from "../../data/types";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
+import { TabText } from "../../ui/TabText";
 import { slotName } from "../navigator/FilterChips";
 import { Problems } from "../problems/Problems";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
@@ -72,7 +73,7 @@ export function Drawer() {
             aria-expanded={open && tab === "source"}
             onClick={() => pick("source")}
           >
-            Source
+            <TabText text="Source" />
           </button>
           <button
             type="button"
@@ -82,7 +83,7 @@ export function Drawer() {
             aria-expanded={open && tab === "problems"}
             onClick={() => pick("problems")}
           >
-            Problems
+            <TabText text="Problems" />
             {problems > 0 && <span class="badge del num">{problems}</span>}
           </button>
         </div>

@@ -27,6 +27,8 @@ export interface SourceEditor {
 interface Hooks {
   onLine(line: number | null): void;
   onPick(line: number): void;
+  /** The keyboard came to a line. */
+  onRead(line: number, text: string): void;
 }
 
 const TOKEN_NAMES = {
@@ -103,6 +105,8 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   const language = new Compartment();
   const marks = new Compartment();
   let hoveredLine: number | null = null;
+  /** The line that the keyboard is on, while the text has the focus. */
+  let readLine: number | null = null;
   const lineAt = (view: EditorView, e: MouseEvent): number | null => {
     const pos = view.posAtCoords({ x: e.clientX, y: e.clientY }, false);
     const block = view.lineBlockAt(pos);
@@ -132,6 +136,13 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
           mouseleave() {
             if (hoveredLine !== null) hooks.onLine((hoveredLine = null));
           },
+          focus() {
+            readLine = null;
+          },
+          blur() {
+            if (readLine !== null) hooks.onLine((readLine = null));
+          },
+          keydown: (e) => onKey(e),
           click(e, v) {
             const line = lineAt(v, e);
             if (line !== null && v.state.selection.main.empty) hooks.onPick(line);
@@ -140,6 +151,40 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
       ],
     }),
   });
+
+  /** Up and Down go from line to line, from the first one in view; Enter picks the line's node. */
+  function onKey(e: KeyboardEvent): boolean {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return false;
+    if (e.key === "Enter" && readLine !== null) hooks.onPick(readLine);
+    else {
+      const to = lineFor(e.key);
+      if (to === null) return false;
+      readLine = Math.max(0, Math.min(view.state.doc.lines - 1, to));
+      const line = view.state.doc.line(readLine + 1);
+      view.dispatch({ effects: EditorView.scrollIntoView(line.from, { yMargin: 32 }) });
+      hooks.onLine(readLine);
+      hooks.onRead(readLine, line.text);
+    }
+    e.preventDefault();
+    return true;
+  }
+
+  function lineFor(key: string): number | null {
+    const { scrollTop, clientHeight } = view.scrollDOM;
+    const at = (y: number): number =>
+      view.state.doc.lineAt(view.lineBlockAtHeight(y).from).number - 1;
+    const page = Math.max(1, Math.floor(clientHeight / view.defaultLineHeight) - 1);
+    const now = readLine ?? at(scrollTop) - 1;
+    const found: Readonly<Partial<Record<string, number>>> = {
+      ArrowDown: now + 1,
+      ArrowUp: now - 1,
+      PageDown: now + page,
+      PageUp: now - page,
+      Home: 0,
+      End: view.state.doc.lines - 1,
+    };
+    return found[key] ?? null;
+  }
 
   function mark(lines: readonly number[], reveal: boolean): void {
     const deco = new RangeSetBuilder<Decoration>();
