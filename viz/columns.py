@@ -5,10 +5,12 @@ Holds numbers only; what they stand for is in `viz/schema.py`. Never touches a f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import TraceError
 from viz import schema
@@ -16,53 +18,83 @@ from viz.pack import Ints, adds_up, pack, unpack
 
 MAX_BYTES: Final = 1 << 25
 """Of the columns of a block; several blocks are kept at once. The writer's take a few MB."""
+_MATCH: Final = 6
+"""Numbers of one match."""
 
 
 class Events:
-    """Columns of the events of the next block; or, without `rewrite`, of a part of one rewrite."""
+    """Columns of the events of the next block, or of a part of it."""
 
-    __slots__ = ("binds", "counts", "declines", "kind", "matches", "rebuilds", "rewrite")
+    __slots__ = ("binds", "declines", "kind", "matches", "rebuilds", "rewrite")
 
     def __init__(self) -> None:
-        self.kind: list[int] = []
-        self.rewrite: list[int] = []
-        self.matches: list[int] = []
-        """Rule, before, after, time in us and signature of each match."""
-        self.counts: list[int] = []
-        """How many nodes each match bound."""
-        self.binds: list[int] = []
-        """(before - node) of each of these."""
-        self.rebuilds: list[int] = []
+        self.kind = array("B")
+        self.rewrite = array("q")
+        """The rewrite of each event."""
+        self.matches = array("q")
+        """Rule, before, after, time in ns, signature and number of bindings of each match."""
+        self.binds = array("q")
+        """(before - node) of each of these bindings."""
+        self.rebuilds = array("q")
         """Old and new of each rebuild."""
-        self.declines: list[int] = []
+        self.declines = array("q")
         """Rule and node of each decline."""
 
-    @property
-    def count(self) -> int:
-        """How many events."""
-        return len(self.kind)
-
-    def extend(self, rewrite: int, part: Events) -> None:
-        """Adds events of one rewrite."""
-        self.rewrite += [rewrite] * len(part.kind)
+    def extend(self, part: Events) -> None:
+        """Adds events."""
         self.kind += part.kind
+        self.rewrite += part.rewrite
         self.matches += part.matches
-        self.counts += part.counts
         self.binds += part.binds
         self.rebuilds += part.rebuilds
         self.declines += part.declines
 
+    def arrays(self) -> Columns:
+        """All of them, as arrays."""
+        return Columns(
+            np.frombuffer(self.kind, np.uint8),
+            _ints(self.rewrite),
+            _ints(self.matches).reshape(-1, _MATCH),
+            _ints(self.binds),
+            _ints(self.rebuilds).reshape(-1, 2),
+            _ints(self.declines).reshape(-1, 2),
+        )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Events that are to be packed; see `Events`."""
+
+    kind: npt.NDArray[np.uint8]
+    rewrite: Ints
+    match: Ints
+    binds: Ints
+    rebuild: Ints
+    decline: Ints
+
+    def without(self, drop: npt.NDArray[np.bool_]) -> Columns:
+        """All but those declines where `drop` is true."""
+        kept = np.ones(len(self.kind), np.bool_)
+        kept[self.kind == schema.DECLINE] = ~drop
+        return replace(
+            self, kind=self.kind[kept], rewrite=self.rewrite[kept], decline=self.decline[~drop]
+        )
+
     def pack(self) -> bytes:
-        """All of them as one blob."""
-        m, r, d = self.matches, self.rebuilds, self.declines
+        """As one blob."""
+        rule, before, after, ns, signature, counts = self.match.T
         columns = (
-            self.kind,
-            self.rewrite,
-            *(m[i::5] for i in range(5)),
-            self.counts,
-            self.binds,
-            *(r[i::2] for i in range(2)),
-            *(d[i::2] for i in range(2)),
+            *(
+                self.kind.astype(np.int64),
+                self.rewrite,
+                rule,
+                before,
+                after,
+                ns // 1000,
+                signature,
+                counts,
+            ),
+            *(self.binds, *self.rebuild.T, *self.decline.T),
         )
         return pack(columns, schema.EVENT_DELTA)
 
@@ -111,6 +143,10 @@ def read_events(blob: bytes) -> EventArrays:
         np.stack((old, new), axis=1),
         np.stack((rule, node), axis=1),
     )
+
+
+def _ints(values: array[int]) -> Ints:
+    return np.frombuffer(values, np.int64)
 
 
 def _spend(size: int) -> None:

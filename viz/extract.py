@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from core.errors import ServerError
 from viz import schema
-from viz.columns import EventArrays, Events
+from viz.columns import Columns, EventArrays, Events
 from viz.kernels import KernelReader
 from viz.nodes import FIELDS
 from viz.numbering import Fields
@@ -113,7 +114,7 @@ class _Copy(TraceWriter):
         for device, time, allocated in self._file.memory:
             self.memory(device, allocated, time)
         for (name, rule), counts in self._file.totals.items():
-            self._total(self._string(name), self._rule(rule), counts)
+            self._add(self._string(name), self._rule(rule), counts)
         self._copy_visits()
         if live:
             ends = (e.start + (e.us or 0) for e in self._entries_kept)
@@ -147,23 +148,20 @@ class _Copy(TraceWriter):
 
     def _copy_nodes(self, needed: Mask | None) -> None:
         """All nodes up to the last one that is needed; those that are not, without fields."""
-        nodes, numbers = self._file.nodes, self.numbers
+        nodes = self._file.nodes
         last = nodes.count if needed is None else int(needed.nonzero()[0].max(initial=0))
-        columns = [nodes.field(name)[: last + 1].tolist() for name in FIELDS]
-        kinds: dict[tuple[int, ...], int] = {}
-        nothing = numbers.kind((0, 0, 0, 0, 0, 0, 0))
-        fields = zip(*columns, strict=True)
-        next(fields, None)  # number 0 stands for no node
-        for node, key in enumerate(fields, 1):
-            if needed is not None and not needed[node]:
-                numbers.add_node(nothing, ())
-                continue
-            kind = kinds.get(key)
-            if kind is None:
-                kind = kinds[key] = numbers.kind(self._fields(key))
-            numbers.add_node(kind, nodes.sources(node))
+        columns = np.stack([nodes.field(name)[1 : last + 1] for name in FIELDS], 1)
+        kept = np.ones(last, np.bool_) if needed is None else needed[1 : last + 1]
+        kinds, which = np.unique(columns[kept], axis=0, return_inverse=True)
+        fields = np.zeros((last, len(FIELDS)), np.uint32)
+        fields[kept] = np.array([self._fields(kind) for kind in kinds.tolist()]).reshape(
+            kinds.shape
+        )[which]
+        src = [nodes.sources(n + 1) if kept[n] else [] for n in range(last)]
+        counts = np.array(list(map(len, src)), np.uint32)
+        self.numbers.add_nodes(fields, counts, np.array(list(chain.from_iterable(src)), np.uint32))
 
-    def _fields(self, key: tuple[int, ...]) -> Fields:
+    def _fields(self, key: list[int]) -> Fields:
         op, dtype, arg, tag, origin, loc, extra = key
         kept, places = (op, dtype, arg, tag, extra), (origin, loc)
         op, dtype, arg, tag, extra = map(self._string, kept)
@@ -237,33 +235,36 @@ class _Copy(TraceWriter):
         )
         self._rewrites[row.id] = row
         for arrays, at in self._file.events(rewrite):
-            self.extend(row.id, self._part(arrays, at), {})
+            self.extend(self._part(row.id, arrays, at))
         row.result, row.nodes, row.us = rewrite.result, rewrite.nodes, rewrite.us
         row.matches, row.rebuilds = rewrite.matches, rewrite.rebuilds
         row.declines, row.empty = rewrite.declines, rewrite.empty
         row.error = self._error(rewrite.error)
         self._dirty_rewrites[row.id] = self._rewrites.pop(row.id)
 
-    def _part(self, arrays: EventArrays, at: Ints) -> Events:
+    def _part(self, rewrite: int, arrays: EventArrays, at: Ints) -> Events:
         """Events of one rewrite, with the numbers of rules and signatures here."""
         part = Events()
-        part.kind = arrays.kind[at].tolist()
+        part.kind.extend(arrays.kind[at].tolist())
+        part.rewrite.extend([rewrite] * len(at))
         matches, rebuilds, declines = (arrays.row[at[arrays.kind[at] == k]] for k in _KINDS)
-        for rule, before, after, us, signature in arrays.match[matches].tolist():
-            part.matches += (self._rule(rule), before, after, us, self._string(signature))
-        part.counts = (arrays.bind_start[matches + 1] - arrays.bind_start[matches]).tolist()
-        before = np.repeat(arrays.match[matches, 1], part.counts)
-        part.binds = (before - _bound(arrays, matches)).tolist()
-        part.rebuilds = arrays.rebuild[rebuilds].ravel().tolist()
+        counts = arrays.bind_start[matches + 1] - arrays.bind_start[matches]
+        rows = zip(arrays.match[matches].tolist(), counts.tolist(), strict=True)
+        for (rule, before, after, us, signature), count in rows:
+            names = self._string(signature)
+            part.matches.extend((self._rule(rule), before, after, 1000 * us, names, count))
+        before = np.repeat(arrays.match[matches, 1], counts)
+        part.binds.extend((before - _bound(arrays, matches)).tolist())
+        part.rebuilds.extend(arrays.rebuild[rebuilds].ravel().tolist())
         for rule, node in arrays.decline[declines].tolist():
-            part.declines += (self._rule(rule), node)
+            part.declines.extend((self._rule(rule), node))
         return part
 
-    def _total(self, name: int, rule: int, counts: Sequence[int]) -> None:
-        total = self._totals.setdefault((name, rule), [0, 0, 0])
-        for i, count in enumerate(counts):
-            total[i] += count
-        self._dirty_totals.add((name, rule))
+    def _count(self, events: Columns) -> Columns:
+        """Notes the block alone: the counts are those of the run."""
+        for number in np.unique(events.rewrite).tolist():
+            self._placed(number)
+        return events
 
     def _error(self, error: dict[str, Any] | None) -> str | None:
         found = self._wording.error(error)

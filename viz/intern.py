@@ -1,27 +1,44 @@
-"""Numbers UOps in a trace, at the moment they are seen: every node is written once, after its
-sources.
+"""Numbers UOps in a trace: every node is written once, after its sources.
 
-Holds no node: each carries a serial number of its own (`UOp.serial`), and a table says which number
-of the trace that is. Safe to call from any thread. Never recurses.
+Many at a time: what nodes have in common is looked up by a few calls for all of them. Holds no
+node: each carries a serial number of its own (`UOp.serial`), and a table says which number of the
+trace that is. Safe to call from any thread. Never recurses.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 from array import array
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Any, Final
 
+import numpy as np
+
+from core.dtype import DType
 from core.errors import UopvizError
 from core.uop.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.numbering import LOCK, Numbering
+from viz.pack import Ints
 
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
-_SPARE: Final = 4096
-_serials = itertools.count(1)
+_serial = attrgetter("serial")
+_src = attrgetter("src")
+_op = attrgetter("op")
+_dtype = attrgetter("dtype")
+_origin = attrgetter("origin")
+_arg = attrgetter("arg")
+_tag = attrgetter("tag")
+
+
+class _Serials:
+    """The serial numbers of all nodes that any recording has seen."""
+
+    last = 0
 
 
 class Interner:
@@ -30,14 +47,16 @@ class Interner:
     def __init__(self, numbers: Numbering) -> None:
         self._numbers = numbers
         self._table = array("I", (0,))
-        self._ops = [0] * (max(Ops) + 1)
+        """By serial number. As long as there are serial numbers, while LOCK is held here."""
+        self._ops = np.zeros(max(Ops) + 1, np.int64)
         for op in Ops:
             self._ops[op] = numbers.string(op.name)
-        self._kinds: dict[tuple[object, ...], int] = {}
-        """By op, origin, and the identities of dtype, arg and tag, which a rebuilt node shares; a
-        plain integer stands for itself."""
+        self._dtypes: dict[DType, int] = {}
+        self._origins: dict[str | None, int] = {None: 0}
+        self._same: dict[int, int] = {id(None): 0}
+        """Strings of arguments and tags by identity, which a rebuilt node shares."""
         self._alive: list[object] = []
-        """What has its identity in a key, so that it means something."""
+        """What has its identity there, so that it means something."""
         self._args: dict[Any, int] = {}
         self._sizes: dict[int, int] = {}
 
@@ -46,8 +65,21 @@ class Interner:
         serial = u.serial
         if serial < len(self._table) and (found := self._table[serial]):
             return found
+        return int(self.all((u,), (u,))[0])
+
+    def all(self, nodes: Sequence[UOp], roots: Sequence[UOp]) -> Ints:
+        """The numbers of `nodes`. What is new gets its number in the order of `roots`, which reach
+        all or most of them."""
         with LOCK:
-            return self._new(u)
+            missing = _Serials.last + 1 - len(self._table)
+            self._table.frombytes(bytes(self._table.itemsize * max(0, missing)))
+            self._add(roots)
+            found = self._known(nodes)
+            left = np.flatnonzero(found == 0).tolist()
+            if left:
+                self._add([nodes[i] for i in left])
+                found = self._known(nodes)
+        return found
 
     def size(self, u: UOp) -> int:
         """Nodes of the graph of `u`; asked again for the same node, it costs no walk."""
@@ -65,54 +97,87 @@ class Interner:
             found = self._sizes[number] = len(seen)
         return found
 
-    def _new(self, u: UOp) -> int:
-        table, kinds, add, stack, number = self._table, self._kinds, self._numbers.add_node, [u], 0
-        while stack:
-            node = stack[-1]
-            serial = node.serial
-            try:
-                number = table[serial]
-                src = [] if number else [table[s.serial] for s in node.src]
-            except IndexError:  # another recording has seen nodes that this one has not
-                self._reach(max(serial, *[s.serial for s in node.src]))
-                continue
-            if not number:
-                if 0 in src:
-                    stack += [s for s in node.src if not table[s.serial]]
+    def _known(self, nodes: Sequence[UOp]) -> Ints:
+        serials = np.fromiter(map(_serial, nodes), np.int64, len(nodes))
+        return np.frombuffer(self._table, np.uint32)[serials].astype(np.int64)
+
+    def _add(self, roots: Sequence[UOp]) -> None:
+        table, number, order, stack = (
+            self._table,
+            self._numbers.node_count,
+            list[UOp](),
+            list[UOp](),
+        )
+        try:
+            for root in roots:
+                if table[root.serial]:
                     continue
-                arg = node.arg
-                if arg.__class__ is int and node.tag is None:
-                    key = (node.op, id(node.dtype), node.origin, arg)
-                else:
-                    key = (node.op, id(node.dtype), node.origin, id(arg), id(node.tag))
-                kind = kinds.get(key)
-                if kind is None:
-                    kind = kinds[key] = self._kind(node)
-                if not serial:
-                    serial = node.serial = next(_serials)
-                    if serial >= len(table):
-                        self._reach(serial)
-                number = table[serial] = add(kind, src)
-            stack.pop()
-        return number
+                stack.append(root)
+                while stack:
+                    node = stack[-1]
+                    height = len(stack)
+                    for s in node.src:
+                        if not table[s.serial]:
+                            stack.append(s)
+                    if len(stack) > height:
+                        continue
+                    stack.pop()
+                    serial = node.serial
+                    if not serial:
+                        serial = node.serial = _Serials.last = len(table)
+                        number += 1
+                        table.append(number)
+                    elif not table[serial]:
+                        number += 1
+                        table[serial] = number
+                    else:  # it was on the stack twice
+                        continue
+                    order.append(node)
+            if order:
+                self._write(order)
+        except BaseException:  # an interrupt (Ctrl-C): they have no number after all
+            for node in order:
+                table[node.serial] = 0
+            raise
 
-    def _reach(self, serial: int) -> None:
-        """Makes room for a serial number, and for some that will follow."""
-        missing = serial + _SPARE - len(self._table)
-        self._table.frombytes(bytes(self._table.itemsize * missing))
+    def _write(self, order: list[UOp]) -> None:
+        """Writes new nodes, whose numbers follow in this order."""
+        if len(self._same) > _KEPT:
+            self._same, self._alive = {id(None): 0}, []
+        count, string, sources = len(order), self._numbers.string, list(map(_src, order))
+        dtypes, origins = list(map(_dtype, order)), list(map(_origin, order))
+        for dtype in set(dtypes).difference(self._dtypes):
+            self._dtypes[dtype] = string(str(dtype))
+        for origin in set(origins).difference(self._origins):
+            self._origins[origin] = string(origin or "")
+        fields = np.zeros((count, 7), np.uint32)
+        fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
+        fields[:, 1] = list(map(self._dtypes.__getitem__, dtypes))
+        fields[:, 2] = self._texts(list(map(_arg, order)))
+        tags = list(map(_tag, order))
+        if tags.count(None) < count:
+            fields[:, 3] = self._texts(tags)
+        fields[:, 4] = list(map(self._origins.__getitem__, origins))
+        counts = np.fromiter(map(len, sources), np.uint32, count)
+        flat = map(_serial, chain.from_iterable(sources))
+        serials = np.fromiter(flat, np.int64, int(counts.sum()))
+        src = np.frombuffer(self._table, np.uint32)[serials]
+        self._numbers.add_nodes(fields, counts, src)
 
-    def _kind(self, u: UOp) -> int:
-        string = self._numbers.string
-        dtype = string(str(u.dtype))
-        arg, tag = [0 if a is None else self._arg(a) for a in (u.arg, u.tag)]
-        origin = string(u.origin) if u.origin else 0
-        if len(self._kinds) > _KEPT:
-            self._kinds.clear()
-            self._alive.clear()
-        self._alive += (u.dtype, u.arg, u.tag)
-        return self._numbers.kind((self._ops[u.op], dtype, arg, tag, origin, 0, 0))
+    def _texts(self, values: list[Any]) -> list[int]:
+        """The strings of arguments or tags."""
+        ids = list(map(id, values))
+        same = self._same
+        new = set(ids).difference(same)
+        if new:
+            known = dict(zip(ids, values, strict=True))
+            for one in new:
+                value = known[one]
+                self._alive.append(value)
+                same[one] = self._text(value)
+        return list(map(same.__getitem__, ids))
 
-    def _arg(self, arg: Any) -> int:
+    def _text(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""
         kind = arg.__class__
         key = (kind, repr(arg) if kind is tuple or kind is float else arg)

@@ -11,14 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import TraceError
 from viz import schema
-from viz.pack import Ints, pack, pack_json
+from viz.pack import pack, pack_json
 from viz.rows import plain_text
 
 Fields = tuple[int, int, int, int, int, int, int]
 """op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
+Uints = npt.NDArray[np.uint32]
+Chunk = tuple[Uints, Uints, Uints]
+"""Nodes: a row of fields each, how many sources each has, and all their sources."""
 Block = tuple[int, int, int, bytes]
 """Kind, first number, count, data."""
 _NOTE: Final = 40
@@ -33,14 +37,13 @@ class Numbering:
 
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}
-        self._nodes: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._node_count = 0
+        self._nodes: dict[tuple[Fields, tuple[int, ...]], int] = {}
+        self.node_count = 0
+        """How many nodes there are; the last one has this number."""
         self._rules: dict[tuple[str, str, int, str, str], int] = {}
         self._new_strings: list[str] = []
-        self._kinds: dict[Fields, int] = {}
-        self._new_kinds: list[int] = []
-        self._counts: list[int] = []
-        self._sources: list[int] = []
+        self._chunks: list[Chunk] = []
+        self._single: list[tuple[Fields, tuple[int, ...]]] = []
         self._new_rules: list[dict[str, object]] = []
         self.rule_rows: list[tuple[int, str, str, str, int, str]] = []
         """Rows for the table `rules`, of the rules since the last `take`."""
@@ -59,35 +62,39 @@ class Numbering:
                     self._new_strings.append(kept)
         return found
 
-    def kind(self, fields: Fields) -> int:
-        """The number of a combination of fields, from 0: most nodes share theirs with others."""
-        found = self._kinds.get(fields)
-        return self._kinds.setdefault(fields, len(self._kinds)) if found is None else found
-
     def node(self, fields: Fields, src: tuple[int, ...]) -> int:
         """The number of the node with these fields and sources. Raises TraceError for a source that
         is not an earlier node."""
-        key = self.kind(fields), src
+        key = fields, src
         found = self._nodes.get(key)
         if found is None:
-            if src and not 0 < min(src) <= max(src) <= self._node_count:
+            if src and not 0 < min(src) <= max(src) <= self.node_count:
                 raise TraceError(
                     f"sources {src} of a node are not all earlier nodes",
                     hint="write the sources of a node before it",
                 )
-            found = self._nodes[key] = self.add_node(key[0], src)
+            # No calls from here on, here and in `add_nodes`: an interrupt (Ctrl-C) comes between
+            # calls and finds all or nothing.
+            self._single += (key,)
+            self.node_count = self._nodes[key] = found = self.node_count + 1
         return found
 
-    def add_node(self, kind: int, src: Sequence[int]) -> int:
-        """The number of a node that the caller knows to be new, with sources that it got here."""
-        number, count = self._node_count + 1, len(src)
-        # No calls from here on: an interrupt (Ctrl-C) comes between calls and finds all or nothing.
-        # Flat lists, because a tuple per node would make the garbage collector walk the program.
-        self._node_count = number
-        self._new_kinds += (kind,)
-        self._counts += (count,)
-        self._sources += src
-        return number
+    def add_nodes(self, fields: Uints, counts: Uints, sources: Uints) -> None:
+        """The next nodes, which the caller knows to be new and sorted: a row of `fields`, how many
+        sources it has, and all their sources one after the other."""
+        count, chunk = len(counts), (fields, counts, sources)
+        if self._single:
+            self._gather()
+        self._chunks += (chunk,)
+        self.node_count += count
+
+    def _gather(self) -> None:
+        """Makes a chunk of the nodes that came one by one."""
+        single, self._single = self._single, []
+        fields = np.array([f for f, _ in single], np.uint32)
+        counts = np.array([len(src) for _, src in single], np.uint32)
+        sources = np.array([s for _, src in single for s in src], np.uint32)
+        self._chunks.append((fields, counts, sources))
 
     def rule(
         self,
@@ -112,28 +119,28 @@ class Numbering:
         """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
         with LOCK:
             strings, self._new_strings = self._new_strings, []
-            kinds, self._new_kinds = self._new_kinds, []
-            counts, self._counts = self._counts, []
-            sources, self._sources = self._sources, []
-            table = list(self._kinds) if kinds else []
-            string_count, node_count = len(self._strings), self._node_count
+            if self._single:
+                self._gather()
+            chunks, self._chunks = self._chunks, []
+            string_count, node_count = len(self._strings), self.node_count
         rules, self._new_rules, self.rule_rows = self._new_rules, [], []
         made: list[Block] = []
         if strings:
             data = pack_json(strings)
             made.append((schema.STRINGS, string_count - len(strings), len(strings), data))
-        if counts:
-            first = node_count - len(counts) + 1
-            data = _pack_nodes(first, np.array(table)[kinds], counts, sources)
-            made.append((schema.NODES, first, len(counts), data))
+        if chunks:
+            count = sum(len(counts) for _, counts, _ in chunks)
+            first = node_count - count + 1
+            made.append((schema.NODES, first, count, _pack_nodes(first, chunks)))
         if rules:
             first = len(self._rules) - len(rules) + 1
             made.append((schema.RULES, first, len(rules), pack_json(rules)))
         return made
 
 
-def _pack_nodes(first: int, fields: Ints, counts: Sequence[int], sources: Sequence[int]) -> bytes:
-    """A block of nodes numbered from `first`; a row of `fields` each."""
+def _pack_nodes(first: int, chunks: Sequence[Chunk]) -> bytes:
+    """A block of nodes numbered from `first`."""
+    fields, counts, sources = (np.concatenate(column) for column in zip(*chunks, strict=True))
     numbers = np.repeat(np.arange(first, first + len(counts)), counts)
-    columns = (*fields.T, counts, numbers - np.asarray(sources, dtype=np.int64))
+    columns = (*fields.T, counts, numbers - sources)
     return pack(columns, schema.NODE_DELTA)

@@ -7,9 +7,11 @@ matches anything; `core` does.
 
 from __future__ import annotations
 
+import functools
 import linecache
 from typing import Final, TypedDict
 
+from core.dtype import DType
 from core.uop.rule import Rule
 from core.uop.upat import UPat
 
@@ -35,7 +37,7 @@ def pattern_data(pattern: UPat, depth: int = 0) -> Pat:
     inner = depth + 1
     made: Pat = {
         "op": [] if pattern.op is None else sorted(o.name for o in pattern.op),
-        "dtype": [] if pattern.dtype is None else [str(d) for d in pattern.dtype],
+        "dtype": [] if pattern.dtype is None else _texts(pattern.dtype),
         "name": pattern.name,
         "arg": None if pattern.arg is None else str(pattern.arg),
         "src": {"kind": "any"},
@@ -52,6 +54,12 @@ def pattern_data(pattern: UPat, depth: int = 0) -> Pat:
     if pattern.allow_any_len:
         made["allowAny"] = True
     return made
+
+
+@functools.cache
+def _texts(dtypes: tuple[DType, ...]) -> list[str]:
+    """Many patterns have the same list, with every vector of every integer in it."""
+    return [str(d) for d in dtypes]
 
 
 def source_of(rule: Rule) -> str:

@@ -1,10 +1,11 @@
 """`Recorder`: an observer of `core` that writes a trace while the program runs.
 
-The program's threads number the nodes they tell of and append to lists. Several times a second one
-of them, or a background thread where they are busy, turns these into the trace, so that a kill
-loses less than half a second. An exception is written at once. A fork goes on in a file of its own.
-Where the disk is full the recording ends with one warning. Never raises into the program, and keeps
-no node of it alive: that alone would cost as much as the recording, in garbage collection.
+The program's threads append to lists (viz/buffer.py). Where a thread ends a context, or a rewrite
+outside of any, it turns these into the numbers of the trace: until then they keep nodes alive, and
+with them buffers. Several times a second a thread of the program, or a background thread where they
+are busy, writes the file, so that a kill loses less than half a second. An exception is written at
+once. A fork goes on in a file of its own. Where the disk is full the recording ends with one
+warning. Never raises into the program.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ import sys
 import threading
 import time
 import weakref
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.util import Finalize, register_after_fork
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final
 
 from core.errors import TraceError
 from core.uop.matcher import PatternMatcher
@@ -30,11 +30,12 @@ from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz import transcribe as code
-from viz.intern import Interner
-from viz.numbering import LOCK, Numbering
+from viz.buffer import Buffer
+from viz.numbering import LOCK
 from viz.runinfo import child_path, run_info
-from viz.transcribe import DECLINE, MATCH, REBUILD, Entry, Transcriber, error_data
-from viz.writer import TraceWriter
+from viz.schema import DECLINE, MATCH, REBUILD
+from viz.transcribe import Entry, Transcriber, error_data
+from viz.writer import BLOCK, TraceWriter
 
 DUE: Final = 300_000_000
 """ns since the last flush began after which a thread of the program that ends a rewrite flushes:
@@ -42,30 +43,16 @@ two threads that take the interpreter from each other cost more, and a program t
 often and briefly (it prints, or launches kernels) leaves nothing to the other one."""
 LATEST: Final = 400_000_000
 """ns after which the background thread flushes, where the program has not."""
-SLICE: Final = 300_000
-"""Items of a thread's buffer after which the thread itself flushes: bounds memory."""
+HELD: Final = 2000
+"""Events of a thread that may hold nodes while a context is open: those that have died otherwise
+would have given back buffers of the device."""
 _clock = time.perf_counter_ns
-
-
-class _Part:
-    """What belongs to one thread."""
-
-    __slots__ = ("begun", "events", "open", "thread")
-
-    def __init__(self, thread: int) -> None:
-        self.thread = thread
-        self.events: list[Any] = []
-        self.open: list[bool] = []
-        """What is open, outermost first: whether it is a rewrite."""
-        self.begun: list[tuple[Any, ...]] = []
-        """Rewrites inside others in which nothing has happened yet. Most end so: their graphs are
-        neither numbered nor written."""
 
 
 class _Here(threading.local):
     """The calling thread's part."""
 
-    def __init__(self, register: Callable[[], _Part]) -> None:
+    def __init__(self, register: Callable[[], Buffer]) -> None:
         self.part = register()
 
 
@@ -85,14 +72,10 @@ class Recorder:
         self._lock = threading.RLock()
         self._busy = self._closed = False
         self._flushed = _clock()
-        self._numbering = Numbering()
-        self._number = Interner(self._numbering)
-        self._writer: TraceWriter | None = TraceWriter(path, info, self._numbering)
+        self._writer: TraceWriter | None = TraceWriter(path, info)
         self._to: Transcriber | None = Transcriber(self._writer)
-        self._threads: dict[int, tuple[weakref.ref[threading.Thread], _Part]] = {}
+        self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._last_thread = 0
-        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
-        """One tuple of bound names for all matches that have these, for the collector's sake."""
         self._resumed: list[Entry] = []
         self._wake = threading.Event()
         self._flusher: threading.Thread | None = None
@@ -127,16 +110,7 @@ class Recorder:
 
     def flush(self) -> None:
         """Writes what has happened so far."""
-        with self._lock:
-            if self._busy or self._closed:
-                return
-            self._busy = True
-            try:
-                self._flush()
-            except TraceError as error:
-                self._stop(error)
-            finally:
-                self._busy = False
+        self._work(self._flush, wait=True)
 
     # what is observed: see core.uop.observe.Observer
 
@@ -144,61 +118,64 @@ class Recorder:
         """See Observer; so for all methods below."""
         part = self._settled()
         part.open.append(False)
-        part.events.extend((code.CONTEXT_BEGIN, name, kind, dict(meta), _clock()))
+        part.add(code.CONTEXT_BEGIN, None, name, kind, dict(meta), _clock())
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
-        self._settled().events.extend((code.CONTEXT_RENAME, name))
+        self._settled().add(code.CONTEXT_RENAME, None, name)
 
     def context_end(self, error: BaseException | None) -> None:
         """See Observer."""
         part = self._settled()
         data = None if error is None else error_data(error)
-        part.events.extend((code.CONTEXT_END, data, _clock()))
+        part.add(code.CONTEXT_END, None, data, _clock())
         if part.open:
             part.open.pop()
-        self._ended(part, error)
+        self._ended(part, error, True)
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
         """See Observer."""
         part = self._here.part
-        part.begun.append((name, sink, matcher, bottom_up, caller, _clock()))
+        begin = (code.REWRITE_BEGIN, sink, name, matcher, bottom_up, caller, _clock())
+        part.begun.append(begin)
         if not (part.open and part.open[-1]):
-            self._settle(part)
+            part.settle()
         part.open.append(True)
+
+    # Three that are called more often than all others together. They add what an event has before
+    # its code, and call nothing in between: see viz/buffer.py.
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
         """See Observer."""
-        part, number = self._here.part, self._number
+        part = self._here.part
         if part.begun:
-            self._settle(part)
-        old = number(before)
-        names = tuple(binds)
-        names = self._names.setdefault(names, names)
-        nodes = [old - number(cast("UOp", v)) for v in binds.values()]
-        part.events.extend((MATCH, rule, old, number(after), ns, names, *nodes))
+            part.settle()
+        part.matches += (rule, before, after, ns, binds)
+        part.codes.append(MATCH)
 
     def rebuild(self, old: UOp, new: UOp) -> None:
         """See Observer."""
-        part, number = self._here.part, self._number
+        part = self._here.part
         if part.begun:
-            self._settle(part)
-        part.events.extend((REBUILD, number(old), number(new)))
+            part.settle()
+        part.rebuilds += (old, new)
+        part.codes.append(REBUILD)
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """See Observer."""
         part = self._here.part
         if part.begun:
-            self._settle(part)
-        part.events.extend((DECLINE, rule, self._number(node)))
+            part.settle()
+        part.declines += (rule, node)
+        part.codes.append(DECLINE)
 
     def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
-        self._here.part.events.extend((code.VISITED, name, visits))
+        self._here.part.add(code.VISITED, None, name, visits)
 
     def rewrite_end(
         self,
@@ -208,22 +185,19 @@ class Recorder:
         node: UOp | None,
     ) -> None:
         """See Observer."""
-        part, number, at = self._here.part, self._number, _clock()
+        part, at = self._here.part, _clock()
         if part.open:
             part.open.pop()
         if part.begun and error is None:
             part.begun.pop()
-            self._settle(part)
-            part.events.append(code.REWRITE_EMPTY)
+            part.settle()
+            part.add(code.REWRITE_EMPTY, None)
             return
-        self._settle(part)
+        part.settle()
         inside = bool(part.open) and part.open[-1]
-        made = 0 if result is None else number(result)
-        size = 0 if result is None or inside else number.size(result)
         data = None if error is None else error_data(error)
-        where = 0 if node is None else number(node)
-        part.events.extend((code.REWRITE_END, made, size, data, rule, where, at))
-        self._ended(part, error)
+        part.add(code.REWRITE_END, result, inside, data, rule, node, at)
+        self._ended(part, error, not part.open)
 
     def artifact(
         self,
@@ -234,51 +208,61 @@ class Recorder:
         facts: Mapping[str, str],
     ) -> None:
         """See Observer."""
-        part, number = self._settled(), self._number
-        counts = array("I", map(len, lines))
-        nodes = array("I", [number(u) for line in lines for u in line])
-        part.events.extend((code.ARTIFACT, kind, target, text, (counts, nodes), facts))
+        counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
+        self._settled().add(code.ARTIFACT, None, kind, target, text, counts, nodes, facts)
 
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
-        part = self._settled()
-        part.events.extend((code.KERNEL, self._number(ast), program))
+        self._settled().add(code.KERNEL, ast, program)
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
-        self._here.part.events.extend((code.LAUNCH, name, device, ns, start_ns, bytes_))
+        self._here.part.add(code.LAUNCH, None, name, device, ns, start_ns, bytes_)
 
     def memory(self, device: str, allocated: int) -> None:
         """See Observer."""
-        self._here.part.events.extend((code.MEMORY, device, allocated, _clock()))
+        self._here.part.add(code.MEMORY, None, device, allocated, _clock())
 
-    def _settled(self) -> _Part:
-        """The calling thread's part, all that began in it written down."""
+    def _settled(self) -> Buffer:
+        """The calling thread's buffer, all that began in it written down."""
         part = self._here.part
-        if part.begun:
-            self._settle(part)
+        part.settle()
         return part
-
-    def _settle(self, part: _Part) -> None:
-        for name, sink, matcher, bottom_up, caller, ns in part.begun:
-            begin = (code.REWRITE_BEGIN, name, self._number(sink), matcher, bottom_up, caller, ns)
-            part.events.extend(begin)
-        part.begun.clear()
 
     # flushing
 
-    def _ended(self, part: _Part, error: BaseException | None) -> None:
+    def _ended(self, part: Buffer, error: BaseException | None, outermost: bool) -> None:
+        """A context or rewrite of the calling thread has ended."""
         late = _clock() - self._flushed > DUE
-        if error is not None or late or len(part.events) > SLICE:
+        # workers of a pool are killed without notice once the last task is done
+        if error is not None or late or (self._child and not part.open):
             self.flush()
-        elif self._child and not part.open:
-            self.flush()  # workers of a pool are killed without notice once the last task is done
+        elif outermost or len(part.codes) > HELD:
+            self._work(lambda: self._transcribe(part), wait=False)
 
-    def _register(self) -> _Part:
+    def _work(self, work: Callable[[], None], wait: bool) -> None:
+        """Works on the trace, unless that is being done, by this thread or (without `wait`) by
+        another."""
+        if not self._lock.acquire(blocking=wait):
+            return
+        try:
+            if self._busy or self._closed:
+                return
+            self._busy = True
+            try:
+                work()
+            except TraceError as error:
+                self._stop(error)
+            finally:
+                self._busy = False
+        finally:
+            self._lock.release()
+
+    def _register(self) -> Buffer:
         """Called once by each thread that records, through `_Here`."""
         with self._lock:
             self._last_thread += 1
-            part = _Part(self._last_thread)
+            part = Buffer(self._last_thread)
             self._threads[part.thread] = weakref.ref(threading.current_thread()), part
             if self._flusher is None and not self._closed:
                 self._flusher = threading.Thread(
@@ -299,12 +283,8 @@ class Recorder:
     def _flush(self) -> None:
         self._flushed = _clock()
         for number, (thread, part) in list(self._threads.items()):
-            events = part.events
-            count = len(events)
-            if count:
-                items = events[:count]
-                del events[:count]
-                self._transcribe(number, items)
+            if part.codes:
+                self._transcribe(part)
             elif (owner := thread()) is None or not owner.is_alive():
                 del self._threads[number]
                 if self._to is not None:
@@ -312,13 +292,14 @@ class Recorder:
         if self._writer is not None:
             self._writer.flush()
 
-    def _transcribe(self, thread: int, items: list[Any]) -> None:
+    def _transcribe(self, part: Buffer) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
             self.path = child_path(self._main_path)
-            self._writer = TraceWriter(self.path, run_info(self.run, False), self._numbering)
+            self._writer = TraceWriter(self.path, run_info(self.run, False))
             self._to = Transcriber(self._writer)
-            self._to.resume(thread, self._resumed)
-        self._to.run(thread, items)
+            self._to.resume(part.thread, self._resumed)
+        for _ in range(0, len(part.codes), BLOCK):
+            self._to.run(part.thread, part.take(BLOCK))
 
     def _stop(self, error: TraceError) -> None:
         """Recording is no longer possible; the program goes on."""
@@ -328,7 +309,7 @@ class Recorder:
             self._writer.stopped(error.what)
             self._writer = self._to = None
         for _, part in self._threads.values():
-            part.events.clear()
+            part.clear()
         _warn(error)
 
     # fork
@@ -359,8 +340,6 @@ class Recorder:
         self._wake = threading.Event()
         self._flusher = self._writer = self._to = None
         self._threads.clear()
-        self._numbering = Numbering()
-        self._number = Interner(self._numbering)
         self._here = _Here(self._register)  # what was open is the parent's
 
     def _finalize_in_child(self) -> None:

@@ -1,60 +1,38 @@
-"""From the recorder's buffers to the trace: numbers rules, keeps each thread's stack.
+"""From the recorder's buffers to the trace: numbers nodes and rules, keeps each thread's stack.
 
-A buffer is a flat list: a code, then the fields that go with it (`SIZES`; a match goes on with the
-nodes that it bound). Flat, because building a tuple per event would make the garbage collector walk
-the whole program more often. Runs on the flushing thread; never sees a node, only its number.
+A buffer is written as columns: one call for many events, a step of Python only for each pass,
+context and text. Runs on whichever thread flushes.
 """
 
 from __future__ import annotations
 
 import traceback
 import weakref
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
+from core.uop.uop import UOp
 from core.uop.visits import Visits
+from viz.buffer import OTHER, Batch
 from viz.columns import Events
+from viz.intern import Interner
+from viz.pack import Ints
 from viz.patterns import group_of, pattern_data, source_of
 from viz.programs import program_info
-from viz.schema import DECLINE as DECLINED
-from viz.schema import MATCH as MATCHED
-from viz.schema import REBUILD as REBUILT
-from viz.writer import DECLINES_KEPT, TraceWriter
+from viz.schema import DECLINE, MATCH, REBUILD
+from viz.writer import TraceWriter
 
-CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, MATCH, REBUILD = range(6)
-DECLINE, REWRITE_END, ARTIFACT, KERNEL, LAUNCH, MEMORY, REWRITE_EMPTY, VISITED = range(6, 14)
-SIZES: Final = (5, 2, 3, 7, 6, 3, 3, 7, 6, 3, 6, 4, 1, 3)
-"""Length of each event, its code included."""
+CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, REWRITE_END = range(5)
+REWRITE_EMPTY, ARTIFACT, KERNEL, LAUNCH, MEMORY, VISITED = range(5, 11)
 
 MAX_RULES: Final = 20_000
 Entry = tuple[bool, int, str, str]
 """An open context (True) or rewrite: its number, name and kind. Number 0: not recorded."""
-
-
-class _Part:
-    """Events of one rewrite that are not written yet, and per rule (matches, declines, ns)."""
-
-    __slots__ = ("events", "totals")
-
-    def __init__(self) -> None:
-        self.events = Events()
-        self.totals: dict[int, list[int]] = {}
-
-    def total(self, rule: int) -> list[int]:
-        """The total of a rule, to be added to."""
-        found = self.totals.get(rule)
-        if found is None:
-            found = self.totals[rule] = [0, 0, 0]
-        return found
-
-    def write(self, writer: TraceWriter, rewrite: int) -> _Part:
-        """Writes the events; what follows goes to the part that is returned."""
-        if not self.events.kind and not self.totals:
-            return self
-        writer.extend(rewrite, self.events, self.totals)
-        return _Part()
 
 
 class Transcriber:
@@ -62,6 +40,7 @@ class Transcriber:
 
     def __init__(self, writer: TraceWriter) -> None:
         self.writer = writer
+        self._number = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
@@ -82,73 +61,64 @@ class Transcriber:
         """A thread has ended."""
         self._stacks.pop(thread, None)
 
-    def run(self, thread: int, items: Sequence[Any]) -> None:
-        """Writes one buffer of a thread."""
-        writer, stack = self.writer, self._stacks.setdefault(thread, [])
-        at, end, current, part = 0, len(items), self._rewrite(stack), _Part()
-        while at < end:
-            at = self._steps(items, at, end, current, part)
-            if at == end:
-                break
-            code = items[at]
-            fields = items[at + 1 : at + SIZES[code]]
-            at += SIZES[code]
-            if code == REWRITE_EMPTY:
-                if current:
-                    writer.rewrite_empty(current)
-                continue
-            if code == VISITED:
-                self._visited(stack, *fields)
-                continue
-            part = part.write(writer, current)
-            if code == REWRITE_BEGIN:
-                self._begin_rewrite(stack, current, *fields)
-            elif code == REWRITE_END:
-                self._end_rewrite(stack, *fields)
-            else:
-                self._other(code, thread, stack, fields)
-            current = self._rewrite(stack)
-        part.write(writer, current)
+    def run(self, thread: int, batch: Batch) -> None:
+        """Writes what a thread has told of."""
+        rules, before, after, ns = batch.matched
+        declining, declined = batch.declined
+        bound, old, new = batch.bound, batch.rebuilds[0::2], batch.rebuilds[1::2]
+        nodes = (before, after, bound, old, new, declined)
+        flat = [node for part in nodes for node in part]
+        ends = np.cumsum([len(part) for part in nodes])
+        numbers = np.split(self._number.all(flat, batch.roots), ends[:-1])
 
-    def _steps(self, items: Sequence[Any], at: int, end: int, current: int, part: _Part) -> int:
-        """Adds the matches, rebuilds and declines from `at` on, nine events in ten, to `part`; the
-        position of what follows. Those outside of any rewrite (`current` is 0) are left out."""
-        rules, rule_of, signature = self._rules.get, self._rule, self.writer.signature
-        events, total = (
-            part.events if current else Events(),
-            part.total if current else _Part().total,
+        codes = np.frombuffer(batch.codes, np.uint8)
+        rewrites = self._others(thread, batch, np.flatnonzero(codes == OTHER))
+        codes = codes[codes != OTHER]
+
+        names = [tuple(binds) for binds in batch.binds]
+        signatures = {name: self.writer.signature(name) for name in set(names)}
+        counts = np.fromiter(map(len, names), np.int64, len(names))
+        matches = (
+            self._rules_of(rules),
+            numbers[0],
+            numbers[1],
+            np.fromiter(ns, np.int64, len(ns)),
+            np.fromiter(map(signatures.__getitem__, names), np.int64, len(names)),
+            counts,
         )
-        kinds, matches, binds = events.kind, events.matches, events.binds
-        rebuilds, declines, counts = events.rebuilds, events.declines, events.counts
-        declined = self.writer.declined(current)
-        while at < end:
-            code = items[at]
-            if code == REBUILD:
-                kinds.append(REBUILT)
-                rebuilds += items[at + 1 : at + 3]
-                at += 3
-            elif code == DECLINE:
-                rule = rules(items[at + 1]) or rule_of(items[at + 1], "")
-                total(rule)[1] += 1
-                declined[rule] = seen = declined.get(rule, 0) + 1
-                if seen <= DECLINES_KEPT:
-                    kinds.append(DECLINED)
-                    declines += (rule, items[at + 2])
-                at += 3
-            elif code == MATCH:
-                _, made, before, after, ns, names = items[at : at + 6]
-                rule = rules(made) or rule_of(made, "")
-                kinds.append(MATCHED)
-                matches += (rule, before, after, ns // 1000, signature(names))
-                counts.append(len(names))
-                at += 6 + len(names)
-                binds += items[at - len(names) : at]
-                sums = total(rule)
-                sums[0] += 1
-                sums[2] += ns
+        events = Events()
+        inside = rewrites > 0  # what happens outside of any rewrite is left out
+        kept = {kind: inside[codes == kind] for kind in (MATCH, REBUILD, DECLINE)}
+        events.kind.frombytes(codes[inside].tobytes())
+        _fill(events.rewrite, rewrites[inside])
+        _fill(events.matches, np.stack(matches, 1)[kept[MATCH]])
+        differences = np.repeat(numbers[0], counts) - numbers[2]
+        _fill(events.binds, differences[np.repeat(kept[MATCH], counts)])
+        _fill(events.rebuilds, np.stack(numbers[3:5], 1)[kept[REBUILD]])
+        declines = (self._rules_of(declining), numbers[5])
+        _fill(events.declines, np.stack(declines, 1)[kept[DECLINE]])
+        self.writer.extend(events)
+
+    def _others(self, thread: int, batch: Batch, at: Ints) -> Ints:
+        """Writes all but matches, rebuilds and declines, which are at the positions `at`; for each
+        of those the rewrite that it belongs to, or 0."""
+        stack = self._stacks.setdefault(thread, [])
+        current = [self._rewrite(stack)]
+        for code, node, *fields in batch.others:
+            if code == REWRITE_BEGIN and node is not None:
+                self._begin_rewrite(stack, current[-1], self._number(node), *fields)
+            elif code == REWRITE_END:
+                self._end_rewrite(stack, node, *fields)
+            elif code == REWRITE_EMPTY:
+                if current[-1]:
+                    self.writer.rewrite_empty(current[-1])
+            elif code == VISITED:
+                self._visited(stack, *fields)
             else:
-                break
-        return at
+                self._other(code, thread, stack, node, fields)
+            current.append(self._rewrite(stack))
+        between = np.diff(at, prepend=-1, append=len(batch.codes)) - 1
+        return np.repeat(np.asarray(current, np.int64), between)
 
     def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
         parent = self._innermost(self._stacks[thread], True)
@@ -158,8 +128,8 @@ class Transcriber:
         self,
         stack: list[Entry],
         parent: int,
-        name: str,
         sink: int,
+        name: str,
         matcher: PatternMatcher,
         bottom_up: bool,
         caller: str,
@@ -184,11 +154,11 @@ class Transcriber:
     def _end_rewrite(
         self,
         stack: list[Entry],
-        result: int,
-        size: int,
+        result: UOp | None,
+        inside: bool,
         error: Mapping[str, object] | None,
         rule: Rule | None,
-        node: int,
+        node: UOp | None,
         ns: int,
     ) -> None:
         if not stack or stack[-1][0]:
@@ -196,9 +166,12 @@ class Transcriber:
         number = stack.pop()[1]
         if not number:
             return
+        made = 0 if result is None else self._number(result)
+        size = 0 if result is None or inside else self._number.size(result)
         if error is not None:
-            error = {**error, "rule": self._rule(rule, "") if rule else 0, "node": node}
-        self.writer.rewrite_end(number, result, nodes=size, error=error, at=self.writer.since(ns))
+            where = 0 if node is None else self._number(node)
+            error = {**error, "rule": self._rule(rule, "") if rule else 0, "node": where}
+        self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(ns))
 
     def _visited(self, stack: list[Entry], name: str, visits: Visits) -> None:
         if stack and not stack[-1][0] and not stack[-1][1]:
@@ -212,7 +185,14 @@ class Transcriber:
         ended = {(number(rule, ""), op.name): count for (rule, op), count in visits.ended.items()}
         self.writer.visited(name, rule_set, nodes, ended)
 
-    def _other(self, code: int, thread: int, stack: list[Entry], fields: Sequence[Any]) -> None:
+    def _other(
+        self,
+        code: int,
+        thread: int,
+        stack: list[Entry],
+        node: UOp | None,
+        fields: Sequence[Any],
+    ) -> None:
         writer, context = self.writer, self._innermost(stack, True)
         if code == CONTEXT_BEGIN:
             name, kind, meta, ns = fields
@@ -227,17 +207,17 @@ class Transcriber:
             if stack and stack[-1][0]:
                 writer.context_end(stack.pop()[1], fields[0], at=writer.since(fields[1]))
         elif code == ARTIFACT:
-            kind, target, text, (counts, nodes), facts = fields
-            writer.artifact_of(context, kind, target, text, counts, nodes, facts)
-        elif code == KERNEL:
-            ast, program = fields
-            info = program_info(program)
+            kind, target, text, counts, nodes, facts = fields
+            numbers = self._number.all(nodes, nodes)
+            writer.artifact_of(context, kind, target, text, counts, numbers, facts)
+        elif code == KERNEL and node is not None:
+            info = program_info(fields[0])
             writer.kernel(
                 context,
                 info.name,
                 target=info.target,
                 device=info.device,
-                ast=ast,
+                ast=self._number(node),
                 info=info.details,
             )
         elif code == LAUNCH:
@@ -246,6 +226,11 @@ class Transcriber:
         elif code == MEMORY:
             device, allocated, ns = fields
             writer.memory(device, allocated, writer.since(ns))
+
+    def _rules_of(self, rules: list[Rule]) -> Ints:
+        """The numbers of many rules."""
+        numbers = {rule: self._rule(rule, "") for rule in set(rules)}
+        return np.fromiter(map(numbers.__getitem__, rules), np.int64, len(rules))
 
     def _rule(self, rule: Rule, matcher: str) -> int:
         found = self._rules.get(rule)
@@ -273,6 +258,10 @@ class Transcriber:
             if is_context is contexts:
                 return number
         return 0
+
+
+def _fill(column: array[int], values: Ints) -> None:
+    column.frombytes(np.ascontiguousarray(values).tobytes())
 
 
 def error_data(error: BaseException) -> dict[str, object]:

@@ -28,12 +28,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+import numpy as np
+
 from core.errors import TraceError
 from viz import schema
-from viz.columns import Events
+from viz.columns import Columns, Events
 from viz.database import create, write
+from viz.grouping import Groups, counted
 from viz.numbering import Numbering
-from viz.pack import pack, pack_json
+from viz.pack import Ints, pack, pack_json
 from viz.rows import Artifact, ContextRow, RewriteRow, plain_text
 from viz.texts import groups, pack_texts
 from viz.visits import VisitCounts
@@ -58,11 +61,9 @@ class TraceWriter:
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
     cannot be made or written. Times `at` are microseconds since the start; left out: now."""
 
-    def __init__(
-        self, path: str | Path, info: Mapping[str, object], numbers: Numbering | None = None
-    ) -> None:
+    def __init__(self, path: str | Path, info: Mapping[str, object]) -> None:
         self.path = Path(path)
-        self.numbers = numbers or Numbering()
+        self.numbers = Numbering()
         self.string = self.numbers.string
         self._start = time.perf_counter_ns()
         self._contexts: dict[int, ContextRow] = {}
@@ -212,28 +213,26 @@ class TraceWriter:
         self, rewrite: int, rule: int, before: int, after: int, binds: Mapping[str, int], ns: int
     ) -> None:
         """`rule` replaced node `before` by `after`; `binds`: names and the nodes they bound."""
-        part = Events()
-        part.kind.append(schema.MATCH)
-        part.matches += (rule, before, after, ns // 1000, self.signature(tuple(binds)))
-        part.counts.append(len(binds))
-        part.binds += [before - node for node in binds.values()]
-        self.extend(rewrite, part, {rule: (1, 0, ns)})
+        events, signature = self._event(rewrite, schema.MATCH), self.signature(tuple(binds))
+        events.matches.extend((rule, before, after, ns, signature, len(binds)))
+        events.binds.extend([before - node for node in binds.values()])
 
     def rebuild(self, rewrite: int, old: int, new: int) -> None:
         """Node `old` became `new`, which differs in its sources only."""
-        part = Events()
-        part.kind.append(schema.REBUILD)
-        part.rebuilds += (old, new)
-        self.extend(rewrite, part, {})
+        self._event(rewrite, schema.REBUILD).rebuilds.extend((old, new))
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
         """The structure of `rule` matched at `node`, but its function said no."""
-        part, declined = Events(), self.declined(rewrite)
-        declined[rule] = seen = declined.get(rule, 0) + 1
-        if seen <= DECLINES_KEPT:
-            part.kind.append(schema.DECLINE)
-            part.declines += (rule, node)
-        self.extend(rewrite, part, {rule: (0, 1, 0)})
+        self._event(rewrite, schema.DECLINE).declines.extend((rule, node))
+
+    def _event(self, rewrite: int, kind: int) -> Events:
+        """Where an event of an open rewrite goes; what belongs to its kind is still to be added."""
+        if len(self._events.kind) >= BLOCK:
+            self.flush()
+        self._dirty_rewrites[rewrite] = self._rewrites[rewrite]
+        self._events.kind.append(kind)
+        self._events.rewrite.append(rewrite)
+        return self._events
 
     def signature(self, names: tuple[str, ...]) -> int:
         """The number of a list of bound names."""
@@ -242,31 +241,10 @@ class TraceWriter:
             found = self._signatures[names] = self.string(json.dumps(names))
         return found
 
-    def declined(self, rewrite: int) -> dict[int, int]:
-        """How often each rule has declined in an open rewrite: for who adds events by `extend` to
-        count, and to keep DECLINES_KEPT one by one."""
-        record = self._rewrites.get(rewrite)
-        return {} if record is None else record.declined
-
-    def extend(self, rewrite: int, part: Events, totals: Mapping[int, Sequence[int]]) -> None:
-        """Events of one rewrite, all at once. `totals`: per rule (matches, declines, ns)."""
-        record = self._rewrites[rewrite]
-        self._dirty_rewrites[rewrite] = record
-        if part.kind:
-            record.first_block = record.first_block or self._event_block
-            record.last_block = self._event_block
-        record.rebuilds += len(part.rebuilds) // 2
-        for rule, (matches, declines, ns) in totals.items():
-            record.matches += matches
-            record.declines += declines
-            key = (record.name, rule)
-            total = self._totals.setdefault(key, [0, 0, 0])
-            total[0] += matches
-            total[1] += declines
-            total[2] += ns
-            self._dirty_totals.add(key)
-        self._events.extend(rewrite, part)
-        if self._events.count > BLOCK:
+    def extend(self, part: Events) -> None:
+        """Many events at once, of rewrites that are open or have ended since the last flush."""
+        self._events.extend(part)
+        if len(self._events.kind) >= BLOCK:
             self.flush()
 
     def rule_set(self, rules: Sequence[int]) -> int:
@@ -352,7 +330,7 @@ class TraceWriter:
         target: str,
         text: str,
         counts: Sequence[int],
-        nodes: Sequence[int],
+        nodes: Sequence[int] | Ints,
         facts: Mapping[str, str],
         title: str = "",
     ) -> None:
@@ -377,9 +355,9 @@ class TraceWriter:
 
     def flush(self) -> None:
         """Writes what happened since the last flush, all or nothing. Raises TraceError."""
-        totals = [(*key, *self._totals[key]) for key in self._dirty_totals]
         rules, rows = self.numbers.rule_rows, self._rows
         blocks = self._take_blocks()
+        totals = [(*key, *self._totals[key]) for key in self._dirty_totals]
         batches = [
             (_BLOCK, blocks),
             (_ARTIFACT, self._take_artifacts(blocks)),
@@ -442,12 +420,53 @@ class TraceWriter:
         if memory := self._memory:
             columns = list(zip(*memory, strict=True))
             add(schema.MEMORY, 0, len(memory), pack(columns, schema.MEMORY_DELTA))
-        if count := self._events.count:
-            made.append((self._event_block, schema.EVENTS, 0, count, self._events.pack()))
+        if self._events.kind:
+            events = self._count(self._events.arrays())
+            self._events = Events()
+            if len(events.kind):
+                block = (self._event_block, schema.EVENTS, 0, len(events.kind), events.pack())
+                made.append(block)
         self._blocks += 1  # readers look for higher numbers than they have seen
         self._event_block = self._blocks
-        self._events, self._launches, self._memory = Events(), [], []
+        self._launches, self._memory = [], []
         return made
+
+    def _count(self, events: Columns) -> Columns:
+        """Adds events to the counts of their rewrites and rules, and notes their block; without
+        those declines that are only counted."""
+        rows = {n: self._placed(n) for n in np.unique(events.rewrite).tolist()}
+        for number, count in counted(events.rewrite[events.kind == schema.REBUILD]):
+            rows[number].rebuilds += count
+        matched = Groups(events.rewrite[events.kind == schema.MATCH], events.match[:, 0])
+        for number, rule, count, ns in matched.sums(events.match[:, 3]):
+            row = rows[number]
+            row.matches += count
+            self._add(row.name, rule, (count, 0, ns))
+        declined = Groups(events.rewrite[events.kind == schema.DECLINE], events.decline[:, 0])
+        seen: list[int] = []
+        for number, rule, count, _ in declined.sums():
+            row = rows[number]
+            row.declines += count
+            self._add(row.name, rule, (0, count, 0))
+            seen.append(row.declined.get(rule, 0))
+            row.declined[rule] = seen[-1] + count
+        drop = declined.ranks(seen) >= DECLINES_KEPT
+        return events.without(drop) if drop.any() else events
+
+    def _placed(self, rewrite: int) -> RewriteRow:
+        """The row of a rewrite that has events in this block."""
+        row = self._rewrites.get(rewrite) or self._dirty_rewrites[rewrite]
+        row.first_block = row.first_block or self._event_block
+        row.last_block = self._event_block
+        self._dirty_rewrites[rewrite] = row
+        return row
+
+    def _add(self, name: int, rule: int, counts: Sequence[int]) -> None:
+        """Adds (matches, declines, ns) to the total of a rule in passes of a name."""
+        total = self._totals.setdefault((name, rule), [0, 0, 0])
+        for i, count in enumerate(counts):
+            total[i] += count
+        self._dirty_totals.add((name, rule))
 
     def _take_artifacts(self, blocks: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """Rows of the artifacts since the last flush; adds the blocks that hold their texts."""

@@ -7,8 +7,8 @@ holds no node that a rule would still change. Never decides what to rewrite: rul
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final, cast
 
 from core.dtype import DType, PtrDType
@@ -113,7 +113,7 @@ class _Walk:
         self.node: UOp | None = None
         self.name = name or matcher.name or "rewrite"
         if self.observer is not None:
-            shown = matcher if before is None or bottom_up else before + matcher
+            shown = matcher if before is None or bottom_up else _sum(before, matcher)
             self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
         watched = self.observer is not None
         self.top_visits = Visits(self.top) if watched and self.top is not None else None
@@ -156,10 +156,10 @@ class _Walk:
         attempt_top: Attempt = self._attempt
         if self.top_visits is not None:
             find_top = self.top_visits.counting()
-            attempt_top = partial(self._attempt_observed, self.top_visits)
+            attempt_top = functools.partial(self._attempt_observed, self.top_visits)
         if self.bottom_visits is not None:
             find = self.bottom_visits.counting()
-            attempt = partial(self._attempt_observed, self.bottom_visits)
+            attempt = functools.partial(self._attempt_observed, self.bottom_visits)
         stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
@@ -358,6 +358,12 @@ class _Walk:
             hint="a rule must not match what it (or the next rule of the loop) makes; if the "
             "graph is only very deep, raise REWRITE_LIMIT",
         )
+
+
+@functools.lru_cache(maxsize=64)
+def _sum(before: PatternMatcher, matcher: PatternMatcher) -> PatternMatcher:
+    """What observers are shown of two; kept, because making one takes longer than most rewrites."""
+    return before + matcher
 
 
 def _is_lowered(root: UOp) -> bool:

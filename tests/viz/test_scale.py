@@ -83,11 +83,11 @@ def test_a_million_steps_in_one_pass(tmp_path: Path) -> None:
         rule = t.rule("swap")
         step = t.rewrite_begin("endless", a)
         events = Events()
-        events.kind += [schema.MATCH] * part
-        events.matches += [*(rule, a, b, 1, 0), *(rule, b, a, 1, 0)] * (part // 2)
-        events.counts += [0] * part
+        events.kind.extend([schema.MATCH] * part)
+        events.rewrite.extend([step] * part)
+        events.matches.extend([*(rule, a, b, 1000, 0, 0), *(rule, b, a, 1000, 0, 0)] * (part // 2))
         for _ in range(count // part):
-            t.extend(step, events, {rule: (part, 0, part)})
+            t.extend(events)
         t.rewrite_end(step, a)
     started = time.monotonic()
     store = Store(path)
