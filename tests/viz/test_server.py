@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import socket
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,12 @@ from flask.testing import FlaskClient
 
 import viz.editor
 from core.errors import ServerError
+from viz.server import channel
 from viz.server.answers import to_json
 from viz.server.app import create_app
 from viz.server.listen import listen
 from viz.server.security import HEADER, Guard
-from viz.server.serve import Server
+from viz.server.serve import MAX_HEADER, Server
 from viz.server.state import State
 from viz.store import Store
 
@@ -94,6 +97,94 @@ def test_forbidden(stranger: FlaskClient) -> None:
             assert "Set-Cookie" not in answer.headers
 
 
+def received(sock: socket.socket) -> bytes:
+    """All that the server says until it closes the connection."""
+    sock.settimeout(20)
+    parts: list[bytes] = []
+    while part := sock.recv(1 << 16):
+        parts.append(part)
+    return b"".join(parts)
+
+
+@pytest.fixture
+def served(store: Store, dist: Path) -> Iterator[Server]:
+    server = Server(store).start()
+    yield server
+    server.close()
+
+
+CHUNK = b"fffffff\r\n" + b"x" * (1 << 21)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nA: b\r\n c\x00\r\n\r\n", b"400"),
+        ((b"GET / HTTP/1.1\r\nX: " + b"a" * MAX_HEADER)[:MAX_HEADER], b"431"),
+        (b"POST /api/open HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", b"413"),
+        (b"POST /api/open HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n%b" % CHUNK, b""),
+    ],
+)  # fmt: skip
+def test_what_is_refused_before_any_route_is_protected_too(
+    served: Server, sent: bytes, status: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.port)) as sock:
+        with suppress(OSError):
+            sock.sendall(sent)
+        try:
+            head, _, body = received(sock).partition(b"\r\n\r\n")
+        except ConnectionError:
+            assert not status
+            return
+    assert re.match(rb"HTTP/1\.[01] " + status, head)
+    assert b"default-src 'none'" in head
+    assert b"x-frame-options: deny" in head.lower()
+    assert b"uopviz" not in body
+
+
+def test_who_asks_slowly_or_not_at_all_is_shown_out(
+    served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "ASKING", 0.5)
+    monkeypatch.setattr(channel, "IDLE", 0.5)
+    silent, slow, dripping = (
+        socket.create_connection(("127.0.0.1", served.port)) for _ in range(3)
+    )
+    with silent, slow, dripping:
+        slow.sendall(b"POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\nx")
+        until = time.monotonic() + 20
+        dripping.setblocking(False)
+        ended = False
+        while not ended and time.monotonic() < until:
+            with suppress(BlockingIOError):
+                try:
+                    dripping.send(b"G")
+                    ended = dripping.recv(100) == b""
+                except ConnectionError:
+                    ended = True
+            time.sleep(0.1)
+        assert ended, "a byte now and then keeps no connection open"
+        assert received(silent) == received(slow) == b""
+
+
+def test_a_thousand_connections_do_not_shut_the_page_out(served: Server) -> None:
+    held: list[socket.socket] = []
+    try:
+        for i in range(1000):
+            held.append(socket.create_connection(("127.0.0.1", served.port), timeout=20))
+            if i % 2:
+                held[-1].sendall(b"GET / HTTP/1.1\r\n")
+        asked = urllib.request.Request(f"http://127.0.0.1:{served.port}/api/run")
+        asked.add_header(HEADER, served.guard.token)
+        with urllib.request.urlopen(asked, timeout=20) as answer:
+            assert answer.status == 200
+    finally:
+        for sock in held:
+            sock.close()
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
 def test_forbidden_whatever_the_method(stranger: FlaskClient, method: str) -> None:
     for path in ("/api/open", "/api/kernels/3/run", "/api/jobs/1", "/?token=secret"):
@@ -106,16 +197,34 @@ def test_the_first_visit(stranger: FlaskClient) -> None:
         answer = stranger.get(f"/?token={token}", headers={"Host": HOST})
         assert (answer.status_code, answer.data) == (403, b"forbidden")
     answer = stranger.get("/?token=secret", headers={"Host": HOST})
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/")
+    assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
     cookie = answer.headers["Set-Cookie"]
-    assert cookie.startswith("uopviz_4711=secret;")
+    assert re.match(r"uopviz_4711=[0-9a-f]{64};", cookie)
+    assert "secret" not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    sent = {"Host": HOST, "Cookie": "uopviz_4711=secret", "Origin": f"http://{HOST}"}
-    assert stranger.get("/api/run", headers=sent).status_code == 200
     assert stranger.get("/api/run?token=secret", headers={"Host": HOST}).status_code == 403
-    local = {"Host": "localhost:4711", "Cookie": "uopviz_4711=secret"}
-    assert stranger.get("/", headers=local).status_code == 200
+    for host in (HOST, "localhost:4711"):
+        sent = {"Host": host, "Cookie": cookie.partition(";")[0]}
+        assert stranger.get("/", headers=sent).status_code == 200
+        assert stranger.get("/app.js", headers=sent).status_code == 200
+
+
+def test_the_cookie_is_worth_nothing_to_another_port(
+    client: FlaskClient, stranger: FlaskClient
+) -> None:
+    """A browser sends it to whoever listens on this machine."""
+    first = stranger.get("/?token=secret", headers={"Host": HOST})
+    name, _, value = first.headers["Set-Cookie"].partition(";")[0].partition("=")
+    routes = [path for path in ROUTES if path.startswith("/api/")]
+    for path in [*routes, f"/api/run?token={value}"]:
+        for sent in ({"Cookie": f"{name}={value}"}, {HEADER: value}):
+            answer = stranger.get(path, headers={"Host": HOST, **sent})
+            assert (answer.status_code, answer.data) == (403, b"forbidden"), path
+    assert stranger.get(f"/?token={value}", headers={"Host": HOST}).status_code == 403
+    posted = stranger.post("/api/open", headers={"Host": HOST, "Cookie": f"{name}={value}"})
+    assert posted.status_code == 403
+    assert client.get("/api/run").status_code == 200
 
 
 def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -> None:

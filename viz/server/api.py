@@ -5,6 +5,7 @@ The form of every answer is in viz/web/src/data/types.ts; errors are {"error": {
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final, cast
 
@@ -172,11 +173,16 @@ def open_file() -> Response:
 
 @api.get("/export")
 def export() -> Response:
-    """The run as one HTML file; `kernels`: numbers of the kernels to keep (all)."""
+    """The run as one HTML file; `kernels`: numbers of the kernels to keep (all); `redact`: 1, to
+    leave out what says whose run it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
-    made = export_html(state().store, kernels=wanted or None)
+    redact = request.args.get("redact") == "1"
+    made = export_html(state().store, kernels=wanted or None, redact=redact)
     name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
-    headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}.html"',
+        "X-Uopviz-Left-Out": json.dumps(made.left_out),
+    }
     return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
 
 

@@ -1,8 +1,11 @@
 """Who may ask: this machine, with the token of this server, from a page of this server.
 
 A foreign Host (DNS rebinding), a foreign Origin (another page in the browser) and a missing or
-wrong token all get the same 403. Answers carry headers that keep the page from loading or running
-anything that is not its own. Never logs the token.
+wrong token all get the same 403. The page takes the token from its address, keeps it where only
+pages of this port can read it, and sends it in a header with every question. A browser sends
+cookies to all ports of a machine, so the cookie holds a pass for the page's own files and for
+nothing else. Answers carry headers that keep the page from loading or running anything that is not
+its own. Never logs the token.
 """
 
 from __future__ import annotations
@@ -11,12 +14,28 @@ import hmac
 from dataclasses import dataclass, field
 from typing import Final
 
-from flask import Flask, Request, Response, redirect, request
+from flask import Flask, Request, Response, request
 
 from viz.server.listen import new_token
 
 HEADER: Final = "X-Uopviz-Token"
 _HOSTS: Final = ("127.0.0.1", "localhost")
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; "
+    "style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
+    "worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = (
+    ("Content-Security-Policy", _POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
+    ("Cache-Control", "no-store"),
+)
+"""Of every answer, whoever makes it."""
 
 
 @dataclass
@@ -31,23 +50,41 @@ class Guard:
         """The name of the cookie: cookies are shared by all ports of a host."""
         return f"uopviz_{self.port}"
 
+    @property
+    def files_pass(self) -> str:
+        """What the cookie holds. The token does not follow from it."""
+        return hmac.new(self.token.encode(), b"files of the page", "sha256").hexdigest()
+
     def install(self, app: Flask) -> None:
         """Puts the checks in front of, and the headers behind, every route."""
         app.before_request(self._check)
-        app.after_request(_add_headers)
+        app.after_request(self._finish)
 
     def _check(self) -> Response | None:
         if not self._is_own(request):
             return _forbidden()
-        given = request.args.get("token") if request.path == "/" else None
-        if given is not None and request.method == "GET":
-            if not self._matches(given):
-                return _forbidden()
-            response = redirect("/")
-            response.set_cookie(self.cookie, self.token, httponly=True, samesite="Strict", path="/")
-            return Response(response.get_data(), 302, response.headers)
-        sent = request.headers.get(HEADER) or request.cookies.get(self.cookie)
-        return None if self._matches(sent) else _forbidden()
+        if request.path == "/" and "token" in request.args:
+            return None if self._is_first_visit() else _forbidden()
+        sent = request.headers.get(HEADER)
+        if sent is None and not request.path.startswith("/api/"):
+            return (
+                None if _same(request.cookies.get(self.cookie), self.files_pass) else _forbidden()
+            )
+        return None if _same(sent, self.token) else _forbidden()
+
+    def _is_first_visit(self) -> bool:
+        """Whether somebody opens the address that was printed."""
+        is_page = request.path == "/" and request.method == "GET"
+        return is_page and _same(request.args.get("token"), self.token)
+
+    def _finish(self, response: Response) -> Response:
+        if response.status_code == 200 and self._is_first_visit():
+            response.set_cookie(
+                self.cookie, self.files_pass, httponly=True, samesite="Strict", path="/"
+            )
+        for name, value in HEADERS:
+            response.headers[name] = value
+        return response
 
     def _is_own(self, asked: Request) -> bool:
         """Whether the request names this server, and comes from no other page."""
@@ -60,29 +97,10 @@ class Guard:
         origin = asked.headers.get("Origin")
         return origin is None or origin in {f"http://{host}" for host in hosts}
 
-    def _matches(self, sent: str | None) -> bool:
-        return sent is not None and hmac.compare_digest(sent.encode(), self.token.encode())
+
+def _same(sent: str | None, wanted: str) -> bool:
+    return sent is not None and hmac.compare_digest(sent.encode(), wanted.encode())
 
 
 def _forbidden() -> Response:
     return Response("forbidden", 403, content_type="text/plain")
-
-
-def _add_headers(response: Response) -> Response:
-    policy = (
-        "default-src 'none'; script-src 'self'; "
-        "style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; "
-        "worker-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    )
-    for name, value in (
-        ("Content-Security-Policy", policy),
-        ("X-Content-Type-Options", "nosniff"),
-        ("X-Frame-Options", "DENY"),
-        ("Referrer-Policy", "no-referrer"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-        ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
-        ("Cache-Control", "no-store"),
-    ):
-        response.headers[name] = value
-    return response

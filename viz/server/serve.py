@@ -5,6 +5,7 @@ Never opens a socket itself: `listen.py` does, on the loopback address only.
 
 from __future__ import annotations
 
+import select
 import socket
 import sys
 import threading
@@ -14,6 +15,7 @@ from typing import Any, Final, cast
 from waitress.server import create_server
 
 from viz.server.app import MAX_REQUEST, create_app
+from viz.server.channel import MOST, Channel
 from viz.server.listen import HOST, listen, new_token
 from viz.server.security import Guard
 from viz.server.state import State
@@ -22,6 +24,7 @@ from viz.store import Store
 THREADS: Final = 6
 SWITCH: Final = 0.001
 """Seconds after which a thread that makes a long answer lets others go on."""
+MAX_HEADER: Final = 1 << 15
 IN_MEMORY: Final = 1 << 26
 """Bytes of answers that a client has not read yet; more go to a temporary file."""
 UNREAD: Final = 1 << 31
@@ -47,9 +50,14 @@ class Server:
             max_request_body_size=MAX_REQUEST,  # of anybody: the body is read before any check
             outbuf_overflow=IN_MEMORY,
             outbuf_high_watermark=UNREAD,
+            max_request_header_size=MAX_HEADER,
+            connection_limit=4 * MOST,  # never reached: `channel.py` makes room
+            backlog=4 * MOST,
+            asyncore_use_poll=hasattr(select, "poll"),
             ident=None,
             clear_untrusted_proxy_headers=True,
         )
+        self._server.channel_class = Channel
         self._thread: threading.Thread | None = None
 
     @property

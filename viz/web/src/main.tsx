@@ -10,6 +10,7 @@ import { rows, run, view } from "./app/state";
 import { startTheme } from "./app/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
+import { startToken } from "./data/token";
 import { startRules } from "./panels/rules/store";
 import { startTimeline } from "./panels/timeline/store";
 import { startHistory } from "./panels/inspector/lineages";
@@ -26,7 +27,7 @@ import "./style/views.css";
 import "./style/forced.css";
 
 function start(): void {
-  const backend = embeddedBackend() ?? httpBackend();
+  const backend = embeddedBackend() ?? httpBackend(startToken());
   connect(backend);
   startTheme();
   startTree();

@@ -13,27 +13,44 @@ const json = (body: unknown, status = 200): Response =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 
 describe("http", () => {
-  it("asks relative to the page and sends its cookie", async () => {
+  const token = (): string => "secret";
+
+  it("asks relative to the page and sends its token", async () => {
     const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: 3 })));
-    const backend = httpBackend("", fetcher);
+    const backend = httpBackend(token, "", fetcher);
     expect(await backend.tree(3)).toEqual({ rows: [], total: 3 });
     expect(fetcher).toHaveBeenCalledWith(
       "api/tree?since=3",
-      expect.objectContaining({ credentials: "same-origin" }),
+      expect.objectContaining({ headers: { "X-Uopviz-Token": "secret" } }),
     );
     await backend.search("a b&c", new AbortController().signal);
     expect(fetcher).toHaveBeenLastCalledWith("api/search?q=a%20b%26c", expect.anything());
-    expect(backend.server!.exportUrl([3, 9])).toBe("api/export?kernels=3,9");
+    await backend.server!.open("a.py", 3);
+    expect(fetcher).toHaveBeenLastCalledWith(
+      "api/open",
+      expect.objectContaining({
+        headers: { "Content-Type": "application/json", "X-Uopviz-Token": "secret" },
+      }),
+    );
+  });
+
+  it("gets an exported file with what it lacks", async () => {
+    const headers = { "X-Uopviz-Left-Out": '["3 passes"]' };
+    const fetcher = vi.fn(() => Promise.resolve(new Response("<!doctype html>", { headers })));
+    const made = await httpBackend(token, "", fetcher).server!.exported([3, 9], true);
+    expect(fetcher).toHaveBeenCalledWith("api/export?kernels=3%2C9&redact=1", expect.anything());
+    expect(made.leftOut).toEqual(["3 passes"]);
+    expect(made.file.size).toBe(15);
   });
 
   it("passes on what, where and hint", async () => {
     const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
-    const backend = httpBackend("", () => Promise.resolve(json({ error }, 404)));
+    const backend = httpBackend(token, "", () => Promise.resolve(json({ error }, 404)));
     await expect(backend.run()).rejects.toMatchObject({ ...error, lost: false });
   });
 
   it("explains a refusal, a crash without JSON, and silence", async () => {
-    const answering = (reply: () => Promise<Response>) => httpBackend("", reply).run();
+    const answering = (reply: () => Promise<Response>) => httpBackend(token, "", reply).run();
     await expect(
       answering(() => Promise.resolve(new Response("forbidden", { status: 403 }))),
     ).rejects.toMatchObject({ what: expect.stringContaining("does not accept") as string });
@@ -96,7 +113,7 @@ describe("jobs", () => {
     open: () => Promise.resolve(),
     traces: () => Promise.resolve([]),
     openTrace: () => Promise.resolve(),
-    exportUrl: () => "",
+    exported: () => Promise.resolve({ file: new Blob(), leftOut: [] }),
   });
   const running: Job = { state: "running", progress: "half", result: null, error: null };
   const start = (): Promise<number> => Promise.resolve(4);

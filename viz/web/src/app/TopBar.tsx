@@ -4,6 +4,7 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { TabText } from "../ui/TabText";
 import { data, setPage } from "./actions";
 import { clip, millis, plural } from "./format";
+import { saveExport } from "./save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "./state";
 import { dark, toggleTheme } from "./theme";
 
@@ -132,7 +133,7 @@ function Live() {
 
 function Export() {
   const kernel = currentKernel.value;
-  const save = (kernels: number[]): void => location.assign(data().server!.exportUrl(kernels));
+  const save = (kernels: number[], redact = false): void => void saveExport(kernels, redact);
   return (
     <Menu
       label="Export"
@@ -155,6 +156,14 @@ function Export() {
             }}
           >
             Whole run
+          </MenuItem>
+          <MenuItem
+            onClick={() => {
+              close();
+              save([], true);
+            }}
+          >
+            Whole run without folders, sources and command
           </MenuItem>
           {kernel && (
             <MenuItem

@@ -51,8 +51,9 @@ export interface ServerActions {
   /** The youngest traces of the user's cache, and going on with one of them. */
   traces(): Promise<RecentTrace[]>;
   openTrace(name: string): Promise<void>;
-  /** Address of the download; all kernels when `kernels` is empty. */
-  exportUrl(kernels: readonly number[]): string;
+  /** The run as one file, and sentences of what it does not hold; all kernels when `kernels` is
+   * empty. */
+  exported(kernels: readonly number[], redact: boolean): Promise<{ file: Blob; leftOut: string[] }>;
 }
 
 /** An error with what happened, where, and what to do. `lost`: nobody answered at all. */

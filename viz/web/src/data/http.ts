@@ -18,19 +18,27 @@ import type {
 
 type Fetch = typeof fetch;
 
+const HEADER = "X-Uopviz-Token";
+
 interface ErrorBody {
   error?: { what?: unknown; where?: unknown; hint?: unknown };
 }
 
-/** Asks `base` (the page's own address by default) for everything. */
-export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): Backend {
-  async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+/** Asks `base` (the page's own address by default) for everything; `token` gives what proves that
+ * it may. */
+export function httpBackend(
+  token: () => string,
+  base = "",
+  fetcher: Fetch = (...a) => fetch(...a),
+): Backend {
+  async function send(path: string, init: RequestInit = {}): Promise<Response> {
     let response: Response;
     try {
       response = await fetcher(base + path, {
         credentials: "same-origin",
         cache: "no-store",
         ...init,
+        headers: { ...(init.headers as Record<string, string>), [HEADER]: token() },
       });
     } catch (thrown) {
       if (isAbort(thrown)) throw thrown;
@@ -42,8 +50,10 @@ export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): 
       );
     }
     if (!response.ok) throw await refusal(response, path);
-    return (await response.json()) as T;
+    return response;
   }
+  const ask = async <T>(path: string, init: RequestInit = {}): Promise<T> =>
+    (await (await send(path, init)).json()) as T;
   const get = <T>(path: string, signal?: AbortSignal): Promise<T> =>
     ask<T>(path, signal ? { signal } : {});
   const post = <T>(path: string, body: unknown): Promise<T> =>
@@ -63,8 +73,14 @@ export function httpBackend(base = "", fetcher: Fetch = (...a) => fetch(...a)): 
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
     traces: () => get<RecentTrace[]>("api/traces"),
     openTrace: async (name) => void (await post<unknown>("api/traces/open", { name })),
-    exportUrl: (kernels) =>
-      base + "api/export" + (kernels.length ? `?kernels=${kernels.join(",")}` : ""),
+    exported: async (kernels, redact) => {
+      const wanted = new URLSearchParams();
+      if (kernels.length) wanted.set("kernels", kernels.join(","));
+      if (redact) wanted.set("redact", "1");
+      const made = await send(`api/export?${wanted}`);
+      const leftOut = JSON.parse(made.headers.get("X-Uopviz-Left-Out") ?? "[]") as string[];
+      return { file: await made.blob(), leftOut };
+    },
   };
   return {
     run: () => get<Run>("api/run"),

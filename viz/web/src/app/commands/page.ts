@@ -2,10 +2,11 @@
 import { foldAll, unfoldAll } from "../../panels/navigator/tree";
 import { cancelRun } from "../../panels/sources/RunBox";
 import { copyText } from "../../ui/Text";
-import { announce, cancelLoading, data, go, select, setPage } from "../actions";
+import { announce, cancelLoading, go, select, setPage } from "../actions";
 import { flushAddress } from "../address";
 import { letterKeys, sizes } from "../prefs";
 import { focusRegion } from "../regions";
+import { saveExport } from "../save";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state";
 import { cancelLayout } from "../stage";
 import { toggleTheme } from "../theme";
@@ -60,7 +61,15 @@ export const pageCommands: readonly Command[] = [
     group: "Page",
     keys: ["E"],
     when: live,
-    run: () => location.assign(data().server!.exportUrl([])),
+    run: () => void saveExport([]),
+  },
+  {
+    id: "export-redacted",
+    title: "Export the whole run without names of folders, sources and the command",
+    group: "Page",
+    keys: [],
+    when: live,
+    run: () => void saveExport([], true),
   },
   {
     id: "export-kernel",
@@ -68,7 +77,7 @@ export const pageCommands: readonly Command[] = [
     group: "Page",
     keys: [],
     when: () => live() && currentKernel.value !== null,
-    run: () => location.assign(data().server!.exportUrl([currentKernel.peek()!.id])),
+    run: () => void saveExport([currentKernel.peek()!.id]),
   },
   { id: "theme", title: "Light or dark", group: "Page", keys: [], run: toggleTheme },
   {

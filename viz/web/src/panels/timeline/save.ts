@@ -1,5 +1,6 @@
 /** Saves the timeline as a file that Perfetto opens. Works without a server. */
 import { announce } from "../../app/actions";
+import { saveFile } from "../../app/save";
 import { run } from "../../app/state";
 import { traceEvents } from "../../data/traceEvents";
 import { timelineData } from "./store";
@@ -9,11 +10,6 @@ export function saveTraceEvents(): void {
   if (!data) return;
   const name = run.peek()?.name ?? "run";
   const made = JSON.stringify(traceEvents(data, name));
-  const address = URL.createObjectURL(new Blob([made], { type: "application/json" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = `${name.replace(/[^\w.-]+/g, "_")}.trace.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  saveFile(new Blob([made], { type: "application/json" }), name, ".trace.json");
   announce("The trace events are saved; ui.perfetto.dev opens them");
 }
