@@ -20,13 +20,19 @@ export interface Rows {
 /** Closes vertical bands that no box touches; orders and distances within rows stay. */
 export function closeGaps(x: Float64Array): void {
   const order = Float64Array.from(x).sort();
-  const shift = new Map<number, number>();
-  let total = 0;
-  for (let i = 0; i < order.length; i++) {
-    if (i > 0) total += Math.max(0, order[i]! - order[i - 1]! - COLUMN);
-    shift.set(order[i]!, total);
+  const shift = new Float64Array(order.length);
+  for (let i = 1; i < order.length; i++)
+    shift[i] = shift[i - 1]! + Math.max(0, order[i]! - order[i - 1]! - COLUMN);
+  for (let v = 0; v < x.length; v++) {
+    let lo = 0;
+    let hi = order.length - 1;
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (order[mid]! < x[v]!) lo = mid + 1;
+      else hi = mid;
+    }
+    x[v]! -= shift[lo]!;
   }
-  for (let v = 0; v < x.length; v++) x[v]! -= shift.get(x[v]!)!;
 }
 
 /** Groups nodes by row, in index order. */
@@ -229,13 +235,13 @@ export class Sweeper {
     const srcs = this.srcs[lone]!;
     let sum = 0;
     let weight = 0;
-    if (side !== "sources")
+    if (lone || side !== "sources")
       for (let j = users.first[v]!; j < users.first[v + 1]!; j++) {
         const u = users.to[j]!;
         sum += x[u]! * pull[u]!;
         weight += pull[u]!;
       }
-    if (side !== "users")
+    if (lone || side !== "users")
       for (let j = srcs.first[v]!; j < srcs.first[v + 1]!; j++) {
         const u = srcs.to[j]!;
         sum += x[u]! * pull[u]!;

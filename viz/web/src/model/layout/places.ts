@@ -20,6 +20,8 @@ export interface Places {
 
 /** Relatives looked at per node: those of a hub say little. */
 const LOOKED_AT = 400;
+/** After all steps. */
+const NEVER = 0x7fffffff;
 
 /** Gives every node a spot; nodes with overlapping lifetimes never get the same one. */
 export function sharePlaces(g: LayoutGraph, row: Int32Array, life: Lifetimes): Places {
@@ -47,9 +49,12 @@ class Spots {
   readonly rowOf: number[] = [];
   /** Per spot: its nodes, and the last step in which one of them is seen. */
   private readonly members: number[][] = [];
-  private readonly end: number[] = [];
-  /** Relatives found for the present node, by spot. */
-  private readonly common = new Map<number, number>();
+  private readonly end: Int32Array;
+  /** Per row: the first step by whose end some node is gone. */
+  private readonly gone: Int32Array;
+  /** Per spot: relatives found for the present node; and the spots that have any. */
+  private readonly common: Int32Array;
+  private readonly related: number[] = [];
   private left = 0;
 
   constructor(
@@ -58,34 +63,48 @@ class Spots {
     private readonly life: Lifetimes,
   ) {
     this.of = new Int32Array(g.n).fill(-1);
+    this.end = new Int32Array(g.n);
+    this.gone = new Int32Array(g.n).fill(NEVER);
+    this.common = new Int32Array(g.n);
   }
 
   place(v: number): void {
-    const { g, of, members, end, common, life } = this;
-    common.clear();
+    const { of, rowOf, row, members, end, gone, life } = this;
+    const r = row[v]!;
+    // Most nodes are there from the start, before any spot of theirs is free.
+    let spot = gone[r]! < life.from[v]! ? this.nearest(v) : -1;
+    if (spot < 0) {
+      spot = rowOf.length;
+      rowOf.push(r);
+      members.push([]);
+    }
+    of[v] = spot;
+    members[spot]!.push(v);
+    end[spot] = life.to[v]!;
+    gone[r] = Math.min(gone[r]!, life.to[v]!);
+  }
+
+  /** The free spot that has most in common with v, -1 if none is free. */
+  private nearest(v: number): number {
+    const { g, of, members, common, related } = this;
     this.left = LOOKED_AT;
     // What has the same users, or users that share a spot; then what has the same sources.
     for (let i = g.users.first[v]!; i < g.users.first[v + 1]!; i++)
       for (const u of members[of[g.users.to[i]!]!]!)
-        for (let j = g.srcs.first[u]!; j < g.srcs.first[u + 1]!; j++) this.meet(v, g.srcs.to[j]!);
+        for (let j = g.srcs.first[u]!; j < g.srcs.first[u + 1]! && this.left > 0; j++)
+          this.meet(v, g.srcs.to[j]!);
     for (let i = g.srcs.first[v]!; i < g.srcs.first[v + 1]!; i++) {
       const s = g.srcs.to[i]!;
-      for (let j = g.users.first[s]!; j < g.users.first[s + 1]!; j++) this.meet(v, g.users.to[j]!);
+      for (let j = g.users.first[s]!; j < g.users.first[s + 1]! && this.left > 0; j++)
+        this.meet(v, g.users.to[j]!);
     }
     let best = -1;
-    for (const [spot, count] of common)
-      if (best < 0 || count > common.get(best)! || (count === common.get(best) && spot < best))
+    for (const spot of related)
+      if (best < 0 || common[spot]! > common[best]! || (common[spot] === common[best] && spot < best))
         best = spot;
-    if (best < 0) best = this.free(v);
-    if (best < 0) {
-      best = this.rowOf.length;
-      this.rowOf.push(this.row[v]!);
-      members.push([]);
-      end.push(0);
-    }
-    of[v] = best;
-    members[best]!.push(v);
-    end[best] = life.to[v]!;
+    for (const spot of related) common[spot] = 0;
+    related.length = 0;
+    return best < 0 ? this.free(v) : best;
   }
 
   /** A spot of the row that is free by now, -1 if there is none. */
@@ -97,9 +116,10 @@ class Spots {
 
   /** Counts what `v` has in common with the spot of another node, if that spot is free for it. */
   private meet(v: number, other: number): void {
+    this.left--;
     const spot = this.of[other]!;
-    if (this.left-- <= 0 || spot < 0 || this.row[other] !== this.row[v]) return;
+    if (spot < 0 || this.row[other] !== this.row[v]) return;
     if (this.end[spot]! >= this.life.from[v]!) return;
-    this.common.set(spot, (this.common.get(spot) ?? 0) + 1);
+    if (this.common[spot]!++ === 0) this.related.push(spot);
   }
 }
