@@ -120,21 +120,49 @@ function walkTree(parent: Int32Array, key: Float64Array, x: Float64Array): void 
   }
 }
 
+/** Rows up to this long are sorted by insertion, longer ones in blocks that are merged. */
+const BLOCK = 24;
+
 /** Sorts `list[from..to-1]` by key; equal keys keep their order. */
 export function sortRange(list: Int32Array, from: number, to: number, key: Float64Array): void {
-  if (to - from < 24) {
-    for (let i = from + 1; i < to; i++) {
-      const v = list[i]!;
-      let j = i - 1;
-      while (j >= from && key[list[j]!]! > key[v]!) {
-        list[j + 1] = list[j]!;
-        j--;
-      }
-      list[j + 1] = v;
+  for (let start = from; start < to; start += BLOCK)
+    insertionSort(list, start, Math.min(to, start + BLOCK), key);
+  if (to - from <= BLOCK) return;
+  const spare = new Int32Array(to - from);
+  for (let size = BLOCK; size < to - from; size *= 2)
+    for (let start = from; start + size < to; start += 2 * size)
+      merge(list, start, start + size, Math.min(to, start + 2 * size), key, spare);
+}
+
+function insertionSort(list: Int32Array, from: number, to: number, key: Float64Array): void {
+  for (let i = from + 1; i < to; i++) {
+    const v = list[i]!;
+    let j = i - 1;
+    while (j >= from && key[list[j]!]! > key[v]!) {
+      list[j + 1] = list[j]!;
+      j--;
     }
-    return;
+    list[j + 1] = v;
   }
-  list.subarray(from, to).sort((a, b) => key[a]! - key[b]!);
+}
+
+/** Merges two sorted parts that lie side by side; most often they are in order already. */
+function merge(
+  list: Int32Array,
+  from: number,
+  middle: number,
+  to: number,
+  key: Float64Array,
+  spare: Int32Array,
+): void {
+  if (key[list[middle - 1]!]! <= key[list[middle]!]!) return;
+  const count = middle - from;
+  for (let i = 0; i < count; i++) spare[i] = list[from + i]!;
+  let i = 0;
+  let j = middle;
+  let next = from;
+  while (i < count)
+    list[next++] = j < to && key[list[j]!]! < key[spare[i]!]! ? list[j++]! : spare[i++]!;
 }
 
 /** The x nearest to what the nodes of a row want, at least `COLUMN` apart, in their order. */
