@@ -33,6 +33,13 @@ TEMPLATES: Final = {
 }
 """Arguments of editors that are known by name."""
 
+_ENDINGS: Final = """
+    py pyi pyx ipynb c h cc cpp cxx hpp cu cuh hip cl metal ll mlir td ptx s rs go java js ts jl
+    swift zig ml hs scala lua txt md
+"""
+SOURCES: Final = frozenset(f".{ending}" for ending in _ENDINGS.split())
+"""Endings of the files that are opened."""
+
 
 def editor_command(path: str, line: int) -> list[str]:
     """The command that opens `path`. Raises ServerError where no editor is set or known."""
@@ -54,14 +61,9 @@ def editor_command(path: str, line: int) -> list[str]:
 
 
 def open_in_editor(path: str, line: int) -> None:
-    """Opens the file. Raises ServerError where it is not on this machine, or no editor is set."""
-    if not os.path.isabs(path) or not Path(path).is_file():
-        raise ServerError(
-            "this file is not on this machine",
-            where=path,
-            hint="the trace has its rules' sources; see the rule panel",
-        )
-    command = editor_command(path, line)
+    """Opens the file. Raises ServerError where it is not on this machine, where it is no source
+    file (a trace may name anything), or where no editor is set."""
+    command = editor_command(_source_file(path), line)
     subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -69,6 +71,20 @@ def open_in_editor(path: str, line: int) -> None:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def _source_file(path: str) -> str:
+    """The path, without links, of an existing source file."""
+    hint = "the trace has its rules' sources; see the rule panel"
+    try:
+        real = Path(path).resolve(strict=True) if os.path.isabs(path) else None
+    except (OSError, ValueError, RuntimeError):  # no such file, a zero byte, links in a circle
+        real = None
+    if real is None or not real.is_file():
+        raise ServerError("this file is not on this machine", where=path, hint=hint)
+    if not {Path(path).suffix.lower(), real.suffix.lower()} <= SOURCES or not path.isprintable():
+        raise ServerError("this is no source file, and is not opened", where=path, hint=hint)
+    return str(real)
 
 
 def _filled(part: str, values: dict[str, str]) -> str:

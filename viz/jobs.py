@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import subprocess
-import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from core.errors import ServerError, UopvizError
+from core.runtime import child
 
 LIMIT: Final = 120.0
 """Seconds that a job may take."""
@@ -101,7 +99,7 @@ class Jobs:
         with self._lock:
             job.cancelled = True
             if job.process is not None and job.state == "running":
-                job.process.kill()
+                child.kill(job.process)
 
     def close(self) -> None:
         """Ends all jobs."""
@@ -140,18 +138,15 @@ class Jobs:
             if job.cancelled:
                 raise _cancelled()
             process = job.process = _spawn()
-        timer = threading.Timer(LIMIT, process.kill)
+        timer = threading.Timer(LIMIT, child.kill, (process,))
         timer.start()
+        threading.Thread(target=_end_rest, args=(process,), daemon=True).start()
         try:
             return self._converse(job, process, body)
         finally:
             timed_out = not timer.is_alive()
             timer.cancel()
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            child.end(process)
             if job.cancelled:
                 raise _cancelled()
             if timed_out:
@@ -181,10 +176,9 @@ class Jobs:
                 raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))
             elif "result" in message:
                 return message["result"]
-        code = process.wait()
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        child.wait(process)
         raise ServerError(
-            f"the worker ended without an answer ({how})",
+            f"the worker ended without an answer ({child.how(child.end(process))})",
             hint="the kernel may have crashed it; nothing else was harmed",
         )
 
@@ -197,20 +191,14 @@ def _message(line: bytes) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
+def _end_rest(process: subprocess.Popen[bytes]) -> None:
+    """A worker that crashed leaves nothing behind that would keep its answer open."""
+    child.wait(process)
+    child.kill(process)
+
+
 def _spawn() -> subprocess.Popen[bytes]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
-    paths = [str(Path(__file__).resolve().parents[1]), environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in paths if p)
-    # -P: a file next to a stranger's trace, such as json.py, is never imported
-    command = [sys.executable, "-P", "-m", "viz.worker"]
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,
-    )
+    return child.start("viz.worker", subprocess.DEVNULL)
 
 
 def _cancelled() -> ServerError:

@@ -8,27 +8,19 @@ user asked for is done with it.
 from __future__ import annotations
 
 import json
-import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-import numpy as np
-
 from core.compile import sources_for
-from core.dtype import dtypes
-from core.errors import RunError, UopvizError
-from core.runtime.buffer import Buffer
+from core.errors import UopvizError
 from core.runtime.device import MAKERS, Device
 from core.runtime.isolate import MEMORY_LIMIT
-from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.reference import evaluate_ast
-from core.runtime.run import kernel_for
 from core.runtime.safety import check_kernel
-from core.runtime.trial import arguments, launch_times, limit_memory
+from core.runtime.trial import limit_memory
+from core.runtime.worker import try_kernel
 from core.target import target_named
 from core.uop.observe import observing
-from core.uop.ops import Ops
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.originobserver import OriginObserver
@@ -36,9 +28,6 @@ from viz.originobserver import OriginObserver
 MAX_BYTES: Final = 1 << 31
 """Memory of all of a kernel's arguments together."""
 MAX_LAUNCHES: Final = 10_000
-SEED: Final = 0
-TOLERANCE: Final = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
-"""Largest error of a float result relative to the largest magnitude; 8-bit floats: 0.2."""
 
 
 def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -67,43 +56,8 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
     the reference."""
     ast, _ = _graph(request, MAX_BYTES)
-    device = Device.canonicalize(str(request["device"]))
     count = max(1, min(MAX_LAUNCHES, int(request["count"])))
-    variables = {u.arg[0]: u.arg[2] for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
-    written = {_global(s.src[0]).arg for s in ast.src if s.op is Ops.STORE}
-    host = _inputs(ast)
-    _progress(f"compiling for {device}")
-    runner = kernel_for(ast, device).runner
-    buffers = [_buffer(device, u, host[i]) for i, u in enumerate(arguments(ast))]
-    expected = {i: values.copy() for i, values in enumerate(host)}
-    _progress("evaluating the reference")
-    evaluate_ast(ast, expected, variables)
-    runner(buffers, variables, wait=True)
-    worst, equal, tolerance, detail = 0.0, True, 0.0, "all outputs agree with the reference"
-    for i in sorted(written):
-        dtype = arguments(ast)[i].dtype.base
-        error, limit = difference(buffers[i].as_array(), expected[i], dtype.name)
-        worst, tolerance = max(worst, error), max(tolerance, limit)
-        if not error <= limit:
-            equal, detail = False, f"data{i}: off by {error:.3g}, where {limit:.3g} is allowed"
-    times = launch_times(
-        runner,
-        buffers,
-        variables,
-        count,
-        progress=lambda done: _progress(f"running on {device}: {done} of {count}"),
-    )
-    return {
-        "device": device,
-        "us": times,
-        "median": statistics.median(times),
-        "p90": times_quantile(times, 0.9),
-        "equal": equal,
-        "maxError": worst if np.isfinite(worst) else 1e308,
-        "reference": "REFERENCE",
-        "tolerance": tolerance,
-        "detail": detail,
-    }
+    return try_kernel(ast, str(request["device"]), count, progress=_progress).to_json()
 
 
 def devices_job(_: Mapping[str, Any]) -> list[str]:
@@ -126,27 +80,6 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
-def difference(got: Array, wanted: Array, dtype: str) -> tuple[float, float]:
-    """(largest difference, largest difference allowed) of a result in memory; exact for integers,
-    relative to the largest finite magnitude for floats. Infinities and NaNs must agree."""
-    kind = getattr(dtypes, dtype)
-    a = from_memory(got, kind).astype(np.float64)
-    b = from_memory(wanted, kind).astype(np.float64)
-    limit = 0.0
-    if dtypes.is_float(kind):
-        finite = np.abs(b[np.isfinite(b)])
-        limit = TOLERANCE.get(dtype, 0.2) * max(1.0, float(finite.max(initial=0.0)))
-    with np.errstate(invalid="ignore"):
-        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    apart = np.where(np.isnan(apart), np.inf, apart)
-    return float(apart.max(initial=0.0)), limit
-
-
-def times_quantile(times: Sequence[float], part: float) -> float:
-    """The time that `part` of the launches did not exceed."""
-    return sorted(times)[max(0, round(part * len(times)) - 1)]
-
-
 def _graph(request: Mapping[str, Any], max_bytes: int) -> tuple[UOp, list[UOp]]:
     """The root, and the node at each position of the request's graph. Raises RunError or SpecError
     where it is not a kernel that keeps to its memory."""
@@ -156,40 +89,6 @@ def _graph(request: Mapping[str, Any], max_bytes: int) -> tuple[UOp, list[UOp]]:
     ast = order[data["roots"][0]]
     check_kernel(ast, max_bytes)
     return ast, order
-
-
-def _global(u: UOp) -> UOp:
-    while u.op is not Ops.DEFINE_GLOBAL and u.src:
-        u = u.src[0]
-    return u
-
-
-def _inputs(ast: UOp) -> list[Array]:
-    """Random values for every argument: floats in [-1, 1), integers 0..9."""
-    random = np.random.default_rng(SEED)
-    total = 0
-    made: list[Array] = []
-    for u in arguments(ast):
-        dtype, size = u.dtype.base, int(getattr(u.dtype, "size", -1))
-        total += max(0, size) * dtype.itemsize
-        if size < 0 or total > MAX_BYTES:
-            raise RunError(f"argument {u.arg} has {size} elements", hint="this is too large to run")
-        if dtypes.is_float(dtype):
-            values = random.uniform(-1, 1, size).astype(np.float32)
-            wide = values.astype(np.float64) if dtype.name == "float64" else values
-            made.append(to_memory(wide, dtype))
-        else:
-            made.append(
-                random.integers(0, 2 if dtypes.is_bool(dtype) else 10, size).astype(
-                    memory_dtype(dtype)
-                )
-            )
-    return made
-
-
-def _buffer(device: str, u: UOp, values: Array) -> Buffer:
-    made = Buffer(device, values.size, u.dtype.base).allocate()
-    return made.copyin(np.ascontiguousarray(values).view(np.uint8).data)
 
 
 def _progress(text: str) -> None:

@@ -7,19 +7,14 @@ pickles.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
-import statistics
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import RunError
+from core.runtime import child
 from core.uop.args import encode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.serial import to_data
@@ -55,6 +50,21 @@ class RunResult:
         found["us"] = list(self.us)
         return found
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> RunResult:
+        """What `to_json` made."""
+        return cls(
+            device=str(found["device"]),
+            us=tuple(float(t) for t in found["us"]),
+            median=float(found["median"]),
+            p90=float(found["p90"]),
+            equal=found["equal"],
+            max_error=float(found["maxError"]),
+            reference=str(found["reference"]),
+            tolerance=float(found["tolerance"]),
+            detail=str(found["detail"]),
+        )
+
 
 def run_isolated(
     ast: UOp,
@@ -80,60 +90,29 @@ def run_isolated(
         "memory_limit": memory_limit,
         "seconds": timeout,
     }
-    worker = subprocess.Popen(
-        [sys.executable, "-P", "-m", WORKER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=_environment(),
-        start_new_session=True,
-    )
+    worker = child.start(WORKER)
     try:
-        answer, said = worker.communicate(json.dumps(request), timeout=timeout)
+        answer, said = worker.communicate(json.dumps(request).encode(), timeout=timeout)
     except subprocess.TimeoutExpired as error:
         raise RunError(
             f"the kernel was not done after {timeout:g} seconds on {device}",
             hint="run it fewer times, or give it more time",
         ) from error
     finally:
-        _end(worker)
-    if worker.returncode != 0:
+        code = child.end(worker)
+    if code != 0:
         raise RunError(
-            _ending(worker.returncode),
-            said[-_SAID:].strip(),
+            _ending(code),
+            said.decode("utf-8", "replace")[-_SAID:].strip(),
             "the kernel or its compiler is wrong; the process of its own is gone",
         )
-    return _result(answer)
-
-
-def _environment() -> dict[str, str]:
-    """Python's path as it is here, and nothing recorded there."""
-    root = str(Path(__file__).parents[2])
-    path = os.pathsep.join([root, *(p for p in sys.path if p)])
-    return {**os.environ, "PYTHONPATH": path, "VIZ": "0", "DEBUG": "0"}
-
-
-def _end(worker: subprocess.Popen[str]) -> None:
-    """Ends the worker and all that it started."""
-    if worker.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
-    for pipe in (worker.stdin, worker.stdout, worker.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
+    return _result(answer.decode("utf-8", "replace"))
 
 
 def _ending(code: int) -> str:
     if code > 0:
-        return f"the process that ran the kernel ended with code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    return f"the kernel crashed its process ({name})"
+        return f"the process that ran the kernel ended with {child.how(code)}"
+    return f"the kernel crashed its process ({child.how(code)})"
 
 
 def _result(answer: str) -> RunResult:
@@ -144,16 +123,4 @@ def _result(answer: str) -> RunResult:
     if "error" in found:
         what, where, hint = (str(found["error"].get(k, "")) for k in ("what", "where", "hint"))
         raise RunError(what, where, hint)
-    us = tuple(float(t) for t in found["us"])
-    ordered = sorted(us)
-    return RunResult(
-        device=str(found["device"]),
-        us=us,
-        median=statistics.median(ordered) if ordered else 0.0,
-        p90=ordered[min(len(ordered) - 1, int(len(ordered) * 0.9))] if ordered else 0.0,
-        equal=found["equal"],
-        max_error=float(found["max_error"]),
-        reference=str(found["reference"]),
-        tolerance=float(found["tolerance"]),
-        detail=str(found["detail"]),
-    )
+    return RunResult.from_json(found)

@@ -1,42 +1,46 @@
-"""The process that `isolate.py` starts: one kernel from stdin, one answer to stdout, both JSON.
+"""Tries a kernel on a device: random arguments, the reference's answer, times, the difference.
 
-Lives for one kernel. Everything that anything prints goes to stderr.
+As a program, it is the process that `isolate.py` starts: one kernel from stdin, one answer to
+stdout, both JSON. It lives for one kernel; everything that anything prints goes to stderr.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
 
 from core.compile import compile_kernel
-from core.dtype import DType, dtypes
+from core.dtype import dtypes
 from core.errors import RunError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.isolate import RunResult
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
 from core.runtime.safety import check_kernel
 from core.runtime.trial import arguments, launch_times, limit_memory
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
-from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 
-TOLERANCE: Final = {"float64": 1e-9, "float32": 5e-4, "float16": 2e-2, "bfloat16": 1e-1}
-"""Largest |found - right| / max(1, |right|) that counts as equal. The sums of a reduce round
-differently in another order; other dtypes must agree exactly."""
+TOLERANCE: Final = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
+"""Largest error of a float result relative to the largest magnitude; 8-bit floats: 0.2. The sums of
+a reduce round differently in another order; other dtypes must agree exactly."""
 _WARM: Final = 3
 _SEED: Final = 1
+
+Progress = Callable[[str], None]
 
 
 def main() -> None:
@@ -64,26 +68,91 @@ def run(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs, times and verifies the kernel of a request. Raises UopvizError."""
     (ast,) = from_data(request["ast"])
     check_kernel(ast)
-    device = Device[str(request["device"])]
-    variables = {str(k): int(v) for k, v in request["variables"].items()}
-    for u in ast.toposort():
-        if u.op is Ops.DEFINE_VAR:
-            variables.setdefault(u.arg[0], int(u.arg[2]))
-    buffers = _buffers(ast, device.name)
-    right = [b.as_array().copy() for b in buffers]
-    runner = _runner(ast, device.name, request["opts"])
-    deadline = time.monotonic() + 0.6 * float(request["seconds"])
-    runner(buffers, variables, wait=True)
-    outputs = [b.as_array().copy() for b in buffers]
-    count = _WARM + max(1, int(request["count"]))
-    times = launch_times(runner, buffers, variables, count, deadline)
-    us = times[_WARM:] or times[-1:]
-    answer = {"device": device.name, "us": us, "reference": "REFERENCE"}
-    try:
-        evaluate_ast(ast, right, variables)
-    except RunError as error:
-        return {**answer, "equal": None, "max_error": 0.0, "tolerance": 0.0, "detail": error.what}
-    return {**answer, **_compared(ast, outputs, right)}
+    return try_kernel(
+        ast,
+        str(request["device"]),
+        int(request["count"]),
+        opts=request["opts"],
+        variables={str(k): int(v) for k, v in request["variables"].items()},
+        until=time.monotonic() + 0.6 * float(request["seconds"]),
+    ).to_json()
+
+
+def try_kernel(
+    ast: UOp,
+    device: str,
+    count: int,
+    *,
+    opts: object = None,
+    variables: Mapping[str, int] | None = None,
+    until: float = float("inf"),
+    progress: Progress | None = None,
+) -> RunResult:
+    """Launches a kernel that `check_kernel` found good `count` times on random arguments; fewer
+    times, once `time.monotonic()` is past `until`. `opts`: encoded optimisations, or None for the
+    usual ones; variables that are not given have their largest value. Raises UopvizError."""
+    say = progress or _nothing
+    name = Device.canonicalize(device)
+    bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
+    bound |= variables or {}
+    host = _arguments(ast)
+    say(f"compiling for {name}")
+    runner = _runner(ast, name, opts)
+    buffers = [
+        Buffer(name, values.size, u.dtype.base)
+        .allocate()
+        .copyin(np.ascontiguousarray(values).view(np.uint8).data)
+        for u, values in zip(arguments(ast), host, strict=True)
+    ]
+    say("evaluating the reference")
+    unknown = _evaluate(ast, host, bound)
+    runner(buffers, bound, wait=True)
+    worst, tolerance, detail = _compared(ast, buffers, host) if not unknown else (0.0, 0.0, unknown)
+    times = launch_times(
+        runner,
+        buffers,
+        bound,
+        _WARM + max(1, count),
+        until,
+        lambda done: say(f"running on {name}: {min(done, count)} of {count}"),
+    )
+    us = tuple(times[_WARM:] or times[-1:])
+    return RunResult(
+        device=name,
+        us=us,
+        median=statistics.median(us),
+        p90=times_quantile(us, 0.9),
+        equal=None if unknown else worst <= tolerance,
+        max_error=worst if np.isfinite(worst) else 1e308,
+        reference="REFERENCE",
+        tolerance=tolerance,
+        detail=detail,
+    )
+
+
+def difference(got: Array, wanted: Array, dtype: str) -> tuple[float, float]:
+    """(largest difference, largest difference allowed) of a result in memory; exact for integers,
+    relative to the largest finite magnitude for floats. Infinities and NaNs must agree."""
+    kind = getattr(dtypes, dtype)
+    a = from_memory(got, kind).astype(np.float64)
+    b = from_memory(wanted, kind).astype(np.float64)
+    limit = 0.0
+    if dtypes.is_float(kind):
+        finite = np.abs(b[np.isfinite(b)])
+        limit = TOLERANCE.get(dtype, 0.2) * max(1.0, float(finite.max(initial=0.0)))
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    return float(apart.max(initial=0.0)), limit
+
+
+def times_quantile(times: Sequence[float], part: float) -> float:
+    """The time that `part` of the launches did not exceed."""
+    return sorted(times)[max(0, round(part * len(times)) - 1)]
+
+
+def _nothing(_: str) -> None:
+    pass
 
 
 def _runner(ast: UOp, device: str, opts: object) -> Runner:
@@ -97,50 +166,44 @@ def _runner(ast: UOp, device: str, opts: object) -> Runner:
     return found.load(compile_kernel(ast, found.target, kept))
 
 
-def _buffers(ast: UOp, device: str) -> list[Buffer]:
-    """Memory with random content for each argument, the same in every run."""
-    rng = np.random.default_rng(_SEED)
-    made: list[Buffer] = []
+def _arguments(ast: UOp) -> list[Array]:
+    """Random values for every argument, the same in every run: floats in [-1, 1), integers 0..9."""
+    random = np.random.default_rng(_SEED)
+    made: list[Array] = []
     for u in arguments(ast):
-        dtype, size = u.dtype.base, cast("Any", u.dtype).size
+        dtype, size = u.dtype.base, int(cast("Any", u.dtype).size)
         if dtypes.is_float(dtype):
-            values = _rounded(rng.standard_normal(size), dtype)
-        elif dtypes.is_bool(dtype):
-            values = rng.integers(0, 2, size).astype(np.bool_)
+            values = random.uniform(-1, 1, size)
+            wide = values if dtype.name == "float64" else values.astype(np.float32)
+            made.append(to_memory(wide, dtype))
         else:
-            values = rng.integers(0, 64, size).astype(memory_dtype(dtype))
-        made.append(Buffer(device, size, dtype).copyin(values.view(np.uint8).data))
+            most = 2 if dtypes.is_bool(dtype) else 10
+            made.append(random.integers(0, most, size).astype(memory_dtype(dtype)))
     return made
 
 
-def _rounded(values: Array, dtype: DType) -> Array:
-    """Random floats as elements in memory; of narrow dtypes, few different small ones."""
-    if values.dtype != numpy_dtype(dtype) and dtype.fmt is None:
-        values = np.clip(np.rint(values * 4), -8, 8) / 4
-    return to_memory(values.astype(numpy_dtype(dtype)), dtype)
+def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int]) -> str:
+    """Brings `values` to what they are after the kernel; or says why that is not known."""
+    try:
+        evaluate_ast(ast, values, variables)
+    except RunError as error:
+        return error.what
+    return ""
 
 
-def _compared(ast: UOp, outputs: list[Array], right: list[Array]) -> dict[str, Any]:
-    worst, tolerance, detail = 0.0, 0.0, ""
-    equal = True
-    for store in ast.src:
-        number, dtype = pointer_of(store.src[0]).arg, store.src[1].dtype
-        limit = TOLERANCE.get(dtype.name, 0.0)
-        found = from_memory(outputs[number], dtype).astype(np.float64)
-        wanted = from_memory(right[number], dtype).astype(np.float64)
-        with np.errstate(all="ignore"):
-            error = np.abs(found - wanted) / np.maximum(1.0, np.abs(wanted))
-        error[(found == wanted) | (np.isnan(found) & np.isnan(wanted))] = 0.0
-        error[np.isnan(error)] = np.inf
-        at = int(np.argmax(error)) if error.size else 0
-        here = float(error[at]) if error.size else 0.0
-        tolerance = max(tolerance, limit)
-        if here > limit:
-            equal = False
-            detail = f"output {number} element {at}: {found[at]!r} instead of {wanted[at]!r}"
-        worst = max(worst, here)
-    finite = worst if np.isfinite(worst) else 1e308
-    return {"equal": equal, "max_error": finite, "tolerance": tolerance, "detail": detail}
+def _compared(
+    ast: UOp, buffers: Sequence[Buffer], right: Sequence[Array]
+) -> tuple[float, float, str]:
+    """The largest error of any output, the one that is allowed, and a sentence."""
+    worst, tolerance, detail = 0.0, 0.0, "all outputs agree with the reference"
+    for number in sorted({int(pointer_of(store.src[0]).arg) for store in ast.src}):
+        dtype = arguments(ast)[number].dtype.base
+        error, limit = difference(buffers[number].as_array(), right[number], dtype.name)
+        if not error <= limit:
+            detail = f"data{number}: off by {error:.3g}, where {limit:.3g} is allowed"
+            return error, limit, detail
+        worst, tolerance = max(worst, error), max(tolerance, limit)
+    return worst, tolerance, detail
 
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ import viz
 import viz.jobs
 from core import Tensor
 from core.runtime.isolate import MEMORY_LIMIT
+from core.runtime.worker import difference, times_quantile
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.jobs import Jobs
 from viz.server.kept import Kept
 from viz.server.state import State
 from viz.store import Store
-from viz.worker import difference, times_quantile
 
 
 @pytest.fixture(scope="module")
@@ -194,6 +194,56 @@ def test_a_worker_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.error is not None
     assert "took longer" in found.error["what"]
     jobs.close()
+
+
+@pytest.mark.parametrize("way", ["cancel", "timeout", "crash"])
+def test_what_a_job_has_started_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Such as an assembler that hangs."""
+    note = tmp_path / "note"
+    then = "os.kill(os.getpid(), 11)" if way == "crash" else "time.sleep(600)"
+    script = (
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(note)!r}, 'w').write(str(child.pid) + ' ')\n{then}"
+    )
+    monkeypatch.setattr(
+        viz.jobs,
+        "_spawn",
+        lambda: subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        ),
+    )
+    if way == "timeout":
+        monkeypatch.setattr(viz.jobs, "LIMIT", 3.0)
+    jobs = Jobs()
+    job = jobs.get(jobs.start({}, lambda answer: answer))
+    assert job is not None
+    until = time.monotonic() + 30
+    while not (note.exists() and note.read_text().endswith(" ")) and time.monotonic() < until:
+        time.sleep(0.02)
+    if way == "cancel":
+        jobs.cancel(job)
+    while job.state == "running" and time.monotonic() < until:
+        time.sleep(0.02)
+    assert job.state == "error"
+    pid = int(note.read_text())
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not is_running(pid)
+    jobs.close()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process that is not just waiting to be forgotten."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_job_that_fails_in_any_way_ends(state: State) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import socket
 import threading
@@ -429,6 +430,33 @@ def test_only_files_of_the_trace_are_opened(
     (command,) = opened
     assert command[:2] == ["python3", "-g"]
     assert command[2].endswith("/tests/viz/samples.py:3")
+
+
+def test_a_trace_cannot_have_any_file_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(viz.editor.subprocess, "Popen", lambda c, **_: opened.append(c[-1]))
+    monkeypatch.setenv("UOPVIZ_EDITOR", "python3 {file}")
+    monkeypatch.chdir(tmp_path)
+    good, key = tmp_path / "good.py", tmp_path / "id_rsa"
+    for path in (good, key, tmp_path / "a.code-workspace", tmp_path / "new\nline.py"):
+        path.write_text("")
+    (tmp_path / "disguised.py").symlink_to(key)
+    (tmp_path / "link.py").symlink_to(good)
+    (tmp_path / "circle.py").symlink_to(tmp_path / "circle.py")
+    (tmp_path / "folder.py").mkdir()
+    os.mkfifo(tmp_path / "pipe.py")
+    refused = (
+        *("id_rsa", "a.code-workspace", "new\nline.py", "disguised.py", "circle.py", "folder.py"),
+        *("pipe.py", "missing.py", "zero\0.py", "x" * 5000 + ".py"),
+    )
+    for path in (*(f"{tmp_path}/{name}" for name in refused), "good.py", "", "/dev/null", "/"):
+        with pytest.raises(ServerError):
+            viz.editor.open_in_editor(path, 1)
+    viz.editor.open_in_editor(str(good), 1)
+    viz.editor.open_in_editor(f"{tmp_path}/folder.py/../link.py", 1)
+    assert opened == [str(good.resolve())] * 2
 
 
 def test_editors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ class Refusal(ErrorTask):
 
     def execute(self) -> None:
         """Sends it."""
-        self.response_headers.extend(HEADERS)
+        self.response_headers = [*self.response_headers, *HEADERS]
         super().execute()
 
 

@@ -80,7 +80,7 @@ class Server:
         """Ends serving, the jobs and the store."""
         self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=2)
         for channel in [*self._server.active_channels.values()]:
-            with suppress(OSError):
+            with suppress(OSError, AttributeError):  # it may be closing just now
                 channel.socket.shutdown(socket.SHUT_RDWR)  # its thread sees the end, and closes it
         self._server.close()
         self.state.close()

@@ -237,7 +237,8 @@ export interface RunResult {
   us: number[];
   median: number;
   p90: number;
-  equal: boolean;
+  /** null: there was nothing to compare with, and `detail` says why. */
+  equal: boolean | null;
   maxError: number;
   reference: string;
   tolerance: number;

@@ -163,8 +163,8 @@ function Outcome({ r }: { r: RunResult }) {
               &ensp;p90 {micros(r.p90)} · {plural(r.us.length, "run")}
             </span>
           </span>
-          <span class={r.equal ? "badge add" : "badge del"}>
-            {r.equal ? "✓ equal" : "≠ differs"}
+          <span class={r.equal === null ? "badge" : r.equal ? "badge add" : "badge del"}>
+            {r.equal === null ? "not compared" : r.equal ? "✓ equal" : "≠ differs"}
           </span>
         </>
       }
@@ -179,7 +179,13 @@ function Card({ r }: { r: RunResult }) {
   return (
     <div class="pop">
       <div class="row">
-        <b class="h">{r.equal ? "Equal to the reference" : "Differs from the reference"}</b>
+        <b class="h">
+          {r.equal === null
+            ? "Not compared with the reference"
+            : r.equal
+              ? "Equal to the reference"
+              : "Differs from the reference"}
+        </b>
       </div>
       <dl class="kv num">
         <dt>Device</dt>

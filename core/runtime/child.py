@@ -1,0 +1,74 @@
+"""Processes of their own for work that may crash, hang or fill the memory.
+
+Each begins a group, so that it ends with everything it started, such as an assembler. It imports
+nothing from the current folder and records nothing. Never forks, never pickles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+
+def start(module: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    """Starts a module of this project with pipes for its standard streams, if not told otherwise
+    for its messages."""
+    # -P: a file next to a stranger's trace, such as json.py, is never imported
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=_environment(),
+        start_new_session=True,
+    )
+
+
+def wait(process: subprocess.Popen[bytes]) -> None:
+    """Waits for its end. Where the system can, its number stays taken, so that `kill` and `end` can
+    still name its group."""
+    if not hasattr(os, "waitid"):
+        process.wait()
+    elif process.returncode is None:
+        with contextlib.suppress(ChildProcessError):  # another thread was faster
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Ends the process and all that it started; it may have ended itself."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            process.kill()
+
+
+def end(process: subprocess.Popen[bytes]) -> int:
+    """Ends it where it has not ended, and closes its pipes; how it ended."""
+    kill(process)
+    code = process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    return code
+
+
+def how(code: int) -> str:
+    """How a process ended, in words: "exit code 1" or "SIGSEGV"."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
+    paths = [str(Path(__file__).resolve().parents[2]), kept.get("PYTHONPATH", "")]
+    return kept | {"PYTHONPATH": os.pathsep.join(p for p in paths if p), "DEBUG": "0"}
