@@ -5,6 +5,8 @@ Holds no logic besides composing the message. Nothing else in the project define
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class UopvizError(Exception):
     """Base of all deliberate errors.
@@ -55,6 +57,9 @@ class RuleError(UopvizError):
 
 class RewriteLoopError(UopvizError):
     """A graph_rewrite without a fixed point; names the rules in the loop."""
+
+    loop: tuple[tuple[Any, Any, Any], ...] = ()
+    """(rule, node before, node after) of the last matches of the loop, in order; not pickled."""
 
 
 class SpecError(UopvizError):

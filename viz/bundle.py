@@ -14,6 +14,7 @@ import numpy as np
 
 from viz.argtext import arg_text
 from viz.facts import Facts
+from viz.failures import Failure
 from viz.nodes import Sources
 from viz.pause import no_collection
 from viz.slots import Delta, Slots
@@ -49,7 +50,8 @@ def _make(
     replay = _Replay(file, rewrite, events, sources)
     table = _Table(file, sources, facts, global_id, place)
     initial = replay.initial
-    for node in replay.all_nodes():
+    failure = None if rewrite.error is None else Failure(rewrite.error, file.nodes.count)
+    for node in (*replay.all_nodes(), *(failure.nodes if failure else ())):
         table.add(node)
     steps: list[dict[str, Any]] = []
     for (match, _), (slot, result, delta) in zip(events.steps, replay.steps, strict=False):
@@ -69,6 +71,9 @@ def _make(
                 "moved": delta.moved,
             }
         )
+    shown = [
+        (m, result) for (m, _), (_, result, _) in zip(events.steps, replay.steps, strict=False)
+    ]
     return {
         "version": 1,
         "rewrite": global_id(rewrite.id),
@@ -84,7 +89,7 @@ def _make(
         },
         "root": replay.slots.root if replay.slots else 0,
         "steps": steps,
-        "error": _error(rewrite, len(steps), rule_id),
+        "error": failure and failure.data(replay.slots, shown, table.index, rule_id, place),
         "truncated": replay.left_out(),
     }
 
@@ -246,15 +251,3 @@ def _tabulate(texts: list[str]) -> tuple[list[str], list[int]]:
     for text in texts:
         places.setdefault(text, len(places) - 1)
     return list(places)[1:], [places[text] for text in texts]
-
-
-def _error(rewrite: Rewrite, steps: int, rule_id: Ids) -> dict[str, Any] | None:
-    if rewrite.error is None:
-        return None
-    rule = rewrite.error.get("rule")
-    return {
-        "step": steps,
-        "rule": rule_id(rule) if isinstance(rule, int) and rule else 0,
-        "message": str(rewrite.error.get("message", "")),
-        "traceback": str(rewrite.error.get("traceback", "")),
-    }

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -178,7 +178,7 @@ class _Copy(TraceWriter):
 
         for entry in self._entries_kept:
             if isinstance(entry, Rewrite):
-                note(np.asarray((entry.sink, entry.result), np.int64))
+                note(np.asarray((entry.sink, entry.result, *_failed(entry.error)), np.int64))
                 for arrays, at in self._file.events(entry):
                     rows = [arrays.row[at[arrays.kind[at] == kind]] for kind in _KINDS]
                     note(arrays.match[rows[0], 1:3].ravel())
@@ -270,6 +270,8 @@ class _Copy(TraceWriter):
         found = self._wording.error(error)
         if found is not None and found.get("rule") in self._rules:
             found["rule"] = self._rules[found["rule"]]
+        for entry in _loop(found):
+            entry[0] = self._rule(entry[0])
         return None if found is None else json.dumps(found)
 
     def _rule(self, rule: int) -> int:
@@ -283,6 +285,19 @@ class _Copy(TraceWriter):
 
     def _place(self, string: int) -> int:
         return self.string(self._wording.place(self._file.text(string)))
+
+
+def _loop(error: dict[str, Any] | None) -> list[list[int]]:
+    """The matches of a rewrite without an end: rule, node before, node after."""
+    found: object = (error or {}).get("loop")
+    entries = cast("list[Any]", found) if isinstance(found, list) else []
+    return [e for e in entries if isinstance(e, list) and list(map(type, e)) == [int, int, int]]
+
+
+def _failed(error: dict[str, Any] | None) -> list[int]:
+    """The nodes that an error names."""
+    nodes = [as_int((error or {}).get("node")), *(n for entry in _loop(error) for n in entry[1:])]
+    return [node for node in nodes if 0 < node < 1 << 62]
 
 
 def _bound(arrays: EventArrays, matches: Ints) -> Ints:

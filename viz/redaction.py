@@ -85,7 +85,11 @@ class Wording:
         if found is None or not self._redact:
             return None if found is None else {**found}
         said = {"message": exception(str(found.get("message", ""))), "traceback": REDACTED}
-        return {key: said.get(key, found[key]) for key in found if key in (*said, "rule", "node")}
+        return {
+            key: said.get(key, found[key])
+            for key in found
+            if key in (*said, "rule", "node", "loop")
+        }
 
 
 def base(place: str) -> str:

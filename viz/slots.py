@@ -57,6 +57,11 @@ class Slots:
         """The slot that holds a node; made, apart from the graph, where there is none."""
         return self._place(node)
 
+    def holding(self, node: int) -> int:
+        """The slot of the graph that holds a node now; -1 for none."""
+        slot = self._holder.get(node, -1)
+        return slot if slot >= 0 and self._refs[slot] > 0 and self.content[slot] == node else -1
+
     def standing_for(self, slot: int) -> int:
         """The slot, or the one that it was merged into."""
         while slot in self._moved_to:

@@ -112,7 +112,7 @@ def _errors(process: Process) -> list[Problem]:
             Problem(
                 message.partition("\n")[0][:500],
                 f'{where}pass "{rewrite.name}"',
-                "the last step of this pass shows the graph; the traceback is with it",
+                "the last step of this pass shows the graph, with the node at which it failed",
                 process.id(rewrite.id),
                 rewrite.matches,
             )

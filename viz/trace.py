@@ -31,10 +31,11 @@ from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz import transcribe as code
 from viz.buffer import Buffer
+from viz.exceptions import error_data, loop_of
 from viz.numbering import LOCK
 from viz.runinfo import child_path, run_info
 from viz.schema import DECLINE, MATCH, REBUILD
-from viz.transcribe import Entry, Transcriber, error_data
+from viz.transcribe import Entry, Transcriber
 from viz.writer import BLOCK, TraceWriter
 
 DUE: Final = 300_000_000
@@ -195,7 +196,7 @@ class Recorder:
             return
         part.settle()
         inside = bool(part.open) and part.open[-1]
-        data = None if error is None else error_data(error)
+        data = None if error is None else {**error_data(error), "loop": loop_of(error)}
         part.add(code.REWRITE_END, result, inside, data, rule, node, at)
         self._ended(part, error, not part.open)
 

@@ -6,7 +6,6 @@ context and text. Runs on whichever thread flushes.
 
 from __future__ import annotations
 
-import traceback
 import weakref
 from array import array
 from collections.abc import Mapping, Sequence
@@ -156,7 +155,7 @@ class Transcriber:
         stack: list[Entry],
         result: UOp | None,
         inside: bool,
-        error: Mapping[str, object] | None,
+        error: Mapping[str, Any] | None,
         rule: Rule | None,
         node: UOp | None,
         ns: int,
@@ -170,7 +169,12 @@ class Transcriber:
         size = 0 if result is None or inside else self._number.size(result)
         if error is not None:
             where = 0 if node is None else self._number(node)
-            error = {**error, "rule": self._rule(rule, "") if rule else 0, "node": where}
+            loop = [
+                (self._rule(rule, ""), self._number(before), self._number(after))
+                for rule, before, after in error["loop"]
+            ]
+            failed = self._rule(rule, "") if rule else 0
+            error = {**error, "rule": failed, "node": where, "loop": loop}
         self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(ns))
 
     def _visited(self, stack: list[Entry], name: str, visits: Visits) -> None:
@@ -262,9 +266,3 @@ class Transcriber:
 
 def _fill(column: array[int], values: Ints) -> None:
     column.frombytes(np.ascontiguousarray(values).tobytes())
-
-
-def error_data(error: BaseException) -> dict[str, object]:
-    """An exception as text."""
-    lines = traceback.format_exception(error)
-    return {"message": f"{type(error).__name__}: {error}", "traceback": "".join(lines)}

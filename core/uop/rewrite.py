@@ -33,6 +33,7 @@ _KEEPS_TYPE: Final = (
     "a replacement has the dtype and shape of its node; declare changes_type=True on a rule that "
     "means to change them"
 )
+_LOOP_KEPT: Final = 20
 _MAKES_UOPS: Final = "a rule returns a UOp, or None to decline; make constants with const_like"
 
 Outcome = dict[UOp, Any]
@@ -315,7 +316,7 @@ class _Walk:
         return RuleError(
             f"rule {rule.name} raised {type(error).__name__}: {error}",
             where=f"{rule.place}\n{excerpt(node)}",
-            hint="the traceback above leads to the line in the rule",
+            hint=_raised_at(rule, error),
         )
 
     def _check_depth(self, stack: list[Any], waiting: int) -> int:
@@ -352,12 +353,14 @@ class _Walk:
             f"{_indent(excerpt(r, 4))}"
             for rule, m, r in matched[-4:]
         ]
-        return RewriteLoopError(
+        made = RewriteLoopError(
             f"no fixed point: {what}; rules in the loop: {names}",
             where="\n".join(steps),
             hint="a rule must not match what it (or the next rule of the loop) makes; if the "
             "graph is only very deep, raise REWRITE_LIMIT",
         )
+        made.loop = tuple(matched[-_LOOP_KEPT:])
+        return made
 
 
 @functools.lru_cache(maxsize=64)
@@ -373,6 +376,17 @@ def _is_lowered(root: UOp) -> bool:
         s.op in (Ops.END, Ops.GROUP) or (s.op is Ops.STORE and s.src[0].op is Ops.INDEX)
         for s in root.src
     )
+
+
+def _raised_at(rule: Rule, error: Exception) -> str:
+    """The innermost line of the rule's file in the traceback of what it raised."""
+    trace, found = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == rule.file:
+            found = f"{rule.file}:{trace.tb_lineno}, in {code.co_name}"
+        trace = trace.tb_next
+    return f"look at {found}" if found else "its traceback does not pass through the rule's file"
 
 
 def _is_value(dtype: DType) -> bool:
