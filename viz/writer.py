@@ -279,7 +279,8 @@ class TraceWriter:
         at: int | None = None,
     ) -> None:
         """A pass ends with node `result` (0: by an exception, described by `error`: "message",
-        "traceback", "rule", "node"); `nodes`: size of the result."""
+        "traceback", "rule", "node", and what docs/trace-format.md has besides); `nodes`: size of
+        the result."""
         record = self._rewrites.pop(rewrite)
         record.us = max(0, (self.now() if at is None else at) - record.start)
         record.result, record.nodes = result, nodes

@@ -1,8 +1,9 @@
 /** A pass that failed says so above its last graph: what happened, where, what to do next. */
-import { count, short } from "./format";
+import { count, place, short } from "./format";
 import { goStep } from "./actions";
 import { bundle, currentKernel, currentRow, ruleName, rules, step } from "./state";
-import { Clipped, copyText, openEditor } from "../ui/Text";
+import type { RewriteError } from "../data/types";
+import { Clipped, copyText, openEditor, Place } from "../ui/Text";
 import { Icon } from "../ui/Icon";
 
 export function Banner() {
@@ -12,6 +13,7 @@ export function Banner() {
   const [what = "", ...details] = error.message.split("\n");
   const rule = rules.value.get(error.rule);
   const last = Math.min(error.step, b.steps.length);
+  const at = place(error.place || (rule ? `${rule.file}:${rule.line}` : ""));
   const kernel = currentKernel.value?.name;
   return (
     <div class="banner" role="alert">
@@ -33,8 +35,14 @@ export function Banner() {
               , in rule <b>{ruleName(error.rule)}</b>
             </>
           )}
+          {at.file && (
+            <>
+              , <Place {...at} />
+            </>
+          )}
           . Everything up to it is saved.
         </div>
+        {error.loop && error.loop.length > 0 && <Loop loop={error.loop} />}
         {details.length > 0 && (
           <pre class="mono t2">
             <Clipped text={details.join("\n")} limit={2000} />
@@ -50,17 +58,38 @@ export function Banner() {
         <button
           type="button"
           class="btn"
-          onClick={() => copyText(`${error.message}\n\n${error.traceback}`, "The report")}
+          onClick={() =>
+            copyText(`${error.message}\n\n${error.full || error.traceback}`, "The report")
+          }
         >
           <Icon name="copy" />
           Copy report
         </button>
-        {rule && (
-          <button type="button" class="btn pri" onClick={() => openEditor(rule.file, rule.line)}>
+        {at.file && (
+          <button type="button" class="btn pri" onClick={() => openEditor(at.file, at.line)}>
             Open rule
           </button>
         )}
       </div>
+    </div>
+  );
+}
+
+/** The matches that lead back to where they began, each with the step that did it. */
+function Loop({ loop }: { loop: NonNullable<RewriteError["loop"]> }) {
+  return (
+    <div class="t2 loop">
+      The loop:{" "}
+      {loop.map((l, i) => (
+        <span key={i} class="nw">
+          {i > 0 && " → "}
+          <button type="button" class="link mono" onClick={() => goStep(l.step)}>
+            {ruleName(l.rule)}
+          </button>{" "}
+          (step {count(l.step)})
+        </span>
+      ))}
+      , and again.
     </div>
   );
 }

@@ -92,6 +92,15 @@ export function findNode(): void {
   else if (slot !== view.peek().slot) go({ slot }, "replace");
 }
 
+/** Selects where the pass failed, when it is opened there and nothing else is wanted. */
+function findFailure(): void {
+  const { slot, uid } = view.peek();
+  const error = bundle.peek()?.error;
+  const at = error?.slot ?? -1;
+  if (!error || at < 0 || slot !== null || uid !== null) return;
+  if (step.peek() === Math.min(error.step, stepCount.peek())) go({ slot: at }, "replace");
+}
+
 export function setPage(page: Page): void {
   if (page !== view.peek().page) go({ page });
 }
@@ -247,6 +256,7 @@ async function fetchBundle(rewrite: number): Promise<void> {
       loading.value = null;
     });
     findNode();
+    findFailure();
   } catch (thrown) {
     if (isAbort(thrown) || fetching !== mine) return;
     batch(() => {

@@ -58,7 +58,17 @@ export interface RewriteError {
   step: number;
   rule: number;
   message: string;
+  /** The frames of the user's program and of the rule. */
   traceback: string;
+  /** The rest is missing in older exports. What Python prints, the engine's frames too. */
+  full?: string;
+  /** "file:line" in the rule's file that raised, or "". */
+  place?: string;
+  /** Content index of the node at which it happened, and the slot of the last graph that holds it. */
+  node?: number;
+  slot?: number;
+  /** The steps of a rewrite without an end, and the slots that they changed. */
+  loop?: { rule: number; step: number; slot: number }[];
 }
 
 /** One match, plus the rebuilds and merges that follow it. */

@@ -9,7 +9,7 @@
 import type { Group } from "../model/neighbourhood";
 import { Camera, type View } from "./camera";
 import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./paint/edges";
-import { paintBinding, paintGroup, paintRing, paintSign, paintStubs } from "./paint/marks";
+import { paintBinding, paintFailure, paintGroup, paintRing, paintSign, paintStubs } from "./paint/marks";
 import { levelOf, paintBlocks, paintBoxes, paintChanged } from "./paint/nodes";
 import type { Rect } from "./picture";
 import type { Scene } from "./scene";
@@ -238,6 +238,9 @@ export class Pane {
       if (state !== "none" && state !== "ghost")
         paintSign(ctx, theme, picture.x(s), picture.y(s), state, zoom);
     }
+    if (scene.side !== "before")
+      for (const s of diff.failed)
+        if (scene.state(s) !== "none") paintFailure(ctx, scene, theme, s, zoom);
     if (marks.bindings && scene.side !== "after")
       for (const [s, name] of marks.bindings) {
         if (scene.state(s) === "none" || scene.state(s) === "ghost") continue;

@@ -6,7 +6,7 @@
  * no state beyond the bundle it was given.
  */
 import type { Bundle } from "../data/types";
-import { describeSlot, emptyDiff, stepDiff } from "../model/diff";
+import { describeSlot, stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { timelineOf } from "../model/timeline";
@@ -330,7 +330,7 @@ class CanvasStage implements Stage {
     after.goto(this.step);
     this.step = after.step;
     before.goto(Math.max(0, this.step - 1));
-    const diff = this.step > 0 ? stepDiff(before, after) : emptyDiff();
+    const diff = stepDiff(before, after);
     const picture = around
       ? loaded.pictures.around(this.step, opened, this.lead().camera)
       : this.everything!;

@@ -103,7 +103,8 @@ export class Views {
     this.first = false;
   }
 
-  /** As much of the change as a view of that zoom holds, around what the match became. */
+  /** As much of the change as a view of that zoom holds, around what the match became, or around
+   * where the rewrite failed. */
   private changeRect(zoom: number): Rect | null {
     const { content } = this;
     if (!content) return null;
@@ -114,7 +115,7 @@ export class Views {
     const whole = this.rectOf(diff.focus);
     if (!whole || fits(whole)) return whole;
     const slots = diff.focus.filter((s) => picture.has(s));
-    const result = after.bundle.steps[diff.step - 1]!.result;
+    const result = diff.failed[0] ?? after.bundle.steps[diff.step - 1]!.result;
     const middle = picture.has(result) ? result : slots[0]!;
     const far = (s: number): number =>
       Math.abs(picture.x(s) - picture.x(middle)) + Math.abs(picture.y(s) - picture.y(middle));

@@ -20,17 +20,28 @@ export interface StepDiff {
   /** Changed union edges of the state before, and of the state after. */
   before: Map<number, EdgeChange>;
   after: Map<number, EdgeChange>;
-  /** The match's own slots, then all other changed ones: where the eye should go. */
+  /** Where the rewrite failed, if it did after this step: the node, then the places of a loop. */
+  failed: number[];
+  /** These, then the match's own slots, then all other changed ones: where the eye should go. */
   focus: number[];
 }
 
-export function emptyDiff(): StepDiff {
-  return { step: 0, nodes: new Map(), before: new Map(), after: new Map(), focus: [] };
+function emptyDiff(): StepDiff {
+  return { step: 0, nodes: new Map(), before: new Map(), after: new Map(), failed: [], focus: [] };
 }
 
-/** The change from `before` (state k - 1) to `after` (state k). */
+function failedSlots(after: Replay): number[] {
+  const { error } = after.bundle;
+  if (!error || after.step !== Math.min(error.step, after.timeline.steps)) return [];
+  const slots = [error.slot ?? -1, ...(error.loop ?? []).map((l) => l.slot)];
+  return [...new Set(slots)].filter((s) => after.has(s));
+}
+
+/** The change from `before` (state k - 1) to `after` (state k); of the input graph, none. */
 export function stepDiff(before: Replay, after: Replay): StepDiff {
   const diff = emptyDiff();
+  diff.failed = failedSlots(after);
+  diff.focus = diff.failed;
   const k = after.step;
   const step: Step | undefined = after.bundle.steps[k - 1];
   if (!step || before.step !== k - 1) return diff;
@@ -58,7 +69,8 @@ export function stepDiff(before: Replay, after: Replay): StepDiff {
     });
   }
   const present = (s: number): boolean => before.has(s) || after.has(s);
-  diff.focus = [...new Set([step.slot, step.result, ...diff.nodes.keys()])].filter(present);
+  const eye = [...diff.failed, step.slot, step.result, ...diff.nodes.keys()];
+  diff.focus = [...new Set(eye)].filter(present);
   return diff;
 }
 
@@ -72,6 +84,7 @@ export function describeSlot(slot: number, before: Replay, after: Replay, diff: 
   const words = [titleOf(bundle, c)];
   const dtype = bundle.dtypes[bundle.nodes.dtype[c] ?? -1];
   if (dtype && dtype !== "void") words.push(dtype);
+  if (diff.failed.includes(slot)) words.push("the pass failed here");
   if (change === "removed") words.push("removed");
   else if (change === "added") words.push("added");
   else if (change === "replaced") words.push(`was ${opOf(bundle, before.nodeOf(slot))}`);

@@ -167,6 +167,34 @@ describe("diff of a step", () => {
     );
   });
 
+  it("leads the eye to where the rewrite failed, after its last step only", () => {
+    const b = bundleOf(randomGraph(60, 5), 10, 5);
+    const last = b.steps.length;
+    const before = new Replay(b);
+    const after = new Replay(b, before.timeline);
+    after.goto(last);
+    const [slot, other] = [...after.slots()] as [number, number];
+    const error = { step: last, rule: 0, message: "", traceback: "" };
+    const loop = [other, 10_000].map((s) => ({ rule: 0, step: last, slot: s }));
+    b.error = { ...error, slot, loop };
+    before.goto(last - 1);
+    const diff = stepDiff(before, after);
+    expect(diff.failed).toEqual([slot, other]);
+    expect(diff.focus.slice(0, 2)).toEqual([slot, other]);
+    expect(describeSlot(slot, before, after, diff)).toContain("the pass failed here");
+    before.goto(last - 2);
+    after.goto(last - 1);
+    expect(stepDiff(before, after).failed).toEqual([]);
+    b.error = error;
+    before.goto(last - 1);
+    after.goto(last);
+    expect(stepDiff(before, after).failed).toEqual([]);
+    b.error = { ...error, step: 0, slot: b.root };
+    before.goto(0);
+    after.goto(0);
+    expect(stepDiff(before, after).focus).toEqual([b.root]);
+  });
+
   it("is empty for the input graph", () => {
     const before = new Replay(designBundle());
     expect(stepDiff(before, before).nodes.size).toBe(0);

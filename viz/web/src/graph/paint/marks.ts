@@ -112,6 +112,19 @@ export function paintBinding(ctx: Ctx, theme: Theme, x: number, y: number, name:
   ctx.textAlign = "left";
 }
 
+/** Where the pass failed: a ring of its own, and an exclamation mark on the bottom left corner. */
+export function paintFailure(ctx: Ctx, scene: Scene, theme: Theme, slot: number, zoom: number): void {
+  const { picture } = scene.content;
+  paintRing(ctx, scene, slot, theme.del, zoom);
+  const s = signScale(zoom);
+  const x = picture.x(slot) - BOX_W / 2 + 2;
+  const y = picture.y(slot) + BOX_H / 2;
+  disc(ctx, theme, x, y, theme.del, s);
+  ctx.fillStyle = theme.surface;
+  ctx.fillRect(x - 1.1 * s, y - 5 * s, 2.2 * s, 6.2 * s);
+  ctx.fillRect(x - 1.1 * s, y + 2.8 * s, 2.2 * s, 2.2 * s);
+}
+
 /** A ring outside the border: selected (accent) or under the pointer. */
 export function paintRing(ctx: Ctx, scene: Scene, slot: number, color: string, zoom: number): void {
   const { picture, labels } = scene.content;

@@ -138,6 +138,14 @@ function Failure() {
       <pre class="trace" tabIndex={0}>
         <Clipped text={error.traceback || error.message} limit={4000} />
       </pre>
+      {error.full && (
+        <details class="engine">
+          <summary>As Python prints it, with the frames of the engine</summary>
+          <pre class="trace" tabIndex={0}>
+            <Clipped text={error.full} limit={8000} />
+          </pre>
+        </details>
+      )}
     </div>
   );
 }
