@@ -7,7 +7,6 @@ core is imported. Core imports none of them by name, and with VIZ=0 or unset not
 from __future__ import annotations
 
 import sys
-from importlib.metadata import entry_points
 
 from core.helpers import VIZ
 
@@ -18,6 +17,9 @@ def start_observers() -> None:
     """Calls every installed observer if VIZ is set; says so on standard error if there is none."""
     if not VIZ:
         return
+    # here, because the import alone takes several ms, which a plain run does not pay
+    from importlib.metadata import entry_points
+
     found = entry_points(group=GROUP)
     for entry in found:
         entry.load()()

@@ -84,9 +84,10 @@ def child_path(main: Path) -> Path:
 
 def _commit() -> dict[str, object]:
     """The commit of the repository around the working directory, and how many files differ."""
-    identity = _git("rev-parse", "HEAD")
-    changed = _git("status", "--porcelain", "--untracked-files=no") if identity else ""
-    return {"id": identity.strip(), "dirty": len(changed.splitlines())}
+    lines = _git("status", "--porcelain=v2", "--branch", "--untracked-files=no").splitlines()
+    head = next((line.split()[2] for line in lines if line.startswith("# branch.oid ")), "")
+    dirty = sum(not line.startswith("#") for line in lines)
+    return {"id": "" if head == "(initial)" else head, "dirty": dirty}
 
 
 def _git(*args: str) -> str:

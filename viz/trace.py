@@ -290,7 +290,8 @@ class Recorder:
                 del self._threads[number]
                 if self._to is not None:
                     self._to.forget(number)
-        if self._writer is not None:
+        if self._writer is not None and self._to is not None:
+            self._to.tell_visits()
             self._writer.flush()
 
     def _transcribe(self, part: Buffer) -> None:

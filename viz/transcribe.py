@@ -43,6 +43,8 @@ class Transcriber:
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
+        self._visits: dict[tuple[str, int], Visits] = {}
+        """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
 
     def open_entries(self, thread: int) -> list[Entry]:
@@ -185,9 +187,23 @@ class Transcriber:
         if rule_set is None:
             found = [number(rule, visits.matcher.name) for rule in visits.matcher.rules]
             rule_set = rules[visits.matcher] = self.writer.rule_set(found)
-        nodes = {op.name: count for op, count in visits.nodes.items()}
-        ended = {(number(rule, ""), op.name): count for (rule, op), count in visits.ended.items()}
-        self.writer.visited(name, rule_set, nodes, ended)
+        key = name, rule_set
+        if key not in self._visits:
+            self._visits[key] = Visits(visits.matcher)
+        total = self._visits[key]
+        for op, count in visits.nodes.items():
+            total.nodes[op] += count
+        for end, count in visits.ended.items():
+            total.ended[end] += count
+
+    def tell_visits(self) -> None:
+        """Writes the visits since the last call, those of all passes of a name at once."""
+        number = self._rule
+        for (name, rule_set), visits in self._visits.items():
+            nodes = {op.name: count for op, count in visits.nodes.items()}
+            ended = {(number(rule, ""), op.name): n for (rule, op), n in visits.ended.items()}
+            self.writer.visited(name, rule_set, nodes, ended)
+        self._visits.clear()
 
     def _other(
         self,

@@ -1,10 +1,16 @@
-"""What recording costs: CPU seconds with recording over without, and trace bytes per match."""
+"""What recording costs: CPU seconds with recording over without, and trace bytes per match.
+
+Beside it, the same programs on tinygrad with its own recording, `VIZ=-1`. That turns off its worker
+processes and its cache of compiled kernels, so that the plain side would do less work, and in
+processes that end on their own: both sides run without them (PARALLEL=0, CACHELEVEL=0).
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,40 +21,80 @@ from tests.bench.measure import run, side_by_side, spread, table
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 
 
+def environment(recording: bool, trace: Path) -> dict[str, str]:
+    """What a program of either compiler runs under. Traces go where `trace` is."""
+    return {
+        "VIZ": "-1" if recording else "0",
+        "VIZ_TRACE": str(trace),
+        "TMPDIR": str(trace.parent),
+        "PARALLEL": "0",
+        "CACHELEVEL": "0",
+    }
+
+
+def command(compiler: str, program: str) -> list[str]:
+    """The command line that runs a program once."""
+    return [sys.executable, "-m", "tests.bench.program", compiler, program]
+
+
 def cpu_seconds(compiler: str, program: str, recording: bool, trace: Path) -> float:
     """CPU seconds of one whole process, the interpreter's start included."""
     trace.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "tests.bench.program", compiler, program]
-    environment = {"VIZ": "-1" if recording else "0", "VIZ_TRACE": str(trace)}
-    return run(command, environment).cpu
+    return run(command(compiler, program), environment(recording, trace)).cpu
 
 
-def matches_and_bytes(trace: Path) -> tuple[int, int, int]:
-    """Rewrites, matches and bytes on disk of a finished trace."""
-    command = [sys.executable, "-m", "viz", "stats", str(trace), "--json"]
-    stats = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+def recorded_here(program: str, trace: Path) -> tuple[int, int]:
+    """Matches and bytes on disk of a finished trace of this compiler."""
+    cpu_seconds("core", program, True, trace)
+    stats = subprocess.run(
+        [sys.executable, "-m", "viz", "stats", str(trace), "--json"],
+        check=True,
+        capture_output=True,
+    )
     size = sum(f.stat().st_size for f in trace.parent.glob(trace.name + "*"))
-    return stats["rewrites"], stats["steps"], size
+    return json.loads(stats.stdout)["steps"], size
+
+
+def recorded_by_tinygrad(program: str, trace: Path) -> tuple[int, int]:
+    """The same of tinygrad's recording: what it says at its end, and the file that it names."""
+    done = subprocess.run(
+        command("tinygrad", program),
+        env={**os.environ, **environment(True, trace)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    said = re.search(r"matched (\d+) times, saved to (\S+)", done.stdout)
+    if said is None:
+        raise RuntimeError(f"tinygrad did not say what it recorded:\n{done.stdout[-2000:]}")
+    return int(said[1]), Path(said[2]).stat().st_size
 
 
 def row(compiler: str, program: str, trace: Path) -> list[object]:
     """One line of the table."""
     plain: list[float] = []
+    recorded: list[float] = []
 
     def off() -> float:
         plain.append(cpu_seconds(compiler, program, False, trace))
         return plain[-1]
 
     def on() -> float:
-        return cpu_seconds(compiler, program, True, trace)
+        recorded.append(cpu_seconds(compiler, program, True, trace))
+        return recorded[-1]
 
     ratios = side_by_side(on, off, RUNS)
-    cells: list[object] = [compiler, program, spread(plain[1:]), spread(ratios)]
-    if compiler != "core":
-        return [*cells, "-", "-", "-"]
-    on()
-    rewrites, matches, size = matches_and_bytes(trace)
-    return [*cells, f"{rewrites:,}", f"{matches:,}", f"{size / max(matches, 1):.0f}"]
+    count = recorded_here if compiler == "core" else recorded_by_tinygrad
+    matches, size = count(program, trace)
+    return [
+        compiler,
+        program,
+        spread(plain[1:]),
+        spread(ratios),
+        f"{min(recorded[1:]) / min(plain[1:]):.2f}",
+        f"{matches:,}",
+        f"{size / max(matches, 1):.0f}",
+    ]
 
 
 def figures() -> str:
@@ -64,8 +110,8 @@ def figures() -> str:
         "compiler",
         "program",
         "CPU s, not recording",
-        "recording / not recording",
-        "rewrites",
+        "recording / not, of pairs",
+        "least / least",
         "matches",
         "trace bytes per match",
     ]
