@@ -21,7 +21,7 @@ from core.errors import UopvizError
 from core.uop.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
-from viz.numbering import LOCK, Numbering
+from viz.numbering import LOCK, Numbering, Uints
 from viz.pack import Ints
 
 _KEPT: Final = 50_000
@@ -152,19 +152,19 @@ class Interner:
             self._origins[origin] = string(origin or "")
         fields = np.zeros((count, 7), np.uint32)
         fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
-        fields[:, 1] = list(map(self._dtypes.__getitem__, dtypes))
+        fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)
         fields[:, 2] = self._texts(list(map(_arg, order)))
         tags = list(map(_tag, order))
         if tags.count(None) < count:
             fields[:, 3] = self._texts(tags)
-        fields[:, 4] = list(map(self._origins.__getitem__, origins))
+        fields[:, 4] = np.fromiter(map(self._origins.__getitem__, origins), np.uint32, count)
         counts = np.fromiter(map(len, sources), np.uint32, count)
         flat = map(_serial, chain.from_iterable(sources))
         serials = np.fromiter(flat, np.int64, int(counts.sum()))
         src = np.frombuffer(self._table, np.uint32)[serials]
         self._numbers.add_nodes(fields, counts, src)
 
-    def _texts(self, values: list[Any]) -> list[int]:
+    def _texts(self, values: list[Any]) -> Uints:
         """The strings of arguments or tags."""
         ids = list(map(id, values))
         same = self._same
@@ -175,7 +175,7 @@ class Interner:
                 value = known[one]
                 self._alive.append(value)
                 same[one] = self._text(value)
-        return list(map(same.__getitem__, ids))
+        return np.fromiter(map(same.__getitem__, ids), np.uint32, len(ids))
 
     def _text(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""

@@ -49,7 +49,7 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
         if width:
             planes = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
             body.append(np.ascontiguousarray(planes.T).tobytes())
-    return zlib.compress(b"".join(head + body), _LEVEL)
+    return deflate(b"".join(head + body))
 
 
 def unpack(blob: bytes, columns: int, spend: Spend | None = None) -> list[Ints]:
@@ -83,7 +83,7 @@ def unpack(blob: bytes, columns: int, spend: Spend | None = None) -> list[Ints]:
 
 def pack_json(value: object) -> bytes:
     """Any JSON value, compressed."""
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), _LEVEL)
+    return deflate(json.dumps(value, separators=(",", ":")).encode())
 
 
 def unpack_json(blob: bytes, spend: Spend | None = None) -> Any:
@@ -101,6 +101,11 @@ def read_json(text: str | bytes) -> Any:
     """The value of JSON text, with None for numbers that JSON has not: NaN and the infinities,
     which a page could not read again. Raises ValueError or RecursionError for other text."""
     return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+
+
+def deflate(raw: bytes) -> bytes:
+    """Bytes, compressed."""
+    return zlib.compress(raw, _LEVEL)
 
 
 def inflate(blob: bytes) -> bytes:

@@ -38,7 +38,7 @@ Blocks. `kind` is one of the constants below, `first` the first id in it, `count
     VISITS   columns pass (string id of the name), set of rules, op (string id), rule, count: nodes
              of that op that such passes offered to the set since the last block (rule 0), and how
              many of these visits a rule ended, because it replaced the node or failed.
-    TEXTS    JSON list of texts of artifacts, compressed with LZMA (viz/texts.py).
+    TEXTS    JSON list of texts of artifacts, compressed with LZMA or zlib (viz/texts.py).
 """
 
 from __future__ import annotations

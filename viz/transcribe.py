@@ -67,10 +67,9 @@ class Transcriber:
         rules, before, after, ns = batch.matched
         declining, declined = batch.declined
         bound, old, new = batch.bound, batch.rebuilds[0::2], batch.rebuilds[1::2]
-        nodes = (before, after, bound, old, new, declined)
-        flat = [node for part in nodes for node in part]
-        ends = np.cumsum([len(part) for part in nodes])
-        numbers = np.split(self._number.all(flat, batch.roots), ends[:-1])
+        nodes = before + after + bound + old + new + declined
+        ends = np.cumsum([len(part) for part in (before, after, bound, old, new)])
+        numbers = np.split(self._number.all(nodes, batch.roots), ends)
 
         codes = np.frombuffer(batch.codes, np.uint8)
         rewrites = self._others(thread, batch, np.flatnonzero(codes == OTHER))

@@ -85,18 +85,21 @@ def test_counts_add_up() -> None:
 
 
 def test_texts_come_back_with_and_without_lzma(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = ["define\nret", "", "é\n" * 1000, "\ud800"]
-    kept = [*texts[:3], "?"]
-    assert unpack_texts(pack_texts(texts)) == kept
+    few = ["define\nret", "", "é\n" * 1000, "\ud800"]
+    texts = [*few, "é\n" * 20_000]
+    kept = [*texts[:3], "?", texts[4]]
+    assert unpack_texts(pack_texts(few)) == kept[:4]
     packed = pack_texts(texts)
+    assert unpack_texts(packed) == kept
     monkeypatch.setattr("viz.texts.lzma", None)
-    assert unpack_texts(pack_texts(texts[:3])) == texts[:3]
+    assert unpack_texts(pack_texts(texts)) == kept
     with pytest.raises(TraceError, match="LZMA, which this Python cannot read"):
         unpack_texts(packed)
 
 
-def test_damaged_texts() -> None:
-    packed = pack_texts(["a" * 5000, "b"])
+@pytest.mark.parametrize("size", [5000, 50_000])
+def test_damaged_texts(size: int) -> None:
+    packed = pack_texts(["a" * size, "b"])
     bomb = lzma.compress(bytes(1 << 27))
     for blob in (packed[:-9], packed[:20] + b"\0" + packed[21:], bomb, lzma.compress(b"[[[" * 9)):
         with pytest.raises(TraceError):
