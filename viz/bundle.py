@@ -26,6 +26,8 @@ MAX_STEPS: Final = 100_000
 MAX_CHANGES: Final = 1_000_000
 """Changed slots of one rewrite and their sources."""
 MAX_NODES: Final = 400_000
+MAX_LOOKED: Final = 50_000
+"""Slots of all steps together that are looked at for circles; the last step always is."""
 MAX_TEXT: Final = 2000
 """Longer names of ops, dtypes, files are cut; arguments are by `arg_text`."""
 
@@ -106,6 +108,8 @@ class _Replay:
         count = len(events.steps)
         self._total = max(count + 1, rewrite.matches) if events.more else count
         self._large = False
+        self._circular = 0
+        """The first step that was found to put a node below itself."""
         known = 0 < rewrite.sink <= file.nodes.count
         self._large = known and len(file.nodes.reachable(rewrite.sink, sources)) > MAX_NODES
         if known and not self._large:
@@ -119,11 +123,14 @@ class _Replay:
         ]  # every slot made from the root is part of its graph
         for old, new in events.leading:
             slots.rebuild(old, new)
-        changes = 0
+        changes, looked = 0, 0
         for i, (match, rebuilds) in enumerate(events.steps):
             slot = slots.match(match.before, match.after)
             for old, new in rebuilds:
                 slots.rebuild(old, new)
+            looked += len(slots.content)
+            if not self._circular and (looked < MAX_LOOKED or i == len(events.steps) - 1):
+                self._circular = i + 1 if slots.is_circular() else 0
             if i == self._total - 1 and 0 < rewrite.result <= file.nodes.count:
                 slots.settle(rewrite.result)
             delta = slots.take()
@@ -159,6 +166,11 @@ class _Replay:
             said.append(
                 f"Steps {len(self.steps) + 1:,} to {self._total:,} are left out: the steps before "
                 f"{why}."
+            )
+        if self._circular:
+            said.append(
+                f"Step {self._circular:,} puts a node below itself, which no engine does: an edge "
+                "of that circle points up."
             )
         if self.events.lost:
             said.append(f"{self.events.lost:,} events are damaged and left out.")

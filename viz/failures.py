@@ -57,7 +57,7 @@ class Failure:
             slot = loop[-1]["slot"]
         return {
             "step": len(shown),
-            "rule": rule_id(rule) if isinstance(rule, int) and rule else 0,
+            "rule": rule_id(rule) if isinstance(rule, int) and rule > 0 else -1,
             "message": str(error.get("message", "")),
             "traceback": str(error.get("traceback", "")),
             "full": str(error.get("full", "")),

@@ -82,14 +82,16 @@ class Wording:
 
     def error(self, found: Fields | None) -> dict[str, Any] | None:
         """The exception that ended something."""
-        if found is None or not self._redact:
-            return None if found is None else {**found}
+        if found is None:
+            return None
+        made = {**found}
+        if isinstance(raised := found.get("place"), str):
+            made["place"] = self.place(raised)
+        if not self._redact:
+            return made
         said = {"message": exception(str(found.get("message", ""))), "traceback": REDACTED}
-        return {
-            key: said.get(key, found[key])
-            for key in found
-            if key in (*said, "rule", "node", "loop")
-        }
+        kept = ("message", "traceback", "rule", "node", "loop", "place")
+        return {key: said.get(key, made[key]) for key in made if key in kept}
 
 
 def base(place: str) -> str:

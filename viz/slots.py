@@ -107,6 +107,25 @@ class Slots:
                     seen.add(s)
                     stack.append(s)
 
+    def is_circular(self) -> bool:
+        """Whether a slot of the graph is below itself: the events are not those of an engine."""
+        edges, open_, done = self.edges, {self.root}, set[int]()
+        stack = [(self.root, iter(edges[self.root]))]
+        while stack:
+            slot, rest = stack[-1]
+            for s in rest:
+                if s in open_:
+                    return True
+                if s not in done:
+                    open_.add(s)
+                    stack.append((s, iter(edges[s])))
+                    break
+            else:
+                open_.discard(slot)
+                done.add(slot)
+                stack.pop()
+        return False
+
     def take(self) -> Delta:
         """What has changed since the last call."""
         delta = Delta()

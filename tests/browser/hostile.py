@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from viz import schema
+from viz.columns import Events
 from viz.writer import TraceWriter
 
 IMAGE: Final = "<img src=x onerror=window.pwned=1>"
@@ -78,3 +80,56 @@ def empty(path: Path) -> Path:
     """A run that rewrote nothing."""
     with TraceWriter(path, {"command": ["idle.py"]}):
         return path
+
+
+def million(path: Path) -> Path:
+    """One pass of a million steps over a graph of a thousand nodes."""
+    count, part = 1_000_000, 20_000
+    with TraceWriter(path, {"command": ["endless.py"]}) as t:
+        a, b = t.node("CONST", "int32", arg="1"), t.node("CONST", "int32", arg="2")
+        graphs = [a, b]
+        for i in range(500):
+            graphs = [t.node("ADD" if i % 3 else "MUL", "int32", (n, n)) for n in graphs]
+        rule = t.rule("swap", "endless.py", 3)
+        step = t.rewrite_begin("endless", graphs[0])
+        events = Events()
+        events.kind.extend([schema.MATCH] * part)
+        events.rewrite.extend([step] * part)
+        events.matches.extend([*(rule, a, b, 1000, 0, 0), *(rule, b, a, 1000, 0, 0)] * (part // 2))
+        for _ in range(count // part):
+            t.extend(events)
+        t.rewrite_end(step, graphs[0])
+    return path
+
+
+def wordy(path: Path) -> Path:
+    """Texts of a megabyte wherever a node, a pass or a rule has one."""
+    long = "long " * 200_000
+    with TraceWriter(path, {"command": ["wordy.py"]}) as t:
+        kernel = t.context_begin(f"kernel {long}", "kernel")
+        x = t.node(f"OP {long}", f"dtype {long}", arg=f'"{long}"', origin=f"{long}.py:1")
+        y = t.node("NEG", "int32", (x,), arg=f'"{long}"', tag=long, loc=f"{long}:2")
+        z = t.node("ADD", "int32", (x, x), arg=f'"again {long}"')
+        rule = t.rule(f"rule {long}", f"{long}.py", 3, doc=long, source=long, equation=long)
+        step = t.rewrite_begin(f"pass {long}", y, context=kernel, caller=f"{long}:9")
+        t.match(step, rule, y, z, {f"x {long}": x}, ns=700)
+        t.rewrite_end(step, z)
+        t.context_end(kernel)
+    return path
+
+
+def circular(path: Path) -> Path:
+    """Events that put nodes below themselves, which no engine does."""
+    with TraceWriter(path, {"command": ["circular.py"]}) as t:
+        rule = t.rule("turn", "circular.py", 3)
+        a = t.node("CONST", "int32", arg="1")
+        b = t.node("NEG", "int32", (a,))
+        c = t.node("SQRT", "int32", (b,))
+        other = t.node("CONST", "int32", arg="2")
+        root = t.node("SINK", "void", (c, other))
+        step = t.rewrite_begin("turning", root)
+        t.match(step, rule, other, t.node("CONST", "int32", arg="3"), {}, ns=1)
+        t.rebuild(step, a, c)
+        t.match(step, rule, b, t.node("EXP", "int32", (c,)), {}, ns=1)
+        t.rewrite_end(step, 0, error={"message": "RuntimeError: it turns", "traceback": ""})
+    return path

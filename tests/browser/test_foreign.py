@@ -8,7 +8,16 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.explorer import Explorer
-from tests.browser.hostile import IMAGE, SCRIPT, empty, failed, hostile
+from tests.browser.hostile import (
+    IMAGE,
+    SCRIPT,
+    circular,
+    empty,
+    failed,
+    hostile,
+    million,
+    wordy,
+)
 from tests.browser.served import export, serve
 
 New = Callable[..., Explorer]
@@ -89,3 +98,50 @@ def test_an_empty_trace_says_so(new_page: New, tmp_path: Path) -> None:
         e.press("Control+k")
         expect(e.page.get_by_role("combobox")).to_be_focused()
         e.press("Escape")
+
+
+def test_a_million_steps_in_one_pass(new_page: New, tmp_path: Path) -> None:
+    """It opens, says what it leaves out, steps, jumps and scrolls."""
+    with serve(million(tmp_path / "million.viz")) as server:
+        e = new_page().goto(server.url)
+        expect(e.page.locator("#app")).to_contain_text("100,001 to 1,000,000", timeout=60_000)
+        e.ready().press("Home")
+        e.at_step(0)
+        for step in (1, 2, 3):
+            e.press("ArrowRight")
+            e.at_step(step)
+        e.press("End")
+        e.at_step(100_000)
+        e.press("ArrowLeft")
+        e.at_step(99_999)
+        e.page.mouse.move(100, 400)
+        for _ in range(5):
+            e.page.mouse.wheel(0, 4000)
+        e.press("Home")
+        e.at_step(0)
+        e.page.goto("about:blank")
+
+
+def test_texts_of_a_megabyte_are_cut_with_a_count(new_page: New, tmp_path: Path) -> None:
+    with serve(wordy(tmp_path / "wordy.viz")) as server:
+        e = new_page().goto(server.url)
+        e.press("ArrowRight")
+        e.at_step(1)
+        expect(e.inspector.locator("h2").first).to_contain_text("more characters")
+        assert len(e.page.locator("#app").inner_text()) < 100_000
+        assert e.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        e.press("g", "i")
+        expect(e.inspector).to_contain_text("more")
+        e.page.goto("about:blank")
+
+
+def test_a_circle_is_said_and_shown(new_page: New, tmp_path: Path) -> None:
+    with serve(circular(tmp_path / "circular.viz")) as server:
+        e = new_page().goto(server.url)
+        expect(e.page.get_by_role("alert")).to_contain_text("puts a node below itself")
+        expect(e.page.get_by_role("alert")).not_to_contain_text("in rule")
+        e.press("a")
+        e.press("Home", "ArrowRight", "ArrowRight")
+        e.at_step(2)
+        assert len(e.boxes()) >= 3
+        e.page.goto("about:blank")

@@ -17,6 +17,7 @@ from core.errors import TraceError
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.bench.traces import Synthesis, chain, load_graph, many_passes, one_pass, synthetic
+from tests.browser.hostile import circular
 from tests.viz.samples import random_graph, rules
 from tests.viz.test_damage import look_at_everything
 from viz import bundle as bundles
@@ -153,6 +154,23 @@ def test_cycles_and_nonsense_in_the_events(tmp_path: Path) -> None:
         assert bundle is not None
         check_numbers(bundle)
         path.unlink()
+
+
+def test_a_circle_is_said(tmp_path: Path) -> None:
+    store = Store(circular(tmp_path / "t.viz"))
+    bundle = store.bundle(1)
+    store.close()
+    assert bundle is not None
+    check_numbers(bundle)
+    assert bundle["truncated"].startswith("Step 1 puts a node below itself")
+
+
+def test_no_graph_of_a_sound_trace_is_circular(trace: Path) -> None:
+    store = Store(trace)
+    for row in store.tree()["rows"]:
+        bundle = store.bundle(row["id"])
+        assert bundle is None or bundle["truncated"] is None
+    store.close()
 
 
 def check_numbers(bundle: dict) -> None:

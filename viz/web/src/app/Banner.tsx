@@ -43,6 +43,11 @@ export function Banner() {
           . Everything up to it is saved.
         </div>
         {error.loop && error.loop.length > 0 && <Loop loop={error.loop} />}
+        {b.truncated && (
+          <div class="t2">
+            <Clipped text={b.truncated} />
+          </div>
+        )}
         {details.length > 0 && (
           <pre class="mono t2">
             <Clipped text={details.join("\n")} limit={2000} />

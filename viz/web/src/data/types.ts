@@ -56,6 +56,7 @@ export interface NodeTable {
 
 export interface RewriteError {
   step: number;
+  /** Rule id, -1 for none. */
   rule: number;
   message: string;
   /** The frames of the user's program and of the rule. */
