@@ -6,24 +6,20 @@
  * no state beyond the bundle it was given.
  */
 import type { Bundle } from "../data/types";
-import { describeSlot, stepDiff } from "../model/diff";
-import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
-import { Replay } from "../model/replay";
-import { timelineOf } from "../model/timeline";
-import type { CameraState, DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
+import { describeSlot } from "../model/diff";
+import type { Group } from "../model/neighbourhood";
+import type { CameraState, DiffMode, Scope, Stage, StageEvents } from "./api";
 import { Frames } from "./frames";
 import { listen } from "./gestures";
 import { hitTest } from "./hit";
-import { Labels } from "./labels";
 import { Layouter } from "./layouter";
+import { Loaded } from "./loaded";
 import { Minimap } from "./minimap";
 import { Outline } from "./outline";
 import { namesBySlot } from "./paint/marks";
 import type { Marks, Pane } from "./pane";
-import type { Picture } from "./picture";
-import { Pictures } from "./pictures";
 import { Scene } from "./scene";
-import { Cancelled } from "./slices";
+import { statsOf } from "./stats";
 import { readTheme, type Theme } from "./theme";
 import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
@@ -35,22 +31,8 @@ export function createStage(host: HTMLElement, events: StageEvents): Stage {
   return new CanvasStage(host, events);
 }
 
-/** Work that takes longer is announced, ms. */
-const ANNOUNCE = 50;
 /** A bundle with more slots is announced before it is indexed. */
 const LARGE = 5000;
-/** Heads of a group that open at once. */
-const OPEN_AT_ONCE = 12;
-
-/** Everything of one loaded bundle. */
-interface Loaded {
-  bundle: Bundle;
-  before: Replay;
-  after: Replay;
-  labels: Labels;
-  pictures: Pictures;
-  opened: Set<number>;
-}
 
 class CanvasStage implements Stage {
   private theme: Theme;
@@ -61,7 +43,6 @@ class CanvasStage implements Stage {
   private readonly layouter = new Layouter();
   private readonly deafen: (() => void)[];
   private loaded: Loaded | null = null;
-  private everything: Picture | null = null;
   private work = new AbortController();
   private mode: DiffMode = "side";
   private scope: Scope = "change";
@@ -100,7 +81,6 @@ class CanvasStage implements Stage {
     const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
     const held = again && !this.views.fitted ? this.views.screenOf(anchor) : null;
     this.loaded = null;
-    this.everything = null;
     this.views.content = null;
     this.seen = again;
     this.step = again ? this.step : 0;
@@ -116,15 +96,7 @@ class CanvasStage implements Stage {
       await new Promise((resolve) => setTimeout(resolve));
       if (work.signal.aborted) return;
     }
-    const timeline = timelineOf(bundle);
-    const loaded: Loaded = {
-      bundle,
-      before: new Replay(bundle, timeline),
-      after: new Replay(bundle, timeline),
-      labels: new Labels(bundle),
-      pictures: new Pictures(timeline, this.layouter),
-      opened: new Set(),
-    };
+    const loaded = new Loaded(bundle, this.layouter);
     this.loaded = loaded;
     await this.arrange(() => {
       const wanted = this.wantedHere();
@@ -286,57 +258,26 @@ class CanvasStage implements Stage {
     this.running = false;
     const work = (this.work = new AbortController());
     if (this.scope === "all") {
-      const picture = await this.layOutAll(loaded, work.signal);
-      if (!picture) return;
-      this.everything = picture;
+      this.running = true;
+      const done = await loaded.layOutAll(this.lead().camera, work.signal, (text, share) =>
+        this.events.onBusy(text, share),
+      );
+      if (this.work === work) this.running = false;
+      if (!done) return;
     }
     this.show();
     place();
-  }
-
-  /** null: something newer is wanted by now. */
-  private async layOutAll(loaded: Loaded, signal: AbortSignal): Promise<Picture | null> {
-    let share = 0;
-    let text = "Laying out the graph";
-    let announcements = 0;
-    this.running = true;
-    const timer = setInterval(() => {
-      announcements++;
-      this.events.onBusy(text, share);
-    }, ANNOUNCE);
-    try {
-      const picture = await loaded.pictures.all(this.lead().camera, signal, (t, s) => {
-        text = t;
-        share = s;
-      });
-      return signal.aborted ? null : picture;
-    } catch (error) {
-      if (error instanceof Cancelled) return null;
-      throw error;
-    } finally {
-      clearInterval(timer);
-      if (this.work.signal === signal) this.running = false;
-      if (announcements) this.events.onBusy(null, 1);
-    }
   }
 
   /** Brings the replays to the step and makes the scenes of both panes. */
   private show(): void {
     const { loaded } = this;
     if (!loaded) return;
-    const { before, after, labels, opened } = loaded;
-    const around = this.scope === "change";
-    if (!around && !this.everything) return;
-    after.goto(this.step);
-    this.step = after.step;
-    before.goto(Math.max(0, this.step - 1));
-    const diff = stepDiff(before, after);
-    const picture = around
-      ? loaded.pictures.around(this.step, opened, this.lead().camera)
-      : this.everything!;
-    const options = { ...AROUND, opened, foldConstants: this.foldConstants };
-    const part = around ? neighbourhood(before, after, diff, options) : null;
-    this.views.content = { picture, labels, before, after, diff, part };
+    const { camera } = this.lead();
+    const content = loaded.content(this.step, this.scope, this.foldConstants, camera);
+    if (!content) return;
+    this.step = content.after.step;
+    this.views.content = content;
     this.marks = { ...this.marks, group: null };
     this.refresh();
   }
@@ -379,11 +320,11 @@ class CanvasStage implements Stage {
     this.request();
   }
 
-  /** Shows the first nodes of a folded group; the rest folds behind them. */
+  /** Opens a folded group. */
   private open(group: Group): void {
     const { loaded, views } = this;
     if (!loaded) return;
-    for (const s of group.heads.slice(0, OPEN_AT_ONCE)) loaded.opened.add(s);
+    loaded.open(group);
     // What opens may need room; the node that it hangs at stays where it is.
     const anchor = group.anchors[0]!;
     const held = views.screenOf(anchor);
@@ -412,17 +353,8 @@ class CanvasStage implements Stage {
   private report(): void {
     const { content } = this.views;
     if (!content || !this.loaded) return;
-    const { after, part } = content;
-    const total = after.count;
-    const shown = part ? [...part.shown].filter((s) => after.has(s)).length : total;
-    const stats: StageStats = {
-      shown,
-      total,
-      hidden: total - shown,
-      zoom: this.lead().camera.zoom,
-      layoutMs: this.loaded.pictures.layoutMs,
-      frameMs: Math.round(10 * Math.max(...this.frames.panes.map((p) => p.frameMs))) / 10,
-    };
+    const frameMs = Math.max(...this.frames.panes.map((p) => p.frameMs));
+    const stats = statsOf(content, this.lead().camera.zoom, this.loaded.layoutMs, frameMs);
     const words = JSON.stringify(stats);
     if (words === this.said) return;
     this.said = words;
