@@ -20,9 +20,11 @@ from core.runtime.safety import check_kernel
 from core.runtime.trial import limit_memory
 from core.runtime.worker import try_kernel
 from core.target import target_named
+from core.uop.args import encode_arg
 from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
+from viz.opts import opts_text, parse_opts
 from viz.originobserver import OriginObserver
 
 MAX_BYTES: Final = 1 << 31
@@ -54,10 +56,15 @@ def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
-    the reference."""
+    the reference. With `opts`, those are applied in place of what the compiler would choose."""
     ast, _ = _graph(request, MAX_BYTES)
+    asked = request.get("opts")
+    opts = None if asked is None else parse_opts(str(asked))
+    encoded = None if opts is None else encode_arg(opts)
     count = max(1, min(MAX_LAUNCHES, int(request["count"])))
-    return try_kernel(ast, str(request["device"]), count, progress=_progress).to_json()
+    device = str(request["device"])
+    made = try_kernel(ast, device, count, opts=encoded, progress=_progress)
+    return {**made.to_json(), "opts": None if opts is None else opts_text(opts)}
 
 
 def devices_job(_: Mapping[str, Any]) -> list[str]:

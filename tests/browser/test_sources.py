@@ -110,6 +110,42 @@ def test_run_reports_time_and_equality(open_page: Open, some_pass: Pass) -> None
     expect(card).to_have_count(0)
 
 
+def test_runs_are_compared_over_devices_and_optimisations(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), viewport={"width": 1440, "height": 900})
+    box = e.drawer.locator(".runbox")
+    result = box.get_by_role("button", name="Result of the run")
+
+    def run(choice: str | None) -> None:
+        if choice is not None:
+            box.get_by_role("button", name="Device and optimisations of the run").click()
+            e.page.get_by_role("checkbox", name=choice, exact=True).click()
+        box.get_by_role("button", name="Run", exact=True).click()
+        expect(result).to_contain_text("equal", timeout=40_000)
+
+    run(None)
+    expect(result).not_to_contain_text("×")
+    run("None")
+    expect(result).to_contain_text("×")
+    run("REFERENCE")
+    place, bar = box.bounding_box(), e.drawer.bounding_box()
+    assert place is not None and bar is not None
+    assert place["x"] + place["width"] <= bar["x"] + bar["width"]
+    result.click()
+    table = e.page.get_by_role("table", name="Runs of this kernel")
+    words = [row.inner_text().split() for row in table.locator("tbody tr").all()]
+    assert [row[:2] for row in words] == [["CPU", "auto"], ["CPU", "none"], ["REFERENCE", "none"]]
+    assert "1.00×" in words[0]
+    e.press("Escape")
+    box.get_by_role("button", name="Device and optimisations of the run").click()
+    e.page.get_by_role("textbox", name="Optimisations of your own").fill("UPCAST(9, 4)")
+    e.press("Enter")
+    box.get_by_role("button", name="Device and optimisations of the run").click()
+    e.page.get_by_role("checkbox", name="CPU", exact=True).click()
+    box.get_by_role("button", name="Run", exact=True).click()
+    failed = box.get_by_role("button", name="Why the run failed")
+    expect(failed).to_contain_text("does not apply", timeout=40_000)
+
+
 def test_nothing_runs_by_itself(open_page: Open, some_pass: Pass) -> None:
     e = open_page("", drawer=True)
     asked: list[str] = []

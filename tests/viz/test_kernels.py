@@ -15,6 +15,7 @@ import pytest
 import viz
 import viz.jobs
 from core import Tensor
+from core.errors import ServerError
 from core.runtime.isolate import MEMORY_LIMIT
 from core.runtime.worker import difference, times_quantile
 from core.uop.ops import Ops
@@ -149,6 +150,20 @@ def test_a_run(state: State, kernel: int, device: str) -> None:
     assert len(result["us"]) == 20
     assert min(result["us"]) <= result["median"] <= result["p90"] <= max(result["us"])
     assert result["maxError"] <= result["tolerance"] > 0
+
+
+@pytest.mark.parametrize("opts", ["", "UPCAST(0, 4)", "UPCAST(0, 2) UNROLL(0, 5)"])
+def test_a_run_with_optimisations_of_ones_own(state: State, kernel: int, opts: str) -> None:
+    result = wait(state, state.launch(kernel, "CPU", 5, opts))
+    assert result["opts"] == opts
+    assert result["equal"] is True
+
+
+def test_optimisations_that_do_not_apply(state: State, kernel: int) -> None:
+    with pytest.raises(AssertionError, match="does not apply"):
+        wait(state, state.launch(kernel, "CPU", 1, "UPCAST(7, 4)"))
+    with pytest.raises(ServerError, match="not an optimisation"):
+        state.launch(kernel, "CPU", 1, "FASTER(1)")
 
 
 def test_a_device_that_is_not_there(state: State, kernel: int) -> None:

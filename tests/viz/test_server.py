@@ -372,6 +372,8 @@ def test_requests_that_are_wrong(client: FlaskClient) -> None:
         ("/api/open", "[" * 200_000),
         ("/api/kernels/3/run", '{"device": "CPU", "count": 1000000}'),
         ("/api/kernels/3/run", '{"device": "CPU", "count": "x"}'),
+        ("/api/kernels/3/run", '{"device": "CPU", "opts": 4}'),
+        ("/api/kernels/3/run", '{"device": "CPU", "opts": "FASTER(1)"}'),
         ("/api/kernels/3/compile", '{"target": "pdp11"}'),
         ("/api/kernels/999/compile", '{"target": "sm_90"}'),
     ):

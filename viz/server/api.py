@@ -128,12 +128,16 @@ def compile_kernel(context: int) -> Response:
 
 @api.post("/kernels/<int:context>/run")
 def run_kernel(context: int) -> Response:
-    """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult."""
+    """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
+    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice."""
     body = _body()
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
-    return answer({"job": state().launch(context, str(body.get("device", "CPU")), count)})
+    opts = body.get("opts")
+    if opts is not None and not isinstance(opts, str):
+        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    return answer({"job": state().launch(context, str(body.get("device", "CPU")), count, opts)})
 
 
 @api.get("/jobs/<int:job>")

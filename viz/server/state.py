@@ -16,6 +16,7 @@ from core.target import targets
 from viz.graphtext import graph_text, states
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
+from viz.opts import parse_opts
 from viz.server.answers import pack, to_json
 from viz.server.kept import Kept, Turns
 from viz.store import Store
@@ -129,10 +130,13 @@ class State:
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
 
-    def launch(self, context: int, device: str, count: int) -> int:
-        """Begins to run a kernel on a device. Raises ServerError."""
+    def launch(self, context: int, device: str, count: int, opts: str | None = None) -> int:
+        """Begins to run a kernel on a device; with these optimisations in place of the compiler's,
+        where there are any. Raises ServerError."""
         graph, _ = self._graph(context)
-        request = {"job": "run", "device": device, "count": count, "graph": graph}
+        if opts is not None:
+            parse_opts(opts)  # a mistake is told at once
+        request = {"job": "run", "device": device, "count": count, "graph": graph, "opts": opts}
         return self._start(request, lambda answer: answer)
 
     def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:

@@ -1,12 +1,53 @@
 import { describe, expect, it } from "vitest";
-import type { Artifact } from "../src/data/types";
+import type { Artifact, RunResult } from "../src/data/types";
 import { chooseColumns, columnKey, possibleColumns, targetOf } from "../src/panels/sources/columns";
 import { tellingFacts } from "../src/panels/sources/facts";
 import { histogram, quantile } from "../src/panels/sources/histogram";
 import { pieces, startState } from "../src/panels/sources/languages";
 import { indexLines, linesOf } from "../src/panels/sources/lines";
+import { appliedOpts, MOST_RUNS, optsWord, ratio, withRun } from "../src/panels/sources/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
+
+const ran = (device: string, opts: string | null, median: number): RunResult => ({
+  device,
+  opts,
+  us: [median],
+  median,
+  p90: median,
+  equal: true,
+  maxError: 0,
+  reference: "REFERENCE",
+  tolerance: 0,
+  detail: "",
+});
+
+describe("runs of a kernel", () => {
+  it("are compared with the first one, each way of running once", () => {
+    const auto = ran("CPU", null, 10);
+    const none = ran("CPU", "", 40);
+    const own = ran("CPU", "UPCAST(0, 4)", 7.8);
+    const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
+    expect(runs.map((r) => ratio(r, runs[0]!))).toEqual(["1.00×", "4.00×", "0.78×"]);
+    expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
+    const again = ran("CPU", "", 38);
+    expect(withRun(runs, again)).toEqual([auto, again, own]);
+    expect(ratio(ran("CPU", null, 0), auto)).toBe("");
+  });
+
+  it("keep the first one, whatever comes after", () => {
+    let runs: RunResult[] = [];
+    for (let i = 0; i < 3 * MOST_RUNS; i++) runs = withRun(runs, ran("CPU", `UPCAST(0, ${i})`, 1));
+    expect(runs).toHaveLength(MOST_RUNS);
+    expect(runs[0]!.opts).toBe("UPCAST(0, 0)");
+    expect(runs.at(-1)!.opts).toBe(`UPCAST(0, ${3 * MOST_RUNS - 1})`);
+  });
+
+  it("begin with what the passes of the compiler applied", () => {
+    const passes = ["lower", "optimize: UPCAST(0, 16)", "optimize: TC(0, (0, 1))", "optimize: loops"];
+    expect(appliedOpts(passes)).toBe("UPCAST(0, 16) TC(0, (0, 1))");
+  });
+});
 
 const art = (kind: Artifact["kind"], target: string): Artifact => ({
   kind,

@@ -244,6 +244,8 @@ export interface ApiProblem {
 
 export interface RunResult {
   device: string;
+  /** The optimisations that were asked for; null: the compiler's own choice. */
+  opts: string | null;
   /** Microseconds of each launch. */
   us: number[];
   median: number;

@@ -89,6 +89,7 @@ function times(device: string): RunResult {
   const us = Array.from({ length: 100 }, () => 9.2 + rnd() * rnd() * 2 + (rnd() > 0.97 ? 6 : 0));
   return {
     device,
+    opts: null,
     us,
     median: 9.8,
     p90: 10.3,

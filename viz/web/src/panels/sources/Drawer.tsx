@@ -159,7 +159,7 @@ function Chooser() {
       button={
         <>
           <Icon name="columns" />
-          <span class="wide">Sources</span>
+          <span class="xwide">Sources</span>
         </>
       }
     >
