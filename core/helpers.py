@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ContextDecorator
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -40,6 +41,29 @@ def flatten(lists: Iterable[Iterable[T]]) -> list[T]:
     return [x for inner in lists for x in inner]
 
 
+def wrong_setting(what: str, hint: str) -> EnvError:
+    """The error for an environment variable that is wrong. If nobody catches it, the program ends
+    with its text alone: the code that read the variable says nothing to who has set it."""
+    if not isinstance(sys.excepthook, _BriefSettings):
+        sys.excepthook = _BriefSettings(sys.excepthook)
+    return EnvError(what, hint=hint)
+
+
+class _BriefSettings:
+    """An excepthook that prints an EnvError without a traceback."""
+
+    def __init__(self, other: Callable[..., object]) -> None:
+        self._other = other
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, EnvError):
+            print(error, file=sys.stderr)
+        else:
+            self._other(kind, error, trace)
+
+
 @dataclass
 class Flag:
     """One environment variable that takes an integer. `flag.value` is what is in force now."""
@@ -66,9 +90,9 @@ class Flag:
         except ValueError:
             value = self.high + 1
         if not self.low <= value <= self.high:
-            raise EnvError(
+            raise wrong_setting(
                 f"{self.name}={text!r} is not a value that {self.name} takes",
-                hint=f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}",
+                f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}",
             )
         return value
 
@@ -136,7 +160,7 @@ class Context(ContextDecorator):
                     f"there is no flag called {name}",
                     hint="flags are " + ", ".join(sorted(Flag.table)),
                 )
-            Flag.table[name].parse(str(int(value)))
+            Flag.table[name].parse(str(int(value) if isinstance(value, bool) else value))
         self._values: Mapping[str, int] = values
         self._saved: list[dict[str, int]] = []
 

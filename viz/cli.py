@@ -173,7 +173,7 @@ def _show(options: argparse.Namespace) -> int:
     if text is None:
         raise TraceError(
             f"there is no step {options.step} in rewrite {options.rewrite}",
-            hint=f"it has {len(bundle['steps'])}",
+            hint=f"its steps are 0 (the input graph) to {len(bundle['steps'])}",
         )
     return _print(options, text, step_lines(store, options.rewrite, options.step))
 
@@ -258,7 +258,11 @@ def _write(path: Path, body: bytes) -> None:
     try:
         path.write_bytes(body)
     except OSError as error:
-        raise TraceError(f"the file cannot be written: {error}", where=str(path)) from error
+        raise TraceError(
+            f"the file cannot be written: {error.strerror or error}",
+            where=str(path),
+            hint="name another one with -o",
+        ) from error
 
 
 def _trace(name: str | None) -> Path:
@@ -323,7 +327,9 @@ def _parser() -> argparse.ArgumentParser:
     made = command("export", _export, "write a run as one HTML file, or as a trace")
     made.add_argument("-o", "--output", help="default: the trace's name with .html")
     made.add_argument("--format", choices=SUFFIXES, help="default: as OUTPUT ends, .html or .viz")
-    made.add_argument("--kernel", type=int, action="append", help="keep this kernel; repeatable")
+    made.add_argument(
+        "--kernel", type=_number, action="append", help="keep this kernel; repeatable"
+    )
     made.add_argument(
         "--budget",
         type=_positive,
@@ -332,8 +338,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
-    made.add_argument("rewrite", nargs="?", type=int, help="number of a pass or group")
-    made.add_argument("step", nargs="?", type=int, help="0 is the input graph")
+    made.add_argument("rewrite", nargs="?", type=_number, help="number of a pass or group")
+    made.add_argument("step", nargs="?", type=_number, help="0 is the input graph")
     made.add_argument("--all", action="store_true", help="passes that changed nothing, too")
     command("stats", _stats, "print which rules cost how much, and which never match")
     made = command("timeline", _timeline, "write the timeline as trace events, for Perfetto")
@@ -341,10 +347,16 @@ def _parser() -> argparse.ArgumentParser:
     made = command("query", _query, "run one SELECT over " + ", ".join(TABLES))
     made.add_argument("sql", help="the SELECT")
     made = command("graph", _graph, "write the graph of a pass, or what a step changed")
-    made.add_argument("rewrite", type=int, help="number of a pass")
-    made.add_argument("--step", type=int, default=0, help="default: 0, the input graph")
+    made.add_argument("rewrite", type=_number, help="number of a pass")
+    made.add_argument("--step", type=_number, default=0, help="default: 0, the input graph")
     made.add_argument("-o", "--output", help="a .dot file, or .svg by Graphviz (default: print)")
     return parser
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 15:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
+    return int(text)
 
 
 def _port(text: str) -> int:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final
 
-from core.errors import EnvError
-from core.helpers import VIZ_TRACE, Flag, Text
+from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
 from viz.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(
@@ -34,9 +33,9 @@ def wished_port() -> int:
     """The port of UOPVIZ_PORT; 0 where it is not set. Raises EnvError where it is none."""
     text = UOPVIZ_PORT.value or "0"
     if not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
-        raise EnvError(
+        raise wrong_setting(
             f"UOPVIZ_PORT={text!r} is not a port",
-            hint="UOPVIZ_PORT takes an integer 0..65535; 0 is any free port",
+            "UOPVIZ_PORT takes an integer 0..65535; 0 is any free port",
         )
     return int(text)
 

@@ -13,9 +13,12 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+import traceback
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path, PurePath
+from types import TracebackType
 from typing import Final
 
 from core.errors import TraceError
@@ -27,6 +30,11 @@ from viz.trace import Recorder
 
 TOKEN: Final = "UOPVIZ_TOKEN"
 """How the viewer's process is given its token: other users cannot read an environment."""
+
+
+_PACKAGES: Final = tuple(
+    str(Path(__file__).resolve().parents[1] / name) for name in ("core", "viz")
+)
 
 
 def attach() -> None:
@@ -125,6 +133,24 @@ def _start(path: Path, serve: bool) -> None:
     if serve:
         live.serve()
     atexit.register(live.finish)
+    sys.excepthook = partial(_excepthook, sys.excepthook)
+
+
+def _excepthook(
+    other: Callable[..., object],
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
+) -> None:
+    """After Ctrl-C, one line that says where the program was, so that what is said of the trace can
+    be seen; any other exception goes the usual way."""
+    if not isinstance(error, KeyboardInterrupt):
+        other(kind, error, trace)
+        return
+    frames = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(trace)]
+    users = list(itertools.takewhile(lambda frame: not frame[0].startswith(_PACKAGES), frames))
+    file, line = (users or frames or [("?", 0)])[-1]
+    _say(f"interrupted at {file}:{line}")
 
 
 def _say(text: str) -> None:

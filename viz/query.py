@@ -68,8 +68,9 @@ def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tup
         cursor = db.execute(sql)
         return [column[0] for column in cursor.description or ()], cursor.fetchall()
     except (sqlite3.Error, sqlite3.Warning) as error:
+        denied = "not authorized" in str(error)
         raise TraceError(
-            f"this query failed: {error}",
+            f"this query failed: {'a query only reads' if denied else error}",
             where=sql,
             hint="one SELECT over the tables " + ", ".join(TABLES),
         ) from error

@@ -64,13 +64,14 @@ class Database:
         self.path = path
         self.problems: list[Problem] = []
         self.version = schema.VERSION
+        self.wanted = self.missing = 0
+        """Bytes that the file should have, and how many of them it has not."""
         self._own = _Own()
         self._address = "", False
         self._opening = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
-        if not path.is_file():
-            raise TraceError("there is no such trace", where=str(path), hint="check the path")
+        _check_file(path)
         self._own.db = self._open(path)
         self._tables = self._check()
 
@@ -104,11 +105,11 @@ class Database:
             with suppress(*READ_ERRORS):
                 self._db.execute("ROLLBACK")
 
-    def problem(self, what: str, hint: str = "") -> None:
-        """Notes a problem of this file, once."""
+    def problem(self, what: str, hint: str = "", first: bool = False) -> None:
+        """Notes a problem of this file, once; `first`: before others, which follow from it."""
         found = Problem(what, self.path.name, hint or "what else the file holds is still shown")
         if found not in self.problems:
-            self.problems.append(found)
+            self.problems.insert(0 if first else len(self.problems), found)
 
     def rows(self, table: str, columns: Sequence[str], after: int = 0) -> Iterator[tuple[Any, ...]]:
         """Rows of a table with an integer key `id` above `after`, in order; those behind a damaged
@@ -207,8 +208,8 @@ class Database:
             )
         page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
         status = path.stat()
-        if status.st_size < pages * (page if page > 1 else 65536):
-            self.problem("this trace is cut off")
+        self.wanted = pages * (page if page > 1 else 65536)
+        self.missing = max(0, self.wanted - status.st_size)
         stored = getattr(status, "st_blocks", status.st_size) * 512  # counted on POSIX only
         if status.st_size > LARGE and stored < status.st_size / 2:
             self.problem(
@@ -274,6 +275,29 @@ class Database:
         """Whether all columns of a table are in the file: none is worked out when it is read."""
         select = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0"
         return self._db.execute(select, (table,)).fetchone() == (0,)
+
+
+def _check_file(path: Path) -> None:
+    """Raises TraceError for what is no file that can be read."""
+    try:
+        if path.is_dir():
+            raise _folder(path)
+        path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError):
+        raise TraceError("there is no such trace", str(path), "check the path") from None
+    except (OSError, ValueError) as error:
+        raise TraceError(
+            f"this file cannot be read: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            hint="check who may read it, and the folders above it",
+        ) from error
+
+
+def _folder(path: Path) -> TraceError:
+    inside = sorted(p.name for p in path.glob(f"*{schema.SUFFIX}"))
+    named = ", ".join(inside[:4]) + (", ..." if len(inside) > 4 else "")
+    hint = f"name a trace in it: {named}" if inside else "there is no trace in it"
+    return TraceError("this is a folder", where=str(path), hint=hint)
 
 
 def parse_json(text: object) -> Any:

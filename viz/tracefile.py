@@ -129,7 +129,24 @@ class TraceFile:
         """Reads what was written since; the contexts and rewrites that are new or have changed, in
         the order in which they began."""
         with self.db.snapshot():
-            return self._read()
+            found = self._read()
+        if self.db.missing:
+            self.db.problem(*self._cut_off(), first=True)
+        return found
+
+    def _cut_off(self) -> tuple[str, str]:
+        """What a file that is too short lacks, as far as it says, and a hint."""
+        lost = self._last_entry - len(self.contexts) - len(self.rewrites)
+        changed = [r.blocks for r in self.rewrites.values() if r.matches]
+        blocks = self._event_blocks
+        empty = sum(bisect.bisect_left(blocks, a) == bisect.bisect(blocks, b) for a, b in changed)
+        said = [f"{self.db.missing:,} of {self.db.wanted:,} bytes are missing"]
+        if lost > 0:
+            said.append(f"with them {lost:,} of the first {self._last_entry:,} passes and groups")
+        if empty:
+            said.append(f"the steps of {empty:,} of {len(changed):,} passes")
+        said.append("and all that came later")
+        return f"this trace is cut off: {', '.join(said)}", "copy it again; the rest is shown"
 
     def _read(self) -> list[Context | Rewrite]:
         self.meta = {

@@ -44,6 +44,9 @@ class Linear:
 class _Convolution:
     """What convolutions share: arguments, and the initial bias and weight."""
 
+    axes = 2
+    """Over which the window slides."""
+
     def __init__(
         self,
         weight: Sequence[int],
@@ -60,6 +63,16 @@ class _Convolution:
         fan_in = prod(weight[1:])
         self.weight = _uniform(weight, fan_in)
         self.bias = _uniform((channels,), fan_in) if bias else None
+
+    def _kernel(self, size: Sizes) -> tuple[int, ...]:
+        """The window's length along each axis. Raises ShapeError for another number of axes."""
+        kernel = (size,) * self.axes if isinstance(size, int) else tuple(size)
+        if len(kernel) != self.axes:
+            raise ShapeError(
+                f"a kernel of {len(kernel)} axes for {type(self).__name__}",
+                hint=f"give one number, or {self.axes}",
+            )
+        return kernel
 
 
 def _same(padding: Sizes | str, kernel: Sequence[int], dilation: Sizes) -> Sizes:
@@ -89,7 +102,7 @@ class Conv2d(_Convolution):
         groups: int = 1,
         bias: bool = True,
     ) -> None:
-        kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
+        kernel = self._kernel(kernel_size)
         shape = (out_channels, _per_group(in_channels, out_channels, groups)[0], *kernel)
         super().__init__(shape, out_channels, stride, padding, dilation, groups, bias)
 
@@ -102,20 +115,7 @@ class Conv2d(_Convolution):
 class Conv1d(Conv2d):
     """Convolution of (batch, in_channels, length)."""
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        padding: Sizes | str = 0,
-        dilation: int = 1,
-        groups: int = 1,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, (kernel_size,), stride, padding, dilation, groups, bias
-        )
+    axes = 1
 
 
 class ConvTranspose2d(_Convolution):
@@ -133,7 +133,7 @@ class ConvTranspose2d(_Convolution):
         groups: int = 1,
         bias: bool = True,
     ) -> None:
-        kernel = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
+        kernel = self._kernel(kernel_size)
         shape = (in_channels, _per_group(in_channels, out_channels, groups)[1], *kernel)
         super().__init__(shape, out_channels, stride, padding, dilation, groups, bias)
         self.output_padding = output_padding
@@ -153,29 +153,7 @@ class ConvTranspose2d(_Convolution):
 class ConvTranspose1d(ConvTranspose2d):
     """Transposed convolution of (batch, in_channels, length)."""
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        padding: int = 0,
-        output_padding: int = 0,
-        dilation: int = 1,
-        groups: int = 1,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            in_channels,
-            out_channels,
-            (kernel_size,),
-            stride,
-            padding,
-            output_padding,
-            dilation,
-            groups,
-            bias,
-        )
+    axes = 1
 
 
 class Embedding:

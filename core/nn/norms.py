@@ -12,6 +12,7 @@ from core.dtype import dtypes
 from core.errors import ShapeError
 from core.helpers import TRAINING
 from core.tensor import Tensor
+from core.tensor.origin import here
 
 
 def _ones(*shape: int) -> Tensor:
@@ -55,6 +56,13 @@ class BatchNorm:
         return mean, (x - mean.reshape(shape)).square().mean(axes)
 
     def __call__(self, x: Tensor) -> Tensor:
+        channels = self.running_mean.shape[0]
+        if x.ndim < 2 or x.shape[1] != channels:
+            raise ShapeError(
+                f"batch norm of {channels} channels for a Tensor of {x.shape}",
+                where=here(),
+                hint="axis 1 holds the channels",
+            )
         mean, var = self.calc_stats(x)
         if self.track_running_stats and TRAINING:
             self._track(mean, var, x.numel() // max(1, x.shape[1]))

@@ -35,11 +35,6 @@ def memory_type(dtype: DType) -> str:
     return lanes("i8", dtype.count) if dtypes.is_bool(dtype) else type_of(dtype)
 
 
-def bits_type(dtype: DType) -> str:
-    """The integer type as wide as `dtype`, with as many lanes."""
-    return lanes(f"i{dtype.bits}", dtype.count)
-
-
 def scalar_constant(dtype: DType, value: ConstType) -> str:
     """The exact text of one element. `value` must already be rounded to `dtype`."""
     if dtypes.is_bool(dtype):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from core.errors import DeviceError
-from core.helpers import DEV
+from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.cpu import CpuDevice
 from core.runtime.memory import Allocators
@@ -60,8 +60,16 @@ class Devices:
 
     @property
     def DEFAULT(self) -> str:  # noqa: N802 - the field's own spelling
-        """The device of tensors that name none: DEV in the environment, or CPU."""
-        return self._default if self._default is not None else self.canonicalize(DEV.value)
+        """The device of tensors that name none: DEV in the environment, or CPU. Raises EnvError
+        for a DEV that names none."""
+        if self._default is not None:
+            return self._default
+        try:
+            return self.canonicalize(DEV.value)
+        except DeviceError as error:
+            raise wrong_setting(
+                f"DEV={DEV.value!r} is not a device", "DEV takes " + ", ".join(MAKERS)
+            ) from error
 
     @DEFAULT.setter
     def DEFAULT(self, name: str) -> None:  # noqa: N802

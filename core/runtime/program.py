@@ -59,16 +59,6 @@ class Program:
     bytes: int
 
     @property
-    def outs(self) -> tuple[int, ...]:
-        """Numbers of the arguments that it writes."""
-        return tuple(a.number for a in self.arguments if a.written)
-
-    @property
-    def ins(self) -> tuple[int, ...]:
-        """Numbers of the arguments that it only reads."""
-        return tuple(a.number for a in self.arguments if not a.written)
-
-    @property
     def globals(self) -> tuple[tuple[DType, int], ...]:
         """(dtype, elements) of each pointer argument."""
         return tuple((a.dtype, a.size) for a in self.arguments)

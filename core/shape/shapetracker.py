@@ -146,10 +146,6 @@ class ShapeTracker:
         """
         return axis_effects(self.views).strides
 
-    def unit_stride_axes(self) -> list[int]:
-        """The axes along which neighbours are neighbours in memory."""
-        return [axis for axis, stride in enumerate(self.real_strides()) if stride == 1]
-
     def axis_is_masked(self, axis: int) -> bool:
         """Whether an index may be valid or not depending on its place on this axis.
 

@@ -120,6 +120,10 @@ def _from_array(array: Array, device: str, dtype: DType | None) -> UOp:
     return uop if dtype is None else uop.cast(dtype)
 
 
+MOST_AXES: Final = 64
+"""Of a Tensor made from lists, as in NumPy."""
+
+
 def _from_list(data: Any, device: str, dtype: DType | None) -> UOp:
     shape = _shape_of_list(data)
     flat: list[ConstType] = []
@@ -146,6 +150,12 @@ def _shape_of_list(data: Any) -> tuple[int, ...]:
     shape: list[int] = []
     while isinstance(data, list | tuple | range):
         shape.append(len(data))
+        if len(shape) > MOST_AXES:
+            raise ShapeError(
+                f"lists nested more than {MOST_AXES} deep",
+                where=here(),
+                hint="a Tensor has an axis per level; is a list an element of itself?",
+            )
         if not data:
             break
         data = data[0]
@@ -154,9 +164,15 @@ def _shape_of_list(data: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _flatten(data: Any, shape: tuple[int, ...], into: list[ConstType]) -> None:
+def _flatten(
+    data: Any, shape: tuple[int, ...], into: list[ConstType], place: tuple[int, ...] = ()
+) -> None:
+    """Appends the numbers of nested lists to `into`. `place` is where `data` stands in them."""
     if not shape:
-        value = data.item() if isinstance(data, np.generic | np.ndarray) else data
+        single = isinstance(data, np.generic | np.ndarray) and not data.shape
+        value = data.item() if single else data
+        if isinstance(value, list | tuple | range | np.ndarray):
+            raise _ragged(_elements(len(value)), "is a number", place)
         if not isinstance(value, bool | int | float):
             raise DTypeError(
                 f"no Tensor holds a value of type {type(data).__name__}",
@@ -165,11 +181,27 @@ def _flatten(data: Any, shape: tuple[int, ...], into: list[ConstType]) -> None:
             )
         into.append(value)
         return
-    if not isinstance(data, list | tuple | range | np.ndarray) or len(data) != shape[0]:
-        raise ShapeError(
-            "a list with rows of different lengths",
-            where=here(),
-            hint=f"the first row says {shape[0]} here",
-        )
-    for inner in data:
-        _flatten(inner, shape[1:], into)
+    if not isinstance(data, list | tuple | range | np.ndarray):
+        raise _ragged("is a number", _elements(shape[0]), place)
+    if len(data) != shape[0]:
+        raise _ragged(_elements(len(data)), _elements(shape[0]), place)
+    for at, inner in enumerate(data):
+        _flatten(inner, shape[1:], into, (*place, at))
+
+
+def _ragged(this: str, first: str, place: tuple[int, ...]) -> ShapeError:
+    """The error for what stands at `place`, which is unlike the first one of its level."""
+    start = _brackets((0,) * len(place))
+    return ShapeError(
+        f"rows of different lengths: {start} {first}, and {_brackets(place)} {this}",
+        where=here(),
+        hint="all rows need the same length: pad the shorter ones, or make a Tensor of each",
+    )
+
+
+def _elements(count: int) -> str:
+    return f"has {count} element{'' if count == 1 else 's'}"
+
+
+def _brackets(place: tuple[int, ...]) -> str:
+    return "".join(f"[{i}]" for i in place)

@@ -82,7 +82,19 @@ class Execution(TensorBase):
         return self.numpy().item()
 
     def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise ShapeError(
+                f"a Tensor of shape {self.shape} is neither true nor false",
+                where=here(),
+                hint="ask for .any() or .all() of its elements",
+            )
         return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
 
     def assign(self, x: Self | ConstType | Sequence[Any] | Array) -> Self:
         """Stores the values of `x`, broadcast to this shape, in this Tensor's memory when realized.

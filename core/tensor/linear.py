@@ -24,6 +24,7 @@ class Linear(Random):
     def dot(self, w: Self, dtype: DTypeLike | None = None) -> Self:
         """The matrix product over the last axis of this and the second last of `w` (the last of a
         vector); other axes broadcast. Raises ShapeError where the two lengths differ."""
+        w = self._operand(w)
         if not self.ndim or not w.ndim:
             raise ShapeError(
                 f"matrix product of shapes {self.shape} and {w.shape}",

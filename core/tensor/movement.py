@@ -5,8 +5,9 @@ Everything here is a chain of the six movement ops; the scheduler folds them int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import Self, cast
 
 from core.errors import ShapeError
 from core.helpers import prod
@@ -16,10 +17,26 @@ from core.tensor.origin import here
 
 
 def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
-    """`f(1, 2)` and `f((1, 2))` mean the same."""
-    if len(args) == 1 and not isinstance(args[0], int):
-        return tuple(args[0])
-    return tuple(a for a in args if isinstance(a, int))
+    """`f(1, 2)` and `f((1, 2))` mean the same. Raises ShapeError for what is no integer."""
+    first = args[0] if len(args) == 1 else args
+    items = first if isinstance(first, Iterable) and not isinstance(first, str) else args
+    try:
+        return tuple(index(cast("int", item)) for item in items)
+    except TypeError:
+        named = ", ".join(map(repr, items))
+        raise ShapeError(
+            f"({named}) is not made of integers",
+            where=here(),
+            hint="give whole numbers; divide with // where one is computed",
+        ) from None
+
+
+def _lengths(shape: Sequence[int | Sequence[int | None] | None]) -> list[int | None]:
+    """As `as_ints`, with None where an axis keeps its length."""
+    first = shape[0] if len(shape) == 1 else shape
+    items = list(first) if isinstance(first, Iterable) and not isinstance(first, str) else shape
+    known = iter(as_ints(cast("list[int]", [n for n in items if n is not None])))
+    return [None if n is None else next(known) for n in items]
 
 
 class Movement(Execution):
@@ -34,11 +51,7 @@ class Movement(Execution):
 
     def reshape(self, *shape: int | Sequence[int | None] | None) -> Self:
         """The same elements in row-major order; one length may be -1, None keeps the axis's own."""
-        given: Sequence[int | None]
-        if len(shape) == 1 and not isinstance(shape[0], int) and shape[0] is not None:
-            given = shape[0]
-        else:
-            given = [n for n in shape if n is None or isinstance(n, int)]
+        given = _lengths(shape)
         if any(n is None and i >= self.ndim for i, n in enumerate(given)):
             raise ShapeError(f"cannot keep an axis that {self.shape} does not have", where=here())
         new = [self.shape[i] if n is None else n for i, n in enumerate(given)]
@@ -65,11 +78,7 @@ class Movement(Execution):
 
     def expand(self, *shape: int | Sequence[int | None] | None) -> Self:
         """Axes of length 1 repeated, new axes in front; -1 and None keep an axis."""
-        given: Sequence[int | None]
-        if len(shape) == 1 and not isinstance(shape[0], int) and shape[0] is not None:
-            given = shape[0]
-        else:
-            given = [n for n in shape if n is None or isinstance(n, int)]
+        given = _lengths(shape)
         padded = (1,) * (len(given) - self.ndim) + self.shape
         new = [
             have if want is None or want == -1 else want

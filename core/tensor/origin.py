@@ -102,7 +102,21 @@ _binary = (
     *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
     *("and", "or", "xor", "lshift", "rshift"),
 )
-_unary = ("neg", "invert", "lt", "le", "gt", "ge", "eq", "ne", "getitem", "setitem")
+_unary = (
+    "neg",
+    "invert",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "getitem",
+    "setitem",
+    "bool",
+    "int",
+    "float",
+)
 _special: Final[dict[str, str]] = {
     "__init__": "",
     **{f"__{prefix}{name}__": name for name in _binary for prefix in ("", "r")},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +75,43 @@ def test_a_bad_environment_value_is_one_clear_error() -> None:
     assert done.returncode != 0
     assert "OPT='fast' is not a value that OPT takes" in done.stderr
     assert "OPT takes an integer 0..3" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "said"),
+    [
+        ({"VIZ": "banana"}, "import core", "VIZ='banana' is not a value that VIZ takes"),
+        ({"DEV": "NOPE"}, "import core; core.Tensor([1])", "DEV='NOPE' is not a device"),
+        (
+            {"VIZ": "1", "UOPVIZ_PORT": "x"},
+            "import core; core.Tensor([1])",
+            "UOPVIZ_PORT='x' is not a port",
+        ),
+    ],
+)
+def test_a_wrong_setting_ends_the_program_without_frames(
+    setting: dict[str, str], code: str, said: str, tmp_path: Path
+) -> None:
+    kept = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), **setting}
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == said
+    assert "Traceback" not in done.stderr
+    assert "hint: " in done.stderr
+
+
+def test_other_exceptions_after_a_wrong_setting_go_the_usual_way() -> None:
+    code = "\n".join(
+        [
+            "from core import Tensor",
+            "from core.errors import EnvError",
+            "try: Tensor([1])",
+            "except EnvError: pass",
+            "1 / 0",
+        ]
+    )
+    kept = {**os.environ, "DEV": "NOPE"}
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True)
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr

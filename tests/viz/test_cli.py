@@ -125,6 +125,44 @@ def test_a_problem_is_one_sentence(
     assert err.count("\n") <= 2
 
 
+def test_a_folder_is_no_trace(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    code, _, err = run(capsys, "show", folder)
+    assert code == 1
+    assert err == f"uopviz: this is a folder ({folder})\nhint: there is no trace in it\n"
+    (folder / "a.viz").write_bytes(trace.read_bytes())
+    assert run(capsys, "stats", folder)[2].endswith("hint: name a trace in it: a.viz\n")
+
+
+@pytest.mark.parametrize("at", ["file", "folder"])
+def test_a_file_that_may_not_be_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    at: str,
+) -> None:
+    def denied(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    (tmp_path / "a.viz").write_bytes(b"")
+    monkeypatch.setattr(Path, "open" if at == "file" else "stat", denied)
+    code, _, err = run(capsys, "show", tmp_path / "a.viz")
+    assert code == 1
+    assert err.startswith("uopviz: this file cannot be read: Permission denied (")
+    assert "hint: check who may read it" in err
+
+
+def test_a_query_that_writes_says_that_it_may_not(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "query", trace, "DELETE FROM nodes")
+    assert code == 1
+    assert err.startswith("uopviz: this query failed: a query only reads (DELETE FROM nodes)\n")
+
+
 def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "show", trace, 999)
     assert (code, err.startswith("uopviz: there is no rewrite 999")) == (1, True)

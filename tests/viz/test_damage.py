@@ -20,6 +20,7 @@ from viz import schema
 from viz.pack import pack, pack_json
 from viz.rulebook import clean_pattern
 from viz.store import Store
+from viz.tracefile import TraceFile
 from viz.writer import TraceWriter
 
 
@@ -66,6 +67,25 @@ def test_truncation_at_random_bytes(trace: Path, tmp_path: Path) -> None:
         shown += 1
         assert run["problems"], f"cut at {length} of {len(whole)}"
     assert shown > 5
+
+
+def test_a_truncated_trace_says_how_much_is_missing(trace: Path, tmp_path: Path) -> None:
+    whole = trace.read_bytes()
+    cut = tmp_path / "cut.viz"
+    cut.write_bytes(whole[: len(whole) * 2 // 3])
+    run = look_at_everything(cut)
+    first = run["problems"][0]
+    missing = len(whole) - cut.stat().st_size
+    assert first["what"].startswith(
+        f"this trace is cut off: {missing:,} of {len(whole):,} bytes are missing, "
+    )
+    assert first["what"].endswith("and all that came later")
+    known = TraceFile(cut)
+    known.refresh()
+    last = max([*known.contexts, *known.rewrites])
+    lost = last - len(known.contexts) - len(known.rewrites)
+    known.close()
+    assert lost == 0 or f"with them {lost} of the first {last} passes and groups" in first["what"]
 
 
 def test_corrupted_bytes(trace: Path, tmp_path: Path) -> None:
@@ -157,8 +177,8 @@ def test_some_other_database(tmp_path: Path) -> None:
 
 
 def test_no_such_file_and_a_folder(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.viz", tmp_path):
-        with pytest.raises(TraceError, match="no such trace"):
+    for path, said in ((tmp_path / "none.viz", "no such trace"), (tmp_path, "this is a folder")):
+        with pytest.raises(TraceError, match=said):
             Store(path)
 
 

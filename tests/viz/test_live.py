@@ -104,6 +104,17 @@ def test_a_program_that_fails(installed: dict[str, str], tmp_path: Path) -> None
     assert names(tmp_path / "t.viz") == ["work", "simplify"]
 
 
+def test_ctrl_c_says_where_the_program_was(installed: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "t.viz"
+    program = PROGRAM + "\nimport _thread\n_thread.interrupt_main()\nwhile True: pass"
+    done = execute(installed, program, VIZ="-1", VIZ_TRACE=str(path))
+    assert done.returncode == -signal.SIGINT
+    said = done.stderr.splitlines()
+    assert re.fullmatch(r"uopviz: interrupted at <string>:\d+", said[0])
+    assert said[1] == f"uopviz: the trace is {path}"
+    assert names(path) == ["work", "simplify"]
+
+
 def test_a_place_that_cannot_be_written(installed: dict[str, str], tmp_path: Path) -> None:
     precious = tmp_path / "thesis.txt"
     precious.write_text("years of work")

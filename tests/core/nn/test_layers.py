@@ -138,3 +138,10 @@ def test_what_an_optimizer_refuses() -> None:
         optimizer.step()
     with Tensor.train(), pytest.raises(GradientError, match="no parameter has a gradient"):
         optimizer.step()
+
+
+@pytest.mark.parametrize("layer", [nn.Conv1d, nn.ConvTranspose1d])
+def test_a_kernel_has_as_many_axes_as_the_layer(layer: type[nn.Conv1d]) -> None:
+    assert layer(2, 4, (3,)).kernel_size == (3,)
+    with pytest.raises(ShapeError, match="a kernel of 2 axes for "):
+        layer(2, 4, (3, 3))

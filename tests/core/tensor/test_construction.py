@@ -89,7 +89,7 @@ def test_asked_for_dtypes() -> None:
 
 @pytest.mark.parametrize(("data", "error", "words"), [
     ([[1, 2], [3]], ShapeError, "rows of different lengths"),
-    ([1, [2]], DTypeError, "list"),
+    ([1, [2]], ShapeError, "different lengths: .* is a number, and"),
     ([[1], 2], ShapeError, "different lengths"),
     (["a"], DTypeError, "type str"),
     (np.array(["a"]), DTypeError, "no Tensor holds"),

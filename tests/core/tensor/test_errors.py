@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from core import Tensor
+from core import Tensor, nn
 from core.errors import DeviceError, DTypeError, GradientError, ShapeError, UopvizError
 
 X = (2, 3)
@@ -86,3 +88,53 @@ def test_mistake(mistake: Callable[[], Any], error: type[UopvizError], words: st
         mistake()
     assert "test_errors.py:" in str(caught.value), "the message names the user's line"
     assert "hint: " in str(caught.value) or caught.value.hint == ""
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = [1.0]
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda: bool(x()), r"shape \(2, 3\) is neither true nor false.*\n.*\n.*any\(\)"),
+        (lambda: 1 if x() > 0 else 0, "neither true nor false"),
+        (lambda: float(x()), "item of a Tensor with 6 elements"),
+        (lambda: Tensor([[1, 2, 3], [4, 5]]), r"\[0\] has 3 elements, and \[1\] has 2 elements"),
+        (lambda: Tensor([[1, 2, 3], 4]), r"\[0\] has 3 elements, and \[1\] is a number"),
+        (lambda: Tensor([1, [2]]), r"\[0\] is a number, and \[1\] has 1 element$"),
+        (lambda: Tensor([[[1], [2]], [[3], [4, 5]]]), r"\[0\]\[0\] has 1 element, and \[1\]\[1\]"),
+        (lambda: Tensor(nested(5000)), "lists nested more than 64 deep"),
+        (lambda: x() @ 3, "multiply by a number with"),
+        (lambda: Tensor.zeros(2, 2.5), r"\(2, 2.5\) is not made of integers"),
+        (lambda: Tensor.zeros("ab"), "is not made of integers"),
+        (lambda: x().reshape(3, "2"), "is not made of integers"),
+        (lambda: nn.BatchNorm(7)(x()), r"batch norm of 7 channels for a Tensor of \(2, 3\)"),
+    ],
+)
+def test_a_shape_that_cannot_be_is_said_in_the_users_words(
+    mistake: Callable[[], Any], words: str
+) -> None:
+    with pytest.raises(ShapeError) as caught:
+        mistake()
+    assert re.search(words, str(caught.value), re.MULTILINE), str(caught.value)
+    assert "test_errors.py:" in caught.value.where
+    assert caught.value.hint
+
+
+def test_a_list_that_holds_itself() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(ShapeError, match="nested more than 64 deep"):
+        Tensor(endless)
+
+
+def test_lengths_may_be_numpy_integers_and_single_tensors_are_numbers() -> None:
+    assert Tensor.zeros(2, np.int64(3)).shape == (2, 3)
+    assert x().reshape(np.int32(3), -1).shape == (3, 2)
+    assert x().reshape((np.int64(3), 2)).reshape(3, None).shape == (3, 2)
+    assert Tensor.zeros(1, 2).expand(np.int64(4), None).shape == (4, 2)
+    assert (int(Tensor([3])), float(Tensor(2.5)), bool(Tensor([0.0]))) == (3, 2.5, False)
