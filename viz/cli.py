@@ -147,7 +147,7 @@ def _export(options: argparse.Namespace) -> int:
         budget = options.budget * 1_000_000
         made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
         _write(path, made.html.encode())
-        left_out = made.left_out
+        left_out = made.unwanted + made.left_out
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]

@@ -42,10 +42,11 @@ Row = dict[str, Any]
 
 @dataclass
 class Export:
-    """The file, and what it does not hold."""
+    """The file, what it had no room for, and what else it was asked to leave out."""
 
     html: str
     left_out: list[str] = field(default_factory=list[str])
+    unwanted: list[str] = field(default_factory=list[str])
 
 
 def export_html(
@@ -74,7 +75,7 @@ def export_html(
         for i, block in enumerate(data.blocks())
     )
     html = shell.before + blocks + (trace if data.has_trace else "") + shell.after
-    return Export(html, said + left_out)
+    return Export(html, left_out, said)
 
 
 class _Data:

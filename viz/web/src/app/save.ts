@@ -20,7 +20,13 @@ export async function saveExport(kernels: readonly number[], redact = false): Pr
     const { file, leftOut } = await data().server!.exported(kernels, redact);
     saveFile(file, run.peek()?.name ?? "run", ".html");
     const size = `${(file.size / 1e6).toFixed(1)} MB`;
-    announce(`The export is saved, ${size}. ${leftOut.map((said) => `Left out: ${said}.`).join(" ")}`);
+    announce(`The export is saved, ${size}`);
+    if (leftOut.length)
+      reportProblem({
+        what: `The exported file leaves out: ${leftOut.join("; ")}`,
+        where: "export",
+        hint: "Export one kernel, or use `uopviz export --budget`.",
+      });
   } catch (thrown) {
     const problem = asProblem(thrown, "export");
     reportProblem(problem);
