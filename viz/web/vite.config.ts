@@ -23,6 +23,8 @@ export default defineConfig({
     assetsInlineLimit: 1_000_000,
     cssCodeSplit: false,
     modulePreload: false,
+    // One script is meant: see above. Over this many kB something came in that should not have.
+    chunkSizeWarningLimit: 700,
     rolldownOptions: {
       output: {
         codeSplitting: false,
