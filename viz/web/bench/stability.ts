@@ -5,15 +5,18 @@
  *
  * For the first, a middle and the last state of a bundle: crossings per edge as they are drawn (the
  * one layout of all steps, cut down to the state) over those of a fresh layout of that state alone.
- * Also how often the page of the view around the change turns: within a page, and in the view of
- * all nodes, nothing ever moves. One line of JSON per file; judges nothing.
+ * Then, for the view around the change: how many steps turn the page, how many nodes drawn before
+ * and after a step moved, how many had to be folded instead, and the crossings of turned pages over
+ * those of a fresh layout of the same slots. One line of JSON per file; judges nothing.
  */
 import { readFileSync } from "node:fs";
 import type { Bundle } from "../src/data/types";
-import { allSlots, layoutInputOf, Pages } from "../src/model/around";
+import { allSlots, layoutInputOf, stepsInputOf } from "../src/model/around";
 import type { LayoutInput } from "../src/model/layout/graph";
 import { type Layout, layout } from "../src/model/layout/layered";
 import { quality } from "../src/model/layout/measure";
+import { AROUND } from "../src/model/neighbourhood";
+import { Pages, placeIn } from "../src/model/pages";
 import { Replay } from "../src/model/replay";
 import { timelineOf } from "../src/model/timeline";
 
@@ -66,11 +69,29 @@ function part(l: Layout, present: Int32Array, place: Int32Array): Layout {
   };
 }
 
-/** How often the page turns in the steps looked at. */
-function turning(bundle: Bundle): { turns: number; looked: number } {
-  const pages = new Pages(timelineOf(bundle));
-  const looked = Math.min(LOOKED_AT, bundle.steps.length);
-  let turns = 0;
-  for (let k = 2; k <= looked; k++) if (pages.of(k).first !== pages.of(k - 1).first) turns++;
-  return { turns, looked };
+/** What stepping through the steps looked at does to the picture around the change. */
+function turning(bundle: Bundle): Record<string, number> {
+  const timeline = timelineOf(bundle);
+  const pages = new Pages(timeline, AROUND);
+  const looked = Math.min(LOOKED_AT, timeline.steps);
+  let [turns, survivors, moved, folded, kept, fresh] = [0, 0, 0, 0, 0, 0];
+  for (let k = 1; k <= looked; k++) {
+    const was = pages.of(k - 1);
+    const drawn = pages.drawn.at(k - 1);
+    const now = pages.of(k);
+    const page = was === now;
+    for (const slot of pages.drawn.at(k)) {
+      if (!drawn.has(slot) || pages.drawn.folded(k).has(slot)) continue;
+      survivors++;
+      const [a, b] = [placeIn(was, slot)!, placeIn(now, slot)!];
+      if (a.x !== b.x || a.row !== b.row) moved++;
+    }
+    if (page) continue;
+    turns++;
+    folded += pages.drawn.folded(k).size;
+    const input = stepsInputOf(timeline, now.slots, now.first, now.last);
+    kept += quality(input, now.layout).crossings;
+    fresh += quality(input, layout(input)).crossings;
+  }
+  return { looked, turns, survivors, moved, folded, turned: fresh ? kept / fresh : 1 };
 }

@@ -57,10 +57,11 @@ export class Loaded {
     after.goto(k);
     before.goto(Math.max(0, after.step - 1));
     const diff = stepDiff(before, after);
+    const wishes = { opened, foldConstants };
     const picture = around
-      ? this.pictures.around(after.step, opened, view)
+      ? this.pictures.around(after.step, wishes, view)
       : this.everything!;
-    const options = { ...AROUND, opened, foldConstants };
+    const options = { ...AROUND, ...wishes, without: this.pictures.folded(after.step) };
     const part = around ? neighbourhood(before, after, diff, options) : null;
     return { picture, labels, before, after, diff, part };
   }

@@ -2,7 +2,8 @@
  * Where everything is: the places of the slots and the courses of the edges of one layout.
  *
  * Answers what a rectangle or a point holds, by rows and by a grid of edges, so that the cost of
- * a frame is that of what is visible. Never changes once made: stepping moves nothing.
+ * a frame is that of what is visible. Never changes once made: stepping moves nothing. Pictures of
+ * one world have what two neighbouring steps draw at the same place.
  */
 import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
 import { type PathSink, portOffset, trace } from "../model/layout/route";
@@ -26,6 +27,9 @@ export class Picture {
   readonly bounds: Rect;
   /** 1 for union edges that are drawn as stubs: of hubs. */
   readonly stub: Uint8Array;
+  /** Row at the top, and what the layout's x are moved by, px. */
+  private readonly top: number;
+  private readonly left: number;
   private readonly rowFirst: Int32Array;
   /** Slots by row, then by x. */
   private readonly byRow: Int32Array;
@@ -37,18 +41,23 @@ export class Picture {
     readonly slots: Int32Array,
     readonly layout: Layout,
     readonly pitch: number,
+    /** Pictures of one world lie in the same coordinates. */
+    readonly world: object = {},
   ) {
     this.place = new Int32Array(timeline.slots).fill(-1);
     slots.forEach((s, i) => (this.place[s] = i));
+    const { left, top } = layout;
+    this.left = left;
+    this.top = top;
     this.bounds = {
-      left: -BOX_W / 2,
-      top: -BOX_H / 2,
-      right: layout.width + BOX_W / 2,
-      bottom: Math.max(0, layout.rows - 1) * pitch + BOX_H / 2,
+      left: left - BOX_W / 2,
+      top: top * pitch - BOX_H / 2,
+      right: left + layout.width + BOX_W / 2,
+      bottom: (top + Math.max(0, layout.rows - 1)) * pitch + BOX_H / 2,
     };
     for (const r of layout.rail) {
-      if (r < this.bounds.left) this.bounds.left = r;
-      if (r > this.bounds.right) this.bounds.right = r;
+      if (left + r < this.bounds.left) this.bounds.left = left + r;
+      if (left + r > this.bounds.right) this.bounds.right = left + r;
     }
     this.rowFirst = new Int32Array(layout.rows + 1);
     for (const r of layout.row) this.rowFirst[r + 1]!++;
@@ -69,22 +78,27 @@ export class Picture {
   }
 
   x(slot: number): number {
-    return this.layout.x[this.place[slot]!]!;
+    return this.left + this.layout.x[this.place[slot]!]!;
   }
 
   y(slot: number): number {
-    return this.layout.row[this.place[slot]!]! * this.pitch;
+    return this.row(slot) * this.pitch;
   }
 
   row(slot: number): number {
-    return this.layout.row[this.place[slot]!]!;
+    return this.top + this.layout.row[this.place[slot]!]!;
+  }
+
+  /** x of the rail of the slot's long edges, NaN without one. */
+  rail(slot: number): number {
+    return this.left + this.layout.rail[this.place[slot]!]!;
   }
 
   /** Calls back for every slot whose box touches the rectangle, by rows from left to right. */
   visit(rect: Rect, visitor: (slot: number) => void): void {
-    const { layout, pitch, byRow } = this;
-    const from = Math.max(0, Math.ceil((rect.top - BOX_H / 2) / pitch));
-    const to = Math.min(layout.rows - 1, Math.floor((rect.bottom + BOX_H / 2) / pitch));
+    const { layout, pitch, byRow, top } = this;
+    const from = Math.max(0, Math.ceil((rect.top - BOX_H / 2) / pitch) - top);
+    const to = Math.min(layout.rows - 1, Math.floor((rect.bottom + BOX_H / 2) / pitch) - top);
     for (let r = from; r <= to; r++) {
       const end = this.rowFirst[r + 1]!;
       for (let i = this.lowerBound(r, rect.left - BOX_W / 2); i < end; i++) {
@@ -100,9 +114,10 @@ export class Picture {
    * that share a place it is the one that `there` names.
    */
   at(x: number, y: number, grow: number, there: (slot: number) => boolean): number {
-    const r = Math.round(y / this.pitch);
+    const row = Math.round(y / this.pitch);
+    const r = row - this.top;
     if (r < 0 || r >= this.layout.rows) return -1;
-    if (Math.abs(y - r * this.pitch) > BOX_H / 2 + grow) return -1;
+    if (Math.abs(y - row * this.pitch) > BOX_H / 2 + grow) return -1;
     const reach = BOX_W / 2 + grow;
     for (let i = this.lowerBound(r, x - reach); i < this.rowFirst[r + 1]!; i++) {
       const s = this.byRow[i]!;
@@ -113,7 +128,8 @@ export class Picture {
   }
 
   /** The slots of a row, left to right. */
-  rowOf(r: number): Int32Array {
+  rowOf(row: number): Int32Array {
+    const r = row - this.top;
     return this.byRow.subarray(this.rowFirst[r] ?? 0, this.rowFirst[r + 1] ?? 0);
   }
 
@@ -148,16 +164,16 @@ export class Picture {
 
   /** Traces union edge `e`, which enters its user as source `port` of `ports`. */
   trace(out: PathSink, e: number, port: number, ports: number): void {
-    const { timeline: t, layout, place } = this;
-    const a = place[t.edgeSrc[e]!]!;
-    const b = place[t.edgeUser[e]!]!;
+    const { timeline: t } = this;
+    const a = t.edgeSrc[e]!;
+    const b = t.edgeUser[e]!;
     trace(
       out,
-      layout.x[a]!,
-      layout.row[a]!,
-      layout.x[b]! + portOffset(port, ports),
-      layout.row[b]!,
-      layout.rail[a]!,
+      this.x(a),
+      this.row(a),
+      this.x(b) + portOffset(port, ports),
+      this.row(b),
+      this.rail(a),
       this.pitch,
     );
   }
@@ -175,22 +191,24 @@ export class Picture {
   }
 
   private indexEdge(e: number): void {
-    const { timeline: t, layout, place, box, pitch } = this;
-    const a = place[t.edgeSrc[e]!]!;
-    const b = place[t.edgeUser[e]!]!;
+    const { timeline: t, layout, place, box } = this;
+    const source = t.edgeSrc[e]!;
+    const user = t.edgeUser[e]!;
+    const a = place[source]!;
+    const b = place[user]!;
     if (a < 0 || b < 0) return;
     if (layout.hub[a]! & 1 || layout.hub[b]! & 2) {
       this.stub[e] = 1;
       return;
     }
-    const rail = layout.rail[a]!;
-    const xs = [layout.x[a]!, layout.x[b]!];
+    const rail = this.rail(source);
+    const xs = [this.x(source), this.x(user)];
     if (!Number.isNaN(rail)) xs.push(rail);
-    const rows = [layout.row[a]!, layout.row[b]!];
+    const ys = [this.y(source), this.y(user)];
     const left = Math.min(...xs) - SLACK;
     const right = Math.max(...xs) + SLACK;
-    const top = Math.min(...rows) * pitch - SLACK;
-    const bottom = Math.max(...rows) * pitch + SLACK;
+    const top = Math.min(...ys) - SLACK;
+    const bottom = Math.max(...ys) + SLACK;
     box.set([left, top, right, bottom], e * 4);
     const extent = Math.max(right - left, bottom - top);
     const level = Math.max(0, Math.ceil(Math.log2(extent / CELL)));

@@ -2,11 +2,13 @@
  * The pictures of one bundle: one of everything, and one per page of steps around their changes.
  *
  * Pages are small and laid out at once; everything is laid out in the worker when it is first
- * asked for. Both hold the union of all their steps, so nothing moves while the reader steps.
+ * asked for. Nothing that two neighbouring steps draw moves: what they share lies in one picture,
+ * or at the same place in two pictures of one world.
  */
-import { allSlots, layoutInputOf, type Page, Pages } from "../model/around";
-import { type Layout, layout } from "../model/layout/layered";
-import { AROUND } from "../model/neighbourhood";
+import { allSlots, layoutInputOf } from "../model/around";
+import type { Layout } from "../model/layout/layered";
+import { AROUND, type NeighbourhoodOptions } from "../model/neighbourhood";
+import { type Page, Pages } from "../model/pages";
 import type { Timeline } from "../model/timeline";
 import type { Layouter } from "./layouter";
 import { readable } from "./camera";
@@ -29,10 +31,18 @@ export interface Viewport {
   height: number;
 }
 
+/** What the reader can change about the neighbourhood of a change. */
+export type Wishes = Pick<NeighbourhoodOptions, "opened" | "foldConstants">;
+
 export class Pictures {
   private everything: Picture | null = null;
-  private readonly pages: Pages;
-  private readonly kept = new Map<string, Picture>();
+  private wishes = "";
+  private pages: Pages;
+  /** The page shown last. */
+  private page: Page | null = null;
+  /** Distance of its rows, and of those of the other pages of its world. */
+  private pitch = USUAL;
+  private readonly kept = new Map<Page, Picture>();
   /** Time spent on the last layout, worker included, ms. */
   layoutMs = 0;
 
@@ -40,28 +50,33 @@ export class Pictures {
     readonly timeline: Timeline,
     private readonly layouter: Layouter,
   ) {
-    this.pages = new Pages(timeline);
+    this.pages = new Pages(timeline, AROUND);
   }
 
   /** The picture for step k around its change, with a place for what the reader opened. */
-  around(k: number, opened: ReadonlySet<number>, view: Viewport): Picture {
-    const page = this.pages.of(k);
-    const key = `${page.first} ${[...opened].join(" ")}`;
-    let picture = this.kept.get(key);
+  around(k: number, wishes: Wishes, view: Viewport): Picture {
+    const started = performance.now();
+    const page = this.pageOf(k, wishes);
+    if (page.world !== this.page?.world) this.pitch = pitchOf(page.layout, view);
+    this.page = page;
+    let picture = this.kept.get(page);
     if (!picture) {
-      const started = performance.now();
-      const slots = opened.size ? this.extended(page, k, opened) : page.slots;
-      if (opened.size && slots.length === page.slots.length) return this.around(k, new Set(), view);
-      picture = this.picture(slots, layout(layoutInputOf(this.timeline, slots)), view);
+      const { slots, layout: l, world } = page;
+      picture = new Picture(this.timeline, slots, l, this.pitch, world);
       this.layoutMs = performance.now() - started;
     }
-    this.kept.delete(key);
-    this.kept.set(key, picture);
+    this.kept.delete(page);
+    this.kept.set(page, picture);
     for (const old of this.kept.keys()) {
       if (this.kept.size <= KEPT) break;
       this.kept.delete(old);
     }
     return picture;
+  }
+
+  /** What step k folds around its change because it could not keep its place. */
+  folded(k: number): ReadonlySet<number> {
+    return this.pages.drawn.folded(k);
   }
 
   /**
@@ -76,32 +91,30 @@ export class Pictures {
   ): Promise<Picture> {
     if (this.everything) return this.everything;
     const slots = allSlots(this.timeline);
-    const page = this.pages.of(0);
-    if (slots.length === page.slots.length)
-      return (this.everything = this.around(0, new Set(), view));
+    if (this.pages.whole) return (this.everything = this.around(0, AROUND, view));
     const started = performance.now();
     const words = `Laying out ${slots.length.toLocaleString("en")} nodes`;
     const input = layoutInputOf(this.timeline, slots);
     const result = await this.layouter.run(input, signal, (share) => progress(words, share));
     this.layoutMs = performance.now() - started;
-    return (this.everything = this.picture(slots, result, view));
+    return (this.everything = new Picture(this.timeline, slots, result, pitchOf(result, view)));
   }
 
-  private extended(page: Page, k: number, opened: ReadonlySet<number>): Int32Array {
-    const wanted = new Set(page.slots);
-    for (const s of this.pages.slotsOf(k, { ...AROUND, opened })) wanted.add(s);
-    return Int32Array.from(wanted).sort();
+  /** The page of step k; what is drawn stays where it is while the reader opens more of it. */
+  private pageOf(k: number, wishes: Wishes): Page {
+    const { page } = this;
+    const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")}`;
+    if (words === this.wishes || this.pages.whole) return this.pages.of(k);
+    this.wishes = words;
+    this.pages = new Pages(this.timeline, { ...AROUND, ...wishes });
+    const here = page && page.first <= k && k <= page.last;
+    return here ? this.pages.start(k, page) : this.pages.of(k);
   }
+}
 
-  private picture(slots: Int32Array, l: Layout, view: Viewport): Picture {
-    const zoom = Math.min(FIT, (view.width - 32) / (l.width + 132));
-    const whole = zoom >= readable(view.width);
-    const pitch = (view.height / zoom - ROOM) / Math.max(1, l.rows - 1);
-    return new Picture(
-      this.timeline,
-      slots,
-      l,
-      whole ? Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch))) : USUAL,
-    );
-  }
+function pitchOf(l: Layout, view: Viewport): number {
+  const zoom = Math.min(FIT, (view.width - 32) / (l.width + 132));
+  if (zoom < readable(view.width)) return USUAL;
+  const pitch = (view.height / zoom - ROOM) / Math.max(1, l.rows - 1);
+  return Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch)));
 }

@@ -110,15 +110,15 @@ class CanvasStage implements Stage {
     this.step = k;
     const { views } = this;
     if (!views.content) return;
-    const { picture } = views.content;
-    // A page may turn: a node that both pages have stays where the eye has it.
+    const { world } = views.content.picture;
+    // After a jump: a node that both pictures have stays where the eye has it.
     const held = views.anchors();
     this.show();
     const now = views.content.picture;
     const wanted = this.wantedHere();
     if (wanted) views.put(wanted);
     else if (!this.seen) views.home();
-    else if (now !== picture) {
+    else if (now.world !== world) {
       const both = held.find(([slot]) => now.has(slot));
       if (views.fitted || !both) views.home();
       else views.hold(...both);

@@ -1,35 +1,16 @@
 /**
- * Which slots the picture of "around change" holds: pages of consecutive steps.
+ * What the picture around a change has to hold: the slots that each step draws.
  *
- * Laying out all steps' neighbourhoods together never moves a node, but in a large program it
- * puts a change's own nodes thousands of pixels apart: tried on 24,000 nodes, a step showed one
- * of its 33 nodes at a readable zoom. A layout per step is tight, but moves the survivors at every
- * step. So consecutive steps share a page as long as their neighbourhoods together stay small:
- * within a page nothing moves; a page turns where the change goes elsewhere, and the eye has to
- * go with it anyway. A rewrite that is small as a whole is one page and never moves at all.
- * A page costs the neighbourhoods of the steps since the last multiple of `CHUNK`, so any step is
- * reached at once.
+ * Also all slots of a rewrite, and what the layout has to know of some slots. Never lays out.
  */
 import { stepDiff } from "./diff";
 import type { LayoutInput } from "./layout/graph";
-import { AROUND, type NeighbourhoodOptions, placesOf } from "./neighbourhood";
+import { type NeighbourhoodOptions, placesOf } from "./neighbourhood";
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
 
-/** A rewrite with no more slots is one page. */
-const WHOLE = 260;
-/** Slots of a page, unless a single step needs more. */
-const PAGE = 140;
-/** Pages start anew every so many steps, whatever came before. */
-const CHUNK = 64;
-
-/** The steps first..last, and what is laid out for them. */
-export interface Page {
-  first: number;
-  last: number;
-  /** Ascending. */
-  slots: Int32Array;
-}
+/** Steps remembered; the layout of a page looks some steps ahead, which come next. */
+const KEPT = 400;
 
 /** All slots that ever hold a node, ascending. */
 export function allSlots(t: Timeline): Int32Array {
@@ -43,61 +24,51 @@ export function allSlots(t: Timeline): Int32Array {
   return Int32Array.from(found);
 }
 
-export class Pages {
-  /** The whole rewrite if it is small: then there is one page. */
-  private readonly whole: Page | null;
-  /** Per chunk: its pages so far, and how to go on. */
-  private readonly chunks = new Map<number, { pages: Page[]; rest: Generator<Page> }>();
+/** The slots that each step draws: its neighbourhood, and one for each folded group. */
+export class Drawn {
   private readonly before: Replay;
   private readonly after: Replay;
+  private readonly known = new Map<number, ReadonlySet<number>>();
+  /** Per step: what is folded there because it cannot keep its place. */
+  private readonly without = new Map<number, ReadonlySet<number>>();
 
-  constructor(private readonly timeline: Timeline) {
+  constructor(
+    timeline: Timeline,
+    private readonly options: NeighbourhoodOptions,
+  ) {
     this.before = new Replay(timeline.bundle, timeline);
     this.after = new Replay(timeline.bundle, timeline);
-    const all = allSlots(timeline);
-    this.whole = all.length <= WHOLE ? { first: 0, last: timeline.steps, slots: all } : null;
   }
 
-  /** The page that holds step k. */
-  of(k: number): Page {
-    if (this.whole) return this.whole;
-    const c = Math.floor(k / CHUNK);
-    let chunk = this.chunks.get(c);
-    if (!chunk) this.chunks.set(c, (chunk = { pages: [], rest: this.cut(c * CHUNK) }));
-    const { pages, rest } = chunk;
-    for (;;) {
-      const found = pages.find((p) => k <= p.last);
-      if (found) return found;
-      const next = rest.next();
-      if (next.done) return pages.at(-1)!; // k is beyond the last step
-      pages.push(next.value);
-    }
+  /** The slots that step k draws, those of the change first. */
+  at(k: number): ReadonlySet<number> {
+    const known = this.known.get(k);
+    if (known) return known;
+    const { before, after } = this;
+    before.goto(k - 1);
+    after.goto(k);
+    const options = { ...this.options, without: this.folded(k) };
+    const slots = placesOf(before, after, stepDiff(before, after), options);
+    if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
+    this.known.set(k, slots);
+    return slots;
   }
 
-  /** What step k needs a place for: its neighbourhood, and a place for each folded group. */
-  slotsOf(k: number, options: NeighbourhoodOptions = AROUND): Set<number> {
-    this.before.goto(k - 1);
-    this.after.goto(k);
-    return placesOf(this.before, this.after, stepDiff(this.before, this.after), options);
+  /** Has step k fold these slots. */
+  fold(k: number, slots: ReadonlySet<number>): void {
+    this.without.set(k, slots);
+    this.known.delete(k);
   }
 
-  private *cut(start: number): Generator<Page> {
-    const end = Math.min(start + CHUNK - 1, this.timeline.steps);
-    let first = start;
-    let slots = this.slotsOf(start);
-    const page = (last: number): Page => ({ first, last, slots: Int32Array.from(slots).sort() });
-    for (let k = start + 1; k <= end; k++) {
-      const more = this.slotsOf(k);
-      const joined = new Set([...slots, ...more]);
-      if (joined.size <= PAGE) {
-        slots = joined;
-        continue;
-      }
-      yield page(k - 1);
-      first = k;
-      slots = more;
-    }
-    yield page(end);
+  /** Forgets what was folded: places are given anew. */
+  unfold(): void {
+    for (const k of this.without.keys()) this.known.delete(k);
+    this.without.clear();
+  }
+
+  /** What step k folds for that reason. */
+  folded(k: number): ReadonlySet<number> {
+    return this.without.get(k) ?? this.options.without;
   }
 }
 
@@ -105,24 +76,44 @@ export class Pages {
 export function layoutInputOf(t: Timeline, slots: Int32Array): LayoutInput {
   const place = new Int32Array(t.slots).fill(-1);
   slots.forEach((s, i) => (place[s] = i));
-  const src: number[] = [];
-  const user: number[] = [];
+  const edges: [number, number][] = [];
   slots.forEach((s, i) => {
     for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
       const u = place[t.edgeUser[t.usersEdge[j]!]!]!;
-      if (u < 0) continue;
-      src.push(i);
-      user.push(u);
+      if (u >= 0) edges.push([i, u]);
     }
   });
+  return inputOf(t, slots, edges);
+}
+
+/** The same with no other edges than those of the steps first..last and of the state before. */
+export function stepsInputOf(
+  t: Timeline,
+  slots: Int32Array,
+  first: number,
+  last: number,
+): LayoutInput {
+  const place = new Map<number, number>();
+  slots.forEach((s, i) => place.set(s, i));
+  const edges: [number, number][] = [];
+  slots.forEach((s, i) => {
+    const end = t.first[s + 1]!;
+    for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++)
+      for (const source of t.src[v]!) {
+        const at = place.get(source);
+        if (at !== undefined) edges.push([at, i]);
+      }
+  });
+  return inputOf(t, slots, edges);
+}
+
+function inputOf(t: Timeline, slots: Int32Array, edges: [number, number][]): LayoutInput {
+  const life = Array.from(slots, (s) => seen(t, s));
   return {
     n: slots.length,
-    src: Int32Array.from(src),
-    user: Int32Array.from(user),
-    life: {
-      from: slots.map((s) => seen(t, s)[0]),
-      to: slots.map((s) => seen(t, s)[1]),
-    },
+    src: Int32Array.from(edges, (e) => e[0]),
+    user: Int32Array.from(edges, (e) => e[1]),
+    life: { from: Int32Array.from(life, (l) => l[0]), to: Int32Array.from(life, (l) => l[1]) },
   };
 }
 

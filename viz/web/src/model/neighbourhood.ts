@@ -21,6 +21,8 @@ export interface NeighbourhoodOptions {
   foldConstants: boolean;
   /** Slots that the reader opened; shown where they hang at what is shown. */
   opened: ReadonlySet<number>;
+  /** Slots that are folded whatever they are: they would have to leave the place they have. */
+  without: ReadonlySet<number>;
 }
 
 export const AROUND: NeighbourhoodOptions = {
@@ -28,6 +30,7 @@ export const AROUND: NeighbourhoodOptions = {
   budget: 20,
   foldConstants: false,
   opened: new Set(),
+  without: new Set(),
 };
 
 /** Hidden nodes that hang together at the edge of what is shown. */
@@ -111,6 +114,8 @@ function walk(
     !diff.nodes.has(s) &&
     opGroup(opOf(bundle, content(s))) === "const" &&
     after.srcOf(s).length === 0;
+  const { without } = options;
+  const hidden = (s: number): boolean => without.has(s) || folded(s);
   const keep = (found: number[]): number[] =>
     options.foldConstants ? found.filter((t) => !folded(t)) : found;
   const sources: Near = (s, limit) => keep(merge(before.srcOf(s), after.srcOf(s), limit));
@@ -122,11 +127,12 @@ function walk(
     return side === "below" ? replay.usersOf(s).length : replay.srcOf(s).length;
   };
 
-  const shown = new Set<number>(diff.focus.slice(0, options.changed));
+  const focus = diff.focus.filter((s) => !without.has(s));
+  const shown = new Set<number>(focus.slice(0, options.changed));
   if (!shown.size && has(bundle.root)) shown.add(bundle.root);
   if (Math.max(before.count, after.count) < SMALL)
     for (const replay of [before, after])
-      for (const s of keep([...replay.slots()])) shown.add(s);
+      for (const s of replay.slots()) if (!hidden(s)) shown.add(s);
   // Sources before users at each distance: what a rule matched is above its root.
   let frontier = [...shown];
   let left = options.budget;
@@ -135,7 +141,7 @@ function walk(
     for (const near of [sources, users])
       for (const s of frontier) {
         for (const t of near(s, FAN)) {
-          if (left <= 0 || shown.has(t)) continue;
+          if (left <= 0 || shown.has(t) || without.has(t)) continue;
           shown.add(t);
           next.push(t);
           left--;
@@ -143,15 +149,16 @@ function walk(
       }
     frontier = next;
   }
-  addOpened(shown, [...options.opened].filter(has), sources, users);
+  addOpened(shown, [...options.opened].filter((s) => has(s) && !without.has(s)), sources, users);
   const folding = new Folding(bundle, content, sources, users, degree);
   // A label that stands for a few nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
     const groups = folding.gather(shown);
     folding.count(groups, COUNTED, TINY);
-    const tiny = groups.filter((g) => g.count <= TINY && !g.more);
-    if (!tiny.length) break;
-    for (const g of tiny) for (const s of g.heads) shown.add(s);
+    const tiny = groups.filter((g) => g.count <= TINY && !g.more).flatMap((g) => g.heads);
+    const more = tiny.filter((s) => !without.has(s));
+    if (!more.length) break;
+    for (const s of more) shown.add(s);
   }
   return { shown, folding };
 }

@@ -1,24 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { allSlots, layoutInputOf, Pages } from "../../src/model/around";
+import { Drawn } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/neighbourhood";
 import { OP_GROUPS, opGroup } from "../../src/model/ops";
 import { Replay } from "../../src/model/replay";
-import { bundleOf, designBundle, type Graph } from "./fixtures";
-
-/** `count` chains of `length`, all between one constant and one sink. */
-function chains(count: number, length: number): Graph {
-  const op = ["CONST", "SINK"];
-  const edges: [number, number][] = [];
-  for (let c = 0; c < count; c++)
-    for (let i = 0; i < length; i++) {
-      op.push(["ADD", "MUL", "MAX", "LOAD"][i % 4]!);
-      const v = op.length - 1;
-      edges.push([i ? v - 1 : 0, v]);
-      if (i === length - 1) edges.push([v, 1]);
-    }
-  return { op, edges };
-}
+import { bundleOf, chains, designBundle } from "./fixtures";
 
 function at(b: ReturnType<typeof bundleOf>, k: number, options = AROUND): [Neighbourhood, Replay, Replay] {
   const before = new Replay(b);
@@ -91,6 +77,15 @@ describe("neighbourhood", () => {
     expect(group.heads.every((s) => open.shown.has(s))).toBe(true);
   });
 
+  it("folds what it must not show, even alone and even where it changed", () => {
+    const b = bundleOf(chains(6, 30), 10);
+    const [all] = at(b, 4);
+    for (const s of all.shown) {
+      const [part] = at(b, 4, { ...AROUND, without: new Set([s]) });
+      expect(part.shown.has(s)).toBe(false);
+    }
+  });
+
   it("can leave constants out", () => {
     const b = designBundle();
     const [part, , after] = at(b, 1, { ...AROUND, foldConstants: true });
@@ -106,41 +101,26 @@ describe("neighbourhood", () => {
   });
 });
 
-describe("pages", () => {
-  it("cover every step once and hold what each of their steps shows", () => {
-    const b = bundleOf(chains(60, 20), 300);
-    const pages = new Pages(new Replay(b).timeline);
-    let next = 0;
-    for (let k = 0; k <= b.steps.length; k++) {
-      const page = pages.of(k);
-      expect(page.first <= k && k <= page.last).toBe(true);
-      if (k === page.first) {
-        expect(k).toBe(next);
-        next = page.last + 1;
-      }
-      const slots = new Set(page.slots);
-      for (const s of pages.slotsOf(k)) expect(slots.has(s)).toBe(true);
+describe("what steps draw", () => {
+  it("is what their neighbourhoods show, and the first of each group", () => {
+    const b = bundleOf(chains(6, 30), 10);
+    const drawn = new Drawn(new Replay(b).timeline, AROUND);
+    for (let k = 1; k <= b.steps.length; k++) {
+      const [part] = at(b, k);
+      expect([...drawn.at(k)]).toEqual([...part.shown, ...part.groups.map((g) => g.heads[0]!)]);
     }
-    expect(next).toBe(b.steps.length + 1);
   });
 
-  it("do not depend on where the reader came from", () => {
-    const b = bundleOf(chains(60, 20), 300);
-    const there = new Pages(new Replay(b).timeline).of(290);
-    const pages = new Pages(new Replay(b).timeline);
-    for (let k = 0; k < 290; k++) pages.of(k);
-    expect(pages.of(290)).toEqual(there);
-  });
-
-  it("are one for a small rewrite, with every slot that ever was", () => {
-    const b = designBundle();
-    const t = new Replay(b).timeline;
-    const page = new Pages(t).of(1);
-    expect([page.first, page.last]).toEqual([0, 1]);
-    expect(page.slots).toEqual(allSlots(t));
-    expect(page.slots).toHaveLength(b.slots);
-    const input = layoutInputOf(t, page.slots);
-    expect(input.src).toHaveLength(t.edgeSrc.length);
+  it("leaves out what a step folds, until that is forgotten", () => {
+    const drawn = new Drawn(new Replay(bundleOf(chains(6, 30), 10)).timeline, AROUND);
+    const all = drawn.at(4);
+    const slot = [...all][3]!;
+    drawn.fold(4, new Set([slot]));
+    expect(drawn.folded(4)).toEqual(new Set([slot]));
+    expect(drawn.folded(5).size).toBe(0);
+    expect([...drawn.at(4)]).not.toEqual([...all]);
+    drawn.unfold();
+    expect(drawn.at(4)).toEqual(all);
   });
 });
 

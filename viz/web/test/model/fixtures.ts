@@ -21,6 +21,33 @@ export function random(seed: number): () => number {
   };
 }
 
+/** `count` chains of `length`, all between one constant and one sink. */
+export function chains(count: number, length: number): Graph {
+  const op = ["CONST", "SINK"];
+  const edges: [number, number][] = [];
+  for (let c = 0; c < count; c++)
+    for (let i = 0; i < length; i++) {
+      op.push(["ADD", "MUL", "MAX", "LOAD"][i % 4]!);
+      const v = op.length - 1;
+      edges.push([i ? v - 1 : 0, v]);
+      if (i === length - 1) edges.push([v, 1]);
+    }
+  return { op, edges };
+}
+
+/** A graph without cycles, in which most edges are short. */
+export function mesh(nodes: number, seed: number): Graph {
+  const rand = random(seed);
+  const op = Array.from({ length: nodes }, (_, v) => ["ADD", "MUL", "MAX", "LOAD"][v % 4]!);
+  const edges: [number, number][] = [];
+  for (let v = 1; v < nodes; v++)
+    for (let i = 0; i < 2; i++) {
+      const back = rand() < 0.9 ? 1 + Math.floor(rand() * 9) : 1 + Math.floor(rand() * v);
+      edges.push([Math.max(0, v - back), v]);
+    }
+  return { op, edges };
+}
+
 class Builder {
   private readonly tables = {
     ops: new Map<string, number>(),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { HUB, layoutGraph, type LayoutInput } from "../../src/model/layout/graph";
-import { layered, layout } from "../../src/model/layout/layered";
+import { type Layout, layered, layout } from "../../src/model/layout/layered";
 import { quality } from "../../src/model/layout/measure";
 import { COLUMN, rowsOf, sortRange } from "../../src/model/layout/order";
+import { type Pin, Pinned } from "../../src/model/layout/pins";
 import { type PathSink, portOffset, trace } from "../../src/model/layout/route";
 import { random } from "./fixtures";
 
@@ -119,6 +120,67 @@ describe("layout", () => {
 
   it("refuses edges to nodes that do not exist", () => {
     expect(() => layout(input(2, [[0, 2]]))).toThrow("edge 0 joins 0 and 2, nodes are 0..1");
+  });
+});
+
+describe("pins", () => {
+  /** A layout, and another one of the same graph with some more nodes, around some of its places. */
+  const grown = (seed: number): [LayoutInput, Pin[], Map<number, number>] => {
+    const rand = random(seed);
+    const given = randomInput(90, 150, 0, seed);
+    const l = layout(input(60, edgesAmong(given, 60)));
+    const pins: Pin[] = [];
+    const xs = new Map<number, number>();
+    for (let v = 0; v < 60; v++) {
+      if (rand() < 0.5) continue;
+      pins.push({ node: v, row: l.row[v]! - 7 });
+      xs.set(v, l.x[v]! - 1000);
+    }
+    return [given, pins, xs];
+  };
+  const edgesAmong = (given: LayoutInput, n: number): [number, number][] =>
+    Array.from(given.src, (a, e): [number, number] => [a, given.user[e]!]).filter(
+      ([a, b]) => a < n && b < n,
+    );
+  const around = ([given, pins, xs]: ReturnType<typeof grown>): [Pinned, Layout] => {
+    const pinned = new Pinned(layoutGraph(given), pins);
+    const x = Float64Array.from({ length: given.n }, (_, v) =>
+      pinned.fixed[v] ? xs.get(v)! : NaN,
+    );
+    return [pinned, layout({ ...given, held: { row: pinned.rows(), x } })];
+  };
+
+  it.each([1, 2, 3, 4, 5, 6])("stay where they are, and nothing overlaps or points up, seed %i", (seed) => {
+    const made = grown(seed);
+    const [given, pins, xs] = made;
+    const [pinned, l] = around(made);
+    expect(pinned.loose.length).toBeLessThan(pins.length / 3);
+    for (const { node, row } of pins) {
+      if (!pinned.fixed[node]) continue;
+      expect([l.x[node]! + l.left, l.row[node]! + l.top]).toEqual([xs.get(node), row]);
+    }
+    const q = quality(given, l);
+    expect([q.overlaps, q.upward]).toEqual([0, 0]);
+    expect(Math.min(...l.x)).toBe(0);
+    expect(Math.min(...l.row)).toBe(0);
+    expect(around(made)[1]).toEqual(l);
+  });
+
+  it("give way to more important ones where there is no room between them", () => {
+    // 0 > 1 > 2: with 0 in row 4, node 2 cannot be in row 5, nor in row 4.
+    const g = layoutGraph(input(3, [[0, 1], [1, 2]]));
+    const top = { node: 0, row: 4 };
+    expect(new Pinned(g, [top, { node: 2, row: 5 }]).loose).toEqual([{ node: 2, row: 5 }]);
+    expect(new Pinned(g, [{ node: 2, row: 4 }, top]).loose).toEqual([top]);
+    const fits = new Pinned(g, [top, { node: 2, row: 6 }]);
+    expect(fits.loose).toEqual([]);
+    expect([...fits.rows()]).toEqual([4, 5, 6]);
+  });
+
+  it("bend wanted rows as little as they must", () => {
+    const g = layoutGraph(input(4, [[0, 1], [1, 2], [3, 2]]));
+    const pinned = new Pinned(g, [{ node: 1, row: 10 }]);
+    expect([...pinned.near((v) => [2, 0, 3, -5][v]!)]).toEqual([2, 10, 11, -5]);
   });
 });
 

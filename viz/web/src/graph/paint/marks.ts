@@ -168,11 +168,10 @@ export function paintGroup(
     const ar = picture.row(anchor);
     // The pill lies where its first node would; an anchor of another row order gets no line.
     if (group.side === "below" ? ar >= picture.row(at) : ar <= picture.row(at)) continue;
-    const rail = picture.layout.rail;
     if (group.side === "below")
-      trace(ctx, ax, ar, x, picture.row(at), rail[picture.place[anchor]!]!, picture.pitch);
+      trace(ctx, ax, ar, x, picture.row(at), picture.rail(anchor), picture.pitch);
     else {
-      trace(ctx, x, picture.row(at), ax, ar, rail[picture.place[at]!]!, picture.pitch);
+      trace(ctx, x, picture.row(at), ax, ar, picture.rail(at), picture.pitch);
       heads.push([ax, picture.y(anchor) - BOX_H / 2]);
     }
   }

@@ -13,6 +13,16 @@ export interface LayoutInput {
   user: Int32Array;
   /** Where given, nodes of one row that are never seen together may get one place. */
   life?: Lifetimes | undefined;
+  /** Where given, every node's row and the x of some. */
+  held?: Held | undefined;
+}
+
+/** What a layout has to keep. */
+export interface Held {
+  /** Any integers, each node below its sources. */
+  row: Int32Array;
+  /** NaN where a node may have any. */
+  x: Float64Array;
 }
 
 /** Steps in which each node is seen, first and last included. */

@@ -6,8 +6,9 @@
  * in a worker with progress or in slices on the main thread. Never looks at a clock.
  */
 import { type LayoutGraph, layoutGraph, type LayoutInput } from "./graph";
+import { pinTo } from "./gaps";
 import { closeGaps, rowsOf, sortRange, Sweeper, treeX } from "./order";
-import { sharePlaces } from "./places";
+import { type Places, sharePlaces } from "./places";
 import { rails } from "./rails";
 import { ranks } from "./rank";
 import { LocalSearch } from "./search";
@@ -21,6 +22,9 @@ export interface Layout {
   x: Float64Array;
   /** Row of each node, 0 at the top. */
   row: Int32Array;
+  /** What has to be added to x and row to get the places that were held; else 0. */
+  left: number;
+  top: number;
   rows: number;
   /** x of the rail for a node's long edges, NaN without one. */
   rail: Float64Array;
@@ -35,33 +39,53 @@ const ONE_SIDED = 9;
 const TWO_SIDED = 6;
 const IN_ORDER = 3;
 
-
 /** Lays out in parts; yields the share done, 0..1. */
 export function* layered(input: LayoutInput): Generator<number, Layout> {
   const g = layoutGraph(input);
   yield 0.1;
-  const row = ranks(g);
+  const { held } = input;
+  const top = held?.row.reduce((a, b) => Math.min(a, b), Infinity) ?? 0;
+  const row = held?.row.map((r) => r - top) ?? ranks(g);
   yield 0.15;
   const places = input.life ? sharePlaces(g, row, input.life) : null;
-  const spotX = yield* columns(places?.graph ?? g, places?.row ?? row);
+  const pins = held ? pinned(held.x, places) : null;
+  const spotX = yield* columns(places?.graph ?? g, places?.row ?? row, pins);
   const x = places ? Float64Array.from(places.of, (spot) => spotX[spot]!) : spotX;
-  let width = 0;
-  for (const c of x) width = Math.max(width, c);
+  const first = x.reduce((a, b) => Math.min(a, b), Infinity);
+  for (let v = 0; v < g.n; v++) x[v]! -= first;
+  const width = x.reduce((a, b) => Math.max(a, b), 0);
   const rows = rowsOf(row);
   for (let r = 0; r + 1 < rows.first.length; r++)
     sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
   const rail = rails(g, row, rows, Int32Array.from(x));
-  return { x, row, rows: rows.first.length - 1, rail, hub: g.hub, width };
+  const left = held ? first : 0;
+  return { x, row, left, top, rows: rows.first.length - 1, rail, hub: g.hub, width };
 }
 
-/** The x of every node, the leftmost at 0; yields the share done. */
-function* columns(g: LayoutGraph, row: Int32Array): Generator<number, Float64Array> {
+/** The x that spots have to keep: that of a node on them, NaN where none is held; null: none. */
+function pinned(x: Float64Array, places: Places | null): Float64Array | null {
+  if (x.every(Number.isNaN)) return null;
+  if (!places) return x;
+  const pins = new Float64Array(places.row.length).fill(NaN);
+  x.forEach((c, v) => {
+    if (!Number.isNaN(c)) pins[places.of[v]!] = c;
+  });
+  return pins;
+}
+
+/** The x of every node, in whole px, the pinned ones as they are; yields the share done. */
+function* columns(
+  g: LayoutGraph,
+  row: Int32Array,
+  pins: Float64Array | null,
+): Generator<number, Float64Array> {
   const rows = rowsOf(row);
   yield 0.2;
   const x = treeX(g, row);
+  const fixed = pins && pinTo(g, x, pins);
   for (let r = 0; r + 1 < rows.first.length; r++)
     sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
-  const sweeper = new Sweeper(g, rows, x);
+  const sweeper = new Sweeper(g, rows, x, fixed);
   const sweeps = ONE_SIDED + TWO_SIDED + IN_ORDER;
   for (let i = 0; i < sweeps; i++) {
     const up = i % 2 === 0;
@@ -70,12 +94,9 @@ function* columns(g: LayoutGraph, row: Int32Array): Generator<number, Float64Arr
     yield 0.3 + (0.3 * i) / sweeps;
   }
   if (LocalSearch.fits(g, row))
-    for (const share of new LocalSearch(g, row, rows, x).run()) yield 0.6 + 0.3 * share;
-  closeGaps(x);
-  let left = Infinity;
-  for (const c of x) left = Math.min(left, c);
-  for (let v = 0; v < g.n; v++) x[v] = Math.round(x[v]! - left);
-  return x;
+    for (const share of new LocalSearch(g, row, rows, x, fixed).run()) yield 0.6 + 0.3 * share;
+  closeGaps(x, fixed);
+  return x.map(Math.round);
 }
 
 /** Lays out at once. */

@@ -7,9 +7,9 @@
  * boxes of a row overlap, takes time near-linear in nodes and edges.
  */
 import type { Adjacency, LayoutGraph } from "./graph";
+import { COLUMN, fillGaps } from "./gaps";
 
-/** Least distance of two neighbours in a row, centre to centre, px. */
-export const COLUMN = 156;
+export { COLUMN } from "./gaps";
 
 export interface Rows {
   /** Row r holds `nodes[first[r]] .. nodes[first[r + 1] - 1]`, left to right. */
@@ -17,12 +17,20 @@ export interface Rows {
   nodes: Int32Array;
 }
 
-/** Closes vertical bands that no box touches; orders and distances within rows stay. */
-export function closeGaps(x: Float64Array): void {
+/**
+ * Closes vertical bands that no box touches; orders and distances within rows stay, and so does
+ * everything from the first to the last fixed node.
+ */
+export function closeGaps(x: Float64Array, fixed: Uint8Array | null): void {
   const order = Float64Array.from(x).sort();
+  const kept = x.filter((_, v) => fixed?.[v]).sort();
+  const [first, last] = kept.length ? [kept[0]!, kept.at(-1)!] : [Infinity, -Infinity];
   const shift = new Float64Array(order.length);
-  for (let i = 1; i < order.length; i++)
-    shift[i] = shift[i - 1]! + Math.max(0, order[i]! - order[i - 1]! - COLUMN);
+  for (let i = 1; i < order.length; i++) {
+    const free = order[i]! <= first || order[i]! > last;
+    shift[i] = shift[i - 1]! + (free ? Math.max(0, order[i]! - order[i - 1]! - COLUMN) : 0);
+  }
+  const stays = kept.length ? shift[order.indexOf(first)]! : 0;
   for (let v = 0; v < x.length; v++) {
     let lo = 0;
     let hi = order.length - 1;
@@ -31,7 +39,7 @@ export function closeGaps(x: Float64Array): void {
       if (order[mid]! < x[v]!) lo = mid + 1;
       else hi = mid;
     }
-    x[v]! -= shift[lo]!;
+    x[v]! -= shift[lo]! - stays;
   }
 }
 
@@ -219,6 +227,8 @@ export class Sweeper {
     g: LayoutGraph,
     private readonly rows: Rows,
     private readonly x: Float64Array,
+    /** 1 for nodes that keep their x. */
+    private readonly fixed: Uint8Array | null,
   ) {
     let longest = 1;
     for (let r = 0; r + 1 < rows.first.length; r++)
@@ -248,7 +258,10 @@ export class Sweeper {
     const to = rows.first[r + 1]!;
     for (let i = from; i < to; i++) want[rows.nodes[i]!] = this.wanted(rows.nodes[i]!, side);
     if (sort) sortRange(rows.nodes, from, to, want);
-    this.spreader.spread(rows.nodes, from, to, want, x);
+    if (this.fixed) {
+      fillGaps(rows.nodes.subarray(from, to), want, x, this.fixed);
+      sortRange(rows.nodes, from, to, x);
+    } else this.spreader.spread(rows.nodes, from, to, want, x);
   }
 
   private degree(list: Adjacency, v: number): number {

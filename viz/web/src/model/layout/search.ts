@@ -44,6 +44,8 @@ export class LocalSearch {
     row: Int32Array,
     private readonly rows: Rows,
     private readonly result: Float64Array,
+    /** 1 for nodes that stay where they are. */
+    private readonly fixed: Uint8Array | null,
   ) {
     this.x = Int32Array.from(result, Math.round);
     this.crossings = new Crossings(g, row, rows, this.x);
@@ -95,6 +97,7 @@ export class LocalSearch {
     const b = nodes[i + 1]!;
     const left = x[a]!;
     const right = x[b]!;
+    if (this.fixed?.[a] || this.fixed?.[b]) return false;
     if (this.median(a, left) <= this.median(b, right)) return false;
     crossings.meet(a, b, left, right, met);
     crossings.meet(b, a, left, right, metNext);
@@ -131,6 +134,7 @@ export class LocalSearch {
     const { x, at, met, crossings } = this;
     const v = this.rows.nodes[p]!;
     const old = x[v]!;
+    if (this.fixed?.[v]) return false;
     const want = this.median(v, old);
     if (want === old) return false;
     const count = this.freePlaces(p, r, want);

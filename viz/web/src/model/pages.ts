@@ -1,0 +1,199 @@
+/**
+ * The places of "around the change": pages of consecutive steps, in a chain without a jump.
+ *
+ * One layout of all steps would put a change's own nodes thousands of pixels apart: tried on 24,000
+ * nodes, a step showed one of its 33 nodes at a readable zoom. One layout per step is tight, but
+ * moves what survives at every step. So a few steps share a layout, a page, and the next page pins
+ * what both its first step and the last one of the page before draw: only the rest is placed. Its
+ * rows are chosen with the steps in mind that come after it, so that there is room for what will
+ * be put in between. What still cannot keep its place without making an edge point up is folded
+ * into a group at that step. So nothing that two neighbouring steps draw ever moves.
+ *
+ * Pages are made where the reader goes, forwards and backwards; a jump starts a chain of its own.
+ * Going back shows the same pages again. A rewrite that is small as a whole is one page.
+ */
+import { allSlots, Drawn, layoutInputOf, stepsInputOf } from "./around";
+import { layoutGraph } from "./layout/graph";
+import { type Layout, layout } from "./layout/layered";
+import { type Pin, Pinned } from "./layout/pins";
+import type { NeighbourhoodOptions } from "./neighbourhood";
+import type { Timeline } from "./timeline";
+
+/** A rewrite with no more slots is one page. */
+const WHOLE = 260;
+/** Slots of a page, unless a single step needs more. */
+const PAGE = 100;
+/** Slots of the steps that the rows of a page leave room for, on either side. */
+const AHEAD = 260;
+/** Steps looked at for them. */
+const STEPS_AHEAD = 40;
+
+/** The steps first..last, what is laid out for them, and where. */
+export interface Page {
+  first: number;
+  last: number;
+  /** Ascending. */
+  slots: Int32Array;
+  layout: Layout;
+  /** Pages of one world have their places in the same coordinates. */
+  world: object;
+}
+
+/** x in px and row, in the coordinates of a world. */
+export interface Place {
+  x: number;
+  row: number;
+}
+
+/** Where a page has the slot; undefined if it has no place for it. */
+export function placeIn({ slots, layout: l }: Page, slot: number): Place | undefined {
+  let lo = 0;
+  let hi = slots.length;
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (slots[mid]! < slot) lo = mid + 1;
+    else hi = mid;
+  }
+  if (slots[lo] !== slot) return undefined;
+  return { x: l.x[lo]! + l.left, row: l.row[lo]! + l.top };
+}
+
+type Places = ReadonlyMap<number, Place>;
+
+/** Where those of the slots are that the page has. */
+function placesOf(slots: Iterable<number>, page: Page): Places {
+  const places = new Map<number, Place>();
+  for (const s of slots) {
+    const place = placeIn(page, s);
+    if (place) places.set(s, place);
+  }
+  return places;
+}
+
+/** Forwards or backwards through the steps. */
+type Way = 1 | -1;
+
+export class Pages {
+  /** What each step draws. */
+  readonly drawn: Drawn;
+  /** Pages side by side, by step. */
+  private chain: Page[] = [];
+  /** The whole rewrite if it is small: then there is one page. */
+  readonly whole: Page | null;
+
+  constructor(
+    private readonly timeline: Timeline,
+    options: NeighbourhoodOptions,
+  ) {
+    this.drawn = new Drawn(timeline, options);
+    const slots = allSlots(timeline);
+    if (slots.length > WHOLE) this.whole = null;
+    else {
+      const laid = layout(layoutInputOf(timeline, slots));
+      this.whole = { first: 0, last: timeline.steps, slots, layout: laid, world: {} };
+    }
+  }
+
+  /** The page that holds step k: of the chain, next to it, or the first of a new one. */
+  of(k: number): Page {
+    const { chain } = this;
+    const first = chain[0];
+    const last = chain.at(-1);
+    if (!first || !last || k < first.first - 1 || k > last.last + 1) return this.start(k);
+    if (k > last.last) chain.push(this.next(last, 1));
+    else if (k < first.first) chain.unshift(this.next(first, -1));
+    return chain.find((page) => k <= page.last)!;
+  }
+
+  /** Starts a chain at step k: a new world, or that of a page, whose places stay if they can. */
+  start(k: number, from?: Page): Page {
+    if (this.whole) return (this.chain = [this.whole])[0]!;
+    this.drawn.unfold();
+    const { last, slots } = this.grow(k, 1);
+    const pins = from ? placesOf(this.drawn.at(k), from) : new Map<number, Place>();
+    const { page } = this.lay(k, last, slots, pins, [1, -1], from?.world ?? {});
+    this.chain = [page];
+    return page;
+  }
+
+  /** The page after (1) or before (-1) one of the ends of the chain. */
+  private next(page: Page, way: Way): Page {
+    const from = way > 0 ? page.last : page.first;
+    const k = from + way;
+    const folded = new Set<number>();
+    for (;;) {
+      const { last, slots } = this.grow(k, way);
+      const before = this.drawn.at(from);
+      const stay = [...this.drawn.at(k)].filter((s) => before.has(s) && !folded.has(s));
+      const [low, high] = way > 0 ? [k, last] : [last, k];
+      const laid = this.lay(low, high, slots, placesOf(stay, page), [way], page.world);
+      if (!laid.loose.length) return laid.page;
+      for (const s of laid.loose) folded.add(s);
+      this.drawn.fold(k, folded);
+    }
+  }
+
+  /** The steps of a page that begins at step k and goes on one way, and what they draw. */
+  private grow(k: number, way: Way): { last: number; slots: Set<number> } {
+    let slots = new Set(this.drawn.at(k));
+    let last = k;
+    for (;;) {
+      const next = last + way;
+      if (next < 0 || next > this.timeline.steps) break;
+      const joined = new Set([...slots, ...this.drawn.at(next)]);
+      if (joined.size > PAGE) break;
+      slots = joined;
+      last = next;
+    }
+    return { last, slots };
+  }
+
+  /** Lays out a page around pins, the most important first; or says which of them cannot stay. */
+  private lay(
+    first: number,
+    last: number,
+    drawn: ReadonlySet<number>,
+    pins: Places,
+    ways: readonly Way[],
+    world: object,
+  ): { page: Page; loose: number[] } {
+    const slots = Int32Array.from(drawn).sort();
+    const place = new Map<number, number>();
+    slots.forEach((s, i) => place.set(s, i));
+    const input = stepsInputOf(this.timeline, slots, first, last);
+    const rowPins = [...pins].map(([s, { row }]): Pin => ({ node: place.get(s)!, row }));
+    const pinned = new Pinned(layoutGraph(input), rowPins);
+    const row = this.roomyRows(first, last, slots, rowPins.filter((p) => pinned.fixed[p.node]), ways);
+    const x = new Float64Array(slots.length).fill(NaN);
+    for (const [s, p] of pins) if (pinned.fixed[place.get(s)!]) x[place.get(s)!] = p.x;
+    const held = { row: pinned.near((v) => row[v]!), x };
+    return {
+      page: { first, last, slots, layout: layout({ ...input, held }), world },
+      loose: pinned.loose.map((p) => slots[p.node]!),
+    };
+  }
+
+  /** Rows that leave room for the steps around a page; of the page's slots, in their order. */
+  private roomyRows(
+    first: number,
+    last: number,
+    slots: Int32Array,
+    pins: readonly Pin[],
+    ways: readonly Way[],
+  ): Int32Array {
+    const { timeline } = this;
+    let [from, to] = [first, last];
+    const all = new Set(slots);
+    for (const way of ways) {
+      const most = all.size + AHEAD / ways.length;
+      let k = way > 0 ? last : first;
+      for (let i = 0; i < STEPS_AHEAD && all.size < most; i++) {
+        k += way;
+        if (k < 0 || k > timeline.steps) break;
+        for (const s of this.drawn.at(k)) all.add(s);
+        [from, to] = [Math.min(from, k), Math.max(to, k)];
+      }
+    }
+    return new Pinned(layoutGraph(stepsInputOf(timeline, Int32Array.from(all), from, to)), pins).rows();
+  }
+}
