@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import statistics
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
+from tests.bench import traces
 from tests.browser.conftest import Pass
 from tests.browser.explorer import PROBE, Explorer
+from tests.browser.served import Process, serve
 
 Open = Callable[..., Explorer]
 
 ROOMY = {"width": 3400, "height": 1500}
 """A window in which the whole pass is in view, so that no camera has a reason to move."""
+
+WIDE = {"width": 2000, "height": 1000}
 
 
 def survivors(some_pass: Pass, first: int, last: int) -> set[str]:
@@ -67,6 +73,39 @@ def test_nodes_that_survive_a_step_stay_where_they_are(
         for slot in both:
             (x, y), (was_x, was_y) = now[slot], first[slot]
             assert abs(x - was_x) <= PROBE[0] and abs(y - was_y) <= PROBE[1], (slot, x, y)
+
+
+@pytest.fixture(scope="module")
+def large_pass(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """Serves one pass over 7,025 nodes, in which nearly every step turns the page."""
+    graph = traces.load_graph("program_24255", traces.FIRST_OF_7000)
+    file = tmp_path_factory.mktemp("large") / "large.viz"
+    with serve(traces.one_pass(file, graph, 1_000)) as process:
+        yield process
+
+
+def test_nothing_moves_where_the_page_turns(
+    new_page: Callable[..., Explorer], large_pass: Process
+) -> None:
+    """After each step all that is still there has gone the same way: that of the camera."""
+    large = next(row["id"] for row in large_pass.rows() if row["kind"] == "rewrite")
+
+    def seen(*keys: str) -> dict[str, tuple[float, float]]:
+        # A page of its own each time, because the clicks that tell what is where open groups.
+        e = new_page(viewport=WIDE).goto(f"{large_pass.url}#r={large}&k=400")
+        return e.press(*keys).places(e.boxes())
+
+    right, left = "ArrowRight", "ArrowLeft"
+    steps = [seen(), seen(right), seen(right, right), seen(right, right, left)]
+    for was, now in itertools.pairwise(steps):
+        both = [s for s in was if s in now]
+        assert len(both) >= 5, f"too few nodes in view to tell: {sorted(was)}, {sorted(now)}"
+        ways = [(now[s][0] - was[s][0], now[s][1] - was[s][1]) for s in both]
+        x, y = (statistics.median(way[i] for way in ways) for i in (0, 1))
+        near = 2 * PROBE[0], 2 * PROBE[1]
+        with_it = [w for w in ways if abs(w[0] - x) <= near[0] and abs(w[1] - y) <= near[1]]
+        # What a click on a group brought to light may lie at any free place.
+        assert len(with_it) >= 0.9 * len(both), ways
 
 
 def test_both_panes_show_a_node_at_the_same_place(open_page: Open, some_pass: Pass) -> None:

@@ -23,10 +23,9 @@ import type { Timeline } from "./timeline";
 const WHOLE = 260;
 /** Slots of a page, unless a single step needs more. */
 const PAGE = 100;
-/** Slots of the steps that the rows of a page leave room for, on either side. */
+/** The rows of a page leave room for the next steps: for at most so many, with so many slots. */
+const STEPS_AHEAD = 16;
 const AHEAD = 260;
-/** Steps looked at for them. */
-const STEPS_AHEAD = 40;
 
 /** The steps first..last, what is laid out for them, and where. */
 export interface Page {
@@ -187,7 +186,7 @@ export class Pages {
     for (const way of ways) {
       const most = all.size + AHEAD / ways.length;
       let k = way > 0 ? last : first;
-      for (let i = 0; i < STEPS_AHEAD && all.size < most; i++) {
+      for (let i = 0; i < STEPS_AHEAD / ways.length && all.size < most; i++) {
         k += way;
         if (k < 0 || k > timeline.steps) break;
         for (const s of this.drawn.at(k)) all.add(s);
