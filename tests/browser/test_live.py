@@ -54,6 +54,12 @@ def test_a_lost_server_is_said_and_found_again(new_page: New, trace: Path, some_
         expect(e.page.locator(".live")).to_contain_text("Offline")
         e.press("ArrowRight")  # what is loaded stays usable
         e.at_step(4)
+        e.press("]")
+        expect(e.page.locator(".panes").get_by_role("alert")).to_contain_text("does not answer")
+        expect(e.inspector).to_contain_text("could not be read")
+        expect(e.page.locator(".crumb")).not_to_contain_text("step")
+        expect(e.navigator.locator(".trow.stp")).to_have_count(0)
+        e.press("[").at_step(1)
         with serve(trace, port=first.port) as second:
             expect(status).to_contain_text("Open the address that uopviz printed")
             other = new_page(e.page.context).goto(second.url)  # carries the new key

@@ -92,6 +92,20 @@ def test_two_hundred_percent_zoom(
     assert canvas is not None and canvas["height"] >= 100
 
 
+def test_filters_with_long_names_stay_in_the_navigator(open_page: Open, some_pass: Pass) -> None:
+    rule = some_pass.rule(2)["id"]
+    at = some_pass.at(2, f"&rule={rule}&op=DEFINE_GLOBAL&node=1")
+    e = open_page(at, viewport={"width": 1280, "height": 720})
+    nav = e.navigator.bounding_box()
+    assert nav is not None
+    chips = e.navigator.locator(".chip, .field").all()
+    assert len(chips) == 5
+    for chip in chips:
+        box = chip.bounding_box()
+        assert box is not None and box["width"] >= 24
+        assert box["x"] + box["width"] <= nav["x"] + nav["width"]
+
+
 def test_dividers_move_and_are_remembered(open_page: Open) -> None:
     e = open_page()
     before = e.navigator.bounding_box()

@@ -1,13 +1,13 @@
 /** A pass that failed says so above its last graph: what happened, where, what to do next. */
 import { count, place, short } from "./format";
 import { goStep } from "./actions";
-import { bundle, currentKernel, currentRow, ruleName, rules, step } from "./state";
+import { arrived, bundle, currentKernel, currentRow, ruleName, rules, step } from "./state";
 import type { RewriteError } from "../data/types";
 import { Clipped, copyText, openEditor, Place } from "../ui/Text";
 import { Icon } from "../ui/Icon";
 
 export function Banner() {
-  const b = bundle.value;
+  const b = arrived.value ? bundle.value : null;
   if (!b?.error) return b?.truncated ? <Truncated text={b.truncated} /> : <div />;
   const { error } = b;
   const [what = "", ...details] = error.message.split("\n");

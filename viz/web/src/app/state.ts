@@ -55,6 +55,11 @@ export const stepCount = computed(() => bundle.value?.steps.length ?? 0);
 /** Whether the pass in the view is the one that is loaded. */
 export const arrived = computed(() => bundle.value?.rewrite === view.value.rewrite);
 
+/** The pass in the view could not be read: what is loaded belongs to another one. */
+export const unreadable = computed(
+  () => !arrived.value && loadError.value?.rewrite === view.value.rewrite,
+);
+
 let lastStep = 0;
 /** The current step, always within the loaded pass; while another pass is on its way, the step that
  * was looked at, so that no panel shows one that nobody asked for. */

@@ -8,6 +8,7 @@ import {
   rows,
   step,
   stepCount,
+  unreadable,
   view,
 } from "../../app/state";
 import { stage, stats } from "../../app/stage";
@@ -45,7 +46,7 @@ export function Header() {
         <b class="el" title={row ? short(row.name, 1000) : undefined}>
           {row ? short(row.name) : rows.value.length > 0 && "No pass"}
         </b>
-        {row && (
+        {row && !unreadable.value && (
           <>
             <span class="t3">/</span>
             <span class="num nw">
@@ -55,7 +56,7 @@ export function Header() {
           </>
         )}
       </nav>
-      {at && (
+      {at && !unreadable.value && (
         <>
           <Badge kind="del" sign="−" n={at.removed.length} word="removed" />
           <Badge kind="add" sign="+" n={at.added.length} word="added" />

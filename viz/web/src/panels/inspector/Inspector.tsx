@@ -1,6 +1,6 @@
 /** The right column: the step and its rule, or the selected node. */
 import { go } from "../../app/actions";
-import { bundle, sidePanel, view } from "../../app/state";
+import { bundle, sidePanel, unreadable, view } from "../../app/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { TabText } from "../../ui/TabText";
@@ -53,7 +53,13 @@ export function Inspector() {
       </div>
       <Pins />
       <div class="scroll" role="tabpanel" id="inspector-body" aria-labelledby={`tab-${tab}`}>
-        {tab === "step" ? <StepTab /> : <NodeTab />}
+        {unreadable.value ? (
+          <div class="state">The pass could not be read.</div>
+        ) : tab === "step" ? (
+          <StepTab />
+        ) : (
+          <NodeTab />
+        )}
       </div>
       <Divider
         part="insp"

@@ -9,6 +9,7 @@ import {
   rows,
   step,
   stepCount,
+  unreadable,
   view,
 } from "../../app/state";
 import { ancestry, childrenOf } from "../../data/rows";
@@ -39,7 +40,8 @@ export const lines = computed<Line[]>(() =>
 const children = computed(() => childrenOf(rows.value));
 /** As many as the run says the pass has, until the pass itself is here. */
 const allSteps = computed(() => {
-  const length = arrived.value ? stepCount.value : (currentRow.value?.steps ?? 0);
+  const told = unreadable.value ? 0 : (currentRow.value?.steps ?? 0);
+  const length = arrived.value ? stepCount.value : told;
   return Array.from({ length }, (_, i) => i + 1);
 });
 
