@@ -5,7 +5,11 @@ Holds no logic besides composing the message. Nothing else in the project define
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.uop.rule import Rule
+    from core.uop.uop import UOp
 
 
 class UopvizError(Exception):
@@ -58,7 +62,7 @@ class RuleError(UopvizError):
 class RewriteLoopError(UopvizError):
     """A graph_rewrite without a fixed point; names the rules in the loop."""
 
-    loop: tuple[tuple[Any, Any, Any], ...] = ()
+    loop: tuple[tuple[Rule, UOp, UOp], ...] = ()
     """(rule, node before, node after) of the last matches of the loop, in order; not pickled."""
 
 
@@ -72,7 +76,7 @@ class ScheduleError(UopvizError):
     `targets` are the BUFFER nodes of assignments that cannot be done, where that is what is wrong.
     """
 
-    targets: tuple[object, ...] = ()
+    targets: tuple[UOp, ...] = ()
 
 
 class CompileError(UopvizError):

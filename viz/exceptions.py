@@ -46,11 +46,18 @@ def error_data(error: BaseException) -> dict[str, object]:
     ]
     own = [f for f in inside if f.filename == inside[0].filename] if last >= 0 else []
     return {
-        "message": f"{type(error).__name__}: {error}",
+        "message": f"{type(error).__name__}: {_text(error)}",
         "traceback": "".join([*(head if shown else ()), *said]),
         "full": "".join(traceback.format_exception(error)),
         "place": f"{own[-1].filename}:{own[-1].lineno}" if own else "",
     }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception of the user's may fail even at that
+        return "(its text cannot be made)"
 
 
 def loop_of(error: BaseException) -> Sequence[tuple[Rule, UOp, UOp]]:

@@ -12,30 +12,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from core.dtype import DType, PtrDType
-from core.errors import RewriteLoopError, RuleError, UopvizError
+from core.errors import RewriteLoopError, UopvizError
 from core.helpers import REWRITE_LIMIT
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
 from core.uop.ops import Ops
+from core.uop.rewrite_errors import Waiting, endless, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
-from core.uop.show import excerpt
 from core.uop.uop import UOp, creating
 from core.uop.visits import Visits
 
 Gate = Callable[[UOp], bool]
 Attempt = Callable[[tuple[Variant, ...], UOp], "tuple[UOp, Rule] | None"]
-Waiting = tuple[UOp, UOp, UOp, "Rule | None"]
-"""(node, the node with rewritten sources, what a rule made of that, the rule): on the stack, it
-waits for the outcome of the third, which will be the outcome of the first two."""
-
 _UNSEEN: Final[Any] = object()
-_KEEPS_TYPE: Final = (
-    "a replacement has the dtype and shape of its node; declare changes_type=True on a rule that "
-    "means to change them"
-)
-_LOOP_KEPT: Final = 20
-_MAKES_UOPS: Final = "a rule returns a UOp, or None to decline; make constants with const_like"
-
 Outcome = dict[UOp, Any]
 """What becomes of each node: a UOp, or None while that is being worked out. `Any`, because a cast
 to UOp in the inner loop costs as much as the lookup."""
@@ -113,12 +102,13 @@ class _Walk:
         self.rule: Rule | None = None
         self.node: UOp | None = None
         self.name = name or matcher.name or "rewrite"
+        self.top_visits: Visits | None = None
+        self.bottom_visits: Visits | None = None
         if self.observer is not None:
             shown = matcher if before is None or bottom_up else _sum(before, matcher)
             self.observer.rewrite_begin(self.name, sink, shown, bottom_up, caller_place(2))
-        watched = self.observer is not None
-        self.top_visits = Visits(self.top) if watched and self.top is not None else None
-        self.bottom_visits = Visits(self.bottom) if watched and self.bottom is not None else None
+            self.top_visits = None if self.top is None else Visits(self.top)
+            self.bottom_visits = None if self.bottom is None else Visits(self.bottom)
 
     def run(self, outcome: Outcome, whole_graph: bool) -> UOp:
         """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached)."""
@@ -252,7 +242,7 @@ class _Walk:
             try:
                 result = variant.plain(node, self.ctx)
             except Exception as error:
-                raise self._failed(variant.rule, node, error) from error
+                raise self._at(variant.rule, node, raised(variant.rule, node, error)) from error
             if result is not None:
                 return self._checked(variant.rule, node, result)
         return None
@@ -269,7 +259,7 @@ class _Walk:
                 found = variant.observed(node, self.ctx, declined)
             except Exception as error:
                 visits.ended[rule, node.op] += 1
-                raise self._failed(rule, node, error) from error
+                raise self._at(rule, node, raised(rule, node, error)) from error
             if found is not None:
                 visits.ended[rule, node.op] += 1
                 hit = self._checked(rule, node, found[0])
@@ -280,44 +270,28 @@ class _Walk:
     def _checked(self, rule: Rule, node: UOp, result: object) -> tuple[UOp, Rule]:
         """The result, if it can stand for `node`. Raises RuleError."""
         if not isinstance(result, UOp):
-            what = f"returned {type(result).__name__}, which is no UOp"
-            raise self._wrong(rule, node, what, hint=_MAKES_UOPS)
+            raise self._at(rule, node, no_node(rule, node, result))
         if rule.changes_type:
             return result, rule
         old, new = node.dtype, result.dtype
         if old is not new and old != new and _is_value(old) and _is_value(new):
-            raise self._wrong(rule, node, f"made {new} of {old}", excerpt(result))
+            raise self._at(rule, node, other_type(rule, node, f"made {new} of {old}", result))
         if not self.shaped:
             return result, rule
         try:
             shape, was = result.shape, node.shape
         except UopvizError as error:
             made = f"made a node without a possible shape: {error.what}"
-            raise self._wrong(rule, node, made, excerpt(result)) from error
+            raise self._at(rule, node, other_type(rule, node, made, result)) from error
         if shape != was and shape is not None and was is not None and shape != ():
-            raise self._wrong(rule, node, f"made shape {shape} of {was}", excerpt(result))
+            made = f"made shape {shape} of {was}"
+            raise self._at(rule, node, other_type(rule, node, made, result))
         return result, rule
 
-    def _wrong(
-        self, rule: Rule, node: UOp, what: str, result: str = "", hint: str = _KEEPS_TYPE
-    ) -> RuleError:
+    def _at(self, rule: Rule, node: UOp, error: UopvizError) -> UopvizError:
+        """The error, after observers will know where it happened."""
         self.rule, self.node = rule, node
-        made = f"\nresult:\n{result}" if result else ""
-        return RuleError(
-            f"rule {rule.name} {what}",
-            where=f"{rule.place}\n{excerpt(node)}{made}",
-            hint=hint,
-        )
-
-    def _failed(self, rule: Rule, node: UOp, error: Exception) -> Exception:
-        self.rule, self.node = rule, node
-        if isinstance(error, UopvizError):
-            return error
-        return RuleError(
-            f"rule {rule.name} raised {type(error).__name__}: {error}",
-            where=f"{rule.place}\n{excerpt(node)}",
-            hint=_raised_at(rule, error),
-        )
+        return error
 
     def _check_depth(self, stack: list[Any], waiting: int) -> int:
         """The new limit of waiting entries, after `waiting` passed the old one. A graph of n nodes
@@ -343,24 +317,10 @@ class _Walk:
         return self._endless(entries[::-1], f"{again.op.name} leads back to itself")
 
     def _endless(self, entries: list[Waiting], what: str) -> RewriteLoopError:
-        matched = [(rule, m, r) for _, m, r, rule in entries if rule is not None]
-        rules = list(dict.fromkeys(rule for rule, _, _ in matched))
-        if rules:
-            self.rule, self.node = rules[-1], matched[-1][1]
-        names = " -> ".join(r.name for r in rules)
-        steps = [
-            f"{rule.name} ({rule.place}):\n{_indent(excerpt(m, 4))}\n  became\n"
-            f"{_indent(excerpt(r, 4))}"
-            for rule, m, r in matched[-4:]
-        ]
-        made = RewriteLoopError(
-            f"no fixed point: {what}; rules in the loop: {names}",
-            where="\n".join(steps),
-            hint="a rule must not match what it (or the next rule of the loop) makes; if the "
-            "graph is only very deep, raise REWRITE_LIMIT",
-        )
-        made.loop = tuple(matched[-_LOOP_KEPT:])
-        return made
+        error = endless(entries, what)
+        if error.loop:
+            self.rule, self.node, _ = error.loop[-1]
+        return error
 
 
 @functools.lru_cache(maxsize=64)
@@ -378,20 +338,5 @@ def _is_lowered(root: UOp) -> bool:
     )
 
 
-def _raised_at(rule: Rule, error: Exception) -> str:
-    """The innermost line of the rule's file in the traceback of what it raised."""
-    trace, found = error.__traceback__, ""
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename == rule.file:
-            found = f"{rule.file}:{trace.tb_lineno}, in {code.co_name}"
-        trace = trace.tb_next
-    return f"look at {found}" if found else "its traceback does not pass through the rule's file"
-
-
 def _is_value(dtype: DType) -> bool:
     return dtype.name != "void" and not isinstance(dtype, PtrDType)
-
-
-def _indent(text: str) -> str:
-    return "\n".join("  " + line for line in text.splitlines())

@@ -151,7 +151,8 @@ def device_table() -> str:
 def error_table() -> str:
     """Every error."""
     found = [e for e in vars(core.errors).values() if isinstance(e, type)]
-    return table(("error", "means"), [(code(e.__name__), first_sentence(e.__doc__)) for e in found])
+    mine = [e for e in found if issubclass(e, core.errors.UopvizError)]
+    return table(("error", "means"), [(code(e.__name__), first_sentence(e.__doc__)) for e in mine])
 
 
 # ir.md

@@ -176,6 +176,43 @@ def test_numbers_that_lead_nowhere(tmp_path: Path) -> None:
     assert (found["node"], found["slot"], found["loop"], found["place"]) == (-1, -1, [], "")
 
 
+def test_the_last_match_of_an_endless_rewrite_is_where_it_failed(tmp_path: Path) -> None:
+    """The rule and the node that are named belong together, whichever rule was met first."""
+
+    @rule(UPat(Ops.DEFINE_VAR, name="v"))
+    def forth(v: UOp) -> UOp | None:
+        """a -> b, and c -> a"""
+        return {"a": b, "c": a}.get(v.arg[0])
+
+    @rule(UPat(Ops.DEFINE_VAR, name="v"))
+    def on(v: UOp) -> UOp | None:
+        """b -> c"""
+        return UOp.variable("c", 0, 9) if v is b else None
+
+    recorder = Recorder(tmp_path / "t.viz").start()
+    try:
+        with pytest.raises(RewriteLoopError) as caught:
+            run_pass(forth, on, start=a * 2)
+    finally:
+        recorder.close()
+    last, node, _ = caught.value.loop[-1]
+    assert [r.name for r, _, _ in caught.value.loop] == ["forth", "on", "forth"]
+    error = failed_bundle(tmp_path / "t.viz")["error"]
+    assert (last, node.arg[0]) == (forth, "c")
+    store = Store(tmp_path / "t.viz")
+    assert store.rule_name(error["rule"]) == "forth"
+    store.close()
+
+
+def test_an_exception_that_cannot_say_anything() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise TypeError("no")
+
+    said = error_data(MuteError())
+    assert said["message"] == "MuteError: (its text cannot be made)"
+
+
 def test_errors_that_no_rule_raised() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         _ = 1 // 0
