@@ -7,7 +7,7 @@ WEB := $(shell find viz/web/src viz/web/index.html viz/web/package.json viz/web/
          viz/web/vite.config.ts viz/web/tsconfig.json -type f 2>/dev/null)
 JOBS ?= auto
 
-.PHONY: help demo test lint bench build conformance format screenshots gpu-check gpu-bench clean
+.PHONY: help demo test lint bench build conformance format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16

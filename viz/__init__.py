@@ -10,6 +10,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Final
 
+# Before any module of this package: with VIZ set, core starts the recorder as it is imported, which
+# needs modules that would be half way through their own imports.
+import core as core
+
 if TYPE_CHECKING:
     from viz.live import record as record
     from viz.store import Store as Store

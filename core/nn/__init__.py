@@ -19,13 +19,13 @@ from core.nn.norms import LayerNorm as LayerNorm
 from core.nn.norms import RMSNorm as RMSNorm
 from core.tensor.origin import mark_object
 
-for layer in (
+for _layer in (
     *(Linear, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d, Embedding),
     *(BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm),
 ):
-    mark_object(layer, __call__="")
+    mark_object(_layer, __call__="")
 mark_object(optim.Optimizer, step=".step", schedule_step=".schedule_step")
-for optimizer in (optim.SGD, optim.AdamW, optim.Adam):
-    mark_object(optimizer)
+for _optimizer in (optim.SGD, optim.AdamW, optim.Adam):
+    mark_object(_optimizer)
 
 BatchNorm2d = BatchNorm3d = BatchNorm

@@ -71,6 +71,16 @@ def names(path: Path) -> list[str]:
         store.close()
 
 
+@pytest.mark.parametrize("module", ["viz.transcribe", "viz.trace", "viz.live"])
+def test_any_module_may_be_imported_first(
+    installed: dict[str, str], tmp_path: Path, module: str
+) -> None:
+    path = tmp_path / "t.viz"
+    ended = execute(installed, f"import {module}\n{PROGRAM}", VIZ="-1", VIZ_TRACE=str(path))
+    assert (ended.returncode, ended.stdout) == (0, "result\n"), ended.stderr
+    assert names(path) == ["work", "simplify"]
+
+
 def test_viz_1_without_a_terminal(installed: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "out" / "t.viz"
     done = execute(installed, VIZ="1", VIZ_TRACE=str(path))
