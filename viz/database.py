@@ -50,7 +50,7 @@ def write(
         with db:
             for statement, rows in batches:
                 db.executemany(statement, rows)
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, OverflowError) as error:
         raise TraceError(
             f"the trace cannot be written: {error}",
             where=str(path),

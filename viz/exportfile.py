@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Sequence
@@ -24,7 +25,6 @@ MAX_TRACE: Final = 1 << 30
 """Bytes that all the files of a trace may unpack to."""
 MAX_FILES: Final = 256
 _PIECE: Final = 1 << 20
-_GZIP: Final = 31
 _VERSION: Final = re.compile(r'<meta name="uopviz-export" content="(\d{1,6})"')
 _TRACE: Final = re.compile(
     r'<script type="application/octet-stream" id="uopviz-trace-\d+">([A-Za-z0-9+/=]*)</script>'
@@ -68,18 +68,15 @@ def _pack(file: Path) -> str:
 
 def _unpack(packed: str, path: Path, most: int) -> int:
     """Bytes that were written to `path`."""
-    stream = zlib.decompressobj(_GZIP)
     size = 0
     try:
-        data = base64.b64decode(packed, validate=True)
-        with path.open("wb") as file:
-            while not stream.eof:
-                piece = stream.decompress(data, _PIECE)
-                data = stream.unconsumed_tail
+        data = io.BytesIO(base64.b64decode(packed, validate=True))
+        with gzip.open(data) as source, path.open("wb") as file:
+            while piece := source.read(_PIECE):
                 size += file.write(piece)
-                if size > most or not (piece or data or stream.eof):
-                    raise ValueError("too large, or cut off")
-    except (zlib.error, binascii.Error, ValueError) as error:
+                if size > most:
+                    raise ValueError("too large")
+    except (gzip.BadGzipFile, zlib.error, EOFError, binascii.Error, ValueError) as error:
         raise TraceError(
             f"the trace in this exported file is damaged ({error})",
             hint="what the page shows is still here",

@@ -34,6 +34,8 @@ from viz.writer import TraceWriter
 _KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
 _NAMED: Final = 20
 """Numbers of kernels that a sentence names."""
+_LONGEST: Final = 1 << 53
+"""us of a match; more are damage."""
 Entry = Context | Rewrite
 Mask = npt.NDArray[np.bool_]
 
@@ -67,7 +69,12 @@ def write_trace(
         own = path.with_suffix(f".p{number:04}{path.suffix}") if number else path
         first = number * STRIDE
         wanted = None if kernels is None else {k - first for k in kernels}
-        _Copy(file, own, wording, wanted, said if number == 0 else ()).write(store.live)
+        copy = _Copy(file, own, wording, wanted, said if number == 0 else ())
+        try:
+            copy.write(store.live)
+        except BaseException:
+            copy.stopped("the copy was not finished")
+            raise
     return said
 
 
@@ -88,8 +95,9 @@ class _Copy(TraceWriter):
         self._rules: dict[int, int] = {}
         self._strings: dict[int, int] = {}
         left: list[dict[str, str]] = [{"what": what} for what in said]
-        noted: list[Any] = file.meta.get("left_out") or []
-        left += [one for one in noted if isinstance(one, dict)]
+        noted: object = file.meta.get("left_out")
+        items = cast("list[Any]", noted) if isinstance(noted, list) else []
+        left += [one for one in items if isinstance(one, dict)]
         left += [
             {"what": wording.sentence(p.what), "where": p.where, "hint": p.hint}
             for p in file.db.problems
@@ -251,8 +259,8 @@ class _Copy(TraceWriter):
         counts = arrays.bind_start[matches + 1] - arrays.bind_start[matches]
         rows = zip(arrays.match[matches].tolist(), counts.tolist(), strict=True)
         for (rule, before, after, us, signature), count in rows:
-            names = self._string(signature)
-            part.matches.extend((self._rule(rule), before, after, 1000 * us, names, count))
+            ns, names = 1000 * max(0, min(us, _LONGEST)), self._string(signature)
+            part.matches.extend((self._rule(rule), before, after, ns, names, count))
         before = np.repeat(arrays.match[matches, 1], counts)
         part.binds.extend((before - _bound(arrays, matches)).tolist())
         part.rebuilds.extend(arrays.rebuild[rebuilds].ravel().tolist())

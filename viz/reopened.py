@@ -29,9 +29,7 @@ MAX_FILE: Final = 1 << 30
 """Bytes of a file that is read."""
 _HEAD: Final = 64
 _ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
-_BLOCK: Final = re.compile(
-    r'<script type="application/json" id="uopviz-data-\d+">(.*?)</script>', re.DOTALL
-)
+_BLOCK: Final = re.compile(r'<script type="application/json" id="uopviz-data-\d+">([^<]*)</script>')
 _GZIP: Final = 31
 _ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,
                "label": str, "status": str, "caller": str}  # fmt: skip
@@ -130,8 +128,12 @@ class Reopened(Store):
             what = "this exported file holds no trace: its kernels cannot be compiled or run here"
             problems = [Problem(what, path.name, _ANSWERS_ONLY)]
         self._run = cast("Answer", run)
-        said = [p.data() for p in problems] + list(self._run.get("problems") or [])
-        known = {"trace": VERSION, **(self._run.get("format") or {}), "export": version}
+        noted, stated = self._run.get("problems"), self._run.get("format")
+        said = [p.data() for p in problems]
+        said += cast("list[Any]", noted) if isinstance(noted, list) else []
+        known: Answer = {"trace": VERSION}
+        known |= cast("Answer", stated) if isinstance(stated, dict) else {}
+        known["export"] = version
         self._run |= {"live": False, "file": path.name, "problems": said, "format": known}
         self._rows: list[Answer] = [
             {**row, "calls": str(row.get("calls", ""))} for row in _objects(rows, _ROW)

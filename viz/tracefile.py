@@ -115,6 +115,7 @@ class TraceFile:
         self.memory: list[tuple[str, int, int]] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self.visits = Visits()
+        self._countable = True
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
         self._decoding = threading.Lock()
@@ -167,9 +168,12 @@ class TraceFile:
     def tries(self) -> dict[tuple[int, int], int]:
         """How often each rule was tried, by (pass, rule); without those of which the trace does not
         say it."""
+        if not self._countable:
+            return {}
         try:
             return self.visits.tries(self._roots, self.text)
         except TraceError as error:
+            self._countable = False  # what took too long once is not tried again
             self.db.problem(error.what)
             return {}
 

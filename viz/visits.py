@@ -19,8 +19,11 @@ from viz import schema
 from viz.numbering import Block
 from viz.pack import Ints, Spend, adds_up, pack, unpack
 
-MAX_WORK: Final = 20_000_000
-"""Rules times ops that are looked at; the compiler of this project takes a thousandth of it."""
+MAX_WORK: Final = 2_000_000
+"""Rules times ops that are looked at, which takes a second; the compiler of this project takes a
+hundredth of it."""
+MAX_COUNT: Final = 1 << 36
+"""Visits of one kind in one block; more are damage."""
 _DEPTH: Final = 40
 
 Key = tuple[int, int, int, int]
@@ -91,7 +94,7 @@ class Visits:
         if len({len(column) for column in columns}) != 1:
             raise TraceError("a block of visits is damaged")
         for name, rule_set, op, rule, count in zip(*(c.tolist() for c in columns), strict=True):
-            self.counts[name, rule_set, op, rule] += max(0, count)
+            self.counts[name, rule_set, op, rule] += max(0, min(count, MAX_COUNT))
         self._tries = None
 
     def tries(

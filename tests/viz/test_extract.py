@@ -13,14 +13,16 @@ import pytest
 
 from core.errors import ServerError, TraceError
 from tests.viz.test_reopened import plain, same_answers
+from viz import schema
 from viz.cli import main
 from viz.export import export_html
 from viz.extract import write_trace
-from viz.pack import inflate
+from viz.pack import inflate, pack
 from viz.query import run_query
 from viz.redaction import SAID
 from viz.reopened import open_run
 from viz.store import Store
+from viz.visits import MAX_COUNT
 from viz.writer import TraceWriter
 
 SECRET = "/home/zelda/secret"
@@ -221,3 +223,44 @@ def test_the_command_says_what_it_wrote(
     assert main(["export", str(rich), "--format", "trace", "-o", str(out)]) == 1
     assert "not overwritten" in capsys.readouterr().err
     assert out.read_text() == "mine"
+
+
+def test_numbers_that_make_no_sense_are_copied_as_far_as_they_can_be(tmp_path: Path) -> None:
+    source, copy = tmp_path / "a.viz", tmp_path / "b.viz"
+    with TraceWriter(source, {"run": "r", "left_out": 5}) as t:
+        fold = t.rule("fold")
+        x, y = t.node("x"), t.node("y")
+        p = t.rewrite_begin("p", x)
+        t.match(p, fold, x, y, {}, ns=(1 << 63) - 1)
+        t.rewrite_end(p, y)
+        t.visited("p", t.rule_set([fold]), {"x": 1 << 62}, {})
+        t.flush()
+        t.visited("p", t.rule_set([fold]), {"x": 1 << 62}, {})
+    db = sqlite3.connect(source)
+    (block,) = db.execute("SELECT id FROM blocks WHERE kind = ?", (schema.EVENTS,)).fetchone()
+    columns = [*([schema.MATCH], [p], [fold], [x], [y], [(1 << 63) - 1], [0], [0]), *([],) * 5]
+    data = pack(columns, schema.EVENT_DELTA)
+    db.execute("UPDATE blocks SET data = ? WHERE id = ?", (data, block))
+    db.commit()
+    db.close()
+    store = Store(source)
+    assert write_trace(store, copy) == []
+    store.close()
+    again = Store(copy)
+    assert [s["us"] for s in (again.bundle(again.tree()["rows"][0]["id"]) or {})["steps"]] == [
+        1 << 53
+    ]
+    assert again.rule_totals()["rows"][0]["tries"] == MAX_COUNT  # of its one block
+    again.close()
+
+
+def test_a_copy_that_fails_says_so(run: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def fails(*_: object) -> None:
+        raise TraceError("no room")
+
+    monkeypatch.setattr(TraceWriter, "memory", fails)
+    with pytest.raises(TraceError, match="no room"):
+        write_trace(run, tmp_path / "b.viz")
+    again = Store(tmp_path / "b.viz")
+    assert any("not finished" in p["what"] for p in again.run()["problems"])
+    again.close()

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,37 @@ def test_files_that_are_no_export(exported: Path, tmp_path: Path) -> None:
         path.write_text(wrong)
         with pytest.raises(TraceError, match="no export of uopviz"):
             open_run(path)
+
+
+def test_a_hostile_export_takes_no_long_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    path.write_text(
+        "<!doctype html>" + '<script type="application/json" id="uopviz-data-0">' * 20_000
+    )
+    begin = time.process_time()
+    with pytest.raises(TraceError, match="no export of uopviz"):
+        open_run(path)
+    assert time.process_time() - begin < 5  # searched anew from each start: a minute
+
+
+def test_what_is_said_of_a_run_may_be_anything(tmp_path: Path) -> None:
+    answers = {
+        "/api/run": {"problems": 5, "format": [7]},
+        "/api/tree?since=0": {"rows": []},
+        "/api/rules": [],
+    }
+    packed = {
+        path: base64.b64encode(gzip.compress(json.dumps([value]).encode())).decode()
+        for path, value in answers.items()
+    }
+    block = '<script type="application/json" id="uopviz-data-0">%s</script>'
+    path = tmp_path / "x.html"
+    path.write_text("<!doctype html>" + block % json.dumps(packed))
+    run = open_run(path).run()
+    assert [p["what"] for p in run["problems"]] == [
+        "this exported file holds no trace: its kernels cannot be compiled or run here"
+    ]
+    assert run["format"]["export"] == 1
 
 
 def test_any_damage_is_a_sentence(

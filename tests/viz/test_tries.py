@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,6 +209,28 @@ def test_damaged_and_hostile_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     visits.add(pack(((1,), (1,), (2,), (0,), (4,)), VISIT_DELTA), lambda _: None)
     with pytest.raises(TraceError):
         visits.tries(lambda _: None, str)
+
+
+def test_what_took_too_long_is_said_and_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TraceWriter(tmp_path / "t.viz", {"run": "r"}) as t:
+        t.visited("p", t.rule_set([t.rule("fold")]), {"x": 4}, {})
+    asked: list[int] = []
+    counting = ReadVisits.tries
+
+    def noted(self: ReadVisits, *arguments: Any) -> Any:
+        asked.append(1)
+        return counting(self, *arguments)
+
+    monkeypatch.setattr("viz.visits.MAX_WORK", 0)
+    monkeypatch.setattr(ReadVisits, "tries", noted)
+    store = Store(tmp_path / "t.viz")
+    for _ in range(3):
+        assert store.rule_totals()["silent"] == []
+    assert len(asked) == 1
+    assert "too many rules" in store.run()["problems"][0]["what"]
+    store.close()
 
 
 def test_ops_that_a_pattern_may_begin_with() -> None:
