@@ -89,8 +89,9 @@ class Buffer:
         neither numbered nor written."""
 
     def add(self, *other: Any) -> None:
-        """One of the rare events."""
-        self.others.append(other)
+        """One of the rare events. No call before that of the code: an interrupt (Ctrl-C) comes
+        between calls, and an event without its code would give all later ones the wrong one."""
+        self.others += (other,)
         self.codes.append(OTHER)
 
     def settle(self) -> None:

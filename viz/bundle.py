@@ -18,7 +18,7 @@ from viz.failures import Failure
 from viz.nodes import Sources
 from viz.pause import no_collection
 from viz.slots import Delta, Slots
-from viz.steps import Events, read_steps
+from viz.steps import Events, Match, read_steps
 from viz.tracefile import Rewrite, TraceFile
 
 MAX_STEPS: Final = 100_000
@@ -56,7 +56,9 @@ def _make(
     for node in (*replay.all_nodes(), *(failure.nodes if failure else ())):
         table.add(node)
     steps: list[dict[str, Any]] = []
+    shown: list[tuple[Match, int]] = []
     for (match, _), (slot, result, delta) in zip(events.steps, replay.steps, strict=False):
+        shown.append((match, result))
         steps.append(
             {
                 "rule": rule_id(match.rule),
@@ -73,9 +75,6 @@ def _make(
                 "moved": delta.moved,
             }
         )
-    shown = [
-        (m, result) for (m, _), (_, result, _) in zip(events.steps, replay.steps, strict=False)
-    ]
     return {
         "version": 1,
         "rewrite": global_id(rewrite.id),
@@ -107,7 +106,6 @@ class _Replay:
         self.slots: Slots | None = None
         count = len(events.steps)
         self._total = max(count + 1, rewrite.matches) if events.more else count
-        self._large = False
         self._circular = 0
         """The first step that was found to put a node below itself."""
         known = 0 < rewrite.sink <= file.nodes.count

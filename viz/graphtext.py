@@ -33,6 +33,14 @@ def states(bundle: Mapping[str, Any], step: int) -> tuple[State, State]:
     return before, state
 
 
+def step_text(bundle: Mapping[str, Any], step: int) -> dict[str, str] | None:
+    """The graphs before and after a step as text; None for a step that there is not."""
+    if not 0 <= step <= len(bundle["steps"]):
+        return None
+    before, after = states(bundle, step)
+    return {"before": graph_text(bundle, before), "after": graph_text(bundle, after)}
+
+
 def graph_text(bundle: Mapping[str, Any], state: State) -> str:
     """One state as text."""
     lines: list[str] = []

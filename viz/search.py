@@ -59,8 +59,7 @@ class Index:
         }
         for number, names in told.items():
             if wanted in names.casefold():
-                text = f"{file.contexts[number].name}: {names}"
-                found.append(Hit(number, "call", text))
+                found.append(Hit(number, "call", f"{file.contexts[number].name}: {names}"))
         strings = {
             i: s for i, s in enumerate(file.strings) if len(s) < MAX_TEXT and wanted in s.casefold()
         }

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.bundle import make_bundle
-from viz.graphtext import graph_text, states
+from viz.graphtext import step_text
 from viz.lineage import Lineage, scope_of
 from viz.places import Places
 from viz.process import STRIDE, Process, graph_data
@@ -130,10 +130,7 @@ class Store:
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
         """The graphs before and after a step as text; None for what there is not."""
         bundle = self.bundle(rewrite)
-        if bundle is None or not 0 <= step <= len(bundle["steps"]):
-            return None
-        before, after = states(bundle, step)
-        return {"before": graph_text(bundle, before), "after": graph_text(bundle, after)}
+        return None if bundle is None else step_text(bundle, step)
 
     def rules(self) -> list[dict[str, Any]]:
         """Every rule with its counts."""

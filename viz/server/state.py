@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from core.errors import ServerError, UopvizError
 from core.target import targets
-from viz.graphtext import graph_text, states
+from viz.graphtext import step_text
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
@@ -40,7 +40,7 @@ class State:
         self._refreshed = 0.0
         self._bundles: Kept[int, bytes] = Kept(CACHED)
         self._making = Turns()
-        self._text_of: tuple[int, dict[str, Any]] | None = None
+        self._text_of: tuple[Store, int, dict[str, Any]] | None = None
         """The bundle of the last step that was asked for as text: the next one is of it, too."""
         self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
@@ -99,17 +99,13 @@ class State:
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
         """The graphs before and after a step as text; None for what there is not."""
         with self._making.of(rewrite):
-            found = self._text_of
-            if found is None or found[0] != rewrite or self.store.is_open(rewrite):
-                made = self.store.bundle(rewrite)
+            store, found = self.store, self._text_of
+            if found is None or found[:2] != (store, rewrite) or store.is_open(rewrite):
+                made = store.bundle(rewrite)
                 if made is None:
                     return None
-                found = self._text_of = rewrite, made
-        bundle = found[1]
-        if not 0 <= step <= len(bundle["steps"]):
-            return None
-        before, after = states(bundle, step)
-        return {"before": graph_text(bundle, before), "after": graph_text(bundle, after)}
+                found = self._text_of = store, rewrite, made
+        return step_text(found[2], step)
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
