@@ -70,4 +70,7 @@ export const shownSources = kept<string[] | null>("sources", null, isNames);
 export const letterKeys = kept("letters", true, isFlag);
 /** Constants are left out of "around change". */
 export const foldConstants = kept("constants", false, isFlag);
+/** Index expressions, and repeated blocks, are folded into boxes. */
+export const foldIndex = kept("index", true, isFlag);
+export const foldBlocks = kept("blocks", true, isFlag);
 export const changedOnly = kept("changed", true, isFlag);

@@ -1,24 +1,15 @@
 /** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
 import { effect, signal } from "@preact/signals";
-import { type CameraState, createStage, type Stage } from "../graph/stage";
+import { type CameraState, createStage, type Stage, type StageStats } from "../graph/stage";
 import { announce, go, reportProblem } from "./actions";
 import { lookedHere, rememberWith } from "./address";
 import { asProblem } from "../data/backend";
 import { bindSlots } from "./bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "./state";
-import { foldConstants } from "./prefs";
+import { foldBlocks, foldConstants, foldIndex } from "./prefs";
 import { themeVersion } from "./theme";
 
-export interface Stats {
-  shown: number;
-  total: number;
-  hidden: number;
-  zoom: number;
-  layoutMs: number;
-  frameMs: number;
-}
-
-export const stats = signal<Stats | null>(null);
+export const stats = signal<StageStats | null>(null);
 export const busy = signal<{ text: string; progress: number } | null>(null);
 /** Slots lit from a source line or a pattern node. */
 export const lit = signal<readonly number[]>([]);
@@ -41,6 +32,7 @@ export function mountStage(host: HTMLElement): () => void {
   };
   addEventListener("popstate", restore);
   const stops = [
+    effect(() => made.setFold({ index: foldIndex.value, blocks: foldBlocks.value })),
     effect(() => {
       const b = bundle.value;
       made.load(b).catch((thrown: unknown) => reportProblem(asProblem(thrown, "graph layout")));

@@ -6,6 +6,12 @@ import type { Direction } from "./walk";
 export type { Scope } from "./pictures";
 export type DiffMode = "side" | "merged";
 
+/** What is folded into boxes. */
+export interface FoldKinds {
+  index: boolean;
+  blocks: boolean;
+}
+
 export interface StageEvents {
   onSelect(slot: number | null): void;
   onHover(slot: number | null): void;
@@ -15,9 +21,10 @@ export interface StageEvents {
 }
 
 export interface StageStats {
-  /** Nodes of the state after the step: in the picture, in all, and folded away. */
+  /** Nodes of the state after the step: drawn, in all, in boxes, and far away. */
   shown: number;
   total: number;
+  folded: number;
   hidden: number;
   zoom: number;
   /** Time of the last layout and of the last frame, ms. */
@@ -50,6 +57,10 @@ export interface Stage {
   setScope(scope: Scope): void;
   /** Leaves constants out of "around change", or shows them (the default). */
   setFoldConstants(fold: boolean): void;
+  /** Folds index expressions and repeated blocks into boxes, in both scopes. */
+  setFold(kinds: FoldKinds): void;
+  /** Opens every box, or folds what was opened. */
+  openBoxes(open: boolean): void;
   /** Rings the slot in both panes. */
   select(slot: number | null): void;
   /** Rings slots that something elsewhere on the page stands for. */
@@ -67,8 +78,12 @@ export interface Stage {
   /** Goes to the change if it is out of view. */
   revealChange(): void;
   walk(direction: Direction): void;
-  /** Opens the folded group at the selected node. */
+  /** Opens the box or the folded group at the selected node, or folds what was opened there. */
   openGroup(): void;
+  /** The box that the slot is folded into, in words; or that it is in one that was opened. */
+  boxAt(slot: number): { words: string; open: boolean } | null;
+  /** Opens the box that the slot is in, or folds the one again that it was in; false without one. */
+  toggleBox(slot: number): boolean;
   /** Reads the style sheet's colours again. */
   setTheme(): void;
   /** "MUL, int32, source 0 moved" */

@@ -5,6 +5,9 @@
  * ellipsis and is whole in the inspector.
  */
 import type { Bundle } from "../data/types";
+import type { Box, Fold } from "../model/fold/fold";
+import { copiesIn, cutMiddle, expressionOf, opsOf } from "../model/fold/words";
+import type { Replay } from "../model/replay";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../model/content";
 import { opGroup, type OpGroup, shortOp } from "../model/ops";
 
@@ -26,6 +29,8 @@ export interface Label {
   detail: string;
   /** Second line, right: axis letters. */
   ranges: readonly string[];
+  /** The words are of a box of several nodes. */
+  folded: boolean;
 }
 
 export class Labels {
@@ -35,6 +40,26 @@ export class Labels {
 
   of(content: number): Label {
     return (this.known[content] ??= this.make(content));
+  }
+
+  /** Of the nodes that one state holds in the box. */
+  ofBox(box: Box, fold: Fold, replay: Replay): Label {
+    const there = box.members.filter((s) => replay.has(s));
+    const end = replay.has(box.head) ? box.head : there[0]!;
+    const op = opOf(this.bundle, replay.nodeOf(end));
+    const label = { group: opGroup(op), ranges: [], folded: true };
+    const count = there.length.toLocaleString("en");
+    const beside = (title: string): string =>
+      title.length + count.length + 7 <= TITLE ? `${count} nodes` : count;
+    if (box.kind === "index") {
+      const title = cut(shortOp(op), TITLE - count.length - 1);
+      const text = expressionOf(replay, end).replaceAll(" ", "");
+      const detail = cutMiddle(text, LINE);
+      return { ...label, op: title, short: text, arg: beside(title), detail };
+    }
+    const title = `\u00d7${copiesIn(replay, fold, box).toLocaleString("en")}`;
+    const detail = cut(opsOf(replay, box.members).map(shortOp).join(", "), LINE);
+    return { ...label, op: title, short: `${title} ${shortOp(op)}`, arg: beside(title), detail };
   }
 
   private make(c: number): Label {
@@ -47,7 +72,7 @@ export class Labels {
     const scalar = shape === "" || shape === "()";
     const ranges = rangesOf(bundle, c).split(" ").filter(Boolean);
     if (group === "range")
-      return { group, op: cut(op, TITLE), short: shortOp(op), arg: "", detail: cut(arg || dtype, LINE), ranges: [] };
+      return { group, op: cut(op, TITLE), short: shortOp(op), arg: "", detail: cut(arg || dtype, LINE), ranges: [], folded: false };
     const room = TITLE - 1 - op.length;
     const titleArg = arg.length <= room ? arg : room >= 5 ? cut(arg, room) : "";
     // An argument that found no room beside the op goes before the dtype.
@@ -67,6 +92,7 @@ export class Labels {
       arg: titleArg,
       detail: cut(detail.trim(), Math.floor((ROOM - taken(letters)) / CHAR)),
       ranges: letters,
+      folded: false,
     };
   }
 }

@@ -9,7 +9,8 @@ import { stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { timelineOf } from "../model/timeline";
-import type { Scope } from "./api";
+import type { FoldKinds, Scope } from "./api";
+import { Boxes } from "./boxes";
 import { Labels } from "./labels";
 import type { Layouter } from "./layouter";
 import type { Picture } from "./picture";
@@ -32,16 +33,21 @@ export class Loaded {
   private readonly pictures: Pictures;
   private readonly opened = new Set<number>();
   private everything: Picture | null = null;
+  readonly boxes: Boxes;
 
+  /** `boxes`: ends of boxes that are opened from the start. */
   constructor(
     readonly bundle: Bundle,
     layouter: Layouter,
+    kinds: FoldKinds,
+    boxes?: Iterable<number>,
   ) {
     const timeline = timelineOf(bundle);
     this.before = new Replay(bundle, timeline);
     this.after = new Replay(bundle, timeline);
     this.labels = new Labels(bundle);
     this.pictures = new Pictures(timeline, layouter);
+    this.boxes = new Boxes(this.pictures, kinds, boxes);
   }
 
   /** Time of the last layout, ms. */
@@ -61,7 +67,8 @@ export class Loaded {
     const picture = around
       ? this.pictures.around(after.step, wishes, view)
       : this.everything!;
-    const options = { ...AROUND, ...wishes, without: this.pictures.folded(after.step) };
+    const { fold } = picture;
+    const options = { ...AROUND, ...wishes, without: this.pictures.folded(after.step), fold };
     const part = around ? neighbourhood(before, after, diff, options) : null;
     return { picture, labels, before, after, diff, part };
   }

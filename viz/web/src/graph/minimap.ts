@@ -5,6 +5,7 @@
  * of a pass, unless it would cover what changed. Hidden while everything fits and in panes too low for it. The blocks are
  * drawn once per step, the frame at every move.
  */
+import { membersAt } from "../model/fold/fold";
 import { OP_GROUPS, type OpGroup } from "../model/ops";
 import type { Camera } from "./camera";
 import { context } from "./pane";
@@ -136,7 +137,7 @@ export class Minimap {
       canvas.width = this.width * dpr;
       canvas.height = this.height * dpr;
     }
-    const { picture, labels, diff, after, part } = scene.content;
+    const { picture, diff, after, part } = scene.content;
     const { bounds } = picture;
     const w = bounds.right - bounds.left;
     const h = bounds.bottom - bounds.top;
@@ -156,8 +157,10 @@ export class Minimap {
       );
     };
     const groups = new Map<OpGroup, number[]>(OP_GROUPS.map((g) => [g, []]));
+    const isThere = (s: number): boolean =>
+      scene.box(s) ? membersAt(picture.fold, s).some((m) => after.has(m)) : after.has(s) && !diff.nodes.has(s);
     for (const s of picture.slots)
-      if (after.has(s) && !diff.nodes.has(s)) groups.get(labels.of(scene.node(s)).group)!.push(s);
+      if (isThere(s)) groups.get(scene.group(s))!.push(s);
     for (const [group, slots] of groups) {
       ctx.fillStyle = theme.op[group];
       for (const s of slots) {
@@ -167,8 +170,8 @@ export class Minimap {
     }
     ctx.globalAlpha = 1;
     for (const s of diff.nodes.keys()) {
-      const state = scene.state(s);
-      if (state === "none" || state === "ghost") continue;
+      const state = scene.ownState(s);
+      if (scene.state(scene.at(s)) === "none" || state === "none" || state === "ghost") continue;
       ctx.fillStyle = state === "removed" ? theme.del : state === "moved" ? theme.mov : theme.add;
       put(s, 0.7);
     }

@@ -1,10 +1,12 @@
 /**
  * The graph for those who do not see the canvas: a tree of the nodes around the change.
  *
- * Changed nodes first, their sources under them. Kept out of sight but in the accessibility tree;
+ * Changed nodes first, their sources under them; a box of folded nodes is one item, and says so. Kept out of sight but in the accessibility tree;
  * takes the focus for the graph; choosing an item selects the node. Holds a bounded number of items and says what it leaves out.
  */
 import { describeSlot } from "../model/diff";
+import { BoxGraph, foldedAway } from "../model/fold/boxes";
+import { describeBox } from "../model/fold/words";
 import type { Content } from "./scene";
 
 const MOST = 60;
@@ -12,6 +14,7 @@ const MOST = 60;
 export class Outline {
   readonly element = document.createElement("ul");
   private readonly items = new Map<number, HTMLElement>();
+  private at = (slot: number): number => slot;
 
   constructor(choose: (slot: number) => void) {
     const { element } = this;
@@ -34,6 +37,9 @@ export class Outline {
     items.clear();
     if (!content) return;
     const { before, after, diff, part, picture } = content;
+    const { fold } = picture;
+    const graph = new BoxGraph(before, after, fold);
+    this.at = (slot) => graph.at(slot);
     element.setAttribute(
       "aria-label",
       diff.step ? `Nodes around the change of step ${diff.step}` : "Nodes of the input graph",
@@ -42,29 +48,32 @@ export class Outline {
       const item = document.createElement("li");
       item.setAttribute("role", "treeitem");
       item.setAttribute("aria-level", String(level));
-      item.setAttribute("aria-selected", String(slot === selected));
+      item.setAttribute("aria-selected", String(slot === this.shownAt(selected)));
       item.id = `stage-node-${slot}`;
       item.tabIndex = -1;
       item.dataset["slot"] = String(slot);
-      item.textContent = describeSlot(slot, before, after, diff);
+      const box = fold?.boxes[fold.of[slot]!];
+      if (fold && box) {
+        item.setAttribute("aria-expanded", "false");
+        item.textContent = describeBox(before, after, diff, fold, box);
+      } else item.textContent = describeSlot(slot, before, after, diff);
       items.set(slot, item);
       element.append(item);
     };
     const start = diff.focus.length ? diff.focus : [after.bundle.root];
-    const queue: [number, number][] = start.map((s) => [s, 1]);
-    const seen = new Set(start);
+    const seen = new Set(start.map((s) => graph.at(s)));
+    const queue: [number, number][] = [...seen].map((s) => [s, 1]);
     for (let i = 0; i < queue.length && i < MOST; i++) {
       const [slot, level] = queue[i]!;
-      if (!after.has(slot) && !before.has(slot)) continue;
+      if (!graph.has(slot)) continue;
       put(slot, level);
-      const side = after.has(slot) ? after : before;
-      for (const s of side.srcOf(slot)) {
+      for (const s of graph.sources(slot)) {
         if (seen.has(s) || (part && !part.shown.has(s)) || !picture.has(s)) continue;
         seen.add(s);
         queue.push([s, level + 1]);
       }
     }
-    const left = (part?.shown.size ?? after.count) - items.size;
+    const left = (part?.shown.size ?? after.count - foldedAway(after, fold)) - items.size;
     if (left > 0) {
       const rest = document.createElement("li");
       rest.setAttribute("role", "treeitem");
@@ -74,14 +83,21 @@ export class Outline {
     this.point(selected);
   }
 
+  /** The slot whose item stands for this one. */
+  private shownAt(slot: number | null): number | null {
+    return slot === null ? null : this.at(slot);
+  }
+
   select(slot: number | null): void {
-    for (const [s, item] of this.items) item.setAttribute("aria-selected", String(s === slot));
+    const at = this.shownAt(slot);
+    for (const [s, item] of this.items) item.setAttribute("aria-selected", String(s === at));
     this.point(slot);
   }
 
   /** The tree has the focus as a whole; this is the item that it means. */
   private point(slot: number | null): void {
-    const item = slot === null ? undefined : this.items.get(slot);
+    const at = this.shownAt(slot);
+    const item = at === null ? undefined : this.items.get(at);
     if (item) this.element.setAttribute("aria-activedescendant", item.id);
     else this.element.removeAttribute("aria-activedescendant");
   }

@@ -7,9 +7,19 @@
  * Never decides what is shown and never listens to events.
  */
 import type { Group } from "../model/neighbourhood";
+import { membersAt } from "../model/fold/fold";
 import { Camera, type View } from "./camera";
 import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./paint/edges";
-import { paintBinding, paintFailure, paintGroup, paintRing, paintSign, paintStubs } from "./paint/marks";
+import {
+  paintBinding,
+  paintFailure,
+  paintGroup,
+  paintHandle,
+  paintInside,
+  paintRing,
+  paintSign,
+  paintStubs,
+} from "./paint/marks";
 import { levelOf, paintBlocks, paintBoxes, paintChanged } from "./paint/nodes";
 import type { Rect } from "./picture";
 import type { Scene } from "./scene";
@@ -216,23 +226,25 @@ export class Pane {
     for (const group of scene.groups()) paintGroup(ctx, scene, theme, group, zoom, group === marks.group);
     const near = new Set<number>();
     for (const s of [marks.hovered, marks.selected])
-      if (s !== null && scene.state(s) !== "none") this.lightEdges(scene, s, zoom, near);
+      if (s !== null && scene.state(scene.at(s)) !== "none") this.lightEdges(scene, scene.at(s), zoom, near);
     paintChangedEdges(ctx, scene, theme, zoom);
     for (const s of levelOf(zoom) === "far" ? [] : near)
       if (scene.state(s) === "same") paintChanged(ctx, scene, theme, s, "same", zoom, null);
-    const changed = [...diff.nodes.keys()];
+    const changed = [...diff.nodes.keys()].filter((s) => !scene.box(s));
     for (const pass of ["ghost", "other"] as const)
       for (const s of changed) {
         const state = scene.state(s);
         if (state === "none" || (state === "ghost") !== (pass === "ghost")) continue;
         paintChanged(ctx, scene, theme, s, state, zoom, this.hatch);
       }
-    for (const s of marks.lit)
-      if (scene.state(s) !== "none") paintRing(ctx, scene, s, theme.accent, zoom);
-    if (marks.hovered !== null && scene.state(marks.hovered) !== "none")
-      paintRing(ctx, scene, marks.hovered, theme.text3, zoom);
-    if (marks.selected !== null && !["none", "ghost"].includes(scene.state(marks.selected)))
-      paintRing(ctx, scene, marks.selected, theme.accent, zoom);
+    const ring = (s: number, color: string): void => {
+      const at = scene.at(s); // a folded node is ringed as its box
+      if (!["none", "ghost"].includes(scene.state(at))) paintRing(ctx, scene, at, color, zoom);
+    };
+    for (const s of marks.lit) ring(s, theme.accent);
+    if (marks.hovered !== null) ring(marks.hovered, theme.text3);
+    if (marks.selected !== null) ring(marks.selected, theme.accent);
+    for (const s of scene.handles()) paintHandle(ctx, theme, picture.x(s), picture.y(s), zoom);
     for (const s of changed) {
       const state = scene.state(s);
       if (state !== "none" && state !== "ghost")
@@ -240,12 +252,20 @@ export class Pane {
     }
     if (scene.side !== "before")
       for (const s of diff.failed)
-        if (scene.state(s) !== "none") paintFailure(ctx, scene, theme, s, zoom);
-    if (marks.bindings && scene.side !== "after")
+        if (scene.state(scene.at(s)) !== "none") paintFailure(ctx, scene, theme, scene.at(s), zoom);
+    for (const [box, inside] of scene.insides())
+      if (scene.state(box.head) !== "none")
+        paintInside(ctx, theme, picture.x(box.head), picture.y(box.head), inside, zoom);
+    if (marks.bindings && scene.side !== "after") {
+      const names = new Map<number, string[]>();
       for (const [s, name] of marks.bindings) {
-        if (scene.state(s) === "none" || scene.state(s) === "ghost") continue;
-        paintBinding(ctx, theme, picture.x(s), picture.y(s), name, zoom);
+        const at = scene.at(s);
+        if (scene.state(at) !== "none" && scene.state(at) !== "ghost")
+          names.set(at, [...(names.get(at) ?? []), name]);
       }
+      for (const [s, all] of names)
+        paintBinding(ctx, theme, picture.x(s), picture.y(s), all.join(","), zoom);
+    }
   }
 
   /** Draws all edges of a node as lines, those of hubs too, and collects its neighbours. */
@@ -257,12 +277,14 @@ export class Pane {
     const light = (e: number, other: number): void => {
       if (left <= 0 || scene.edgeState(e) !== "same" || !drawable(scene, e)) return;
       left--;
-      near.add(other);
+      near.add(scene.at(other));
       paintEdge(ctx, scene, e, theme.text2, width);
     };
-    for (const e of scene.sourceEdges(slot)) light(e, t.edgeSrc[e]!);
-    for (let i = t.usersFirst[slot]!; i < t.usersFirst[slot + 1]! && left > 0; i++)
-      light(t.usersEdge[i]!, t.edgeUser[t.usersEdge[i]!]!);
+    for (const s of membersAt(scene.content.picture.fold, slot)) {
+      for (const e of scene.sourceEdges(s)) light(e, t.edgeSrc[e]!);
+      for (let i = t.usersFirst[s]!; i < t.usersFirst[s + 1]! && left > 0; i++)
+        light(t.usersEdge[i]!, t.edgeUser[t.usersEdge[i]!]!);
+    }
     near.delete(slot);
   }
 

@@ -5,6 +5,8 @@
  * a frame is that of what is visible. Never changes once made: stepping moves nothing. Pictures of
  * one world have what two neighbouring steps draw at the same place.
  */
+import { isDrawn, placesIn } from "../model/around";
+import { type Fold, membersAt } from "../model/fold/fold";
 import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
 import { type PathSink, portOffset, trace } from "../model/layout/route";
 import type { Timeline } from "../model/timeline";
@@ -22,7 +24,7 @@ const CELL = 512;
 const SLACK = 76;
 
 export class Picture {
-  /** Per slot: index in the layout, -1 if it has no place. */
+  /** Per slot: index in the layout, -1 if it has no place; slots of one box share it. */
   readonly place: Int32Array;
   readonly bounds: Rect;
   /** 1 for union edges that are drawn as stubs: of hubs. */
@@ -43,9 +45,10 @@ export class Picture {
     readonly pitch: number,
     /** Pictures of one world lie in the same coordinates. */
     readonly world: object = {},
+    readonly fold: Fold | null = null,
   ) {
     this.place = new Int32Array(timeline.slots).fill(-1);
-    slots.forEach((s, i) => (this.place[s] = i));
+    for (const [s, i] of placesIn(slots, fold)) this.place[s] = i;
     const { left, top } = layout;
     this.left = left;
     this.top = top;
@@ -68,9 +71,10 @@ export class Picture {
     const edges = timeline.edgeSrc.length;
     this.stub = new Uint8Array(edges);
     this.box = new Float32Array(edges * 4);
-    for (const s of slots)
-      for (let j = timeline.usersFirst[s]!; j < timeline.usersFirst[s + 1]!; j++)
-        this.indexEdge(timeline.usersEdge[j]!);
+    for (const head of slots)
+      for (const s of membersAt(fold, head))
+        for (let j = timeline.usersFirst[s]!; j < timeline.usersFirst[s + 1]!; j++)
+          this.indexEdge(timeline.usersEdge[j]!);
   }
 
   has(slot: number): boolean {
@@ -196,7 +200,7 @@ export class Picture {
     const user = t.edgeUser[e]!;
     const a = place[source]!;
     const b = place[user]!;
-    if (a < 0 || b < 0) return;
+    if (a < 0 || b < 0 || !isDrawn(this.fold, source, user)) return;
     if (layout.hub[a]! & 1 || layout.hub[b]! & 2) {
       this.stub[e] = 1;
       return;

@@ -5,7 +5,9 @@
  * asked for. Nothing that two neighbouring steps draw moves: what they share lies in one picture,
  * or at the same place in two pictures of one world.
  */
-import { allSlots, layoutInputOf } from "../model/around";
+import { allSlots, headsOf, layoutInputOf } from "../model/around";
+import type { Box } from "../model/fold/fold";
+import { type Folding, unfolded } from "../model/fold/folding";
 import type { Layout } from "../model/layout/layered";
 import { AROUND, type NeighbourhoodOptions } from "../model/neighbourhood";
 import { type Page, Pages } from "../model/pages";
@@ -38,6 +40,7 @@ export class Pictures {
   private everything: Picture | null = null;
   private wishes = "";
   private pages: Pages;
+  private folding: Folding;
   /** The page shown last. */
   private page: Page | null = null;
   /** Distance of its rows, and of those of the other pages of its world. */
@@ -50,7 +53,21 @@ export class Pictures {
     readonly timeline: Timeline,
     private readonly layouter: Layouter,
   ) {
+    this.folding = unfolded(timeline);
     this.pages = new Pages(timeline, AROUND);
+  }
+
+  /** From now on other boxes are folded: every picture is another. */
+  fold(folding: Folding): void {
+    this.folding = folding;
+    this.wishes = "";
+    this.pages = new Pages(this.timeline, AROUND, folding);
+    this.everything = null;
+  }
+
+  /** What is folded over all steps. */
+  boxes(): readonly Box[] {
+    return this.folding.all()?.boxes ?? [];
   }
 
   /** The picture for step k around its change, with a place for what the reader opened. */
@@ -61,8 +78,8 @@ export class Pictures {
     this.page = page;
     let picture = this.kept.get(page);
     if (!picture) {
-      const { slots, layout: l, world } = page;
-      picture = new Picture(this.timeline, slots, l, this.pitch, world);
+      const { slots, layout: l, fold, world } = page;
+      picture = new Picture(this.timeline, slots, l, this.pitch, world, fold);
       this.layoutMs = performance.now() - started;
     }
     this.kept.delete(page);
@@ -90,14 +107,16 @@ export class Pictures {
     progress: (text: string, share: number) => void,
   ): Promise<Picture> {
     if (this.everything) return this.everything;
-    const slots = allSlots(this.timeline);
-    if (this.pages.whole) return (this.everything = this.around(0, AROUND, view));
+    const fold = this.folding.all();
+    const slots = headsOf(allSlots(this.timeline), fold);
+    if (this.pages.whole && !fold) return (this.everything = this.around(0, AROUND, view));
     const started = performance.now();
     const words = `Laying out ${slots.length.toLocaleString("en")} nodes`;
-    const input = layoutInputOf(this.timeline, slots);
+    const input = layoutInputOf(this.timeline, slots, fold);
     const result = await this.layouter.run(input, signal, (share) => progress(words, share));
     this.layoutMs = performance.now() - started;
-    return (this.everything = new Picture(this.timeline, slots, result, pitchOf(result, view)));
+    const pitch = pitchOf(result, view);
+    return (this.everything = new Picture(this.timeline, slots, result, pitch, {}, fold));
   }
 
   /** The page of step k; what is drawn stays where it is while the reader opens more of it. */
@@ -106,7 +125,7 @@ export class Pictures {
     const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")}`;
     if (words === this.wishes || this.pages.whole) return this.pages.of(k);
     this.wishes = words;
-    this.pages = new Pages(this.timeline, { ...AROUND, ...wishes });
+    this.pages = new Pages(this.timeline, { ...AROUND, ...wishes }, this.folding);
     const here = page && page.first <= k && k <= page.last;
     return here ? this.pages.start(k, page) : this.pages.of(k);
   }

@@ -8,10 +8,12 @@
 import type { Bundle } from "../data/types";
 import { describeSlot } from "../model/diff";
 import type { Group } from "../model/neighbourhood";
-import type { CameraState, DiffMode, Scope, Stage, StageEvents } from "./api";
+import { timelineOf } from "../model/timeline";
+import type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents } from "./api";
+import { lookForBoxes } from "./boxes";
 import { Frames } from "./frames";
 import { listen } from "./gestures";
-import { hitTest } from "./hit";
+import { type Hit, hitTest } from "./hit";
 import { Layouter } from "./layouter";
 import { Loaded } from "./loaded";
 import { Minimap } from "./minimap";
@@ -25,7 +27,7 @@ import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";
 
-export type { CameraState, DiffMode, Scope, Stage, StageEvents, StageStats } from "./api";
+export type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents, StageStats } from "./api";
 
 export function createStage(host: HTMLElement, events: StageEvents): Stage {
   return new CanvasStage(host, events);
@@ -48,6 +50,7 @@ class CanvasStage implements Stage {
   private scope: Scope = "change";
   private step = 0;
   private foldConstants = false;
+  private foldKinds: FoldKinds = { index: false, blocks: false };
   /** A frame of this bundle was drawn: from now on the view belongs to the reader. */
   private seen = false;
   /** Where Back wants to look, until that has been drawn. */
@@ -55,6 +58,10 @@ class CanvasStage implements Stage {
   /** A layout of everything is under way. */
   private running = false;
   private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
+  /** What the tooltip is about; null after a change of what is drawn. */
+  private titled: Hit | null = null;
+  private readonly busy = (text: string | null, share: number): void =>
+    this.events.onBusy(text, share);
   private frame = 0;
   private said = "";
 
@@ -80,6 +87,7 @@ class CanvasStage implements Stage {
     const again = bundle !== null && bundle.rewrite === this.loaded?.bundle.rewrite;
     const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
     const held = again && !this.views.fitted ? this.views.screenOf(anchor) : null;
+    const opened = again ? this.loaded?.boxes.opened : undefined;
     this.loaded = null;
     this.views.content = null;
     this.seen = again;
@@ -96,7 +104,10 @@ class CanvasStage implements Stage {
       await new Promise((resolve) => setTimeout(resolve));
       if (work.signal.aborted) return;
     }
-    const loaded = new Loaded(bundle, this.layouter);
+    const { foldKinds, work } = this;
+    if (large && !(await lookForBoxes(timelineOf(bundle), foldKinds, work.signal, this.busy)))
+      return;
+    const loaded = new Loaded(bundle, this.layouter, foldKinds, opened);
     this.loaded = loaded;
     await this.arrange(() => {
       const wanted = this.wantedHere();
@@ -148,6 +159,28 @@ class CanvasStage implements Stage {
     this.show();
   }
 
+  setFold(kinds: FoldKinds): void {
+    this.foldKinds = kinds;
+    if (this.loaded) void this.chooseBoxes(this.loaded, kinds);
+  }
+
+  private async chooseBoxes(loaded: Loaded, kinds: FoldKinds): Promise<void> {
+    const timeline = timelineOf(loaded.bundle);
+    if (timeline.slots > LARGE) {
+      await lookForBoxes(timeline, kinds, new AbortController().signal, this.busy);
+      this.events.onBusy(null, 1);
+    }
+    if (this.loaded !== loaded || this.foldKinds !== kinds) return;
+    loaded.boxes.choose(kinds);
+    this.refold(this.views.content?.diff.focus[0] ?? -1);
+  }
+
+  openBoxes(open: boolean): void {
+    if (open) this.loaded?.boxes.openAll();
+    else this.loaded?.boxes.closeAll();
+    this.refold(this.views.content?.diff.focus[0] ?? -1);
+  }
+
   select(slot: number | null): void {
     this.mark({ selected: slot, group: null });
     this.outline.select(slot);
@@ -197,9 +230,14 @@ class CanvasStage implements Stage {
 
   openGroup(): void {
     const { group, selected } = this.marks;
+    if (selected !== null && this.lead().scene?.box(selected)) {
+      this.toggleBox(selected);
+      return;
+    }
     const groups = this.views.content?.part?.groups ?? [];
     const found = group ?? groups.find((g) => selected !== null && g.anchors.includes(selected));
     if (found) this.open(found);
+    else if (selected !== null) this.toggleBox(selected);
   }
 
   setTheme(): void {
@@ -209,9 +247,17 @@ class CanvasStage implements Stage {
     this.request();
   }
 
+  boxAt(slot: number): { words: string; open: boolean } | null {
+    const { content } = this.views;
+    return content && this.loaded ? this.loaded.boxes.at(content, slot) : null;
+  }
+
   describe(slot: number): string {
     const { content } = this.views;
-    return content ? describeSlot(slot, content.before, content.after, content.diff) : "";
+    if (!content) return "";
+    const words = describeSlot(slot, content.before, content.after, content.diff);
+    const box = this.loaded?.boxes.words(content, slot);
+    return box ? `${words}, folded: ${box}` : words;
   }
 
   destroy(): void {
@@ -239,11 +285,14 @@ class CanvasStage implements Stage {
       click: (x, y) => {
         const hit = hitTest(pane, x, y);
         if (hit.group) this.open(hit.group);
-        else this.choose(hit.slot);
+        else if (hit.slot !== null && hit.handle) this.toggleBox(hit.slot);
+        else if (hit.slot === null || !pane.scene?.box(hit.slot)) this.choose(hit.slot);
+        else this.toggleBox(hit.slot);
       },
       hover: (x, y) => {
         const hit = hitTest(pane, x, y);
         pane.canvas.style.cursor = hit.group || hit.slot !== null ? "pointer" : "default";
+        this.setTitle(pane, hit);
         this.setHovered(hit.slot);
       },
       leave: () => this.setHovered(null),
@@ -279,6 +328,7 @@ class CanvasStage implements Stage {
     this.step = content.after.step;
     this.views.content = content;
     this.marks = { ...this.marks, group: null };
+    this.titled = null;
     this.refresh();
   }
 
@@ -318,6 +368,32 @@ class CanvasStage implements Stage {
   private mark(change: Partial<Marks>): void {
     this.marks = { ...this.marks, ...change };
     this.request();
+  }
+
+  /** Draws other boxes, with a node where it was on the screen. */
+  private refold(anchor: number): void {
+    const { views } = this;
+    const held = views.fitted ? null : views.screenOf(anchor);
+    void this.arrange(() => views.hold(anchor, held));
+  }
+
+  toggleBox(slot: number): boolean {
+    const { loaded, views } = this;
+    if (!loaded || !views.content || !loaded.boxes.toggle(views.content, slot)) return false;
+    this.refold(slot);
+    return true;
+  }
+
+  /** The tooltip: put together when the pointer comes to something else, not at each move. */
+  private setTitle(pane: Pane, hit: Hit): void {
+    const { titled, loaded } = this;
+    if (hit.slot === titled?.slot && hit.group === titled.group && hit.handle === titled.handle)
+      return;
+    this.titled = hit;
+    const { content } = this.views;
+    const words = content && hit.slot !== null ? loaded?.boxes.words(content, hit.slot) : "";
+    if (hit.handle) pane.canvas.title = "Fold again (Enter)";
+    else pane.canvas.title = hit.group?.label ?? (words ? `${words}. Click to open.` : "");
   }
 
   /** Opens a folded group. */

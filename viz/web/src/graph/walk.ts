@@ -3,11 +3,13 @@
  *
  * Only to nodes that the scene shows. Never draws.
  */
+import { BoxGraph } from "../model/fold/boxes";
 import type { Scene } from "./scene";
 
 export type Direction = "h" | "j" | "k" | "l";
 
-export function walkFrom(scene: Scene, slot: number, direction: Direction): number | null {
+export function walkFrom(scene: Scene, start: number, direction: Direction): number | null {
+  const slot = scene.at(start);
   const { picture, after, before } = scene.content;
   const shown = (s: number): boolean => {
     const state = scene.state(s);
@@ -16,7 +18,8 @@ export function walkFrom(scene: Scene, slot: number, direction: Direction): numb
   const x = picture.x(slot);
   if (direction === "k" || direction === "j") {
     const replay = after.has(slot) ? after : before;
-    const next = direction === "k" ? replay.srcOf(slot) : replay.usersOf(slot);
+    const graph = new BoxGraph(replay, replay, picture.fold);
+    const next = direction === "k" ? graph.sources(slot) : graph.users(slot);
     return nearestTo(
       next.filter((s) => s !== slot && shown(s)),
       (s) => Math.abs(picture.x(s) - x) + Math.abs(picture.row(s) - picture.row(slot)) * 40,

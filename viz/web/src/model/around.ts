@@ -4,11 +4,15 @@
  * Also all slots of a rewrite, and what the layout has to know of some slots. Never lays out.
  */
 import { stepDiff } from "./diff";
+import { type Fold, membersAt } from "./fold/fold";
+import { type Folding, unfolded } from "./fold/folding";
 import type { LayoutInput } from "./layout/graph";
 import { type NeighbourhoodOptions, placesOf } from "./neighbourhood";
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
 
+/** So many steps fold alike, unless the rewrite is small. */
+const STRETCH = 64;
 /** Steps remembered; the layout of a page looks some steps ahead, which come next. */
 const KEPT = 400;
 
@@ -24,6 +28,26 @@ export function allSlots(t: Timeline): Int32Array {
   return Int32Array.from(found);
 }
 
+/** The slots that are drawn by themselves, and the head of each box. */
+export function headsOf(slots: Int32Array, fold: Fold | null): Int32Array {
+  return fold ? slots.filter((s) => fold.head[s] === s) : slots;
+}
+
+/** Is an edge between the slots drawn: not inside one box, nor from a constant into a box? */
+export function isDrawn(fold: Fold | null, source: number, user: number): boolean {
+  if (!fold || fold.of[user]! < 0) return true;
+  return fold.head[source] !== fold.head[user] && !fold.constant[source];
+}
+
+/** Place of every slot among those drawn; slots of one box share one. */
+export function placesIn(slots: Int32Array, fold: Fold | null): Map<number, number> {
+  const place = new Map<number, number>();
+  slots.forEach((s, i) => {
+    for (const m of membersAt(fold, s)) place.set(m, i);
+  });
+  return place;
+}
+
 /** The slots that each step draws: its neighbourhood, and one for each folded group. */
 export class Drawn {
   private readonly before: Replay;
@@ -31,10 +55,12 @@ export class Drawn {
   private readonly known = new Map<number, ReadonlySet<number>>();
   /** Per step: what is folded there because it cannot keep its place. */
   private readonly without = new Map<number, ReadonlySet<number>>();
+  private readonly folds = new Map<number, Fold | null>();
 
   constructor(
-    timeline: Timeline,
+    private readonly timeline: Timeline,
     private readonly options: NeighbourhoodOptions,
+    private readonly folding: Folding = unfolded(timeline),
   ) {
     this.before = new Replay(timeline.bundle, timeline);
     this.after = new Replay(timeline.bundle, timeline);
@@ -47,11 +73,23 @@ export class Drawn {
     const { before, after } = this;
     before.goto(k - 1);
     after.goto(k);
-    const options = { ...this.options, without: this.folded(k) };
+    const options = { ...this.options, without: this.folded(k), fold: this.boxes(k) };
     const slots = placesOf(before, after, stepDiff(before, after), options);
     if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
     this.known.set(k, slots);
     return slots;
+  }
+
+  /** The boxes of step k: the same for a stretch of steps, and of nothing that these change. */
+  boxes(k: number): Fold | null {
+    const stretch = Math.floor(k / STRETCH);
+    let fold = this.folds.get(stretch);
+    if (fold === undefined) {
+      const last = Math.min(this.timeline.steps, (stretch + 1) * STRETCH - 1);
+      fold = this.folding.around(stretch * STRETCH, last);
+      this.folds.set(stretch, fold);
+    }
+    return fold;
   }
 
   /** Has step k fold these slots. */
@@ -72,18 +110,23 @@ export class Drawn {
   }
 }
 
-/** The edges between some slots over all steps, and when each slot is seen, for the layout. */
-export function layoutInputOf(t: Timeline, slots: Int32Array): LayoutInput {
+/** The edges between what is drawn over all steps, and when it is seen, for the layout. */
+export function layoutInputOf(
+  t: Timeline,
+  slots: Int32Array,
+  fold: Fold | null = null,
+): LayoutInput {
   const place = new Int32Array(t.slots).fill(-1);
-  slots.forEach((s, i) => (place[s] = i));
+  for (const [s, i] of placesIn(slots, fold)) place[s] = i;
   const edges: [number, number][] = [];
-  slots.forEach((s, i) => {
-    for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
-      const u = place[t.edgeUser[t.usersEdge[j]!]!]!;
-      if (u >= 0) edges.push([i, u]);
-    }
+  slots.forEach((head, i) => {
+    for (const s of membersAt(fold, head))
+      for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
+        const user = t.edgeUser[t.usersEdge[j]!]!;
+        if (place[user]! >= 0 && isDrawn(fold, s, user)) edges.push([i, place[user]!]);
+      }
   });
-  return inputOf(t, slots, edges);
+  return inputOf(t, slots, fold, edges);
 }
 
 /** The same with no other edges than those of the steps first..last and of the state before. */
@@ -92,23 +135,30 @@ export function stepsInputOf(
   slots: Int32Array,
   first: number,
   last: number,
+  fold: Fold | null = null,
 ): LayoutInput {
-  const place = new Map<number, number>();
-  slots.forEach((s, i) => place.set(s, i));
+  const place = placesIn(slots, fold);
   const edges: [number, number][] = [];
-  slots.forEach((s, i) => {
-    const end = t.first[s + 1]!;
-    for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++)
-      for (const source of t.src[v]!) {
-        const at = place.get(source);
-        if (at !== undefined) edges.push([at, i]);
-      }
+  slots.forEach((head, i) => {
+    for (const s of membersAt(fold, head)) {
+      const end = t.first[s + 1]!;
+      for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++)
+        for (const source of t.src[v]!) {
+          const at = place.get(source);
+          if (at !== undefined && isDrawn(fold, source, s)) edges.push([at, i]);
+        }
+    }
   });
-  return inputOf(t, slots, edges);
+  return inputOf(t, slots, fold, edges);
 }
 
-function inputOf(t: Timeline, slots: Int32Array, edges: [number, number][]): LayoutInput {
-  const life = Array.from(slots, (s) => seen(t, s));
+function inputOf(
+  t: Timeline,
+  slots: Int32Array,
+  fold: Fold | null,
+  edges: [number, number][],
+): LayoutInput {
+  const life = Array.from(slots, (s) => seen(t, membersAt(fold, s)));
   return {
     n: slots.length,
     src: Int32Array.from(edges, (e) => e[0]),
@@ -117,15 +167,17 @@ function inputOf(t: Timeline, slots: Int32Array, edges: [number, number][]): Lay
   };
 }
 
-/** First and last step that shows the slot: a step shows what it takes away, too. */
-function seen(t: Timeline, slot: number): [number, number] {
+/** First and last step that shows any of the slots: a step shows what it takes away, too. */
+function seen(t: Timeline, slots: readonly number[]): [number, number] {
   let from = t.steps;
   let to = 0;
-  const end = t.first[slot + 1]!;
-  for (let v = t.first[slot]!; v < end; v++) {
-    if (t.node[v]! < 0) continue;
-    from = Math.min(from, t.step[v]!);
-    to = Math.max(to, v + 1 < end ? t.step[v + 1]! : t.steps);
+  for (const slot of slots) {
+    const end = t.first[slot + 1]!;
+    for (let v = t.first[slot]!; v < end; v++) {
+      if (t.node[v]! < 0) continue;
+      from = Math.min(from, t.step[v]!);
+      to = Math.max(to, v + 1 < end ? t.step[v + 1]! : t.steps);
+    }
   }
   return [from, to];
 }

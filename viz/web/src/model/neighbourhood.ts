@@ -9,6 +9,8 @@
 import { opOf } from "./content";
 import type { StepDiff } from "./diff";
 import { HUB } from "./layout/graph";
+import { BoxGraph } from "./fold/boxes";
+import type { Fold } from "./fold/fold";
 import { opGroup } from "./ops";
 import type { Replay } from "./replay";
 
@@ -23,6 +25,8 @@ export interface NeighbourhoodOptions {
   opened: ReadonlySet<number>;
   /** Slots that are folded whatever they are: they would have to leave the place they have. */
   without: ReadonlySet<number>;
+  /** Boxes that count as one node, known by their heads. */
+  fold: Fold | null;
 }
 
 export const AROUND: NeighbourhoodOptions = {
@@ -31,6 +35,7 @@ export const AROUND: NeighbourhoodOptions = {
   foldConstants: false,
   opened: new Set(),
   without: new Set(),
+  fold: null,
 };
 
 /** Hidden nodes that hang together at the edge of what is shown. */
@@ -105,34 +110,27 @@ function walk(
   after: Replay,
   diff: StepDiff,
   options: NeighbourhoodOptions,
-): { shown: Set<number>; folding: Folding } {
+): { shown: Set<number>; folding: FarParts } {
   const { bundle } = after;
-  const has = (s: number): boolean => before.has(s) || after.has(s);
-  const content = (s: number): number => (after.has(s) ? after : before).nodeOf(s);
+  const graph = new BoxGraph(before, after, options.fold);
   const folded = (s: number): boolean =>
     options.foldConstants &&
     !diff.nodes.has(s) &&
-    opGroup(opOf(bundle, content(s))) === "const" &&
+    opGroup(opOf(bundle, graph.content(s))) === "const" &&
     after.srcOf(s).length === 0;
   const { without } = options;
   const hidden = (s: number): boolean => without.has(s) || folded(s);
   const keep = (found: number[]): number[] =>
     options.foldConstants ? found.filter((t) => !folded(t)) : found;
-  const sources: Near = (s, limit) => keep(merge(before.srcOf(s), after.srcOf(s), limit));
-  const users: Near = (s, limit) =>
-    keep(merge(before.usersOf(s, limit), after.usersOf(s, limit), limit));
+  const sources: Near = (s, limit) => keep(graph.sources(s, limit));
+  const users: Near = (s, limit) => keep(graph.users(s, limit));
 
-  const degree = (s: number, side: Group["side"]): number => {
-    const replay = after.has(s) ? after : before;
-    return side === "below" ? replay.usersOf(s).length : replay.srcOf(s).length;
-  };
-
-  const focus = diff.focus.filter((s) => !without.has(s));
-  const shown = new Set<number>(focus.slice(0, options.changed));
-  if (!shown.size && has(bundle.root)) shown.add(bundle.root);
+  const focus = diff.focus.filter((s) => !without.has(graph.at(s)));
+  const shown = new Set<number>(focus.slice(0, options.changed).map((s) => graph.at(s)));
+  if (!shown.size && graph.has(bundle.root)) shown.add(graph.at(bundle.root));
   if (Math.max(before.count, after.count) < SMALL)
     for (const replay of [before, after])
-      for (const s of replay.slots()) if (!hidden(s)) shown.add(s);
+      for (const s of replay.slots()) if (!hidden(graph.at(s))) shown.add(graph.at(s));
   // Sources before users at each distance: what a rule matched is above its root.
   let frontier = [...shown];
   let left = options.budget;
@@ -149,8 +147,9 @@ function walk(
       }
     frontier = next;
   }
-  addOpened(shown, [...options.opened].filter((s) => has(s) && !without.has(s)), sources, users);
-  const folding = new Folding(bundle, content, sources, users, degree);
+  const opened = [...options.opened].map((s) => graph.at(s));
+  addOpened(shown, opened.filter((s) => graph.has(s) && !without.has(s)), sources, users);
+  const folding = new FarParts(bundle, graph, sources, users);
   // A label that stands for a few nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
     const groups = folding.gather(shown);
@@ -179,28 +178,17 @@ function addOpened(shown: Set<number>, opened: number[], sources: Near, users: N
 /** Neighbours in either state, each once, at most `limit`. */
 type Near = (slot: number, limit: number) => number[];
 
-function merge(a: readonly number[], b: readonly number[], limit: number): number[] {
-  // Most lists are short and the same in both states.
-  if (a.length <= 2 && a[0] === b[0] && a[1] === b[1] && a.length === b.length && a[0] !== a[1])
-    return a.slice(0, limit);
-  const found = new Set<number>();
-  for (const list of a === b ? [a] : [a, b])
-    for (let i = 0; i < list.length && found.size < limit; i++) found.add(list[i]!);
-  return [...found];
-}
-
 /** Groups of hidden neighbours of what is shown; those that share a neighbour are one group. */
-class Folding {
+class FarParts {
   private readonly claimed = new Map<number, Group>();
   private readonly ops = new Map<Group, Map<string, number>>();
   private readonly hubs = new Set<Group>();
 
   constructor(
     private readonly bundle: Replay["bundle"],
-    private readonly content: (s: number) => number,
+    private readonly graph: BoxGraph,
     private readonly sources: Near,
     private readonly users: Near,
-    private readonly degree: (s: number, side: Group["side"]) => number,
   ) {}
 
   /** The groups with the nodes next to what is shown; forgets those of an earlier call. */
@@ -232,7 +220,7 @@ class Folding {
             this.claim(t, group);
             group.heads.push(t);
           }
-        if (hub) group.count += this.degree(anchor, side) - all.length;
+        if (hub) group.count += near(anchor, Infinity).length - all.length;
       }
     }
     return groups.filter((g) => g.heads.length > 0);
@@ -279,9 +267,9 @@ class Folding {
 
   private claim(s: number, group: Group): void {
     this.claimed.set(s, group);
-    group.count++;
+    group.count += this.graph.weight(s);
     const names = this.ops.get(group)!;
-    const op = opOf(this.bundle, this.content(s));
+    const op = opOf(this.bundle, this.graph.content(s));
     names.set(op, (names.get(op) ?? 0) + 1);
   }
 }

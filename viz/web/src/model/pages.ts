@@ -12,7 +12,9 @@
  * Pages are made where the reader goes, forwards and backwards; a jump starts a chain of its own.
  * Going back shows the same pages again. A rewrite that is small as a whole is one page.
  */
-import { allSlots, Drawn, layoutInputOf, stepsInputOf } from "./around";
+import { allSlots, Drawn, headsOf, layoutInputOf, stepsInputOf } from "./around";
+import type { Fold } from "./fold/fold";
+import { type Folding, unfolded } from "./fold/folding";
 import { layoutGraph } from "./layout/graph";
 import { type Layout, layout } from "./layout/layered";
 import { type Pin, Pinned } from "./layout/pins";
@@ -34,6 +36,8 @@ export interface Page {
   /** Ascending. */
   slots: Int32Array;
   layout: Layout;
+  /** What is drawn as one box in all of these steps. */
+  fold: Fold | null;
   /** Pages of one world have their places in the same coordinates. */
   world: object;
 }
@@ -83,13 +87,17 @@ export class Pages {
   constructor(
     private readonly timeline: Timeline,
     options: NeighbourhoodOptions,
+    folding: Folding = unfolded(timeline),
   ) {
-    this.drawn = new Drawn(timeline, options);
-    const slots = allSlots(timeline);
-    if (slots.length > WHOLE) this.whole = null;
+    this.drawn = new Drawn(timeline, options, folding);
+    const all = allSlots(timeline);
+    if (all.length > WHOLE) this.whole = null;
     else {
-      const laid = layout(layoutInputOf(timeline, slots));
-      this.whole = { first: 0, last: timeline.steps, slots, layout: laid, world: {} };
+      const last = timeline.steps;
+      const fold = folding.around(0, last);
+      const slots = headsOf(all, fold);
+      const laid = layout(layoutInputOf(timeline, slots, fold));
+      this.whole = { first: 0, last, slots, layout: laid, fold, world: {} };
     }
   }
 
@@ -139,6 +147,7 @@ export class Pages {
     for (;;) {
       const next = last + way;
       if (next < 0 || next > this.timeline.steps) break;
+      if (this.drawn.boxes(next) !== this.drawn.boxes(k)) break;
       const joined = new Set([...slots, ...this.drawn.at(next)]);
       if (joined.size > PAGE) break;
       slots = joined;
@@ -159,7 +168,8 @@ export class Pages {
     const slots = Int32Array.from(drawn).sort();
     const place = new Map<number, number>();
     slots.forEach((s, i) => place.set(s, i));
-    const input = stepsInputOf(this.timeline, slots, first, last);
+    const fold = this.drawn.boxes(first);
+    const input = stepsInputOf(this.timeline, slots, first, last, fold);
     const rowPins = [...pins].map(([s, { row }]): Pin => ({ node: place.get(s)!, row }));
     const pinned = new Pinned(layoutGraph(input), rowPins);
     const row = this.roomyRows(first, last, slots, rowPins.filter((p) => pinned.fixed[p.node]), ways);
@@ -167,7 +177,7 @@ export class Pages {
     for (const [s, p] of pins) if (pinned.fixed[place.get(s)!]) x[place.get(s)!] = p.x;
     const held = { row: pinned.near((v) => row[v]!), x };
     return {
-      page: { first, last, slots, layout: layout({ ...input, held }), world },
+      page: { first, last, slots, layout: layout({ ...input, held }), fold, world },
       loose: pinned.loose.map((p) => slots[p.node]!),
     };
   }
@@ -181,6 +191,7 @@ export class Pages {
     ways: readonly Way[],
   ): Int32Array {
     const { timeline } = this;
+    const fold = this.drawn.boxes(first);
     let [from, to] = [first, last];
     const all = new Set(slots);
     for (const way of ways) {
@@ -188,11 +199,12 @@ export class Pages {
       let k = way > 0 ? last : first;
       for (let i = 0; i < STEPS_AHEAD / ways.length && all.size < most; i++) {
         k += way;
-        if (k < 0 || k > timeline.steps) break;
+        if (k < 0 || k > timeline.steps || this.drawn.boxes(k) !== fold) break;
         for (const s of this.drawn.at(k)) all.add(s);
         [from, to] = [Math.min(from, k), Math.max(to, k)];
       }
     }
-    return new Pinned(layoutGraph(stepsInputOf(timeline, Int32Array.from(all), from, to)), pins).rows();
+    const input = stepsInputOf(timeline, Int32Array.from(all), from, to, fold);
+    return new Pinned(layoutGraph(input), pins).rows();
   }
 }

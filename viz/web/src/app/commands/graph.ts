@@ -1,7 +1,7 @@
 /** Commands of the graph panes. */
 import { announce, setMode, toggleScope } from "../actions";
 import { stage } from "../stage";
-import { foldConstants } from "../prefs";
+import { foldBlocks, foldConstants, foldIndex } from "../prefs";
 import { type Command, hasGraph, hasPass, hasSlot, hasStep } from "./command";
 
 export const graphCommands: readonly Command[] = [
@@ -23,6 +23,44 @@ export const graphCommands: readonly Command[] = [
       foldConstants.value = !foldConstants.peek();
       announce(`Constants are ${foldConstants.peek() ? "folded" : "shown"} around a change`);
     },
+  },
+  {
+    id: "index",
+    title: "Fold or show index expressions",
+    group: "Graph",
+    keys: ["Shift I"],
+    when: hasGraph,
+    run: () => {
+      foldIndex.value = !foldIndex.peek();
+      announce(`Index expressions are ${foldIndex.peek() ? "folded" : "shown"}`);
+    },
+  },
+  {
+    id: "blocks",
+    title: "Fold or show repeated blocks",
+    group: "Graph",
+    keys: ["Shift B"],
+    when: hasGraph,
+    run: () => {
+      foldBlocks.value = !foldBlocks.peek();
+      announce(`Repeated blocks are ${foldBlocks.peek() ? "folded" : "shown"}`);
+    },
+  },
+  {
+    id: "open-boxes",
+    title: "Open all that is folded",
+    group: "Graph",
+    keys: [],
+    when: hasGraph,
+    run: () => stage.peek()?.openBoxes(true),
+  },
+  {
+    id: "close-boxes",
+    title: "Fold all that was opened",
+    group: "Graph",
+    keys: [],
+    when: hasGraph,
+    run: () => stage.peek()?.openBoxes(false),
   },
   {
     id: "merged",
@@ -106,7 +144,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "group",
-    title: "Open the folded group",
+    title: "Open what is folded here, or fold it again",
     group: "Graph",
     keys: ["Enter"],
     when: hasSlot,

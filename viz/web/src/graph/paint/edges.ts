@@ -40,8 +40,13 @@ export function* paintSameEdges(
   zoom: number,
 ): Generator<void, void> {
   const edges: number[] = [];
+  const lines = new Set<number>();
   scene.visitEdges(rect, (e) => {
-    if (scene.edgeState(e) === "same") edges.push(e);
+    if (scene.edgeState(e) !== "same") return;
+    const line = scene.lineOf(e);
+    if (line >= 0 && lines.has(line)) return;
+    lines.add(line);
+    edges.push(e);
   });
   yield;
   ctx.strokeStyle = theme.edge;
@@ -145,8 +150,9 @@ function paintStubEnd(
 export function drawable(scene: Scene, e: number): boolean {
   const { timeline: t } = scene.content.picture;
   return (
-    scene.state(t.edgeSrc[e]!) !== "none" &&
-    scene.state(t.edgeUser[e]!) !== "none" &&
+    scene.connects(e) &&
+    scene.state(scene.at(t.edgeSrc[e]!)) !== "none" &&
+    scene.state(scene.at(t.edgeUser[e]!)) !== "none" &&
     scene.edgeState(e) !== "none"
   );
 }

@@ -7,6 +7,8 @@
 import { BOX_H, BOX_W } from "../../model/layout/layered";
 import { portOffset, trace } from "../../model/layout/route";
 import type { Group } from "../../model/neighbourhood";
+import { BoxGraph, type Inside } from "../../model/fold/boxes";
+import { membersAt } from "../../model/fold/fold";
 import type { NodeState, Scene } from "../scene";
 import type { Theme } from "../theme";
 import { cornerOf, levelOf } from "./nodes";
@@ -81,6 +83,67 @@ function plusMinus(ctx: Ctx, theme: Theme, x: number, y: number, s: number): voi
   ctx.fillRect(x - 3.6 * s, y + 3.2 * s, 7.2 * s, 1.6 * s);
 }
 
+/** What changes inside a box: signs with counts on its top right corner, "\u22121 +39". */
+export function paintInside(ctx: Ctx, theme: Theme, x: number, y: number, inside: Inside, zoom: number): void {
+  const { removed, added, moved } = inside;
+  if (levelOf(zoom) === "far") {
+    const state = added && removed ? "replaced" : added ? "added" : removed ? "removed" : "moved";
+    if (added || removed || moved) paintSign(ctx, theme, x, y, state, zoom);
+    return;
+  }
+  const parts: [string, string][] = [];
+  if (removed) parts.push([`\u2212${removed.toLocaleString("en")}`, theme.del]);
+  if (added) parts.push([`+${added.toLocaleString("en")}`, theme.add]);
+  if (moved) parts.push([`\u25c6${moved.toLocaleString("en")}`, theme.mov]);
+  if (!parts.length) return;
+  const s = signScale(zoom);
+  ctx.font = `700 ${11 * s}px ${theme.mono}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  const gap = 7 * s;
+  const widths = parts.map(([words]) => ctx.measureText(words).width);
+  const width = widths.reduce((a, b) => a + b, gap * (parts.length + 1));
+  let at = x + BOX_W / 2 + 7 * s - width;
+  const cy = y - BOX_H / 2 - 6 * s; // the words below it can be read
+  ctx.beginPath();
+  ctx.roundRect(at, cy - 9 * s, width, 18 * s, 9 * s);
+  ctx.fillStyle = theme.surface;
+  ctx.fill();
+  ctx.strokeStyle = parts[0]![1];
+  ctx.lineWidth = 1.6 * s;
+  ctx.setLineDash([]);
+  ctx.stroke();
+  parts.forEach(([words, color], i) => {
+    ctx.fillStyle = color;
+    ctx.fillText(words, at + gap, cy + 3.9 * s);
+    at += widths[i]! + gap;
+  });
+}
+
+/** The handle that folds what was opened: a square with a bar, on the lower right corner. */
+export function paintHandle(ctx: Ctx, theme: Theme, x: number, y: number, zoom: number): void {
+  if (levelOf(zoom) === "far") return;
+  const s = signScale(zoom);
+  const [cx, cy] = handleAt(x, y);
+  const half = HANDLE * s;
+  ctx.beginPath();
+  ctx.roundRect(cx - half, cy - half, 2 * half, 2 * half, 3 * s);
+  ctx.fillStyle = theme.surface;
+  ctx.fill();
+  ctx.strokeStyle = theme.text2;
+  ctx.lineWidth = 1.4 * s;
+  ctx.setLineDash([]);
+  ctx.stroke();
+  ctx.fillStyle = theme.text2;
+  ctx.fillRect(cx - 4 * s, cy - 0.8 * s, 8 * s, 1.6 * s);
+}
+
+/** Half the side of a handle, px. */
+export const HANDLE = 7;
+
+/** The middle of the handle of a node. */
+export const handleAt = (x: number, y: number): [number, number] => [x + BOX_W / 2 - 4, y + BOX_H / 2];
+
 /** The names that each slot is bound to, joined: two names may bind one node. */
 export function namesBySlot(bindings: readonly [string, number][]): Map<number, string> {
   const names = new Map<number, string>();
@@ -127,7 +190,7 @@ export function paintFailure(ctx: Ctx, scene: Scene, theme: Theme, slot: number,
 
 /** A ring outside the border: selected (accent) or under the pointer. */
 export function paintRing(ctx: Ctx, scene: Scene, slot: number, color: string, zoom: number): void {
-  const { picture, labels } = scene.content;
+  const { picture } = scene.content;
   const gap = Math.max(4, 2.5 / zoom);
   ctx.strokeStyle = color;
   ctx.lineWidth = Math.max(2, 1.6 / zoom);
@@ -138,7 +201,7 @@ export function paintRing(ctx: Ctx, scene: Scene, slot: number, color: string, z
     picture.y(slot) - BOX_H / 2 - gap,
     BOX_W + 2 * gap,
     BOX_H + 2 * gap,
-    cornerOf(labels.of(scene.node(slot)).group) + gap,
+    cornerOf(scene.label(slot).group) + gap,
   );
   ctx.stroke();
 }
@@ -232,8 +295,13 @@ export function paintStubs(ctx: Ctx, scene: Scene, theme: Theme, slots: readonly
   ctx.lineWidth = 1.2;
   const ends: [number, number][] = [];
   for (const s of slots) {
-    const edges = scene.sourceEdges(s);
     if (layout.hub[place[s]!]! & 2) continue;
+    if (scene.box(s)) {
+      if (membersAt(picture.fold, s).some((m) => [...scene.sourceEdges(m)].some((e) => stub[e])))
+        ends.push([picture.x(s), picture.y(s) - BOX_H / 2]);
+      continue;
+    }
+    const edges = scene.sourceEdges(s);
     edges.forEach((e, i) => {
       if (stub[e] && picture.has(t.edgeSrc[e]!))
         ends.push([picture.x(s) + portOffset(i, edges.length), picture.y(s) - BOX_H / 2]);
@@ -259,7 +327,7 @@ export function paintStubs(ctx: Ctx, scene: Scene, theme: Theme, slots: readonly
     const hub = layout.hub[place[s]!]!;
     const replay = scene.side === "before" ? before : after;
     if (hub & 1) {
-      const users = replay.usersOf(s).length;
+      const users = new BoxGraph(replay, replay, picture.fold).users(s).length;
       ctx.fillText(`${users.toLocaleString("en")} users`, picture.x(s), picture.y(s) + BOX_H / 2 + 11);
     }
     if (hub & 2) {

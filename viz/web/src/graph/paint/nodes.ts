@@ -6,6 +6,7 @@
  * by the zoom, so that it stays 11 px.
  */
 import { BOX_H, BOX_W } from "../../model/layout/layered";
+import { cutMiddle } from "../../model/fold/words";
 import { OP_GROUPS, type OpGroup } from "../../model/ops";
 import { cut, type Label } from "../labels";
 import type { NodeState, Scene } from "../scene";
@@ -21,6 +22,8 @@ type Ctx = CanvasRenderingContext2D;
 
 const HALF_W = BOX_W / 2;
 const HALF_H = BOX_H / 2;
+/** How far the sheet under a folded box sticks out, px. */
+const SHEET = 4;
 /** Least size of a changed node on the screen, px. */
 const LEAST = 4;
 
@@ -30,9 +33,9 @@ export function cornerOf(group: OpGroup): number {
 
 /** Unchanged nodes at the far level: one fill per hue. */
 export function paintBlocks(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: number): void {
-  const { picture, labels } = scene.content;
+  const { picture } = scene.content;
   const byGroup = new Map<OpGroup, number[]>(OP_GROUPS.map((g) => [g, []]));
-  for (const s of slots) byGroup.get(labels.of(scene.node(s)).group)!.push(s);
+  for (const s of slots) byGroup.get(scene.group(s))!.push(s);
   const w = Math.max(BOX_W, 1.5 / zoom);
   const h = Math.max(BOX_H, 1 / zoom);
   for (const [group, list] of byGroup) {
@@ -43,33 +46,40 @@ export function paintBlocks(ctx: Ctx, scene: Scene, theme: Theme, slots: number[
 
 /** Unchanged nodes at the middle and near levels. */
 export function paintBoxes(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: number): void {
-  const { picture, labels } = scene.content;
+  const { picture } = scene.content;
   ctx.fillStyle = theme.surface;
   ctx.strokeStyle = theme.line2;
   ctx.lineWidth = Math.max(1, 0.7 / zoom);
   ctx.setLineDash([]);
   const path = new Path2D();
+  // What is folded lies on a second sheet.
+  const sheets = new Path2D();
+  for (const s of slots)
+    if (scene.label(s).folded)
+      sheets.roundRect(picture.x(s) - HALF_W + SHEET, picture.y(s) - HALF_H + SHEET, BOX_W, BOX_H, 6);
+  ctx.fill(sheets);
+  ctx.stroke(sheets);
   for (const s of slots)
     path.roundRect(
       picture.x(s) - HALF_W,
       picture.y(s) - HALF_H,
       BOX_W,
       BOX_H,
-      cornerOf(labels.of(scene.node(s)).group),
+      cornerOf(scene.label(s).group),
     );
   ctx.fill(path);
   ctx.globalAlpha = 0.55;
   ctx.stroke(path);
   ctx.globalAlpha = 1;
-  for (const s of slots) glyph(ctx, theme, labels.of(scene.node(s)).group, picture.x(s), picture.y(s));
+  for (const s of slots) glyph(ctx, theme, scene.label(s).group, picture.x(s), picture.y(s));
   text(ctx, scene, theme, slots, zoom, theme.text);
 }
 
 /** Words of many boxes, one font after the other: changing the font is what costs. */
 function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: number, color: string): void {
-  const { picture, labels } = scene.content;
+  const { picture } = scene.content;
   ctx.textBaseline = "alphabetic";
-  const label = (s: number): Label => labels.of(scene.node(s));
+  const label = (s: number): Label => scene.label(s);
   if (levelOf(zoom) === "middle") {
     const size = 11 / zoom;
     const room = Math.floor((BOX_W - 26) / (size * 0.61));
@@ -77,7 +87,7 @@ function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: numbe
     ctx.textAlign = "center";
     ctx.fillStyle = color;
     for (const s of slots)
-      ctx.fillText(cut(label(s).short, room), picture.x(s) + 6, picture.y(s) + size * 0.36);
+      ctx.fillText(shortWords(label(s), room), picture.x(s) + 6, picture.y(s) + size * 0.36);
     ctx.textAlign = "left";
     return;
   }
@@ -98,6 +108,10 @@ function text(ctx: Ctx, scene: Scene, theme: Theme, slots: number[], zoom: numbe
   for (const s of slots) letters(ctx, theme, label(s).ranges, right(picture.x(s)), picture.y(s) + 11);
   ctx.textAlign = "left";
 }
+
+/** What tells expressions apart is often their end. */
+const shortWords = (l: Label, room: number): string =>
+  l.folded ? cutMiddle(l.short, room) : cut(l.short, room);
 
 /** Baseline of the title: in the middle of the box if there is no second line. */
 const titleY = (l: Label): number => (l.detail || l.ranges.length ? -2 : 4);
@@ -158,7 +172,7 @@ export function paintChanged(
   const { picture, labels, before } = scene.content;
   const x = picture.x(slot);
   const y = picture.y(slot);
-  const label = labels.of(scene.node(slot));
+  const label = scene.label(slot);
   const level = levelOf(zoom);
   if (level === "far") {
     block(ctx, theme, x, y, state, zoom);

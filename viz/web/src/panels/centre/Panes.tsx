@@ -104,7 +104,8 @@ function Foot() {
           <span>
             {count(s.shown)} of {plural(s.total, "node")}
           </span>
-          {s.hidden > 0 && <span class="wide">{count(s.hidden)} unchanged nodes hidden</span>}
+          {s.folded > 0 && <span>{count(s.folded)} folded</span>}
+          {s.hidden > 0 && <span class="wide">{count(s.hidden)} far away</span>}
           <span>{Math.round(s.zoom * 100)}%</span>
         </>
       )}

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { go, goStep, select, toggleNodeFilter } from "../../app/actions";
 import { count, place, plural, short } from "../../app/format";
 import { bundle, currentStep, ruleName, sides, step, view } from "../../app/state";
-import { lit } from "../../app/stage";
+import { lit, stage, stats } from "../../app/stage";
 import type { Bundle } from "../../data/types";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
@@ -98,6 +98,22 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
     ],
     ["Dtype", <span class="mono">{dtypeOf(b, c) || "none"}</span>],
   ];
+  const box = stats.value && stage.value?.boxAt(slot);
+  if (box)
+    shown.push([
+      box.open ? "Opened" : "Folded",
+      <span>
+        {box.words && <Clipped text={`${box.words} `} />}
+        <button
+          type="button"
+          class="link"
+          title="Enter"
+          onClick={() => void stage.value?.toggleBox(slot)}
+        >
+          {box.open ? "Fold again" : "Open"}
+        </button>
+      </span>,
+    ]);
   if (argOf(b, c))
     shown.push([
       "Arg",
