@@ -48,7 +48,10 @@ class DeviceError(UopvizError):
 
 
 class EnvError(UopvizError):
-    """An environment variable with a value that it does not take."""
+    """A setting, such as an environment variable, with a value that it does not take."""
+
+    from_environment = False
+    """Whether the environment said it: no line of the program is at fault."""
 
 
 class PatternError(UopvizError):

@@ -46,11 +46,13 @@ def wrong_setting(what: str, hint: str) -> EnvError:
     with its text alone: the code that read the variable says nothing to who has set it."""
     if not isinstance(sys.excepthook, _BriefSettings):
         sys.excepthook = _BriefSettings(sys.excepthook)
-    return EnvError(what, hint=hint)
+    error = EnvError(what, hint=hint)
+    error.from_environment = True
+    return error
 
 
 class _BriefSettings:
-    """An excepthook that prints an EnvError without a traceback."""
+    """An excepthook that prints what the environment has wrong without a traceback."""
 
     def __init__(self, other: Callable[..., object]) -> None:
         self._other = other
@@ -58,7 +60,7 @@ class _BriefSettings:
     def __call__(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, EnvError):
+        if isinstance(error, EnvError) and error.from_environment:
             print(error, file=sys.stderr)
         else:
             self._other(kind, error, trace)
@@ -78,7 +80,10 @@ class Flag:
     def __post_init__(self) -> None:
         self.value = self.default
         if self.name in os.environ:
-            self.value = self.parse(os.environ[self.name])
+            try:
+                self.value = self.parse(os.environ[self.name])
+            except EnvError as error:
+                raise wrong_setting(error.what, error.hint) from None
         Flag.table[self.name] = self
 
     table: ClassVar[dict[str, Flag]] = {}
@@ -90,9 +95,9 @@ class Flag:
         except ValueError:
             value = self.high + 1
         if not self.low <= value <= self.high:
-            raise wrong_setting(
+            raise EnvError(
                 f"{self.name}={text!r} is not a value that {self.name} takes",
-                f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}",
+                hint=f"{self.name} takes an integer {self.low}..{self.high}: {self.doc}",
             )
         return value
 

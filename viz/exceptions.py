@@ -6,6 +6,7 @@ engine, which say nothing about the fault. They are kept apart. Never keeps the 
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,10 @@ from core.uop.uop import UOp
 _ENGINE: Final = frozenset(
     str(m.__file__) for m in (match_compiled, match_interpreted, matcher, observe, rewrite)
 )
-_OURS: Final = tuple(f"{folder}/" for folder in (Path(core.__file__).parent, Path(__file__).parent))
+OURS: Final = tuple(
+    f"{folder}{os.sep}" for folder in (Path(core.__file__).parent, Path(__file__).parent)
+)
+"""How the names of the project's own files begin."""
 Frames = list[traceback.FrameSummary]
 
 
@@ -87,4 +91,4 @@ def _is_engine(frame: traceback.FrameSummary) -> bool:
 
 
 def _is_ours(frame: traceback.FrameSummary) -> bool:
-    return frame.filename.startswith(_OURS)
+    return frame.filename.startswith(OURS)

@@ -24,17 +24,13 @@ from typing import Final
 from core.errors import TraceError
 from core.helpers import VIZ
 from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
+from viz.exceptions import OURS
 from viz.runinfo import child_path
 from viz.server.listen import listen, new_token
 from viz.trace import Recorder
 
 TOKEN: Final = "UOPVIZ_TOKEN"
 """How the viewer's process is given its token: other users cannot read an environment."""
-
-
-_PACKAGES: Final = tuple(
-    str(Path(__file__).resolve().parents[1] / name) for name in ("core", "viz")
-)
 
 
 def attach() -> None:
@@ -148,7 +144,7 @@ def _excepthook(
         other(kind, error, trace)
         return
     frames = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(trace)]
-    users = list(itertools.takewhile(lambda frame: not frame[0].startswith(_PACKAGES), frames))
+    users = list(itertools.takewhile(lambda frame: not frame[0].startswith(OURS), frames))
     file, line = (users or frames or [("?", 0)])[-1]
     _say(f"interrupted at {file}:{line}")
 

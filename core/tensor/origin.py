@@ -6,6 +6,7 @@ Marks nodes through `creating` and does nothing else; what a call returns is nev
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 from core.uop.origin import split_origin
 from core.uop.uop import creating
 
-_core = str(Path(__file__).resolve().parent.parent)
+_core = f"{Path(__file__).parent.parent}{os.sep}"
 T = TypeVar("T")
 
 

@@ -115,3 +115,11 @@ def test_other_exceptions_after_a_wrong_setting_go_the_usual_way() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True)
     assert "Traceback" in done.stderr
     assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_wrong_value_in_the_program_says_where() -> None:
+    code = "from core.helpers import Context\nwith Context(DEBUG=99): pass"
+    kept = {**os.environ, "DEBUG": "0"}
+    done = subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True)
+    assert "line 2, in <module>" in done.stderr
+    assert "DEBUG='99' is not a value that DEBUG takes" in done.stderr

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import core
 from core import Tensor, nn
 from core.dtype import dtypes
 from core.errors import ShapeError
@@ -31,6 +33,13 @@ def test_every_new_node_of_a_call_has_the_callers_line() -> None:
     assert made
     fresh = [u for u in made if u.origin == f"{__file__}:{at} softmax"]
     assert {Ops.EXP2, Ops.REDUCE_AXIS, Ops.FDIV} <= {u.op for u in fresh}
+
+
+def test_a_users_file_next_to_the_package_is_not_of_the_package() -> None:
+    file = f"{Path(core.__file__).parent}_demo.py"
+    found: dict[str, Tensor] = {}
+    exec(compile("y = Tensor([1.0]).relu()", file, "exec"), {"Tensor": Tensor}, found)
+    assert found["y"].uop.origin == f"{file}:1 relu"
 
 
 def test_layers_of_the_package_are_not_the_user() -> None:
