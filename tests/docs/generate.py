@@ -10,7 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-from tests.docs.tables import PARTS, ROOT
+from tests.docs.of_core import ROOT
+from tests.docs.tables import PARTS
 
 _PART = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

@@ -17,17 +17,9 @@ from core.passes.pipeline import PASSES
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
 from tests.docs.generate import documents, generated, parts_in
-from tests.docs.tables import (
-    MEANINGS,
-    PARTS,
-    ROOT,
-    columns,
-    commands,
-    modules,
-    op_docs,
-    routes,
-    rule_sets,
-)
+from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
+from tests.docs.of_viz import columns, commands, routes
+from tests.docs.tables import PARTS
 from viz import cli, schema
 
 DOCUMENTS = documents()

@@ -1,0 +1,118 @@
+"""What the documents say of viz: settings, commands, routes, columns.
+
+Reads the code only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+from typing import Any
+
+from flask import Flask
+
+import viz.environment
+from core.helpers import Flag, Text
+from tests.docs.markdown import code, table
+from viz import cli, query, schema
+from viz.server.api import api
+from viz.server.page import page
+
+
+def flag_table() -> str:
+    """Every variable that takes a number."""
+    rows = [
+        (code(f.name), code(f.default), f"{f.low} to {f.high}", f.doc)
+        for f in sorted(Flag.table.values(), key=lambda f: f.name)
+    ]
+    return table(("variable", "default", "takes", "meaning"), rows)
+
+
+def text_table() -> str:
+    """Every variable that takes text."""
+    rows = [
+        (code(t.name), code(t.default) if t.default else "", t.doc)
+        for t in sorted(Text.table.values(), key=lambda t: t.name)
+    ]
+    return table(("variable", "default", "meaning"), rows)
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    """The commands of `uopviz`, by name."""
+    parser = cli._parser()
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+UNSAID = {"browser": "do not open the browser", "sql": "the SELECT"}
+"""What options mean whose parsers do not say it."""
+
+
+def command_text() -> str:
+    """Every command with its options."""
+    parts: list[str] = []
+    for name, parser in commands().items():
+        rows: list[tuple[str, str]] = []
+        for action in parser._actions:
+            if action.dest == "help" or action.help is argparse.SUPPRESS:
+                continue
+            said = ", ".join(code(o) for o in action.option_strings) or code(action.dest.upper())
+            said += f" {code(action.dest.upper())}" if _takes_value(action) else ""
+            text = (action.help or UNSAID[action.dest]) % vars(action)
+            rows.append((said, text))
+        parts += [f"### `uopviz {name}`\n", (parser.description or "") + ".\n"]
+        parts += [table(("argument", "meaning"), rows), ""]
+    return "\n".join(parts).rstrip()
+
+
+def _takes_value(action: Any) -> bool:
+    return bool(action.option_strings) and action.nargs != 0
+
+
+# http.md
+
+
+def routes() -> list[tuple[str, str, str]]:
+    """(methods, path, first line of the docstring) of every route."""
+    app = Flask("viz", static_folder=None)
+    app.register_blueprint(api)
+    app.register_blueprint(page)
+    found: list[tuple[str, str, str]] = []
+    for rule in app.url_map.iter_rules():
+        methods = sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+        doc = app.view_functions[rule.endpoint].__doc__ or ""
+        found.append((" ".join(methods), rule.rule, doc.partition("\n")[0]))
+    return sorted(found, key=lambda r: (r[1], r[0]))
+
+
+def route_table() -> str:
+    """Every route."""
+    rows = [(m, code(path.replace("<", "{").replace(">", "}")), doc) for m, path, doc in routes()]
+    return table(("", "path", "answers"), rows)
+
+
+# trace-format.md
+
+
+def columns() -> dict[str, list[str]]:
+    """The columns of every table of a trace."""
+    db = sqlite3.connect(":memory:")
+    try:
+        db.executescript(schema.DDL)
+        return {
+            name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+            for name in schema.TABLES
+        }
+    finally:
+        db.close()
+
+
+def query_table() -> str:
+    """The tables of `uopviz query`."""
+    rows = [(code(name), code(cols)) for name, cols in query.TABLES.items()]
+    return table(("table", "columns"), rows)
+
+
+assert viz.environment.VIZ_CACHE_MB.name in Flag.table  # its variables are in the tables, too
