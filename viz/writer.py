@@ -28,60 +28,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-import numpy as np
-
 from core.errors import TraceError
 from viz import schema
-from viz.columns import Columns, Events
+from viz.columns import Events
 from viz.database import create, write
-from viz.grouping import Groups, counted
-from viz.numbering import Numbering
-from viz.pack import Ints, pack, pack_json
+from viz.pack import Ints, pack
+from viz.pending import KERNEL, META, Pending
 from viz.rows import Artifact, ContextRow, RewriteRow, plain_text
-from viz.texts import groups, pack_texts
-from viz.visits import VisitCounts
-
-DECLINES_KEPT: Final = 64
-"""Declines of one rule in one rewrite that are kept one by one; the others are counted."""
 
 BLOCK: Final = 20_000
 """Events of one block: what a reader decodes at once. More begin a new one."""
 
-_BLOCK = "INSERT INTO blocks VALUES(?,?,?,?,?)"
-_RULE = "INSERT INTO rules VALUES(?,?,?,?,?,?)"
-_CONTEXT = "INSERT OR REPLACE INTO contexts VALUES(?,?,?,?,?,?,?,?,?)"
-_REWRITE = f"INSERT OR REPLACE INTO rewrites VALUES({','.join('?' * 19)})"
-_TOTAL = "INSERT OR REPLACE INTO rule_totals VALUES(?,?,?,?,?)"
-_META = "INSERT OR REPLACE INTO meta VALUES(?,?)"
-_KERNEL = "INSERT OR REPLACE INTO kernels VALUES(?,?,?,?,?,?)"
-_ARTIFACT = "INSERT INTO artifacts(context, kind, target, body, lines) VALUES(?,?,?,?,?)"
 
-
-class TraceWriter:
+class TraceWriter(Pending):
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
     cannot be made or written. Times `at` are microseconds since the start; left out: now."""
 
     def __init__(self, path: str | Path, info: Mapping[str, object]) -> None:
+        super().__init__()
         self.path = Path(path)
-        self.numbers = Numbering()
-        self.string = self.numbers.string
         self._start = time.perf_counter_ns()
-        self._contexts: dict[int, ContextRow] = {}
-        self._rewrites: dict[int, RewriteRow] = {}
-        self._dirty_contexts: dict[int, ContextRow] = {}
-        self._dirty_rewrites: dict[int, RewriteRow] = {}
-        self._totals: dict[tuple[int, int], list[int]] = {}
-        self._dirty_totals: set[tuple[int, int]] = set()
-        self._signatures: dict[tuple[str, ...], int] = {}
-        self._rows: list[tuple[str, tuple[object, ...]]] = []
-        self._events = Events()
-        self._artifacts: list[Artifact] = []
-        self._visits = VisitCounts()
-        self._launches: list[tuple[int, int, int, int, int]] = []
-        self._memory: list[tuple[int, int, int]] = []
-        self._entries = 0
-        self._blocks = 1
-        self._event_block = 1
         self._db = create(self.path, info)
 
     def __enter__(self) -> TraceWriter:
@@ -306,7 +272,7 @@ class TraceWriter:
         """The program that a kernel context ended in. `info`: see `viz/kernels.py`."""
         texts = map(plain_text, (name, target, device))
         row = (context, *texts, ast, json.dumps(info or {}, default=str))
-        self._rows.append((_KERNEL, row))
+        self._rows.append((KERNEL, row))
 
     def artifact(
         self,
@@ -350,26 +316,13 @@ class TraceWriter:
 
     def meta(self, key: str, value: object) -> None:
         """One of schema.META."""
-        self._rows.append((_META, (key, json.dumps(value, default=str))))
+        self._rows.append((META, (key, json.dumps(value, default=str))))
 
     # to disk
 
     def flush(self) -> None:
         """Writes what happened since the last flush, all or nothing. Raises TraceError."""
-        rules, rows = self.numbers.rule_rows, self._rows
-        blocks = self._take_blocks()
-        totals = [(*key, *self._totals[key]) for key in self._dirty_totals]
-        batches = [
-            (_BLOCK, blocks),
-            (_ARTIFACT, self._take_artifacts(blocks)),
-            (_RULE, rules),
-            (_CONTEXT, [c.values() for c in self._dirty_contexts.values()]),
-            (_REWRITE, [r.values() for r in self._dirty_rewrites.values()]),
-            (_TOTAL, totals),
-            *((statement, [row]) for statement, row in rows),
-        ]
-        self._rows, self._dirty_totals = [], set()
-        self._dirty_contexts, self._dirty_rewrites = {}, {}
+        batches = self._take()
         if any(values for _, values in batches):
             write(self._db, self.path, batches)
 
@@ -393,7 +346,7 @@ class TraceWriter:
         """Says in the trace that it could not be written to its end, if that can be written, and
         closes it."""
         with suppress(TraceError):
-            write(self._db, self.path, [(_META, [("stopped", json.dumps(why))])])
+            write(self._db, self.path, [(META, [("stopped", json.dumps(why))])])
         with suppress(sqlite3.Error):
             self._db.close()
 
@@ -401,84 +354,3 @@ class TraceWriter:
         """The connection, for the child of a fork to keep unused: closing it would be taken for
         the parent's doing."""
         return self._db
-
-    def _entry(self) -> int:
-        self._entries += 1
-        return self._entries
-
-    def _take_blocks(self) -> list[tuple[object, ...]]:
-        made: list[tuple[object, ...]] = []
-
-        def add(kind: int, first: int, count: int, data: bytes) -> None:
-            self._blocks += 1
-            made.append((self._blocks, kind, first, count, data))
-
-        for block in (*self.numbers.take(), *self._visits.take()):
-            add(*block)
-        if launches := self._launches:
-            columns = list(zip(*launches, strict=True))
-            add(schema.LAUNCHES, 0, len(launches), pack(columns, schema.LAUNCH_DELTA))
-        if memory := self._memory:
-            columns = list(zip(*memory, strict=True))
-            add(schema.MEMORY, 0, len(memory), pack(columns, schema.MEMORY_DELTA))
-        if self._events.kind:
-            events = self._count(self._events.arrays())
-            self._events = Events()
-            if len(events.kind):
-                block = (self._event_block, schema.EVENTS, 0, len(events.kind), events.pack())
-                made.append(block)
-        self._blocks += 1  # readers look for higher numbers than they have seen
-        self._event_block = self._blocks
-        self._launches, self._memory = [], []
-        return made
-
-    def _count(self, events: Columns) -> Columns:
-        """Adds events to the counts of their rewrites and rules, and notes their block; without
-        those declines that are only counted."""
-        rows = {n: self._placed(n) for n in np.unique(events.rewrite).tolist()}
-        for number, count in counted(events.rewrite[events.kind == schema.REBUILD]):
-            rows[number].rebuilds += count
-        matched = Groups(events.rewrite[events.kind == schema.MATCH], events.match[:, 0])
-        for number, rule, count, ns in matched.sums(events.match[:, 3]):
-            row = rows[number]
-            row.matches += count
-            self._add(row.name, rule, (count, 0, ns))
-        declined = Groups(events.rewrite[events.kind == schema.DECLINE], events.decline[:, 0])
-        seen: list[int] = []
-        for number, rule, count, _ in declined.sums():
-            row = rows[number]
-            row.declines += count
-            self._add(row.name, rule, (0, count, 0))
-            seen.append(row.declined.get(rule, 0))
-            row.declined[rule] = seen[-1] + count
-        drop = declined.ranks(seen) >= DECLINES_KEPT
-        return events.without(drop) if drop.any() else events
-
-    def _placed(self, rewrite: int) -> RewriteRow:
-        """The row of a rewrite that has events in this block."""
-        row = self._rewrites.get(rewrite) or self._dirty_rewrites[rewrite]
-        row.first_block = row.first_block or self._event_block
-        row.last_block = self._event_block
-        self._dirty_rewrites[rewrite] = row
-        return row
-
-    def _add(self, name: int, rule: int, counts: Sequence[int]) -> None:
-        """Adds (matches, declines, ns) to the total of a rule in passes of a name."""
-        total = self._totals.setdefault((name, rule), [0, 0, 0])
-        for i, count in enumerate(counts):
-            total[i] += count
-        self._dirty_totals.add((name, rule))
-
-    def _take_artifacts(self, blocks: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-        """Rows of the artifacts since the last flush; adds the blocks that hold their texts."""
-        artifacts, self._artifacts = self._artifacts, []
-        rows: list[tuple[object, ...]] = []
-        for texts in groups([a.text for a in artifacts]):
-            for at, a in enumerate(artifacts[len(rows) : len(rows) + len(texts)]):
-                body = {"text": [self._event_block, at], "facts": a.facts, "title": a.title}
-                rows.append((a.context, a.kind, a.target, pack_json(body), a.lines))
-            packed = pack_texts(texts)
-            blocks.append((self._event_block, schema.TEXTS, 0, len(texts), packed))
-            self._blocks += 1
-            self._event_block = self._blocks
-        return rows

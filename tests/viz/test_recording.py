@@ -22,9 +22,10 @@ from viz.buffer import OTHER, Buffer
 from viz.grouping import Groups, counted
 from viz.intern import Interner
 from viz.numbering import Numbering
+from viz.pending import DECLINES_KEPT
 from viz.schema import DECLINE, MATCH, REBUILD
 from viz.store import Store
-from viz.writer import BLOCK, DECLINES_KEPT, TraceWriter
+from viz.writer import BLOCK, TraceWriter
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
 

@@ -9,8 +9,9 @@ import pytest
 
 from core.errors import TraceError
 from viz import schema
+from viz.pending import DECLINES_KEPT
 from viz.store import Store
-from viz.writer import DECLINES_KEPT, TraceWriter
+from viz.writer import TraceWriter
 
 
 def write(path: Path) -> None:
