@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask import Flask
+from flask.testing import FlaskClient
 
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.server import page
+from viz.server.app import create_app
+from viz.server.security import HEADER, Guard
 from viz.store import Store
 from viz.trace import Recorder
+
+HOST = "127.0.0.1:4711"
 
 
 @pytest.fixture
@@ -54,3 +61,28 @@ def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "app.css").write_text("body { margin: 0 }")
     monkeypatch.setattr(page, "DIST", folder)
     return folder
+
+
+@pytest.fixture
+def app(store: Store, dist: Path) -> Iterator[Flask]:
+    made = create_app(store, Guard("secret", 4711))
+    yield made
+    made.extensions["uopviz"].jobs.close()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    class Own(FlaskClient):
+        """A client that is where it should be and knows the token."""
+
+        def open(self, *args: Any, **kwargs: Any) -> Any:
+            headers = {**kwargs.pop("headers", {}), HEADER: "secret"}
+            return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
+
+    app.test_client_class = Own
+    return app.test_client()
+
+
+@pytest.fixture
+def stranger(app: Flask) -> FlaskClient:
+    return FlaskClient(app, use_cookies=False)
