@@ -73,7 +73,7 @@ def test_a_large_graph_is_laid_out_by_the_worker_of_the_file(new_page: New, tmp_
         t.match(step, rule, sink, done, {}, ns=100)
         t.rewrite_end(step, done, nodes=1200)
     e = new_page(offline=True).goto(export(path, tmp_path / "large.html").as_uri())
-    e.press("a")
+    e.press("Shift+B", "a")  # with repeated blocks shown
     expect(e.page.locator(".pf")).to_contain_text(re.compile(r"(1,\d{3}) of \1 nodes"))
     expect(e.page.locator(".working")).to_have_count(0)
     assert e.boxes()

@@ -40,12 +40,15 @@ def test_back_and_forward(open_page: Open, some_pass: Pass, rows: Any) -> None:
 
 
 def test_back_and_forward_look_where_the_panes_looked(open_page: Open, some_pass: Pass) -> None:
+    drawn = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     e = open_page(some_pass.at(2)).press("+", "+")
+    e.page.evaluate(drawn)
     zoom = e.page.locator(".pf > span").last
     first = zoom.inner_text()
     e.press("End").at_step(some_pass.last)
     e.press("+", "+", "+")
     expect(zoom).not_to_have_text(first)
+    e.page.evaluate(drawn)
     second = zoom.inner_text()
     for _ in range(2):
         e.page.go_back()
