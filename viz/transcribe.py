@@ -189,11 +189,7 @@ class Transcriber:
         key = name, rule_set
         if key not in self._visits:
             self._visits[key] = Visits(visits.matcher)
-        total = self._visits[key]
-        for op, count in visits.nodes.items():
-            total.nodes[op] += count
-        for end, count in visits.ended.items():
-            total.ended[end] += count
+        self._visits[key].add(visits)
 
     def tell_visits(self) -> None:
         """Writes the visits since the last call, those of all passes of a name at once."""

@@ -21,21 +21,33 @@ from core.uop.uop import UOp
 class Visits:
     """The visits of one walk to one matcher.
 
-    `nodes`: how many nodes of each op were offered. `ended`: at how many of them a rule ended the
-    visit, because it replaced the node or failed.
+    `ended`: at how many nodes of an op a rule ended the visit, because it replaced the node or
+    failed.
     """
 
     def __init__(self, matcher: PatternMatcher) -> None:
         self.matcher = matcher
-        self.nodes: defaultdict[Ops, int] = defaultdict(int)
+        self._ops = bytearray()
+        """Of the nodes that were offered: to append a byte costs a third of counting in a dict."""
         self.ended: defaultdict[tuple[Rule, Ops], int] = defaultdict(int)
+
+    @property
+    def nodes(self) -> dict[Ops, int]:
+        """How many nodes of each op were offered."""
+        return {Ops(op): self._ops.count(op) for op in set(self._ops)}
+
+    def add(self, other: Visits) -> None:
+        """Adds those of another walk to the same matcher."""
+        self._ops += other._ops
+        for end, count in other.ended.items():
+            self.ended[end] += count
 
     def counting(self) -> Callable[[UOp], tuple[Variant, ...]]:
         """`matcher.candidates`, which counts the nodes that it is asked for."""
-        nodes, candidates = self.nodes, self.matcher.candidates
+        note, candidates = self._ops.append, self.matcher.candidates
 
         def find(node: UOp) -> tuple[Variant, ...]:
-            nodes[node.op] += 1
+            note(node.op)
             return candidates(node)
 
         return find
