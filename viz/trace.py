@@ -130,8 +130,8 @@ class Recorder:
         part = self._settled()
         data = None if error is None else error_data(error)
         part.add(code.CONTEXT_END, None, data, _clock())
-        if part.open:
-            part.open.pop()
+        while part.open and part.open.pop():  # rewrites that an interrupt (Ctrl-C) ended unseen
+            pass
         self._ended(part, error, True)
 
     def rewrite_begin(

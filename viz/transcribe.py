@@ -219,7 +219,9 @@ class Transcriber:
             if context:
                 writer.context_rename(context, fields[0])
         elif code == CONTEXT_END:
-            if stack and stack[-1][0]:
+            while context and not stack[-1][0]:  # rewrites that an interrupt ended unseen
+                stack.pop()
+            if context:
                 writer.context_end(stack.pop()[1], fields[0], at=writer.since(fields[1]))
         elif code == ARTIFACT:
             kind, target, text, counts, nodes, facts = fields

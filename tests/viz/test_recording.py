@@ -4,6 +4,7 @@ twice or put in another pass."""
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import viz
 from core.dtype import dtypes
+from core.uop.matcher import PatternMatcher
 from core.uop.observe import context, recording
 from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
@@ -135,6 +137,28 @@ def test_an_interrupt_while_nodes_are_numbered(monkeypatch: pytest.MonkeyPatch) 
     assert numbers.node_count == 1
     assert [number(u.src[0]), number(u), number(u.src[1])] == [1, 3, 2]
     assert numbers.node_count == 3
+
+
+def test_an_interrupt_before_a_rewrite_has_begun_to_work(tmp_path: Path) -> None:
+    """Its end is never told. What comes after its context is as if it had been."""
+    u = random_graph(3)
+    with viz.record(tmp_path / "t.viz") as recorder:
+        with suppress(KeyboardInterrupt), context("first", "kernel"):
+            recorder.rewrite_begin("unended", u, rules, False, "a.py:1")
+            recorder.flush()
+            raise KeyboardInterrupt
+        with context("second", "kernel"):
+            graph_rewrite(u, PatternMatcher([], name="none"), name="in vain")
+    store = Store(tmp_path / "t.viz")
+    rows = store.tree()["rows"]
+    assert [(r["name"], r["parent"]) for r in rows] == [
+        ("first", -1),
+        ("unended", 0),
+        ("second", -1),
+        ("in vain", 2),
+    ]
+    assert [r["status"] for r in rows if r["kind"] == "context"] == ["error", "ok"]
+    store.close()
 
 
 def test_codes_fit() -> None:
