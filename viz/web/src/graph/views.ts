@@ -103,8 +103,10 @@ export class Views {
     this.first = false;
   }
 
-  /** As much of the change as a view of that zoom holds, around what the match became, or around
-   * where the rewrite failed. */
+  /**
+   * As much of the change as a view of that zoom holds: around where the rewrite failed, what the
+   * match became, or, where it became a node that was there before, what it replaced.
+   */
   private changeRect(zoom: number): Rect | null {
     const { content } = this;
     if (!content) return null;
@@ -115,12 +117,16 @@ export class Views {
     const whole = this.rectOf(diff.focus);
     if (!whole || fits(whole)) return whole;
     const slots = diff.focus.filter((s) => picture.has(s));
+    const changed = (s: number): boolean => diff.nodes.has(s);
     const result = diff.failed[0] ?? after.bundle.steps[diff.step - 1]!.result;
-    const middle = picture.has(result) ? result : slots[0]!;
+    const isNew = diff.failed.length > 0 || changed(result);
+    const middle =
+      isNew && picture.has(result) ? result : (slots.find(changed) ?? slots[0]!);
     const far = (s: number): number =>
       Math.abs(picture.x(s) - picture.x(middle)) + Math.abs(picture.y(s) - picture.y(middle));
     let rect = this.rectOf([middle])!;
-    for (const s of slots.sort((a, b) => far(a) - far(b))) {
+    slots.sort((a, b) => Number(changed(b)) - Number(changed(a)) || far(a) - far(b));
+    for (const s of slots) {
       const more = joinRects([rect, this.rectOf([s])!])!;
       if (fits(more)) rect = more;
     }

@@ -60,20 +60,25 @@ describe("views", () => {
     expect(inView(usual.camera, b.steps[2]!.result)).toBe(true);
   });
 
-  it("keep the zoom and bring every step's result into view", () => {
+  it("keep the zoom and bring every step's change into view, the result if it is new", () => {
     const { views: v, camera } = views(650, 560);
     v.content = content(1);
     v.home();
     const { zoom } = camera;
+    let elsewhere = 0;
     for (let k = 1; k <= b.steps.length; k++) {
       v.content = content(k);
       v.reveal();
-      expect(inView(camera, b.steps[k - 1]!.result)).toBe(true);
+      const { diff } = v.content;
+      const { slot, result } = b.steps[k - 1]!;
+      if (!diff.nodes.has(result)) elsewhere++;
+      expect(inView(camera, diff.nodes.has(result) ? result : slot)).toBe(true);
       expect(camera.zoom).toBe(zoom);
       const there = [camera.x, camera.y];
       v.reveal(); // it is in view now: nothing moves
       expect([camera.x, camera.y]).toEqual(there);
     }
+    expect(elsewhere).toBeGreaterThan(0); // a match became a node that was there before
   });
 
   it("keep a change in view when the pane shrinks", () => {
