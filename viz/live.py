@@ -10,6 +10,7 @@ import atexit
 import itertools
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -92,8 +93,10 @@ class Live:
         self.recorder.close()
         viewer = self._viewer
         if viewer is not None and self._stays and viewer.poll() is None:
-            _say("the program has ended; the page stays until Ctrl-C")
+            # the program may have its own handler, or have been started with Ctrl-C ignored
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
+                _say("the program has ended; the page stays until Ctrl-C")
                 viewer.wait()
         if viewer is not None:
             viewer.terminate()

@@ -149,10 +149,18 @@ def test_processes_that_a_program_starts_are_of_its_run(
     store.close()
 
 
-def test_a_terminal_keeps_the_page_until_ctrl_c(installed: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("handler", ["signal.default_int_handler", "signal.SIG_IGN", "print"])
+def test_a_terminal_keeps_the_page_until_ctrl_c(
+    installed: dict[str, str], tmp_path: Path, handler: str
+) -> None:
+    program = f"import signal\nsignal.signal(signal.SIGINT, {handler})\n{PROGRAM}"
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [
+            sys.executable,
+            "-c",
+            f"import signal\nsignal.signal(signal.SIGINT, {handler})\n{PROGRAM}",
+        ],
         env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
         stdin=follower,
         stdout=follower,
@@ -184,7 +192,7 @@ def test_the_viewer_does_not_outlive_a_killed_program(
     installed: dict[str, str], tmp_path: Path
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM + "\nimport time; time.sleep(60)"],
+        [sys.executable, "-c", program],
         env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
