@@ -156,11 +156,7 @@ def test_a_terminal_keeps_the_page_until_ctrl_c(
     program = f"import signal\nsignal.signal(signal.SIGINT, {handler})\n{PROGRAM}"
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"import signal\nsignal.signal(signal.SIGINT, {handler})\n{PROGRAM}",
-        ],
+        [sys.executable, "-c", program],
         env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
         stdin=follower,
         stdout=follower,
@@ -192,7 +188,7 @@ def test_the_viewer_does_not_outlive_a_killed_program(
     installed: dict[str, str], tmp_path: Path
 ) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", PROGRAM + "\nimport time; time.sleep(60)"],
         env={**installed, "VIZ": "1", "VIZ_TRACE": str(tmp_path / "t.viz")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
