@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bindSlots } from "../src/app/bindings";
-import { nextPassing, passingSteps, ruleCounts, touchesSlot } from "../src/app/filter";
+import { nextPassing, passingSteps, stepsByRule, touchesSlot } from "../src/app/filter";
 import { Replay } from "../src/model/replay";
 import { bundleFor } from "./dev/fixture";
 
@@ -30,13 +30,18 @@ describe("filters", () => {
     expect(nextPassing([3, 9, 12], 9, true)).toBe(12);
     expect(nextPassing([3, 9, 12], 9, false)).toBe(3);
     expect(nextPassing([3, 9, 12], 12, true)).toBeNull();
+    expect(nextPassing([3, 9, 12], 10, false)).toBe(9);
+    expect(nextPassing([3, 9, 12], 0, true)).toBe(3);
+    expect(nextPassing([3, 9, 12], 3, false)).toBeNull();
     expect(nextPassing([], 1, false)).toBeNull();
   });
 
   it("count every step of every rule once", () => {
-    const counts = ruleCounts(b);
+    const counts = [...stepsByRule(b)].map(([rule, steps]) => ({ rule, count: steps.length }));
     expect(counts.reduce((n, c) => n + c.count, 0)).toBe(b.steps.length);
     expect([...counts].sort((x, y) => y.count - x.count)).toEqual(counts);
+    for (const [rule, steps] of stepsByRule(b))
+      expect(steps).toEqual(passingSteps(b, { ...none, rule }));
   });
 });
 

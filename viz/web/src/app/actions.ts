@@ -8,8 +8,10 @@ import { nextPassing } from "./filter";
 import {
   announcement,
   bundle,
+  currentKernel,
   currentStep,
   filtered,
+  firings,
   loadError,
   loading,
   ownProblems,
@@ -128,10 +130,8 @@ export function stepBy(direction: 1 | -1): void {
 /** The next (or previous) match of the current step's rule in this pass. */
 export function nextMatch(direction: 1 | -1): void {
   const rule = view.peek().rule ?? currentStep.peek()?.rule ?? null;
-  const b = bundle.peek();
-  if (rule === null || !b) return;
-  const matches = b.steps.flatMap((s, i) => (s.rule === rule ? [i + 1] : []));
-  const to = nextPassing(matches, step.peek(), direction > 0);
+  if (rule === null || !bundle.peek()) return;
+  const to = nextPassing(firings.peek().get(rule) ?? [], step.peek(), direction > 0);
   if (to !== null) go({ step: to });
   else
     announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
@@ -156,7 +156,7 @@ export function nextKernel(direction: 1 | -1): void {
   const current = view.peek().rewrite;
   const at = current === null ? -1 : (rewriteRows.peek().get(current)?.row ?? -1);
   const kernels = all.filter((r) => r.label === "kernel");
-  const own = kernels.findLast((r) => r.row < at);
+  const own = currentKernel.peek();
   const next =
     direction > 0
       ? kernels.find((r) => r.row > at)
@@ -232,6 +232,7 @@ export function reloadBundle(): void {
 export function cancelLoading(): void {
   if (!loading.peek()) return;
   fetching?.abort();
+  fetching = null; // what arrives all the same is not wanted
   loading.value = null;
   const shown = bundle.peek();
   if (shown) go({ rewrite: shown.rewrite, step: null, slot: null }, "replace");
@@ -250,6 +251,7 @@ async function fetchBundle(rewrite: number): Promise<void> {
     if (fetching !== mine) return;
     const checked = new Timeline(loaded);
     await knowRules(loaded);
+    if (fetching !== mine) return;
     batch(() => {
       timeline.value = checked;
       bundle.value = loaded;

@@ -40,19 +40,35 @@ export function touchesSlot(step: Step, slot: number): boolean {
   );
 }
 
+/** Index of the first of ascending steps that is `step` or later. */
+export function firstFrom(steps: readonly number[], step: number): number {
+  let low = 0;
+  let high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (steps[middle]! < step) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Nearest passing step after (or before) `from`; null if there is none. */
 export function nextPassing(
   passing: readonly number[],
   from: number,
   forward: boolean,
 ): number | null {
-  if (forward) return passing.find((k) => k > from) ?? null;
-  return passing.findLast((k) => k < from) ?? null;
+  const at = forward ? firstFrom(passing, from + 1) : firstFrom(passing, from) - 1;
+  return passing[at] ?? null;
 }
 
-/** How often each rule fires in the pass, most frequent first, ties by first use. */
-export function ruleCounts(b: Bundle): { rule: number; count: number }[] {
-  const counts = new Map<number, number>();
-  for (const step of b.steps) counts.set(step.rule, (counts.get(step.rule) ?? 0) + 1);
-  return [...counts].map(([rule, count]) => ({ rule, count })).sort((a, z) => z.count - a.count);
+/** The steps (1-based) of each rule of the pass, most frequent rule first, ties by first use. */
+export function stepsByRule(b: Bundle): ReadonlyMap<number, readonly number[]> {
+  const found = new Map<number, number[]>();
+  b.steps.forEach(({ rule }, i) => {
+    const steps = found.get(rule);
+    if (steps) steps.push(i + 1);
+    else found.set(rule, [i + 1]);
+  });
+  return new Map([...found].sort(([, a], [, z]) => z.length - a.length));
 }

@@ -8,7 +8,7 @@ import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
 import { short } from "./format";
-import { passingSteps } from "./filter";
+import { passingSteps, stepsByRule } from "./filter";
 import { FIRST_VIEW, type View } from "./url";
 
 export type Connection =
@@ -19,6 +19,12 @@ export type Connection =
   | { kind: "lost"; retryAt: number; why: string };
 
 export const run = signal<Run | null>(null);
+/** Which run it is: another one at the same address has numbers of its own. */
+export const keyOf = (of: Run): string => `${of.started} ${of.file}`;
+/** The same of the run that is shown; "" before there is one. */
+export const runKey = computed(() => (run.value ? keyOf(run.value) : ""));
+/** The program still runs. Unlike `run` it does not change with every message. */
+export const isLive = computed(() => run.value?.live === true);
 export const rows = signal<readonly Row[]>([]);
 export const rules = signal<ReadonlyMap<number, Rule>>(new Map());
 export const connection = signal<Connection>({ kind: "starting" });
@@ -61,8 +67,10 @@ export const unreadable = computed(
 );
 
 let lastStep = 0;
-/** The current step, always within the loaded pass; while another pass is on its way, the step that
- * was looked at, so that no panel shows one that nobody asked for. */
+/**
+ * The current step, always within the loaded pass; while another pass is on its way, the step that
+ * was looked at, so that no panel shows one that nobody asked for.
+ */
 export const step = computed(() => (lastStep = arrived.value ? wantedStep() : lastStep));
 
 function wantedStep(): number {
@@ -70,9 +78,11 @@ function wantedStep(): number {
   return Math.max(0, Math.min(asked, stepCount.value));
 }
 
-/** What a pass opens with: the first match of the rule that is filtered to, or its error, or its
- * first change, or its input graph. */
-export function firstStep(b: Bundle | null, rule: number | null = null): number {
+/**
+ * What a pass opens with: the first match of the rule that is filtered to, or its error, or its
+ * first change, or its input graph.
+ */
+function firstStep(b: Bundle | null, rule: number | null): number {
   if (!b) return 0;
   const match = rule === null ? -1 : b.steps.findIndex((s) => s.rule === rule);
   if (match >= 0) return match + 1;
@@ -104,17 +114,25 @@ export const sides = computed<{ before: Replay; after: Replay; step: number } | 
   return { ...pair, step: step.value };
 });
 
-export const filtered = computed(() => {
-  const v = view.value;
-  return v.rule !== null || v.op !== null || v.node !== null;
-});
+// Each by itself: the view changes with every step, the filters do not.
+const ruleFilter = computed(() => view.value.rule);
+const opFilter = computed(() => view.value.op);
+const nodeFilter = computed(() => view.value.node);
+
+export const filtered = computed(
+  () => ruleFilter.value !== null || opFilter.value !== null || nodeFilter.value !== null,
+);
 
 /** Steps (1-based) that pass the filters, ascending. */
 export const passing = computed<readonly number[]>(() => {
-  const b = bundle.value;
-  const { rule, op, node } = view.value;
-  return b ? passingSteps(b, { rule, op, node }) : [];
+  const filters = { rule: ruleFilter.value, op: opFilter.value, node: nodeFilter.value };
+  return bundle.value ? passingSteps(bundle.value, filters) : [];
 });
+
+/** The steps of each rule of the loaded pass, most frequent rule first. */
+export const firings = computed<ReadonlyMap<number, readonly number[]>>(() =>
+  bundle.value ? stepsByRule(bundle.value) : new Map<number, readonly number[]>(),
+);
 
 /** Row of the rewrite that is being looked at. */
 export const currentRow = computed<Row | null>(() => {

@@ -247,9 +247,11 @@ function SlotLink({ slot, sign }: { slot: number; sign: "del" | "add" | null }) 
   );
 }
 
+/** One of the pass, whatever the step. */
+const historian = computed(() => sides.value?.after);
 /** History does not depend on the step: computed once per pass and slot. */
 const historyOf = computed(() => {
-  const walker = sides.value?.after;
+  const walker = historian.value;
   const memo = new Map<number, ReturnType<NonNullable<typeof walker>["history"]>>();
   return (slot: number) => {
     let found = memo.get(slot);

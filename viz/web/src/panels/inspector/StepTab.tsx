@@ -6,6 +6,7 @@ import {
   currentRow,
   currentRule,
   currentStep,
+  firings,
   ruleName,
   step,
   view,
@@ -37,7 +38,7 @@ export function StepTab() {
 }
 
 function RuleSections({ rule, us }: { rule: Rule; us: number }) {
-  const here = bundle.value?.steps.filter((s) => s.rule === rule.id).length ?? 0;
+  const here = firings.value.get(rule.id)?.length ?? 0;
   const only = view.value.rule === rule.id;
   return (
     <RuleText

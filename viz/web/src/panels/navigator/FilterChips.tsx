@@ -1,10 +1,9 @@
 /** The filters as chips: what is on shows its value and goes off with one click. */
 import { useState } from "preact/hooks";
 import { go } from "../../app/actions";
-import { ruleCounts } from "../../app/filter";
 import { count } from "../../app/format";
 import { changedOnly } from "../../app/prefs";
-import { bundle, ruleName, sides, view } from "../../app/state";
+import { bundle, firings, ruleName, sides, view } from "../../app/state";
 import { opOf, uidOf } from "../../model/content";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
@@ -28,13 +27,12 @@ export function FilterChips() {
         <Choice
           what="Rule"
           items={() =>
-            bundle.value
-              ? ruleCounts(bundle.value).map(({ rule, count: n }) => ({
-                  text: ruleName(rule),
-                  hint: count(n),
-                  pick: () => go({ rule }),
-                }))
-              : []
+            [...firings.value].map(([rule, steps]) => ({
+              key: String(rule),
+              text: ruleName(rule),
+              hint: count(steps.length),
+              pick: () => go({ rule }),
+            }))
           }
         />
       )}
@@ -46,7 +44,7 @@ export function FilterChips() {
           items={() =>
             [...(bundle.value?.ops ?? [])]
               .sort()
-              .map((op) => ({ text: op, hint: "", pick: () => go({ op }) }))
+              .map((op) => ({ key: op, text: op, hint: "", pick: () => go({ op }) }))
           }
         />
       )}
@@ -90,6 +88,8 @@ function OnChip({ text, off }: { text: string; off: () => void }) {
 }
 
 interface Item {
+  /** Two rules may have one name. */
+  key: string;
   text: string;
   hint: string;
   pick: () => void;
@@ -125,7 +125,7 @@ function ChoiceList({ what, items, close }: { what: string; items: Item[]; close
       )}
       {shown.map((i) => (
         <MenuItem
-          key={i.text}
+          key={i.key}
           hint={i.hint}
           onClick={() => {
             close();

@@ -2,6 +2,7 @@
  * The navigator as a flat list of lines: contexts and passes, what is folded, and the steps of
  * the open pass. Pure; nothing is left out without a line that says how many.
  */
+import { firstFrom } from "../../app/filter";
 import type { Row } from "../../data/types";
 
 /** Steps shown at once below the open pass; a page stays put while the reader steps in it. */
@@ -79,8 +80,7 @@ export function isUnchanged(row: Row): boolean {
 export function stepLines(input: FoldInput, depth: number): Line[] {
   const { steps, step, filtered } = input;
   if (!steps.length) return filtered ? [{ kind: "none", key: "none", depth }] : [];
-  let at = steps.findIndex((k) => k >= step);
-  if (at < 0) at = steps.length - 1;
+  const at = Math.min(firstFrom(steps, step), steps.length - 1);
   const from = Math.floor(at / STEP_PAGE) * STEP_PAGE;
   const to = Math.min(from + STEP_PAGE, steps.length);
   const lines: Line[] = [];

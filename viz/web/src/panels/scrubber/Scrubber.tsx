@@ -2,12 +2,12 @@
 import { batch, computed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go, goStep, stepBy, toggleRuleFilter } from "../../app/actions";
-import { ruleCounts } from "../../app/filter";
 import { count } from "../../app/format";
 import {
   bundle,
   currentStep,
   filtered,
+  firings,
   passing,
   preview,
   ruleName,
@@ -26,18 +26,9 @@ const LANE = 14;
 const sizes = computed(() =>
   (bundle.value?.steps ?? []).map((s) => s.removed.length + s.added.length + s.moved.length),
 );
+const biggest = computed(() => sizes.value.reduce((most, size) => Math.max(most, size), 1));
 /** Most frequent rule first; the order holds for the whole pass, so that lanes never move. */
-const lanes = computed(() => {
-  const b = bundle.value;
-  if (!b) return [];
-  const at = new Map<number, number[]>();
-  b.steps.forEach((s, i) => {
-    const list = at.get(s.rule);
-    if (list) list.push(i + 1);
-    else at.set(s.rule, [i + 1]);
-  });
-  return ruleCounts(b).map(({ rule, count: n }) => ({ rule, n, steps: at.get(rule) ?? [] }));
-});
+const lanes = computed(() => [...firings.value].map(([rule, steps]) => ({ rule, steps })));
 const passes = computed(() => {
   if (!filtered.value) return () => true;
   const set = new Set(passing.value);
@@ -156,7 +147,8 @@ function Strip() {
   const k = step.value;
   useLayoutEffect(() => {
     const frame = { scale, height, palette, current: k };
-    drawOverview(canvas.current!, frame, kept, sizes.value, passes.value);
+    const bars = { sizes: sizes.value, biggest: biggest.value, passes: passes.value };
+    drawOverview(canvas.current!, frame, kept, bars);
   }, [width, height, k, sizes.value, passes.value, palette]);
   const at = bundle.value?.steps[k - 1];
   return (
@@ -218,7 +210,7 @@ function Lanes() {
               onClick={() => toggleRuleFilter(l.rule)}
             >
               <span class="el">{ruleName(l.rule)}</span>
-              <span class="n">{count(l.n)}</span>
+              <span class="n">{count(l.steps.length)}</span>
             </button>
           ))}
         </div>

@@ -80,18 +80,24 @@ function column(g: CanvasRenderingContext2D, f: Frame, top: number): void {
   g.fillRect(xOf(scale, f.current) - wide / 2, top, wide, f.height - top);
 }
 
+/** How many nodes each step changed, the most that one did, and which steps stand out. */
+interface Bars {
+  sizes: readonly number[];
+  biggest: number;
+  passes: (k: number) => boolean;
+}
+
 /** One bar per step (or per column of steps): how many nodes it changed. */
 export function drawOverview(
   canvas: HTMLCanvasElement,
   f: Frame,
   kept: Backdrop,
-  sizes: readonly number[],
-  passes: (k: number) => boolean,
+  { sizes, biggest, passes }: Bars,
 ): void {
   const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
   const { scale, palette, height: h } = f;
-  const bar = (to: CanvasRenderingContext2D, c: Column, biggest: number): void => {
+  const bar = (to: CanvasRenderingContext2D, c: Column): void => {
     const tall = barHeight(c.value, biggest, h - 10);
     const wide = c.size > 1 ? Math.max(1, c.size * scale.pitch) : barWidth(scale);
     const middle = (xOf(scale, c.first) + xOf(scale, c.first + c.size - 1)) / 2;
@@ -101,15 +107,14 @@ export function drawOverview(
   kept.draw(g, f, [sizes, passes], (own) => {
     grid(own, f, 6);
     own.fillStyle = palette.bar;
-    const biggest = largest(sizes);
     for (const c of columns(scale, sizes)) {
       own.globalAlpha = passes(c.first) ? 0.65 : 0.2;
-      bar(own, c, biggest);
+      bar(own, c);
     }
   });
   const here = columns(scale, sizes, f.current)[0];
   g.fillStyle = palette.accent;
-  if (here) bar(g, here, largest(sizes));
+  if (here) bar(g, here);
   const x = xOf(scale, f.current);
   g.fillRect(x - 0.75, 2, 1.5, h - 2);
   g.beginPath();
@@ -117,10 +122,6 @@ export function drawOverview(
   g.lineTo(x + 5, 0);
   g.lineTo(x, 6);
   g.fill();
-}
-
-function largest(sizes: readonly number[]): number {
-  return sizes.reduce((most, size) => Math.max(most, size), 1);
 }
 
 /** Marks that add less to the one before are left out, px: a lane may have 100,000. */

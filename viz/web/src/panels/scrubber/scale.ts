@@ -1,4 +1,5 @@
 /** Where a step lies on the scrubber, and which step lies under the pointer. Pure. */
+import { firstFrom } from "../../app/filter";
 
 export interface Scale {
   count: number;
@@ -35,11 +36,12 @@ export function stepAt(scale: Scale, x: number): number {
   return Math.min(scale.count, Math.floor((x - scale.margin) / scale.pitch) + 1);
 }
 
-/** The passing step nearest to `k` if one lies within `pixels` of it; `k` itself otherwise. */
+/** Of ascending steps the one nearest to `k` if it is within `pixels` of it; else `k` itself. */
 export function snap(scale: Scale, k: number, passing: readonly number[], pixels = 4): number {
+  const at = firstFrom(passing, k);
   let best = k;
   let distance = pixels / scale.pitch;
-  for (const candidate of passing) {
+  for (const candidate of passing.slice(Math.max(0, at - 1), at + 1)) {
     const d = Math.abs(candidate - k);
     if (d <= distance) {
       best = candidate;
