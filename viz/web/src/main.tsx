@@ -11,8 +11,8 @@ import { startTheme } from "./app/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
 import { startToken } from "./data/token";
-import { startRules } from "./panels/rules/store";
-import { startTimeline } from "./panels/timeline/store";
+import { watchedTotals } from "./panels/rules/store";
+import { timeline } from "./panels/timeline/store";
 import { startHistory } from "./panels/inspector/lineages";
 import { startSearch } from "./panels/navigator/query";
 import { startTree } from "./panels/navigator/tree";
@@ -34,8 +34,8 @@ function start(): void {
   startSearch();
   startKernel();
   startRunBox();
-  startTimeline();
-  startRules();
+  timeline.start();
+  watchedTotals.start();
   startHistory();
   addEventListener("keydown", onKeyDown);
   keepFocus();
@@ -57,7 +57,10 @@ function start(): void {
 function openSomething(): void {
   const stop = effect(() => {
     const all = rows.value;
-    if (view.peek().rewrite !== null) return;
+    if (view.peek().rewrite !== null) {
+      queueMicrotask(() => stop());
+      return;
+    }
     const failed = all.find((r) => r.kind === "rewrite" && r.status === "error");
     const kernel = all.find((r) => r.label === "kernel" && r.steps > 0);
     const first = all.find((r) => r.kind === "rewrite" && r.steps > 0);

@@ -5,10 +5,12 @@
 import { batch } from "@preact/signals";
 import { asProblem, type Backend } from "../data/backend";
 import { mergeRows } from "../data/rows";
-import { ensureBundle, refreshRules, reloadBundle } from "./actions";
-import { bundle, connection, fatal, loadError, rows, run } from "./state";
+import { refreshRules, reloadBundle } from "./actions";
+import { bundle, connection, fatal, keyOf, loadError, rows, run, timeline } from "./state";
 
 const POLL_MS = 500;
+/** A finished run is asked now and then, so that a lost server and a rerun show. */
+const SETTLED_MS = 4000;
 const RETRY_MS = [1000, 2000, 3000, 5000, 10000];
 
 /** Fetches everything once, then polls while the run is live. Resolves after the first answer. */
@@ -30,13 +32,13 @@ function schedule(backend: Backend): void {
   const now = connection.peek();
   const lost = now.kind === "lost";
   const settled = run.peek()?.live === false;
-  // A finished run is asked now and then, so that a lost server and a rerun show.
   const pause = lost
     ? RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]!
     : settled
-      ? POLL_MS * 8
+      ? SETTLED_MS
       : POLL_MS;
   if (lost) connection.value = { ...now, retryAt: Date.now() + pause };
+  clearTimeout(timer); // "Try now" may have come while an answer was awaited
   timer = setTimeout(() => void tick(backend), pause);
 }
 
@@ -49,7 +51,7 @@ async function refresh(backend: Backend): Promise<boolean> {
   try {
     const now = await backend.run();
     const before = run.peek();
-    const another = before !== null && before.started !== now.started;
+    const another = before !== null && keyOf(before) !== keyOf(now);
     const known = another ? 0 : rows.peek().length;
     const tree =
       now.live || before === null || another || before.live ? await backend.tree(known) : null;
@@ -58,6 +60,7 @@ async function refresh(backend: Backend): Promise<boolean> {
       if (another) {
         rows.value = [];
         bundle.value = null;
+        timeline.value = null;
       }
       if (tree) rows.value = mergeRows(rows.peek(), tree.rows);
       if (JSON.stringify(before) !== JSON.stringify(now)) run.value = now;
@@ -65,9 +68,8 @@ async function refresh(backend: Backend): Promise<boolean> {
       fatal.value = null;
     });
     // What failed while the server was away is worth asking again.
-    if (failures > 0 && loadError.peek()) reloadBundle();
+    if (another || (failures > 0 && loadError.peek())) reloadBundle();
     failures = 0;
-    if (another) ensureBundle();
     return true;
   } catch (thrown) {
     failures += 1;

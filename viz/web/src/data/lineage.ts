@@ -33,7 +33,10 @@ export interface History {
 export type Lineages = ReadonlyMap<number, Lineage | null>;
 
 const MOST_ROWS = 2000;
+/** Followed to each side of the one that is looked at, itself included. */
 const MOST_SCOPES = 4;
+/** Lineages that one history may ask for. */
+export const MOST_NEEDED = 2 * MOST_SCOPES + 1;
 
 /** What happened to node `uid`, as seen in `rewrite` of `scope`. */
 export function nodeHistory(

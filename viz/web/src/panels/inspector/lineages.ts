@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { data } from "../../app/actions";
 import { bundle, rows, run, sides, view } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
-import { nodeHistory, type History, type Lineages } from "../../data/lineage";
+import { MOST_NEEDED, nodeHistory, type History, type Lineages } from "../../data/lineage";
 import { kernelArtifacts } from "../sources/kernel";
 import { lineIndex, linesOf } from "../sources/lines";
 import { nodeOrigins } from "../sources/link";
@@ -11,7 +11,8 @@ import { scopeRow } from "./scope";
 import type { ApiProblem, Lineage } from "../../data/types";
 
 const POLL_MS = 30;
-const KEPT = 6;
+/** As many as one history may need, or they would take each other's place for ever. */
+const KEPT = MOST_NEEDED;
 
 const lineages = signal<Lineages>(new Map());
 /** The scope that is being read, and how much of it has been. */

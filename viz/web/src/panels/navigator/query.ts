@@ -1,6 +1,7 @@
 /** The search box: what is asked, and the answers as they come. Keeps the last answer only. */
 import { effect, signal } from "@preact/signals";
 import { data } from "../../app/actions";
+import { runKey } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import type { ApiProblem, SearchResult } from "../../data/types";
 
@@ -14,9 +15,15 @@ export function startSearch(): void {
   let running: AbortController | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
+    void runKey.value; // hits are rows of the run
+    result.value = null;
+  });
+  effect(() => {
     const text = query.value.trim();
+    void runKey.value;
     clearTimeout(timer);
     running?.abort();
+    searchError.value = null;
     if (!text) {
       result.value = null;
       return;

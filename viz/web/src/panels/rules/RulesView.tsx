@@ -19,11 +19,10 @@ import {
   cursor,
   listed,
   passNames,
-  retryTotals,
   ruleTotals,
-  ruleTotalsError,
   showSteps,
   triesKnown,
+  watchedTotals,
 } from "./store";
 
 const LINE = 28;
@@ -135,7 +134,7 @@ function passChoices(chosenPass: string | null): readonly string[] {
 }
 
 function List() {
-  const problem = ruleTotalsError.value;
+  const problem = watchedTotals.error.value;
   const all = listed.value;
   const v = view.value;
   const most = costs.value.reduce((m, c) => Math.max(m, c.us), 0);
@@ -145,7 +144,7 @@ function List() {
         <div class="h">{problem.what}</div>
         <div>{problem.hint}</div>
         <div class="mono">{problem.where}</div>
-        <button type="button" class="btn" onClick={retryTotals}>
+        <button type="button" class="btn" onClick={watchedTotals.retry}>
           Try again
         </button>
       </div>

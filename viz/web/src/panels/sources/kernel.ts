@@ -5,7 +5,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../app/actions";
 import { shownSources } from "../../app/prefs";
-import { currentKernel, run } from "../../app/state";
+import { currentKernel, run, runKey } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
@@ -69,10 +69,13 @@ const jobs = new Map<string, AbortController>();
 
 export function startKernel(): void {
   let fetching: AbortController | null = null;
+  let of: readonly unknown[] = [];
   effect(() => {
     const context = currentKernel.value?.id ?? null;
-    void attempt.value;
-    if (kernel.peek()?.context === context) return;
+    // Of a kernel that is still compiled not everything has been recorded yet.
+    const wanted = [context, runKey.value, currentKernel.value?.status, attempt.value];
+    if (wanted.every((part, i) => part === of[i])) return;
+    of = wanted;
     fetching?.abort();
     cancelCompiles();
     batch(() => {

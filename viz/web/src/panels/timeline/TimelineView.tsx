@@ -10,14 +10,13 @@ import { Selected } from "./Selected";
 import { panned, timeText } from "./scale";
 import {
   end,
-  fetchTimeline,
   lanes,
   part,
   show,
   shown,
   spanRows,
+  timeline,
   timelineData,
-  timelineError,
 } from "./store";
 import { Tracks } from "./Tracks";
 
@@ -30,7 +29,7 @@ const PARTS = [
 ] as const;
 
 export function TimelineView() {
-  const problem = timelineError.value;
+  const problem = timeline.error.value;
   const d = timelineData.value;
   return (
     <main class="tl" aria-label="Timeline">
@@ -45,7 +44,7 @@ export function TimelineView() {
               <div class="h">{problem.what}</div>
               <div>{problem.hint}</div>
               <div class="mono">{problem.where}</div>
-              <button type="button" class="btn" onClick={() => void fetchTimeline()}>
+              <button type="button" class="btn" onClick={timeline.retry}>
                 Try again
               </button>
             </>

@@ -1,16 +1,21 @@
 /** The timeline's data and what of it is shown. Fetches only while the view is open. */
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { announce, data, go } from "../../app/actions";
-import { run, view } from "../../app/state";
-import { asProblem, isAbort } from "../../data/backend";
-import type { ApiProblem, TimelineData } from "../../data/types";
+import { view } from "../../app/state";
+import { Watched } from "../../app/watched";
+import type { TimelineData } from "../../data/types";
 import { arrange, type Part, type Shelf } from "./arrange";
 import { pickedName, pickOf, resolve } from "./pick";
 import { around, bounded, panned, shows, zoomed, type Stretch } from "./scale";
 import { above, lanesOf, totals, type SpanRow } from "./spans";
 
-export const timelineData = signal<TimelineData | null>(null);
-export const timelineError = signal<ApiProblem | null>(null);
+/** Asked for while the view is open. */
+export const timeline = new Watched<TimelineData>(
+  "api/timeline",
+  () => view.value.page === "timeline",
+  (signal) => data().timeline(signal),
+);
+export const timelineData = timeline.answer;
 /** Which tracks are shown. */
 export const part = signal<Part | "all">("all");
 /** Tracks of devices that show a row per kernel. */
@@ -18,7 +23,6 @@ export const opened = signal<ReadonlySet<number>>(new Set());
 /** Time under the pointer. */
 export const pointed = signal<number | null>(null);
 
-const POLL_MS = 2000;
 const REST_MS = 250;
 
 export const lanes = computed(() => (timelineData.value ? lanesOf(timelineData.value) : []));
@@ -47,38 +51,6 @@ export const spanRows = computed<SpanRow[]>(() => lanes.value.flatMap((lane) => 
 export const inView = computed(() => totals(spanRows.value, shown.value[0], shown.value[1]));
 /** The same for the whole run. */
 export const inRun = computed(() => totals(spanRows.value, 0, Infinity));
-
-let fetching: AbortController | null = null;
-
-/** Fetches when the view opens, and again while the run is live. */
-export function startTimeline(): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let of = "";
-  effect(() => {
-    const now = run.value;
-    const open = view.value.page === "timeline";
-    clearTimeout(timer);
-    if (!now || !open) return;
-    if (of !== now.started + now.file) timelineData.value = null;
-    of = now.started + now.file;
-    if (!timelineData.peek()) void fetchTimeline();
-    else if (now.live) timer = setTimeout(() => void fetchTimeline(), POLL_MS);
-  });
-}
-
-export async function fetchTimeline(): Promise<void> {
-  fetching?.abort();
-  const mine = (fetching = new AbortController());
-  try {
-    const found = await data().timeline(mine.signal);
-    if (mine.signal.aborted) return;
-    timelineData.value = found;
-    timelineError.value = null;
-  } catch (thrown) {
-    if (!isAbort(thrown) && fetching === mine)
-      timelineError.value = asProblem(thrown, "api/timeline");
-  }
-}
 
 let resting: ReturnType<typeof setTimeout> | undefined;
 
