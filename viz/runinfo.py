@@ -29,7 +29,7 @@ def run_info(run: str | None, main: bool) -> dict[str, object]:
         "process": process_info(main),
         "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],
-        "cwd": os.getcwd(),
+        "cwd": _folder(),
         "flags": {name: flag.value for name, flag in Flag.table.items()},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
@@ -82,9 +82,21 @@ def child_path(main: Path) -> Path:
     raise AssertionError("unreachable")
 
 
+def _folder() -> str:
+    """The working directory; "" where it has been removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
 def _commit() -> dict[str, object]:
     """The commit of the repository around the working directory, and how many files differ."""
-    lines = _git("status", "--porcelain=v2", "--branch", "--untracked-files=no").splitlines()
+    # without locks: another git of the user's may be at work
+    said = _git(
+        "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=no"
+    )
+    lines = said.splitlines()
     head = next((line.split()[2] for line in lines if line.startswith("# branch.oid ")), "")
     dirty = sum(not line.startswith("#") for line in lines)
     return {"id": "" if head == "(initial)" else head, "dirty": dirty}

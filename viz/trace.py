@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import threading
 import time
+import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.util import Finalize, register_after_fork
@@ -101,12 +102,9 @@ class Recorder:
             if self._closed:
                 return
             self.flush()
-            self._closed = True
             if self._writer is not None:
-                try:
-                    self._writer.close()
-                except TraceError as error:
-                    _warn(error)
+                self._work(self._writer.close, wait=True)
+            self._closed = True
             self._writer = self._to = None
 
     def flush(self) -> None:
@@ -254,6 +252,8 @@ class Recorder:
                 work()
             except TraceError as error:
                 self._stop(error)
+            except Exception as error:  # a mistake of ours is none of the program
+                self._stop(_mistake(error))
             finally:
                 self._busy = False
         finally:
@@ -372,6 +372,14 @@ os.register_at_fork(
     after_in_parent=_after_fork_in_parent,
     after_in_child=_after_fork_in_child,
 )
+
+
+def _mistake(error: Exception) -> TraceError:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return TraceError(
+        f"the recorder failed ({type(error).__name__}: {error})",
+        where=f"{place.filename}:{place.lineno}",
+    )
 
 
 def _warn(error: TraceError) -> None:

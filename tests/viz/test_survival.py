@@ -175,6 +175,32 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
     assert len(rows(tmp_path / "t.viz")) == 1
 
 
+def test_a_mistake_of_the_recorder_is_none_of_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder(tmp_path / "t.viz").start()
+    monkeypatch.setattr("viz.transcribe.Transcriber.run", lambda *_: 1 // 0)
+    for _ in range(2):
+        graph_rewrite(random_graph(5), rules)
+        recorder.flush()
+    recorder.close()
+    said = capsys.readouterr().err
+    assert said.count("recording stopped. the recorder failed (ZeroDivisionError") == 1
+    store = Store(tmp_path / "t.viz")
+    assert any("ZeroDivisionError" in p["what"] for p in store.run()["problems"])
+    store.close()
+
+
+def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
+    (gone := tmp_path / "gone").mkdir()
+    path = tmp_path / "t.viz"
+    body = PROGRAM.format(root=str(ROOT), path=str(path), body="recorder.close()")
+    program = f"import os\nos.rmdir({str(gone)!r})\n{body}"
+    done = subprocess.run([sys.executable, "-P", "-c", program], cwd=gone, check=False)
+    assert done.returncode == 0
+    assert rows(path) == []
+
+
 def test_a_recording_that_stopped_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
