@@ -10,7 +10,7 @@ from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
 from tests.browser.served import Process
 
-Open = Callable[..., Explorer]
+Open = New = Callable[..., Explorer]
 
 
 def test_tries_of_a_pass_and_rules_that_never_matched(
@@ -36,3 +36,12 @@ def test_tries_of_a_pass_and_rules_that_never_matched(
     panel = e.page.locator(".rv-rule")
     expect(panel.locator(".why-never")).not_to_be_empty()
     expect(panel.get_by_role("button", name="Show its steps")).to_have_count(0)
+
+
+def test_a_link_to_the_rules_needs_no_pass(new_page: New, server: Process) -> None:
+    e = new_page()
+    e.page.goto(f"{server.url}#v=rules")
+    expect(e.page.get_by_role("listbox", name="Rules")).to_be_visible()
+    e.page.wait_for_function("() => /[#&]r=/.test(location.hash)")
+    assert e.address("v") == "rules"
+    expect(e.page.get_by_role("listbox", name="Rules")).to_be_visible()

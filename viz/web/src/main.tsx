@@ -1,7 +1,7 @@
 /** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
 import { App } from "./app/App";
-import { connect, openContext, openRewrite, readAddress } from "./app/actions";
+import { connect, go, openContext, openRewrite, readAddress } from "./app/actions";
 import { flushAddress } from "./app/address";
 import { keepFocus } from "./app/keepFocus";
 import { onKeyDown } from "./app/keys";
@@ -57,7 +57,8 @@ function start(): void {
 function openSomething(): void {
   const stop = effect(() => {
     const all = rows.value;
-    if (view.peek().rewrite !== null) {
+    const { rewrite, page } = view.peek();
+    if (rewrite !== null) {
       queueMicrotask(() => stop());
       return;
     }
@@ -68,6 +69,7 @@ function openSomething(): void {
     else if (kernel) openContext(kernel.row);
     else if (first) openRewrite(first.id);
     else return;
+    go({ page }, "replace"); // a link may name another page and no pass
     queueMicrotask(() => stop());
   });
 }
