@@ -22,12 +22,14 @@ PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bin
 _GIT_SECONDS: Final = 2.0
 
 
-def run_info(run: str | None, main: bool) -> dict[str, object]:
-    """Values for schema.META; `run` names the run that this process takes part in."""
+def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]:
+    """Values for schema.META of a recording that began `ago` seconds before; `run` names the run
+    that this process takes part in."""
+    began = datetime.datetime.now().astimezone() - datetime.timedelta(seconds=ago)
     info: dict[str, object] = {
         "run": run or os.urandom(8).hex(),
         "process": process_info(main),
-        "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
+        "started": began.isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],
         "cwd": _folder(),
         "flags": {name: flag.value for name, flag in Flag.table.items()},

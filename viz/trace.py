@@ -78,6 +78,7 @@ class Recorder:
         self._to: Transcriber | None = Transcriber(self._writer)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._last_thread = 0
+        self._forked = 0
         self._resumed: list[Entry] = []
         self._wake = threading.Event()
         self._flusher: threading.Thread | None = None
@@ -297,7 +298,8 @@ class Recorder:
     def _transcribe(self, part: Buffer) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
             self.path = child_path(self._main_path)
-            self._writer = TraceWriter(self.path, run_info(self.run, False))
+            info = run_info(self.run, False, ago=(_clock() - self._forked) / 1e9)
+            self._writer = TraceWriter(self.path, info, self._forked)
             self._to = Transcriber(self._writer)
             self._to.resume(part.thread, self._resumed)
         for _ in range(0, len(part.codes), BLOCK):
@@ -338,6 +340,7 @@ class Recorder:
         thread = self._here.part.thread
         self._resumed = self._to.open_entries(thread) if self._to is not None else self._resumed
         self._child = True
+        self._forked = _clock()
         self._lock = threading.RLock()
         self._wake = threading.Event()
         self._flusher = self._writer = self._to = None

@@ -122,7 +122,7 @@ class Transcriber:
 
     def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
         parent = self._innermost(self._stacks[thread], True)
-        return self.writer.context_begin(name, kind, parent=parent, meta=meta, thread=thread)
+        return self.writer.context_begin(name, kind, parent=parent, meta=meta, thread=thread, at=0)
 
     def _begin_rewrite(
         self,

@@ -42,12 +42,15 @@ BLOCK: Final = 20_000
 
 class TraceWriter(Pending):
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
-    cannot be made or written. Times `at` are microseconds since the start; left out: now."""
+    cannot be made or written. Times `at` are microseconds since the start; left out: now. The start
+    is `start`, a `time.perf_counter_ns()`; left out: when the file is made."""
 
-    def __init__(self, path: str | Path, info: Mapping[str, object]) -> None:
+    def __init__(
+        self, path: str | Path, info: Mapping[str, object], start: int | None = None
+    ) -> None:
         super().__init__()
         self.path = Path(path)
-        self._start = time.perf_counter_ns()
+        self._start = time.perf_counter_ns() if start is None else start
         self._db = create(self.path, info)
 
     def __enter__(self) -> TraceWriter:
