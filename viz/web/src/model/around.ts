@@ -15,6 +15,8 @@ import type { Timeline } from "./timeline";
 const STRETCH = 64;
 /** Steps remembered; the layout of a page looks some steps ahead, which come next. */
 const KEPT = 400;
+/** Stretches whose boxes are remembered: they are as large as the graph. */
+const KEPT_FOLDS = 8;
 
 /** All slots that ever hold a node, ascending. */
 export function allSlots(t: Timeline): Int32Array {
@@ -87,8 +89,11 @@ export class Drawn {
     if (fold === undefined) {
       const last = Math.min(this.timeline.steps, (stretch + 1) * STRETCH - 1);
       fold = this.folding.around(stretch * STRETCH, last);
-      this.folds.set(stretch, fold);
     }
+    // The last one used stands last.
+    this.folds.delete(stretch);
+    this.folds.set(stretch, fold);
+    if (this.folds.size > KEPT_FOLDS) this.folds.delete(this.folds.keys().next().value!);
     return fold;
   }
 
@@ -98,10 +103,13 @@ export class Drawn {
     this.known.delete(k);
   }
 
-  /** Forgets what was folded: places are given anew. */
-  unfold(): void {
-    for (const k of this.without.keys()) this.known.delete(k);
-    this.without.clear();
+  /** Forgets what the steps first..last folded: places are given anew. */
+  unfold(first = 0, last = Infinity): void {
+    for (const k of this.without.keys()) {
+      if (k < first || k > last) continue;
+      this.known.delete(k);
+      this.without.delete(k);
+    }
   }
 
   /** What step k folds for that reason. */
@@ -173,11 +181,14 @@ function seen(t: Timeline, slots: readonly number[]): [number, number] {
   let to = 0;
   for (const slot of slots) {
     const end = t.first[slot + 1]!;
-    for (let v = t.first[slot]!; v < end; v++) {
-      if (t.node[v]! < 0) continue;
-      from = Math.min(from, t.step[v]!);
-      to = Math.max(to, v + 1 < end ? t.step[v + 1]! : t.steps);
-    }
+    // From both ends: a slot may have as many versions as there are steps.
+    let first = t.first[slot]!;
+    while (first < end && t.node[first]! < 0) first++;
+    if (first === end) continue;
+    let last = end - 1;
+    while (t.node[last]! < 0) last--;
+    from = Math.min(from, t.step[first]!);
+    to = Math.max(to, last + 1 < end ? t.step[last + 1]! : t.steps);
   }
   return [from, to];
 }

@@ -10,12 +10,13 @@
  * into a group at that step. So nothing that two neighbouring steps draw ever moves.
  *
  * Pages are made where the reader goes, forwards and backwards; a jump starts a chain of its own.
- * Going back shows the same pages again. A rewrite that is small as a whole is one page.
+ * Going back shows the same pages again, as far as the chain is kept. A rewrite that is small as a
+ * whole is one page.
  */
 import { allSlots, Drawn, headsOf, layoutInputOf, stepsInputOf } from "./around";
 import type { Fold } from "./fold/fold";
 import { type Folding, unfolded } from "./fold/folding";
-import { layoutGraph } from "./layout/graph";
+import { layoutGraph, type LayoutInput } from "./layout/graph";
 import { type Layout, layout } from "./layout/layered";
 import { type Pin, Pinned } from "./layout/pins";
 import type { NeighbourhoodOptions } from "./neighbourhood";
@@ -25,6 +26,10 @@ import type { Timeline } from "./timeline";
 const WHOLE = 260;
 /** Slots of a page, unless a single step needs more. */
 const PAGE = 100;
+/** Steps of a page: what each of them draws is worked out when the page is made. */
+const PAGE_STEPS = 64;
+/** Pages of a chain; the farthest one is forgotten for each that is more. */
+const CHAIN = 400;
 /** The rows of a page leave room for the next steps: for at most so many, with so many slots. */
 const STEPS_AHEAD = 16;
 const AHEAD = 260;
@@ -73,6 +78,19 @@ function placesOf(slots: Iterable<number>, page: Page): Places {
   return places;
 }
 
+/** A page that is to be laid out: its steps, what they draw, and what keeps its place. */
+interface Plan {
+  first: number;
+  last: number;
+  /** Ascending. */
+  slots: Int32Array;
+  fold: Fold | null;
+  input: LayoutInput;
+  rows: Pinned;
+  /** NaN where a slot may have any. */
+  x: Float64Array;
+}
+
 /** Forwards or backwards through the steps. */
 type Way = 1 | -1;
 
@@ -88,6 +106,7 @@ export class Pages {
     private readonly timeline: Timeline,
     options: NeighbourhoodOptions,
     folding: Folding = unfolded(timeline),
+    private readonly most = CHAIN,
   ) {
     this.drawn = new Drawn(timeline, options, folding);
     const all = allSlots(timeline);
@@ -109,7 +128,24 @@ export class Pages {
     if (!first || !last || k < first.first - 1 || k > last.last + 1) return this.start(k);
     if (k > last.last) chain.push(this.next(last, 1));
     else if (k < first.first) chain.unshift(this.next(first, -1));
-    return chain.find((page) => k <= page.last)!;
+    if (chain.length > this.most) {
+      const far = k > last.last ? chain.shift()! : chain.pop()!;
+      this.drawn.unfold(far.first, far.last);
+    }
+    return this.pageWith(k);
+  }
+
+  /** The page of the chain that holds step k. */
+  private pageWith(k: number): Page {
+    const { chain } = this;
+    let lo = 0;
+    let hi = chain.length - 1;
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (chain[mid]!.last < k) lo = mid + 1;
+      else hi = mid;
+    }
+    return chain[lo]!;
   }
 
   /** Starts a chain at step k: a new world, or that of a page, whose places stay if they can. */
@@ -118,7 +154,7 @@ export class Pages {
     this.drawn.unfold();
     const { last, slots } = this.grow(k, 1);
     const pins = from ? placesOf(this.drawn.at(k), from) : new Map<number, Place>();
-    const { page } = this.lay(k, last, slots, pins, [1, -1], from?.world ?? {});
+    const page = this.lay(this.pin(k, last, slots, pins), [1, -1], from?.world ?? {});
     this.chain = [page];
     return page;
   }
@@ -133,10 +169,11 @@ export class Pages {
       const before = this.drawn.at(from);
       const stay = [...this.drawn.at(k)].filter((s) => before.has(s) && !folded.has(s));
       const [low, high] = way > 0 ? [k, last] : [last, k];
-      const laid = this.lay(low, high, slots, placesOf(stay, page), [way], page.world);
-      if (!laid.loose.length) return laid.page;
-      for (const s of laid.loose) folded.add(s);
-      this.drawn.fold(k, folded);
+      const pinned = this.pin(low, high, slots, placesOf(stay, page));
+      const { loose } = pinned.rows;
+      if (!loose.length) return this.lay(pinned, [way], page.world);
+      for (const p of loose) folded.add(pinned.slots[p.node]!);
+      this.drawn.fold(k, new Set(folded));
     }
   }
 
@@ -144,7 +181,7 @@ export class Pages {
   private grow(k: number, way: Way): { last: number; slots: Set<number> } {
     let slots = new Set(this.drawn.at(k));
     let last = k;
-    for (;;) {
+    for (let steps = 1; steps < PAGE_STEPS; steps++) {
       const next = last + way;
       if (next < 0 || next > this.timeline.steps) break;
       if (this.drawn.boxes(next) !== this.drawn.boxes(k)) break;
@@ -156,42 +193,31 @@ export class Pages {
     return { last, slots };
   }
 
-  /** Lays out a page around pins, the most important first; or says which of them cannot stay. */
-  private lay(
-    first: number,
-    last: number,
-    drawn: ReadonlySet<number>,
-    pins: Places,
-    ways: readonly Way[],
-    world: object,
-  ): { page: Page; loose: number[] } {
+  /** Decides which pins the steps first..last can keep; the most important ones come first. */
+  private pin(first: number, last: number, drawn: ReadonlySet<number>, pins: Places): Plan {
     const slots = Int32Array.from(drawn).sort();
-    const place = new Map<number, number>();
-    slots.forEach((s, i) => place.set(s, i));
     const fold = this.drawn.boxes(first);
     const input = stepsInputOf(this.timeline, slots, first, last, fold);
+    const place = new Map<number, number>();
+    slots.forEach((s, i) => place.set(s, i));
     const rowPins = [...pins].map(([s, { row }]): Pin => ({ node: place.get(s)!, row }));
-    const pinned = new Pinned(layoutGraph(input), rowPins);
-    const row = this.roomyRows(first, last, slots, rowPins.filter((p) => pinned.fixed[p.node]), ways);
+    const rows = new Pinned(layoutGraph(input), rowPins);
     const x = new Float64Array(slots.length).fill(NaN);
-    for (const [s, p] of pins) if (pinned.fixed[place.get(s)!]) x[place.get(s)!] = p.x;
-    const held = { row: pinned.near((v) => row[v]!), x };
-    return {
-      page: { first, last, slots, layout: layout({ ...input, held }), fold, world },
-      loose: pinned.loose.map((p) => slots[p.node]!),
-    };
+    for (const [s, p] of pins) if (rows.fixed[place.get(s)!]) x[place.get(s)!] = p.x;
+    return { first, last, slots, fold, input, rows, x };
+  }
+
+  /** Lays out a page around its pins. */
+  private lay(plan: Plan, ways: readonly Way[], world: object): Page {
+    const { first, last, slots, fold, input, rows, x } = plan;
+    const row = this.roomyRows(plan, ways);
+    const held = { row: rows.near((v) => row[v]!), x };
+    return { first, last, slots, layout: layout({ ...input, held }), fold, world };
   }
 
   /** Rows that leave room for the steps around a page; of the page's slots, in their order. */
-  private roomyRows(
-    first: number,
-    last: number,
-    slots: Int32Array,
-    pins: readonly Pin[],
-    ways: readonly Way[],
-  ): Int32Array {
+  private roomyRows({ first, last, slots, fold, rows }: Plan, ways: readonly Way[]): Int32Array {
     const { timeline } = this;
-    const fold = this.drawn.boxes(first);
     let [from, to] = [first, last];
     const all = new Set(slots);
     for (const way of ways) {
@@ -205,6 +231,6 @@ export class Pages {
       }
     }
     const input = stepsInputOf(timeline, Int32Array.from(all), from, to, fold);
-    return new Pinned(layoutGraph(input), pins).rows();
+    return new Pinned(layoutGraph(input), rows.kept).rows();
   }
 }

@@ -82,6 +82,29 @@ describe("pages", () => {
     expect(range(0, last).map((k) => again.of(k))).toEqual(there);
   });
 
+  it("are forgotten far from the reader, and nothing moves on the way back to them", () => {
+    const [, graph, steps, seed] = cases[1]!;
+    const b = bundleOf(graph, steps, seed);
+    const { timeline } = new Replay(b);
+    const pages = new Pages(timeline, AROUND, undefined, 3);
+    const last = b.steps.length;
+    const first = pages.of(0);
+    const [turns] = walk(pages, [...range(0, last), ...range(last, 0)]);
+    expect(turns).toBeGreaterThan(10);
+    expect(pages.of(0)).not.toBe(first);
+    expect(pages.of(0).world).toBe(first.world);
+  });
+
+  it("hold a bounded number of steps, however little these change", () => {
+    const b = bundleOf(chains(60, 20), 1);
+    const { timeline } = new Replay({ ...b, steps: new Array(500).fill(b.steps[0]) });
+    const pages = new Pages(timeline, AROUND);
+    const page = pages.of(10);
+    expect(page.last - page.first).toBeGreaterThan(10);
+    expect(page.last - page.first).toBeLessThan(64);
+    expect(pages.of(page.last + 1).world).toBe(page.world);
+  });
+
   it("start anew after a jump", () => {
     const [, graph, steps, seed] = cases[0]!;
     const [pages, last] = pagesOf(graph, steps, seed);

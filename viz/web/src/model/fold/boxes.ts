@@ -7,7 +7,18 @@ import type { StepDiff } from "../diff";
 import type { Replay } from "../replay";
 import { type Box, type Fold, membersAt } from "./fold";
 
+type Neighbours = (replay: Replay, s: number) => readonly number[];
+
+const sourcesOf: Neighbours = (replay, s) => replay.srcOf(s);
+const usersOf: Neighbours = (replay, s) => replay.usersOf(s);
+
 export class BoxGraph {
+  /** A box has as many neighbours to look at as members: once is enough. */
+  private readonly found = {
+    sources: new Map<number, readonly number[]>(),
+    users: new Map<number, readonly number[]>(),
+  };
+
   constructor(
     private readonly before: Replay,
     private readonly after: Replay,
@@ -40,30 +51,37 @@ export class BoxGraph {
 
   /** Each once, at most `limit`. */
   sources(slot: number, limit = Infinity): number[] {
-    return this.near(slot, limit, (replay, s) => replay.srcOf(s));
+    const { before, after, fold } = this;
+    if (!fold) return merge(before.srcOf(slot), after.srcOf(slot), limit);
+    return this.near(fold, slot, this.found.sources, sourcesOf).slice(0, limit);
   }
 
   users(slot: number, limit = Infinity): number[] {
-    return this.near(slot, limit, (replay, s, most) => replay.usersOf(s, most));
+    const { before, after, fold } = this;
+    if (!fold) return merge(before.usersOf(slot, limit), after.usersOf(slot, limit), limit);
+    return this.near(fold, slot, this.found.users, usersOf).slice(0, limit);
   }
 
+  /** What is drawn next to the slot's box, or to the slot. */
   private near(
+    fold: Fold,
     slot: number,
-    limit: number,
-    of: (replay: Replay, s: number, limit: number) => readonly number[],
-  ): number[] {
-    const { before, after, fold } = this;
-    if (!fold) return merge(of(before, slot, limit), of(after, slot, limit), limit);
+    known: Map<number, readonly number[]>,
+    of: Neighbours,
+  ): readonly number[] {
+    const made = known.get(slot);
+    if (made) return made;
     const found = new Set<number>();
     const boxed = fold.of[slot]! >= 0;
     for (const s of membersAt(fold, slot))
-      for (const replay of [before, after])
-        for (const t of of(replay, s, Infinity)) {
-          if (found.size >= limit) return [...found];
+      for (const replay of [this.before, this.after])
+        for (const t of of(replay, s)) {
           const silent = boxed ? fold.constant[t] : fold.constant[s] && fold.of[t]! >= 0;
           if (!silent && fold.head[t] !== slot) found.add(fold.head[t]!);
         }
-    return [...found];
+    const list = [...found];
+    known.set(slot, list);
+    return list;
   }
 }
 

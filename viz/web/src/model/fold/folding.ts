@@ -28,7 +28,8 @@ export class Folding {
 
   /** For all steps. */
   all(): Fold | null {
-    return (this.everything ??= this.fold([]));
+    if (this.everything === undefined) this.everything = this.fold([]);
+    return this.everything;
   }
 
   /** For the steps first..last. */

@@ -21,7 +21,7 @@ export class Pinned {
   readonly fixed: Uint8Array;
   /** Pins that cannot be kept beside the more important ones. */
   readonly loose: readonly Pin[];
-  private readonly kept: readonly Pin[];
+  readonly kept: readonly Pin[];
   /** Index of each node in topological order. */
   private readonly order: Int32Array;
 
