@@ -59,6 +59,22 @@ const names = (lines: Line[]): string[] =>
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
 
 describe("tree folding", () => {
+  it("shows the rewrites that the rules of a pass made below it, and never folds them away", () => {
+    const nested = [
+      row(0, -1, "context", 9),
+      row(1, 0, "rewrite", 0), // nothing of its own, but what is inside it changed something
+      row(2, 1, "rewrite", 3),
+      row(3, 0, "rewrite", 0),
+    ];
+    const more = { rows: nested, children: childrenOf(nested) };
+    expect(names(foldTree(input(more)))).toEqual(["row 0", "row 1", "unchanged"]);
+    const open = new Set([0, 1, 2].map(rowKey));
+    const steps = upTo(3);
+    expect(names(foldTree(input({ ...more, open, current: 102, steps, step: 1 })))).toEqual([
+      "row 0", "row 1", "row 2", "step 1", "step 2", "step 3", "unchanged",
+    ]);
+  });
+
   it("shows only the root while it is folded", () => {
     expect(names(foldTree(input({ open: new Set() })))).toEqual(["row 0"]);
   });

@@ -1,6 +1,6 @@
 /**
- * The navigator as a flat list of lines: contexts and passes, what is folded, and the steps of
- * the open pass. Pure; nothing is left out without a line that says how many.
+ * The navigator as a flat list of lines: contexts and passes, with the rewrites that their rules
+ * made, what is folded, and the steps of the open pass. Pure; nothing is left out without a line that says how many.
  */
 import { firstFrom } from "../../app/filter";
 import type { Row } from "../../data/types";
@@ -45,19 +45,21 @@ export function foldTree(input: FoldInput): Line[] {
     if (!row) return;
     const key = rowKey(at);
     const isCurrent = row.kind === "rewrite" && row.id === input.current;
-    const foldable = row.kind === "context" ? children(at).length > 0 : isCurrent && row.steps > 0;
+    const foldable = children(at).length > 0 || (isCurrent && row.steps > 0);
     const isOpen = foldable && open.has(key);
     lines.push({ kind: "row", key, row: at, depth, open: foldable ? isOpen : null });
     if (!isOpen) return;
-    if (row.kind === "rewrite") lines.push(...stepLines(input, depth + 1));
-    else addChildren(at, depth + 1);
+    if (isCurrent) lines.push(...stepLines(input, depth + 1));
+    addChildren(at, depth + 1);
   };
+  /** Nothing changed in it, nor in what its rules rewrote, and it is not what is looked at. */
+  const still = (at: number): boolean =>
+    isUnchanged(rows[at]!) && rows[at]!.id !== input.current && children(at).every(still);
 
   const addChildren = (parent: number, depth: number): void => {
     const folded: number[] = [];
     for (const child of children(parent)) {
-      const row = rows[child]!;
-      if (input.changedOnly && isUnchanged(row) && row.id !== input.current) folded.push(child);
+      if (input.changedOnly && still(child)) folded.push(child);
       else add(child, depth);
     }
     if (!folded.length) return;
