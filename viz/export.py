@@ -92,7 +92,7 @@ class _Data:
         """Fills the entries up to `budget` bytes, of which the page itself takes `page` and its
         trace `trace`; sentences of what had to be left out. Raises ServerError where not even the
         tree fits."""
-        run: Row = self._store.run() | {"live": False, "devices": [], "targets": []}
+        run: Row = self._store.run() | {"live": False, "devices": [], "targets": [], "editable": []}
         run["file"] = self._store.path.name
         run["format"] = run["format"] | {"export": VERSION}
         rules, rows = self._store.rules(), self._rows

@@ -89,7 +89,7 @@ class Store:
             return is_live(self._processes)
 
     def run(self) -> dict[str, Any]:
-        """The run as a whole, without `devices` and `targets`."""
+        """The run as a whole, without `devices`, `targets` and `editable`."""
         with self._lock:
             return run_data(self._processes)
 

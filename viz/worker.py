@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 from core.compile import sources_for
 from core.errors import UopvizError
 from core.runtime.device import MAKERS, Device
+from core.runtime.edited import Edited
 from core.runtime.isolate import MEMORY_LIMIT
 from core.runtime.safety import check_kernel
 from core.runtime.trial import limit_memory
@@ -56,15 +57,22 @@ def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
-    the reference. With `opts`, those are applied in place of what the compiler would choose."""
+    the reference. With `opts`, those are applied in place of what the compiler would choose; with
+    `source`, that text runs in place of the compiler's."""
     ast, _ = _graph(request, MAX_BYTES)
     asked = request.get("opts")
     opts = None if asked is None else parse_opts(str(asked))
     encoded = None if opts is None else encode_arg(opts)
     count = max(1, min(MAX_LAUNCHES, int(request["count"])))
     device = str(request["device"])
-    made = try_kernel(ast, device, count, opts=encoded, progress=_progress)
-    return {**made.to_json(), "opts": None if opts is None else opts_text(opts)}
+    text = request.get("source")
+    source = None if text is None else Edited(str(text["kind"]), str(text["text"]))
+    made = try_kernel(ast, device, count, opts=encoded, source=source, progress=_progress)
+    return {
+        **made.to_json(),
+        "opts": None if opts is None else opts_text(opts),
+        "source": None if source is None else source.kind,
+    }
 
 
 def devices_job(_: Mapping[str, Any]) -> list[str]:

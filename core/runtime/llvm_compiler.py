@@ -70,6 +70,15 @@ def _target_machine(machine: Machine) -> Any:
     )
 
 
+def parse(text: str) -> Any:
+    """The verified module of IR `text`. Raises RuntimeError with LLVM's own words."""
+    with _lock:
+        _initialised()
+        module = llvm.parse_assembly(text)
+        module.verify()
+        return module
+
+
 @lru_cache(maxsize=4)  # a kernel that is watched is made into assembly, then into an object
 def _optimised(text: str, description: Machine, name: str) -> Any:
     """The module of `text` after LLVM's standard pipeline. Raises CompileError for bad IR.
@@ -78,8 +87,7 @@ def _optimised(text: str, description: Machine, name: str) -> Any:
     """
     machine = _target_machine(description)
     try:
-        module = llvm.parse_assembly(text)
-        module.verify()
+        module = parse(text)
     except RuntimeError as error:
         raise CompileError(
             f"llvm: the IR of kernel {name} is not valid",

@@ -22,6 +22,7 @@ from core.errors import RunError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.edited import Edited, with_text
 from core.runtime.isolate import RunResult
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
@@ -84,20 +85,22 @@ def try_kernel(
     count: int,
     *,
     opts: object = None,
+    source: Edited | None = None,
     variables: Mapping[str, int] | None = None,
     until: float = float("inf"),
     progress: Progress | None = None,
 ) -> RunResult:
     """Launches a kernel that `check_kernel` found good `count` times on random arguments; fewer
     times, once `time.monotonic()` is past `until`. `opts`: encoded optimisations, or None for the
-    usual ones; variables that are not given have their largest value. Raises UopvizError."""
+    usual ones; `source`: a text to run in place of the compiler's; variables that are not given
+    have their largest value. Raises UopvizError."""
     say = progress or _nothing
     name = Device.canonicalize(device)
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
     bound |= variables or {}
     host = _arguments(ast)
     say(f"compiling for {name}")
-    runner = _runner(ast, name, opts)
+    runner = _runner(ast, name, opts, source)
     buffers = [
         Buffer(name, values.size, u.dtype.base)
         .allocate()
@@ -140,10 +143,23 @@ def difference(got: Array, wanted: Array, dtype: str) -> tuple[float, float]:
     if dtypes.is_float(kind):
         finite = np.abs(b[np.isfinite(b)])
         limit = TOLERANCE.get(dtype, 0.2) * max(1.0, float(finite.max(initial=0.0)))
+    return float(_apart(a, b).max(initial=0.0)), limit
+
+
+def first_wrong(got: Array, wanted: Array, dtype: str, limit: float) -> tuple[int, float, float]:
+    """(position, what is there, what should be there) of the first element of a result in memory
+    that is more than `limit` off."""
+    kind = getattr(dtypes, dtype)
+    a = from_memory(got, kind).astype(np.float64)
+    b = from_memory(wanted, kind).astype(np.float64)
+    at = int(np.argmax(_apart(a, b) > limit))
+    return at, float(a[at]), float(b[at])
+
+
+def _apart(a: Array, b: Array) -> Array:
     with np.errstate(invalid="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-    apart = np.where(np.isnan(apart), np.inf, apart)
-    return float(apart.max(initial=0.0)), limit
+    return np.where(np.isnan(apart), np.inf, apart)
 
 
 def times_quantile(times: Sequence[float], part: float) -> float:
@@ -155,15 +171,18 @@ def _nothing(_: str) -> None:
     pass
 
 
-def _runner(ast: UOp, device: str, opts: object) -> Runner:
+def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runner:
     found = Device[device]
     if found.target is None:
+        if source is not None:
+            raise RunError(f"{device} runs no texts", hint="choose another device")
         return found.load_ast(ast, "kernel")
     chosen = None if opts is None else decode_arg(cast("Any", opts))
     if chosen is not None and not isinstance(chosen, tuple):
         raise RunError("opts are not a list of optimisations")
     kept = None if chosen is None else [o for o in cast("Any", chosen) if isinstance(o, Opt)]
-    return found.load(compile_kernel(ast, found.target, kept))
+    program = compile_kernel(ast, found.target, kept)
+    return found.load(program if source is None else with_text(program, device, source))
 
 
 def _arguments(ast: UOp) -> list[Array]:
@@ -198,9 +217,14 @@ def _compared(
     worst, tolerance, detail = 0.0, 0.0, "all outputs agree with the reference"
     for number in sorted({int(pointer_of(store.src[0]).arg) for store in ast.src}):
         dtype = arguments(ast)[number].dtype.base
-        error, limit = difference(buffers[number].as_array(), right[number], dtype.name)
+        got = buffers[number].as_array()
+        error, limit = difference(got, right[number], dtype.name)
         if not error <= limit:
-            detail = f"data{number}: off by {error:.3g}, where {limit:.3g} is allowed"
+            at, found, wanted = first_wrong(got, right[number], dtype.name, limit)
+            detail = (
+                f"data{number}: off by up to {error:.3g}, where {limit:.3g} is allowed; the first "
+                f"wrong element is {at}: {found:.7g} in place of {wanted:.7g}"
+            )
             return error, limit, detail
         worst, tolerance = max(worst, error), max(tolerance, limit)
     return worst, tolerance, detail

@@ -208,3 +208,44 @@ def test_a_page_opened_again_finds_what_was_compiled(open_page: Open, some_pass:
     for name in ("PTX", "AMD ISA", "HIP"):
         column = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
         expect(column.locator(".cm-line").nth(5)).to_be_visible(timeout=3_000)
+
+
+def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2), drawer=True, viewport={"width": 1440, "height": 900})
+    llvm = columns(e)["LLVM IR"]
+    assert not columns(e)["PTX"].get_by_role("button", name="Edit").count()
+    e.press("Shift+E")
+    text = llvm.get_by_role("textbox", name=re.compile("edited"))
+    expect(text).to_be_focused()
+    expect(llvm).to_contain_text("as compiled")
+    e.page.keyboard.press("Control+Home")
+    e.page.keyboard.type("n")  # a letter that is a command elsewhere
+    expect(llvm).not_to_contain_text("as compiled")
+    e.page.keyboard.press("Control+Enter")
+    expect(llvm.get_by_role("alert")).to_contain_text("line 1", timeout=40_000)
+    expect(llvm.locator(".cm-fault")).to_contain_text("ntarget")
+    expect(llvm.locator(".cm-fault-note")).to_contain_text("expected")
+    e.page.keyboard.press("Backspace")
+    expect(llvm.locator(".cm-fault")).to_have_count(0)
+    e.page.keyboard.press("Control+z")
+    expect(llvm.locator(".cm-line").first).to_contain_text("ntarget")
+    e.page.keyboard.press("Control+Shift+z")
+    expect(llvm.locator(".cm-line").first).to_have_text(re.compile("^target"))
+    e.page.keyboard.type("; mine")
+    e.page.keyboard.press("Enter")
+    e.at_step(2)
+    llvm.get_by_role("button", name="Run edited").click()
+    result = e.drawer.locator(".runbox").get_by_role("button", name="Result of the run")
+    expect(result).to_contain_text("equal", timeout=40_000)
+    result.click()
+    table = e.page.get_by_role("table", name="Runs of this kernel")
+    words = [row.inner_text().split() for row in table.locator("tbody tr").all()]
+    assert [row[:2] for row in words] == [["CPU", "auto"], ["CPU", "edited"]]
+    e.press("Escape")
+    e.press("}")
+    expect(llvm.get_by_role("button", name="Edit", exact=True)).to_be_visible()
+    e.press("{")
+    expect(llvm.locator(".cm-line").first).to_contain_text("; mine")
+    llvm.get_by_role("button", name="Revert").click()
+    expect(llvm.locator(".cm-line").first).to_have_text(re.compile("^target"))
+    expect(llvm.get_by_role("button", name="Edit", exact=True)).to_be_visible()

@@ -156,6 +156,12 @@ def test_requests_that_are_wrong(client: FlaskClient) -> None:
         ("/api/kernels/3/run", '{"device": "CPU", "count": "x"}'),
         ("/api/kernels/3/run", '{"device": "CPU", "opts": 4}'),
         ("/api/kernels/3/run", '{"device": "CPU", "opts": "FASTER(1)"}'),
+        ("/api/kernels/3/run", '{"device": "CPU", "source": "ret void"}'),
+        ("/api/kernels/3/run", '{"device": "CPU", "source": {"kind": "llvm", "text": 5}}'),
+        (
+            "/api/kernels/3/run",
+            '{"device": "CPU", "opts": "", "source": {"kind": "llvm", "text": ""}}',
+        ),
         ("/api/kernels/3/compile", '{"target": "pdp11"}'),
         ("/api/kernels/999/compile", '{"target": "sm_90"}'),
     ):

@@ -129,7 +129,8 @@ def compile_kernel(context: int) -> Response:
 @api.post("/kernels/<int:context>/run")
 def run_kernel(context: int) -> Response:
     """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
-    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice."""
+    {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"source":
+    {"kind", "text"}}: a text that the user has edited, to run in place of the compiler's."""
     body = _body()
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
@@ -137,7 +138,11 @@ def run_kernel(context: int) -> Response:
     opts = body.get("opts")
     if opts is not None and not isinstance(opts, str):
         raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
-    return answer({"job": state().launch(context, str(body.get("device", "CPU")), count, opts)})
+    source = _source(body.get("source"))
+    if source is not None and opts is not None:
+        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
+    device = str(body.get("device", "CPU"))
+    return answer({"job": state().launch(context, device, count, opts, source)})
 
 
 @api.get("/jobs/<int:job>")
@@ -209,6 +214,16 @@ def _body() -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ServerError("the request is not a JSON object", where=request.path)
     return cast("dict[str, Any]", body)
+
+
+def _source(found: object) -> dict[str, str] | None:
+    if found is None:
+        return None
+    source = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    kind, text = source.get("kind"), source.get("text")
+    if not isinstance(kind, str) or not isinstance(text, str):
+        raise ServerError("source is not a text", hint='it is {"kind": "llvm", "text": ...}')
+    return {"kind": kind, "text": text}
 
 
 def _unknown(what: str, number: int) -> Response:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from core.errors import ServerError, UopvizError
+from core.errors import DeviceError, ServerError, UopvizError
+from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
 from viz.graphtext import step_text
 from viz.jobs import Jobs
@@ -73,9 +75,14 @@ class State:
         """The run, with what can be done here."""
         self.refresh()
         if not self.store.compiles:
-            return {**self.store.run(), "devices": [], "targets": []}
+            return {**self.store.run(), "devices": [], "targets": [], "editable": []}
         self._look_for_devices()
-        return {**self.store.run(), "devices": self._devices, "targets": list(targets)}
+        return {
+            **self.store.run(),
+            "devices": self._devices,
+            "targets": list(targets),
+            "editable": _editable(self._devices),
+        }
 
     def bundle(self, rewrite: int) -> bytes | None:
         """A bundle as `answers.pack` makes it; kept, once its rewrite has ended. Who asks while it
@@ -126,13 +133,31 @@ class State:
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
 
-    def launch(self, context: int, device: str, count: int, opts: str | None = None) -> int:
+    def launch(
+        self,
+        context: int,
+        device: str,
+        count: int,
+        opts: str | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> int:
         """Begins to run a kernel on a device; with these optimisations in place of the compiler's,
-        where there are any. Raises ServerError."""
+        or with `source`, {"kind", "text"}, in place of its text. Raises ServerError."""
         graph, _ = self._graph(context)
         if opts is not None:
             parse_opts(opts)  # a mistake is told at once
-        request = {"job": "run", "device": device, "count": count, "graph": graph, "opts": opts}
+        if source is not None and len(source["text"]) > MAX_TEXT:
+            raise ServerError(
+                "the edited text is too long", hint=f"at most {MAX_TEXT:,} characters"
+            )
+        request = {
+            "job": "run",
+            "device": device,
+            "count": count,
+            "graph": graph,
+            "opts": opts,
+            "source": source,
+        }
         return self._start(request, lambda answer: answer)
 
     def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:
@@ -163,6 +188,17 @@ class State:
             self.jobs.start({"job": "devices"}, finish)
         except UopvizError:
             self._looking = False
+
+
+def _editable(devices: Iterable[str]) -> list[dict[str, str]]:
+    """The kinds of text that can be run once they are edited: of which target, on which device."""
+    found: list[dict[str, str]] = []
+    for name in devices:
+        text = EDITABLE.get(name)
+        if text is not None:
+            with suppress(DeviceError):  # not on this kind of machine
+                found.append({"device": name, "kind": text.kind, "target": text.target().name})
+    return found
 
 
 def _compiled(item: Mapping[str, Any], ids: list[int]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 const ran = (device: string, opts: string | null, median: number): RunResult => ({
   device,
   opts,
+  source: null,
   us: [median],
   median,
   p90: median,
@@ -44,7 +45,12 @@ describe("runs of a kernel", () => {
   });
 
   it("begin with what the passes of the compiler applied", () => {
-    const passes = ["lower", "optimize: UPCAST(0, 16)", "optimize: TC(0, (0, 1))", "optimize: loops"];
+    const passes = [
+      "lower",
+      "optimize: UPCAST(0, 16)",
+      "optimize: TC(0, (0, 1))",
+      "optimize: loops",
+    ];
     expect(appliedOpts(passes)).toBe("UPCAST(0, 16) TC(0, (0, 1))");
   });
 });

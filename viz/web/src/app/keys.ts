@@ -42,7 +42,7 @@ export function commandFor(
 function typing(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.matches("input, textarea, select") || target.isContentEditable)
+    (target.matches("input, textarea, select, .ed[data-editing]") || target.isContentEditable)
   );
 }
 

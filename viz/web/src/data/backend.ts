@@ -7,6 +7,7 @@ import type {
   Bundle,
   Job,
   Kernel,
+  Launch,
   Lineage,
   LineageWaits,
   Origins,
@@ -42,9 +43,8 @@ export interface Backend {
 export interface ServerActions {
   /** Starts compiling; answers with a job whose result is Artifact[]. */
   compile(context: number, target: string): Promise<number>;
-  /** Starts running, with these optimisations (as text; null: the compiler's own choice); answers
-   * with a job whose result is RunResult. */
-  launch(context: number, device: string, count: number, opts: string | null): Promise<number>;
+  /** Starts running `count` times; answers with a job whose result is RunResult. */
+  launch(context: number, count: number, how: Launch): Promise<number>;
   job(id: number): Promise<Job>;
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */

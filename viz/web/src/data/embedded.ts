@@ -52,7 +52,7 @@ export function embeddedBackend(doc: Document = document): Backend | null {
   }
 
   const backend: Backend = {
-    run: async () => ({ ...(await ask<Run>("/api/run")), live: false }),
+    run: async () => ({ ...(await ask<Run>("/api/run")), live: false, editable: [] }),
     tree: (since) =>
       since ? Promise.resolve({ rows: [], total: since }) : ask<Tree>("/api/tree?since=0"),
     rules: () => ask<Rule[]>("/api/rules"),

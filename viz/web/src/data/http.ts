@@ -66,8 +66,8 @@ export function httpBackend(
   const server: ServerActions = {
     compile: async (context, target) =>
       (await post<{ job: number }>(`api/kernels/${context}/compile`, { target })).job,
-    launch: async (context, device, count, opts) =>
-      (await post<{ job: number }>(`api/kernels/${context}/run`, { device, count, opts })).job,
+    launch: async (context, count, how) =>
+      (await post<{ job: number }>(`api/kernels/${context}/run`, { ...how, count })).job,
     job: (id) => get<Job>(`api/jobs/${id}`),
     cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),

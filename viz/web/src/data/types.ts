@@ -103,7 +103,8 @@ export interface Problem {
   step: number | null;
 }
 
-/** One program run. `devices` can run kernels here, `targets` can be compiled for. */
+/** One program run. `devices` can run kernels here, `targets` can be compiled for; texts of
+ * `editable` can be run once the user has edited them. */
 export interface Run {
   name: string;
   command: string;
@@ -130,6 +131,7 @@ export interface Run {
   };
   problems: Problem[];
   devices: string[];
+  editable: { device: string; kind: ArtifactKind; target: string }[];
   targets: string[];
 }
 
@@ -242,10 +244,21 @@ export interface ApiProblem {
   hint: string;
 }
 
+/** How to run a kernel. */
+export interface Launch {
+  device: string;
+  /** The optimisations to apply, as text; null: the compiler's own choice. */
+  opts: string | null;
+  /** A text to run in place of the compiler's. */
+  source: { kind: ArtifactKind; text: string } | null;
+}
+
 export interface RunResult {
   device: string;
   /** The optimisations that were asked for; null: the compiler's own choice. */
   opts: string | null;
+  /** The kind of the text that the user had edited; null: the compiler's own. */
+  source: string | null;
   /** Microseconds of each launch. */
   us: number[];
   median: number;

@@ -335,6 +335,7 @@ export const run: Run = {
     },
   ],
   devices: ["CPU", "CUDA"],
+  editable: [{ device: "CPU", kind: "llvm", target: "x86-64" }],
   targets: ["sm_90", "sm_80", "gfx942", "gfx1100", "x86-64"],
 };
 

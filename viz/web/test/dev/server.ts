@@ -90,6 +90,7 @@ function times(device: string): RunResult {
   return {
     device,
     opts: null,
+    source: null,
     us,
     median: 9.8,
     p90: 10.3,

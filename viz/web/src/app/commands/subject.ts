@@ -1,7 +1,16 @@
 /** Commands about the rule, the selected node and the kernel's sources. */
 import { walkHistory } from "../../panels/inspector/along";
 import { togglePin } from "../../panels/inspector/pinned";
-import { toggleDrawer } from "../../panels/sources/Drawer";
+import { kindOf, targetOf } from "../../panels/sources/columns";
+import { showLines, toggleDrawer } from "../../panels/sources/Drawer";
+import {
+  beginEdit,
+  canRunEdited,
+  editableColumn,
+  editOf,
+  revert,
+  runEdited,
+} from "../../panels/sources/edits";
 import { canRun, runKernel } from "../../panels/sources/RunBox";
 import { openEditor } from "../../ui/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../actions";
@@ -104,6 +113,30 @@ export const subjectCommands: readonly Command[] = [
     run: runKernel,
   },
   {
+    id: "edit-source",
+    title: "Edit a source text of the kernel, to run it",
+    group: "Sources",
+    keys: ["Shift E"],
+    when: () => editableColumn.value !== null && !editOf(editableColumn.value),
+    run: editSource,
+  },
+  {
+    id: "run-edited",
+    title: "Run the edited text",
+    group: "Sources",
+    keys: ["Ctrl Enter"],
+    when: canRunEdited,
+    run: () => runEdited(),
+  },
+  {
+    id: "revert-source",
+    title: "Revert the edited text",
+    group: "Sources",
+    keys: [],
+    when: () => editableColumn.value !== null && editOf(editableColumn.value) !== undefined,
+    run: () => revert(editableColumn.peek()!),
+  },
+  {
     id: "sources-reset",
     title: "Let the page choose the sources",
     group: "Sources",
@@ -112,3 +145,10 @@ export const subjectCommands: readonly Command[] = [
     run: () => (shownSources.value = null),
   },
 ];
+
+/** Shows the column of a text that can be edited, and begins. */
+function editSource(): void {
+  const column = editableColumn.peek()!;
+  showLines({ kind: kindOf(column), target: targetOf(column) });
+  beginEdit(column);
+}

@@ -7,6 +7,8 @@ import { lit } from "../../app/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "./columns";
+import { EditButtons, EditState } from "./Editing";
+import { changeText, editOf, lineOf, takesFocus } from "./edits";
 import { Facts } from "./Facts";
 import { sourceEditor, type SourceEditor } from "./editor";
 import {
@@ -33,8 +35,12 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         <span class="el">{kindName(kindOf(id))}</span>
         <span class="t3 mono el">{target}</span>
         <span class="sp" />
+        {artifact && !artifact.error && <EditButtons column={id} />}
         {artifact && !artifact.error && (
-          <CopyButton text={artifact.text} what={`${kindName(artifact.kind)} source`} />
+          <CopyButton
+            text={editOf(id)?.text ?? artifact.text}
+            what={`${kindName(artifact.kind)} source`}
+          />
         )}
       </div>
       {artifact && !artifact.error ? (
@@ -50,27 +56,44 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<SourceEditor | null>(null);
   const key = columnKey(artifact);
-  const current = useRef(artifact);
-  current.current = artifact;
+  const edit = editOf(key);
+  const editing = edit !== undefined;
+  const current = useRef({ artifact, key, editing });
+  current.current = { artifact, key, editing };
 
   useEffect(() => {
     const made = sourceEditor(host.current!, `${kindName(artifact.kind)} source`, {
-      onLine: (line) => pointAt(current.current, line),
-      onPick: (line) => pickLine(current.current, line),
+      onLine: (line) => {
+        // Lines of an edited text are not those that the nodes were linked with.
+        const now = current.current;
+        pointAt(now.artifact, now.editing ? null : line);
+      },
+      onPick: (line) => pickLine(current.current.artifact, line),
+      onChange: (text) => changeText(current.current.key, text),
       onRead: (line, text) => announce(`Line ${line + 1}: ${short(text.trim())}`),
     });
     editor.current = made;
     return () => made.destroy();
   }, []);
   useEffect(() => {
-    editor.current?.setText(artifact.text, languageOf(artifact.kind));
-  }, [artifact]);
+    editor.current?.setText(edit?.text ?? artifact.text, languageOf(artifact.kind));
+    // Changes of an edit come from this editor: it has them already, and perhaps further ones.
+  }, [artifact, editing]);
+  useEffect(() => {
+    editor.current?.setEditing(editing);
+    if (editing && takesFocus(key)) editor.current?.focus();
+  }, [artifact, editing]);
+  const problem = edit?.problem ?? null;
+  useEffect(() => {
+    editor.current?.fault(lineOf(problem), problem?.what ?? "");
+  }, [artifact, problem]);
 
   const line = pointedLine.value;
   const { id, selected } = pointedNode.value;
   const origins = nodeOrigins.value;
-  const { lines: marked, cut } =
-    line !== null
+  const { lines: marked, cut } = editing
+    ? NOTHING
+    : line !== null
       ? line.key === key
         ? { lines: [line.line], cut: 0 }
         : sameOrigin(line.artifact, line.line, lineIndex(artifact))
@@ -84,8 +107,12 @@ function Loaded({ artifact }: { artifact: Artifact }) {
 
   return (
     <>
-      <Facts artifact={artifact} lit={marked.length} cut={cut} />
-      <div class="ed" ref={host} />
+      {edit ? (
+        <EditState edit={edit} />
+      ) : (
+        <Facts artifact={artifact} lit={marked.length} cut={cut} />
+      )}
+      <div class="ed" ref={host} data-editing={editing || undefined} />
     </>
   );
 }

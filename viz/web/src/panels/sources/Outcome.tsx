@@ -3,7 +3,7 @@ import { count, micros, plural, short, tiny } from "../../app/format";
 import type { RunResult } from "../../data/types";
 import { Menu } from "../../ui/Menu";
 import { histogram } from "./histogram";
-import { optsWord, ratio } from "./runs";
+import { ratio, wayWord } from "./runs";
 
 interface OutcomeProps {
   r: RunResult;
@@ -59,8 +59,8 @@ function Card({ r, runs }: OutcomeProps) {
       <dl class="kv num">
         <dt>Device</dt>
         <dd>{r.device}</dd>
-        <dt>Opts</dt>
-        <dd class="mono">{short(optsWord(r.opts), 300)}</dd>
+        <dt>{r.source === null ? "Opts" : "Text"}</dt>
+        <dd class="mono">{short(wayWord(r), 300)}</dd>
         <dt>Median</dt>
         <dd>{micros(r.median)}</dd>
         <dt>p90</dt>
@@ -99,7 +99,7 @@ function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult })
       <thead>
         <tr>
           <th>Device</th>
-          <th>Opts</th>
+          <th>Code</th>
           <th class="r">Median</th>
           <th class="r">Over first</th>
           <th>Result</th>
@@ -107,14 +107,16 @@ function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult })
       </thead>
       <tbody>
         {runs.map((r) => (
-          <tr key={`${r.device} ${r.opts}`} class={r === now ? "b" : undefined}>
+          <tr key={`${r.device} ${r.opts} ${r.source}`} class={r === now ? "b" : undefined}>
             <td>{r.device}</td>
-            <td class="mono el" title={short(optsWord(r.opts), 1000)}>
-              {short(optsWord(r.opts))}
+            <td class="mono el" title={short(wayWord(r), 1000)}>
+              {short(wayWord(r))}
             </td>
             <td class="r">{micros(r.median)}</td>
             <td class="r">{ratio(r, runs[0]!)}</td>
-            <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"}>{verdict(r)}</td>
+            <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
+              {verdict(r)}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -4,7 +4,7 @@ import { data } from "../../app/actions";
 import { micros, plural } from "../../app/format";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { ApiProblem, RunResult } from "../../data/types";
+import type { ApiProblem, Launch, RunResult } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { quantile } from "./histogram";
@@ -42,31 +42,51 @@ export function canRun(): boolean {
   return there && progress.value === "finished";
 }
 
+/** Whether something can be run now. */
+export const canLaunch = (): boolean => canRun() && state.value.kind !== "running";
+
 /** The user's command to run the kernel on the chosen device. */
 export function runKernel(): void {
+  const device = untracked(runDevice);
+  if (device === null) return;
+  void launch({ device, opts: runOpts.peek(), source: null }).then((error) => {
+    if (error) state.value = { kind: "error", error };
+  });
+}
+
+/**
+ * Runs the kernel, and shows the result; or gives why it did not run, and shows what was there
+ * before. An edited text is compared with the compiler's own, which runs after it if it has not yet.
+ */
+export async function launch(how: Launch): Promise<ApiProblem | null> {
   const { server } = data();
   const k = kernel.peek();
-  const on = untracked(runDevice);
-  if (!server || !k || on === null || state.peek().kind === "running") return;
+  const before = state.peek();
+  if (!server || !k || before.kind === "running") return null;
   const mine = (job = new AbortController());
-  state.value = { kind: "running", progress: `Starting on ${on}` };
-  follow<RunResult>(
-    server,
-    () => server.launch(k.context, on, LAUNCHES, runOpts.peek()),
-    (progress) => {
-      if (!mine.signal.aborted) state.value = { kind: "running", progress };
-    },
-    mine.signal,
-  )
-    .then((result) => {
-      if (mine.signal.aborted) return;
-      runs.value = withRun(runs.peek(), result);
-      state.value = { kind: "done", result };
-    })
-    .catch((thrown: unknown) => {
-      if (isAbort(thrown) || mine.signal.aborted) return;
-      state.value = { kind: "error", error: asProblem(thrown, k.name) };
-    });
+  const once = (way: Launch): Promise<RunResult> => {
+    state.value = { kind: "running", progress: `Starting on ${way.device}` };
+    return follow<RunResult>(
+      server,
+      () => server.launch(k.context, LAUNCHES, way),
+      (progress) => {
+        if (!mine.signal.aborted) state.value = { kind: "running", progress };
+      },
+      mine.signal,
+    );
+  };
+  try {
+    const made = [await once(how)];
+    if (how.source && !runs.peek().length) made.unshift(await once({ ...how, source: null }));
+    if (mine.signal.aborted) return null;
+    runs.value = made.reduce(withRun, runs.peek());
+    state.value = { kind: "done", result: made.at(-1)! };
+    return null;
+  } catch (thrown) {
+    if (isAbort(thrown) || mine.signal.aborted) return null;
+    state.value = before;
+    return asProblem(thrown, k.name);
+  }
 }
 
 export function cancelRun(): boolean {
@@ -124,7 +144,7 @@ function Recorded({ us, launches }: { us: number[]; launches: number }) {
   );
 }
 
-function Failed({ error }: { error: ApiProblem }) {
+export function Failed({ error }: { error: ApiProblem }) {
   return (
     <Menu
       label="Why the run failed"

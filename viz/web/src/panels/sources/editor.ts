@@ -1,5 +1,5 @@
 /**
- * A read-only CodeMirror for one source text. It lives in a shadow root, where its style sheet is
+ * CodeMirror for one source text, read-only until it is edited. It lives in a shadow root, where its style sheet is
  * adopted rather than written into the page: the page's policy allows no inline styles.
  */
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
@@ -8,19 +8,28 @@ import {
   Decoration,
   EditorView,
   drawSelection,
+  highlightActiveLine,
   gutterLineClass,
   GutterMarker,
   keymap,
   lineNumbers,
+  WidgetType,
   type DecorationSet,
+  type KeyBinding,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { readToken, startState, type LexState } from "./languages";
+import { replaced, undoing } from "./undo";
 
 export interface SourceEditor {
   /** Marks lines (0-based, ascending); scrolls the first into view if `reveal`. */
   mark(lines: readonly number[], reveal: boolean): void;
   setText(text: string, language: string): void;
+  /** Whether the user may change the text. */
+  setEditing(editing: boolean): void;
+  /** Says what is wrong, below a line (0-based); nothing for null. Goes with the next change. */
+  fault(line: number | null, what: string): void;
+  focus(): void;
   destroy(): void;
 }
 
@@ -29,6 +38,8 @@ interface Hooks {
   onPick(line: number): void;
   /** The keyboard came to a line. */
   onRead(line: number, text: string): void;
+  /** The user changed the text. */
+  onChange(text: string): void;
 }
 
 const TOKEN_NAMES = {
@@ -86,6 +97,16 @@ const look = EditorView.theme({
     fontWeight: "600",
     boxShadow: "inset 2px 0 var(--accent)",
   },
+  ".cm-activeLine": { backgroundColor: "var(--surface2)" },
+  ".cm-fault": { backgroundColor: "var(--delbg)" },
+  ".cm-fault-note": {
+    padding: "0 8px 2px 2px",
+    fontFamily: "var(--sans)",
+    backgroundColor: "var(--delbg)",
+    color: "var(--del)",
+    fontWeight: "600",
+    whiteSpace: "normal",
+  },
   "@media (forced-colors: active)": {
     ".cm-line.cm-hit": { borderLeft: "4px solid Highlight" },
   },
@@ -100,10 +121,53 @@ const hitNumber = new (class extends GutterMarker {
   override elementClass = "cm-hit";
 })();
 
+const NO_FAULT: Extension = [];
+const faultLine = Decoration.line({ class: "cm-fault" });
+
+class FaultNote extends WidgetType {
+  constructor(readonly what: string) {
+    super();
+  }
+  override eq(other: FaultNote): boolean {
+    return other.what === this.what;
+  }
+  toDOM(): HTMLElement {
+    const note = document.createElement("div");
+    note.className = "cm-fault-note";
+    note.textContent = this.what;
+    return note;
+  }
+}
+
+const reading = (label: string): Extension => [
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label }),
+];
+
+const newLine: KeyBinding = {
+  key: "Enter",
+  run(view) {
+    const { state } = view;
+    const indent = /^\s*/.exec(state.doc.lineAt(state.selection.main.from).text)![0];
+    view.dispatch(state.replaceSelection(`\n${indent}`), { scrollIntoView: true });
+    return true;
+  },
+};
+
+const writing = (label: string): Extension => [
+  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; Tab leaves it` }),
+  keymap.of([newLine]),
+  undoing,
+  highlightActiveLine(),
+];
+
 export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): SourceEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const language = new Compartment();
   const marks = new Compartment();
+  const mode = new Compartment();
+  const faults = new Compartment();
   let hoveredLine: number | null = null;
   /** The line that the keyboard is on, while the text has the focus. */
   let readLine: number | null = null;
@@ -118,12 +182,16 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     root,
     state: EditorState.create({
       extensions: [
-        EditorState.readOnly.of(true),
-        EditorView.editable.of(false),
-        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label }),
+        mode.of(reading(label)),
+        faults.of(NO_FAULT),
         lineNumbers(),
         drawSelection(),
-        keymap.of([]),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged || update.transactions.some((tr) => tr.annotation(replaced)))
+            return;
+          if (faults.get(update.state) !== NO_FAULT) fault(null, "");
+          hooks.onChange(update.state.doc.toString());
+        }),
         syntaxHighlighting(colours),
         look,
         language.of([]),
@@ -145,7 +213,8 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
           keydown: (e) => onKey(e),
           click(e, v) {
             const line = lineAt(v, e);
-            if (line !== null && v.state.selection.main.empty) hooks.onPick(line);
+            if (v.state.readOnly && line !== null && v.state.selection.main.empty)
+              hooks.onPick(line);
           },
         }),
       ],
@@ -154,6 +223,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
 
   /** Up and Down go from line to line, from the first one in view; Enter picks the line's node. */
   function onKey(e: KeyboardEvent): boolean {
+    if (!view.state.readOnly) return false;
     if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return false;
     if (e.key === "Enter" && readLine !== null) hooks.onPick(readLine);
     else {
@@ -214,14 +284,43 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
     return block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
   }
 
+  function fault(line: number | null, what: string): void {
+    const { doc } = view.state;
+    if (line === null || line >= doc.lines) {
+      view.dispatch({ effects: faults.reconfigure(NO_FAULT) });
+      return;
+    }
+    const { from, to } = doc.line(line + 1);
+    const set = Decoration.set([
+      faultLine.range(from),
+      Decoration.widget({ widget: new FaultNote(what), block: true, side: 1 }).range(to),
+    ]);
+    view.dispatch({
+      effects: [
+        faults.reconfigure(EditorView.decorations.of(set)),
+        EditorView.scrollIntoView(from, { y: "center" }),
+      ],
+    });
+  }
+
   return {
     mark,
+    fault,
+    setEditing(editing) {
+      view.dispatch({ effects: mode.reconfigure(editing ? writing(label) : reading(label)) });
+    },
+    focus: () => view.focus(),
     setText(text, name) {
       if (text === view.state.doc.toString()) return;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },
-        effects: [language.reconfigure(languageFor(name)), marks.reconfigure([])],
+        effects: [
+          language.reconfigure(languageFor(name)),
+          marks.reconfigure([]),
+          faults.reconfigure(NO_FAULT),
+        ],
         selection: { anchor: 0 },
+        annotations: replaced.of(true),
       });
       view.scrollDOM.scrollTop = 0;
     },

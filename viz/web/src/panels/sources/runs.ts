@@ -4,9 +4,13 @@ import type { RunResult } from "../../data/types";
 /** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
 export const MOST_RUNS = 12;
 
-/** The runs with one more, newest last; a run of the same device and opts takes the old one's place. */
+/** Device, opts and text: a run of the same replaces the older one. */
+export const sameWay = (a: RunResult, b: RunResult): boolean =>
+  a.device === b.device && a.opts === b.opts && a.source === b.source;
+
+/** The runs with one more, newest last, or in the place of an older one of the same. */
 export function withRun(runs: readonly RunResult[], made: RunResult): RunResult[] {
-  const at = runs.findIndex((r) => r.device === made.device && r.opts === made.opts);
+  const at = runs.findIndex((r) => sameWay(r, made));
   if (at >= 0) return runs.with(at, made);
   const kept = runs.length < MOST_RUNS ? runs : [runs[0]!, ...runs.slice(2)];
   return [...kept, made];
@@ -16,6 +20,9 @@ export function withRun(runs: readonly RunResult[], made: RunResult): RunResult[
 export function optsWord(opts: string | null): string {
   return opts === null ? "auto" : opts.trim() || "none";
 }
+
+/** What was run: the user's text, or how the compiler's was optimised. */
+export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r.opts) : "edited");
 
 /** How much longer it took than the first run: "0.78×"; nothing where either took no time. */
 export function ratio(r: RunResult, first: RunResult): string {

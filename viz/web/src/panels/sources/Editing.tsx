@@ -1,0 +1,85 @@
+/** The buttons and the state of a source text that can be edited. */
+import { data } from "../../app/actions";
+import { count } from "../../app/format";
+import { Icon } from "../../ui/Icon";
+import { kindOf, kindsOfTarget, targetOf } from "./columns";
+import {
+  beginEdit,
+  deviceFor,
+  editOf,
+  isOpening,
+  lineOf,
+  revert,
+  runEdited,
+  type Edit,
+} from "./edits";
+import { canLaunch, Failed } from "./RunBox";
+
+export function EditButtons({ column }: { column: string }) {
+  const device = deviceFor(column);
+  if (editOf(column))
+    return (
+      <>
+        <button
+          type="button"
+          class="btn sm pri"
+          title={`Run this text on ${device} and compare it (Ctrl Enter)`}
+          disabled={!canLaunch()}
+          onClick={() => runEdited(column)}
+        >
+          <Icon name="play" fill />
+          Run edited
+        </button>
+        <button
+          type="button"
+          class="btn sm quiet"
+          title="Back to the compiler's text; the edit is dropped"
+          onClick={() => revert(column)}
+        >
+          Revert
+        </button>
+      </>
+    );
+  if (device === null && !wouldRun(column)) return null;
+  return (
+    <button
+      type="button"
+      class="btn sm quiet"
+      title={
+        device === null
+          ? "Open the trace with uopviz to edit this text and run it; a file runs nothing"
+          : `Edit this text and run it on ${device} (Shift E)`
+      }
+      disabled={device === null || isOpening(column)}
+      onClick={() => beginEdit(column)}
+    >
+      Edit
+    </button>
+  );
+}
+
+/** Whether an exported file shows a text that a server could run. */
+const wouldRun = (column: string): boolean =>
+  !data().server &&
+  kindOf(column) === "llvm" &&
+  kindsOfTarget(targetOf(column)).includes("cpu_asm");
+
+/** In the place of facts, which are of the compiler's text: what differs, or why it did not run. */
+export function EditState({ edit }: { edit: Edit }) {
+  const { base, text, problem } = edit;
+  const line = lineOf(problem);
+  return (
+    <div class="cb" role={problem ? "alert" : undefined}>
+      {problem ? (
+        <>
+          {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
+          <Failed error={problem} />
+        </>
+      ) : text === base ? (
+        <span class="badge">as compiled</span>
+      ) : (
+        <span class="badge ac">edited</span>
+      )}
+    </div>
+  );
+}
