@@ -63,6 +63,17 @@ _SHOWN: Final = """
 })
 """
 
+_LARGE: Final = """
+() => new Promise((resolve) => {
+  const look = () => {
+    const said = document.querySelector(".pf")?.textContent ?? "";
+    if (/\\d,\\d{3} nodes/.test(said)) resolve(performance.now() - probe.t0);
+    else requestAnimationFrame(look);
+  };
+  look();
+})
+"""
+
 _QUIET: Final = """
 (quiet) => new Promise((resolve) => {
   const look = () => {
@@ -172,16 +183,13 @@ class Screen:
         self.wait()
         return shown
 
-    def visit_empty(self, url: str) -> None:
-        """Opens an address that shows the navigator, but no pass yet."""
-        self.page.goto(url)
-        self.page.locator("#nav-list .trow").first.wait_for()
-
     def open_pass(self, name: str) -> Painted:
-        """Clicks a pass in the navigator."""
+        """Clicks a pass of a thousand nodes or more in the navigator, while a small one is open:
+        until the first frame that shows it, and until nothing is drawn any more."""
         row = self.page.locator("#nav-list .trow", has_text=name).last
         row.click()
-        return self.wait()
+        first: float = self.page.evaluate(_LARGE)
+        return Painted(first, self.wait().settled)
 
     def press(self, key: str) -> Painted:
         """A key."""

@@ -62,7 +62,7 @@ def first_views(folder: Path, browser: Browser) -> Iterator[Row]:
         (24_255, None, "4 s (1.5)"),
     ):
         graph = load_graph("program_24255", root)
-        trace = traces.one_pass(folder / f"{nodes}.viz", graph, 100)
+        trace = traces.one_pass(folder / f"{nodes}.viz", graph, 100, after_small=True)
         for scope, name in (("", "around the change"), ("&g=all", "all nodes")):
             seen = [_first_view(trace, browser, scope) for _ in range(RUNS)]
             yield _row(f"first view of {nodes:,} nodes, {name}", seen, mark, VIEW_ANCHOR)
@@ -138,7 +138,7 @@ def viewer_rows(viewer: Viewer) -> list[dict[str, object]]:
 
 def _first_view(trace: Path, browser: Browser, scope: str) -> Painted:
     with Viewer(trace) as viewer, screen(browser) as view:
-        view.visit_empty(f"{viewer.url}#{scope.lstrip('&')}")
+        view.visit(f"{viewer.url}#{scope.lstrip('&')}")
         return view.open_pass("large")
 
 

@@ -172,10 +172,16 @@ def synthetic(path: Path, write: Callable[[Synthesis], object]) -> Path:
     return path
 
 
-def one_pass(path: Path, graph: Graph, matches: int) -> Path:
-    """One kernel with one pass of this many matches over a graph."""
+def one_pass(path: Path, graph: Graph, matches: int, *, after_small: bool = False) -> Path:
+    """One kernel with one pass of this many matches over a graph. `after_small`: after a kernel
+    with a pass of a few nodes, which the page then opens by itself."""
 
     def write(made: Synthesis) -> None:
+        if after_small:
+            context = made.writer.context_begin("kernel small", "kernel")
+            small = chain(24)
+            made.rewrite("small", small, made.graph(small, "s"), 2, context=context)
+            made.writer.context_end(context)
         context = made.writer.context_begin("kernel large", "kernel")
         made.rewrite("large", graph, made.graph(graph, "g"), matches, context=context)
         made.writer.context_end(context)
