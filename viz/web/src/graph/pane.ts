@@ -88,6 +88,12 @@ export class Pane {
   /** The unchanged part has to be drawn anew. */
   invalidate(): void {
     this.stale = true;
+    this.giveUp();
+  }
+
+  /** Ends the making of a kept picture; its canvas is used again. */
+  private giveUp(): void {
+    if (this.making) this.spare ??= this.making.kept.canvas;
     this.making = null;
   }
 
@@ -130,11 +136,12 @@ export class Pane {
   /** Sees to it that the kept picture fits the view, at once or step by step. */
   private keep(scene: Scene): boolean {
     if (this.sharp()) {
-      this.making = null;
+      this.giveUp();
       return false;
     }
     const cheap = this.keptMs <= CHEAP;
     if (!this.making || cheap || !this.aims(this.making.kept)) {
+      this.giveUp();
       const kept = this.newKept(cheap ? 0 : BEYOND);
       this.making = { kept, steps: this.paint(scene, kept), ms: 0 };
     }

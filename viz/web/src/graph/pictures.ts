@@ -38,8 +38,9 @@ export type Wishes = Pick<NeighbourhoodOptions, "opened" | "foldConstants">;
 
 export class Pictures {
   private everything: Picture | null = null;
+  /** Made when they are first asked for; `wishes` says with what the reader opened. */
+  private pages: Pages | null = null;
   private wishes = "";
-  private pages: Pages;
   private folding: Folding;
   /** The page shown last. */
   private page: Page | null = null;
@@ -54,14 +55,12 @@ export class Pictures {
     private readonly layouter: Layouter,
   ) {
     this.folding = unfolded(timeline);
-    this.pages = new Pages(timeline, AROUND);
   }
 
   /** From now on other boxes are folded: every picture is another. */
   fold(folding: Folding): void {
     this.folding = folding;
-    this.wishes = "";
-    this.pages = new Pages(this.timeline, AROUND, folding);
+    this.pages = null;
     this.everything = null;
   }
 
@@ -93,7 +92,7 @@ export class Pictures {
 
   /** What step k folds around its change because it could not keep its place. */
   folded(k: number): ReadonlySet<number> {
-    return this.pages.drawn.folded(k);
+    return this.pages?.drawn.folded(k) ?? AROUND.without;
   }
 
   /**
@@ -109,7 +108,8 @@ export class Pictures {
     if (this.everything) return this.everything;
     const fold = this.folding.all();
     const slots = headsOf(allSlots(this.timeline), fold);
-    if (this.pages.whole && !fold) return (this.everything = this.around(0, AROUND, view));
+    if (!fold && (this.pages ?? this.pagesFor(AROUND)).whole)
+      return (this.everything = this.around(0, AROUND, view));
     const started = performance.now();
     const words = `Laying out ${slots.length.toLocaleString("en")} nodes`;
     const input = layoutInputOf(this.timeline, slots, fold);
@@ -121,13 +121,17 @@ export class Pictures {
 
   /** The page of step k; what is drawn stays where it is while the reader opens more of it. */
   private pageOf(k: number, wishes: Wishes): Page {
-    const { page } = this;
-    const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")}`;
-    if (words === this.wishes || this.pages.whole) return this.pages.of(k);
-    this.wishes = words;
-    this.pages = new Pages(this.timeline, { ...AROUND, ...wishes }, this.folding);
+    const { page, pages: before } = this;
+    const pages = this.pagesFor(wishes);
     const here = page && page.first <= k && k <= page.last;
-    return here ? this.pages.start(k, page) : this.pages.of(k);
+    return pages !== before && here ? pages.start(k, page) : pages.of(k);
+  }
+
+  private pagesFor(wishes: Wishes): Pages {
+    const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")}`;
+    if (this.pages && (words === this.wishes || this.pages.whole)) return this.pages;
+    this.wishes = words;
+    return (this.pages = new Pages(this.timeline, { ...AROUND, ...wishes }, this.folding));
   }
 }
 

@@ -35,6 +35,7 @@ export function createStage(host: HTMLElement, events: StageEvents): Stage {
 
 /** A bundle with more slots is announced before it is indexed. */
 const LARGE = 5000;
+const UNFOLDED: FoldKinds = { index: false, blocks: false };
 
 class CanvasStage implements Stage {
   private theme: Theme;
@@ -50,11 +51,13 @@ class CanvasStage implements Stage {
   private scope: Scope = "change";
   private step = 0;
   private foldConstants = false;
-  private foldKinds: FoldKinds = { index: false, blocks: false };
+  private foldKinds = UNFOLDED;
   /** A frame of this bundle was drawn: from now on the view belongs to the reader. */
   private seen = false;
   /** Where Back wants to look, until that has been drawn. */
   private wanted: CameraState | null = null;
+  /** Boxes are looked for in a large pass. */
+  private looking: AbortController | null = null;
   /** A layout of everything is under way. */
   private running = false;
   private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
@@ -83,6 +86,7 @@ class CanvasStage implements Stage {
 
   async load(bundle: Bundle | null): Promise<void> {
     this.work.abort();
+    this.looking?.abort();
     this.events.onBusy(null, 1);
     const again = bundle !== null && bundle.rewrite === this.loaded?.bundle.rewrite;
     const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
@@ -97,17 +101,19 @@ class CanvasStage implements Stage {
     this.refresh();
     if (!bundle) return;
     const large = bundle.slots > LARGE;
+    let kinds = this.foldKinds;
     if (large) {
       // Indexing takes a moment: the page says so before it starts.
-      const work = (this.work = new AbortController());
+      const { signal } = (this.work = new AbortController());
+      const outdated = (): boolean => signal.aborted;
       this.events.onBusy(`Indexing ${bundle.slots.toLocaleString("en")} nodes`, 0);
       await new Promise((resolve) => setTimeout(resolve));
-      if (work.signal.aborted) return;
+      if (outdated()) return;
+      const looked = await this.look(bundle, kinds);
+      if (outdated()) return;
+      kinds = looked ? this.foldKinds : UNFOLDED;
     }
-    const { foldKinds, work } = this;
-    if (large && !(await lookForBoxes(timelineOf(bundle), foldKinds, work.signal, this.busy)))
-      return;
-    const loaded = new Loaded(bundle, this.layouter, foldKinds, opened);
+    const loaded = new Loaded(bundle, this.layouter, kinds, opened);
     this.loaded = loaded;
     await this.arrange(() => {
       const wanted = this.wantedHere();
@@ -164,12 +170,20 @@ class CanvasStage implements Stage {
     if (this.loaded) void this.chooseBoxes(this.loaded, kinds);
   }
 
-  private async chooseBoxes(loaded: Loaded, kinds: FoldKinds): Promise<void> {
-    const timeline = timelineOf(loaded.bundle);
-    if (timeline.slots > LARGE) {
-      await lookForBoxes(timeline, kinds, new AbortController().signal, this.busy);
+  /** Looks for boxes in a large pass; false if that was cancelled. */
+  private async look(bundle: Bundle, kinds: FoldKinds): Promise<boolean> {
+    this.looking?.abort();
+    const mine = (this.looking = new AbortController());
+    const done = await lookForBoxes(timelineOf(bundle), kinds, mine.signal, this.busy);
+    if (this.looking === mine) {
+      this.looking = null;
       this.events.onBusy(null, 1);
     }
+    return done;
+  }
+
+  private async chooseBoxes(loaded: Loaded, kinds: FoldKinds): Promise<void> {
+    if (loaded.bundle.slots > LARGE && !(await this.look(loaded.bundle, kinds))) return;
     if (this.loaded !== loaded || this.foldKinds !== kinds) return;
     loaded.boxes.choose(kinds);
     this.refold(this.views.content?.diff.focus[0] ?? -1);
@@ -203,9 +217,10 @@ class CanvasStage implements Stage {
   }
 
   cancel(): boolean {
-    const { running } = this;
-    this.work.abort();
-    return running;
+    const { running, looking } = this;
+    if (looking) looking.abort();
+    else this.work.abort();
+    return running || looking !== null;
   }
 
   fit = (): void => this.views.fit();
@@ -262,6 +277,7 @@ class CanvasStage implements Stage {
 
   destroy(): void {
     this.work.abort();
+    this.looking?.abort();
     this.layouter.destroy();
     cancelAnimationFrame(this.frame);
     for (const stop of this.deafen) stop();

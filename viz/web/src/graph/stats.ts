@@ -3,12 +3,23 @@ import { countIn } from "../model/fold/boxes";
 import type { StageStats } from "./api";
 import type { Content } from "./scene";
 
+type Counts = Pick<StageStats, "shown" | "total" | "folded" | "hidden">;
+
+/** A content is counted once, not at every frame. */
+const counted = new WeakMap<Content, Counts>();
+
 export function statsOf(
-  { after, part, picture }: Content,
+  content: Content,
   zoom: number,
   layoutMs: number,
   frameMs: number,
 ): StageStats {
+  let counts = counted.get(content);
+  if (!counts) counted.set(content, (counts = countsOf(content)));
+  return { ...counts, zoom, layoutMs, frameMs: Math.round(10 * frameMs) / 10 };
+}
+
+function countsOf({ after, part, picture }: Content): Counts {
   const total = after.count;
   const { fold } = picture;
   let folded = 0;
@@ -19,7 +30,5 @@ export function statsOf(
     shown = 0;
     for (const s of part.shown) if (after.has(s) && !(fold && fold.of[s]! >= 0)) shown++;
   }
-  const hidden = total - shown - folded;
-  const frame = Math.round(10 * frameMs) / 10;
-  return { shown, total, folded, hidden, zoom, layoutMs, frameMs: frame };
+  return { shown, total, folded, hidden: total - shown - folded };
 }

@@ -97,7 +97,8 @@ describe("pages", () => {
 
   it("hold a bounded number of steps, however little these change", () => {
     const b = bundleOf(chains(60, 20), 1);
-    const { timeline } = new Replay({ ...b, steps: new Array(500).fill(b.steps[0]) });
+    const steps = Array.from({ length: 500 }, () => b.steps[0]!);
+    const { timeline } = new Replay({ ...b, steps });
     const pages = new Pages(timeline, AROUND);
     const page = pages.of(10);
     expect(page.last - page.first).toBeGreaterThan(10);
