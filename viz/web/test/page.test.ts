@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bytes, clip, micros, place, plural, tiny } from "../src/app/format";
 import { score, search, type Entry } from "../src/app/paletteSearch";
+import { searchSteps } from "../src/app/stepSearch";
 import type { Pat } from "../src/data/types";
 import { layoutPattern } from "../src/panels/inspector/patternLayout";
 import { dtypeWords, opWords } from "../src/panels/inspector/patternWords";
@@ -51,6 +52,35 @@ describe("palette", () => {
     expect(search(entries, "dist nope")).toEqual([]);
     expect(search(entries, "").map((g) => g.name)).toEqual(["Commands"]);
     expect(score({ title: "x", detail: "file.py" }, ["file"])).toBeGreaterThan(0);
+  });
+
+  it("finds steps by rule and by how their number begins, a million as fast as ten", () => {
+    const steps = Array.from({ length: 1_000_000 }, (_, i) => i + 1);
+    const all = [
+      { name: "fold_32", steps: steps.filter((k) => k % 2 === 0) },
+      { name: "mul_one", steps: steps.filter((k) => k % 2 === 1) },
+    ];
+    const titles = (words: string[]): string[] =>
+      searchSteps(all, words, 3).best.map((f) => `${f.step} ${f.name}`);
+    expect(titles(["mul"])).toEqual(["1 mul_one", "3 mul_one", "5 mul_one"]);
+    expect(searchSteps(all, ["mul"], 3).total).toBe(500_000);
+    expect(titles(["mul", "42"])).toEqual(["421 mul_one", "423 mul_one", "425 mul_one"]);
+    expect(titles(["777777"])).toEqual(["777777 mul_one"]);
+    expect(titles(["32"])[0]).toBe("321 mul_one");
+    expect(searchSteps(all, ["32", "mul"], 3).total).toBe(5 + 50 + 500 + 5000);
+    expect(searchSteps(all, ["fold_32", "3"], 3).total).toBe(500_000);
+    expect(searchSteps(all, ["nothing"], 3)).toEqual({ best: [], total: 0 });
+    expect(searchSteps(all, ["0"], 3)).toEqual({ best: [], total: 0 });
+    const began = performance.now();
+    for (let i = 0; i < 100; i++) searchSteps(all, ["mul", "77"], 8);
+    expect(performance.now() - began).toBeLessThan(2000);
+    const few = (words: readonly string[], most: number): { entries: Entry[]; total: number } => ({
+      entries: [entry("", words.join(" "))].slice(0, most),
+      total: 9,
+    });
+    expect(search([], "a b", few).map((g) => [g.name, g.entries.length, g.total])).toEqual([
+      ["Steps of this pass", 1, 9],
+    ]);
   });
 
   it("says how many it leaves out", () => {

@@ -1,5 +1,6 @@
 /** `?`: every key, by group, and the switch for single letters. */
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useModal } from "../ui/useModal";
 import { commands } from "./commands";
 import { keyCaps } from "./keys";
 import { letterKeys } from "./prefs";
@@ -9,13 +10,7 @@ const GROUPS = ["Steps", "Graph", "Rule and node", "Sources", "Timeline", "Rules
 
 export function KeySheet() {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    box.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement && document.body.contains(before)) before.focus();
-    };
-  }, []);
+  const keepInside = useModal(box);
   return (
     <>
       <div class="scrim" onClick={() => (overlay.value = null)} />
@@ -26,11 +21,7 @@ export function KeySheet() {
         aria-modal="true"
         tabIndex={-1}
         ref={box}
-        onKeyDown={(e) => {
-          if (e.key !== "Tab") return;
-          e.preventDefault();
-          box.current?.querySelector("input")?.focus();
-        }}
+        onKeyDown={keepInside}
       >
         <div class="cols">
           {GROUPS.map((group) => (

@@ -1,31 +1,26 @@
 /** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
+import { useModal } from "../ui/useModal";
 import { go, goStep, openContext, openRewrite } from "./actions";
 import { commands, enabled } from "./commands";
 import { baseName, count, plural, short } from "./format";
 import { keyCaps } from "./keys";
-import { search, type Entry } from "./paletteSearch";
-import { bundle, overlay, rows, ruleName, rules } from "./state";
+import { search, type Entry, type FindSteps } from "./paletteSearch";
+import { firings, overlay, rows, ruleName, rules } from "./state";
+import { searchSteps } from "./stepSearch";
 
 export function Palette() {
   const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const input = useRef<HTMLInputElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const keepInside = useModal(box);
   const entries = useMemo(collect, []);
-  const groups = useMemo(() => search(entries, query), [query]);
+  const groups = useMemo(() => search(entries, query, findSteps), [query]);
   const flat = groups.flatMap((g) => g.entries);
   const chosen = Math.min(at, flat.length - 1);
-  // Before anything else is typed: it belongs to the palette.
-  useLayoutEffect(() => {
-    const before = document.activeElement;
-    input.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement && document.body.contains(before)) before.focus();
-    };
-  }, []);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [chosen, query]);
@@ -39,11 +34,17 @@ export function Palette() {
   return (
     <>
       <div class="scrim" onClick={close} />
-      <div class="palette" role="dialog" aria-label="Command palette" aria-modal="true">
+      <div
+        class="palette"
+        role="dialog"
+        aria-label="Command palette"
+        aria-modal="true"
+        ref={box}
+        onKeyDown={keepInside}
+      >
         <div class="ask">
           <Icon name="search" />
           <input
-            ref={input}
             role="combobox"
             aria-expanded="true"
             aria-controls="palette-list"
@@ -61,7 +62,6 @@ export function Palette() {
               else if (e.key === "ArrowUp")
                 setAt((chosen - 1 + flat.length) % Math.max(1, flat.length));
               else if (e.key === "Enter") pick(flat[chosen]);
-              else if (e.key === "Tab") input.current?.focus();
               else return;
               e.preventDefault();
             }}
@@ -150,20 +150,24 @@ function collect(): Entry[] {
       keys: [],
       run: () => openRule(rule.id),
     });
-  bundle.peek()?.steps.forEach((s, i) =>
-    out.push({
-      group: "Steps of this pass",
-      title: `${i + 1} ${ruleName(s.rule)}`,
-      detail: "",
-      keys: [],
-      run: () => goStep(i + 1),
-    }),
-  );
   return out;
 }
 
+const findSteps: FindSteps = (words, most) => {
+  const rules = [...firings.peek()].map(([rule, steps]) => ({ name: ruleName(rule), steps }));
+  const { best, total } = searchSteps(rules, words, most);
+  const entries = best.map(({ step, name }) => ({
+    group: "",
+    title: `${step} ${name}`,
+    detail: "",
+    keys: [],
+    run: () => goStep(step),
+  }));
+  return { entries, total };
+};
+
 /** Shows the rule in this pass if it fires here; the filter says so either way. */
 function openRule(rule: number): void {
-  const first = bundle.peek()?.steps.findIndex((s) => s.rule === rule) ?? -1;
-  go(first >= 0 ? { rule, step: first + 1, tab: "step" } : { rule });
+  const first = firings.peek().get(rule)?.[0];
+  go(first === undefined ? { rule } : { rule, step: first, tab: "step" });
 }

@@ -1,7 +1,8 @@
 /** Shift-click on a place: the text that the trace holds of it, whatever the file says today. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { CodeLines } from "../ui/CodeLines";
+import { useModal } from "../ui/useModal";
 import { announce } from "./actions";
 import { baseName, short } from "./format";
 import { recordedText } from "./recorded";
@@ -21,13 +22,7 @@ export function showRecorded(file: string, line: number): void {
 
 export function RecordedText() {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    box.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement && document.body.contains(before)) before.focus();
-    };
-  }, []);
+  const keepInside = useModal(box);
   const at = shownPlace.value;
   const found = at && recordedText(rules.value.values(), at.file, at.line);
   if (!found) return null;
@@ -41,6 +36,7 @@ export function RecordedText() {
         aria-modal="true"
         tabIndex={-1}
         ref={box}
+        onKeyDown={keepInside}
       >
         <div class="ph">
           <b class="mono el">
@@ -48,7 +44,7 @@ export function RecordedText() {
           </b>
           <span class="t3">as recorded with the trace, rule {short(found.name)}</span>
         </div>
-        <div class="recorded">
+        <div class="recorded" tabIndex={0} role="region" aria-label="Text">
           <CodeLines
             text={found.source}
             language="python"

@@ -15,11 +15,19 @@ export interface Group {
   total: number;
 }
 
-const ORDER = ["Rules", "Kernels", "Passes", "Contexts", "Steps of this pass", "Commands"];
+const STEPS = "Steps of this pass";
+const ORDER = ["Rules", "Kernels", "Passes", "Contexts", STEPS, "Commands"];
 const PER_GROUP = 8;
 
+/** Finds steps, which are too many to be entries. */
+export type FindSteps = (words: readonly string[], most: number) => Omit<Group, "name">;
+
 /** All commands for an empty query; else at most eight per group, with how many there are. */
-export function search(entries: readonly Entry[], query: string): Group[] {
+export function search(
+  entries: readonly Entry[],
+  query: string,
+  findSteps: FindSteps = () => ({ entries: [], total: 0 }),
+): Group[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) {
     const own = entries.filter((e) => e.group === "Commands");
@@ -27,6 +35,11 @@ export function search(entries: readonly Entry[], query: string): Group[] {
   }
   const groups: Group[] = [];
   for (const name of ORDER) {
+    if (name === STEPS) {
+      const found = findSteps(words, PER_GROUP);
+      if (found.total) groups.push({ name, ...found });
+      continue;
+    }
     const hits = entries
       .filter((e) => e.group === name)
       .map((entry) => ({ entry, score: score(entry, words) }))

@@ -2,7 +2,7 @@
 import { announce } from "./actions";
 
 const FOCUSABLE =
-  'button:not(:disabled), [href], input, [tabindex="0"], [tabindex="-1"][data-region-focus]';
+  'button:not(:disabled, [tabindex="-1"]), [href], input, select, textarea, summary, [tabindex="0"]';
 
 /** What of a region takes the focus, in reading order. */
 export function focusable(region: HTMLElement): HTMLElement[] {
