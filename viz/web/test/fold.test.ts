@@ -5,10 +5,10 @@ import {
   foldTree,
   rowKey,
   stepLines,
-  visibleRange,
   type FoldInput,
   type Line,
 } from "../src/panels/navigator/fold";
+import { visibleRange } from "../src/ui/visibleRange";
 
 const row = (
   at: number,

@@ -64,7 +64,7 @@ export function Banner() {
           type="button"
           class="btn"
           onClick={() =>
-            copyText(`${error.message}\n\n${error.full || error.traceback}`, "The report")
+            void copyText(`${error.message}\n\n${error.full || error.traceback}`, "The report")
           }
         >
           <Icon name="copy" />

@@ -12,22 +12,23 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 
 /** Bytes with a decimal unit: "3.1 MB". */
 export function bytes(n: number): string {
-  return scaled(n, 1000, ["B", "KB", "MB", "GB", "TB"]);
+  return scaled(n, ["B", "KB", "MB", "GB", "TB"]);
 }
 
 /** Microseconds with a fitting unit: "9.8 µs", "1.2 ms". */
 export function micros(us: number): string {
   if (us > 0 && us < 0.1) return `${whole.format(Math.round(us * 1000))} ns`;
-  return scaled(us, 1000, ["µs", "ms", "s"]);
+  return scaled(us, ["µs", "ms", "s"]);
 }
 
 export const millis = (ms: number): string => micros(ms * 1000);
 
-function scaled(n: number, base: number, units: readonly string[]): string {
+/** In the largest unit that leaves 1 or more; each is a thousand of the one before. */
+function scaled(n: number, units: readonly string[]): string {
   let value = n;
   let unit = 0;
-  while (Math.abs(value) >= base && unit < units.length - 1) {
-    value /= base;
+  while (Math.abs(value) >= 1000 && unit < units.length - 1) {
+    value /= 1000;
     unit += 1;
   }
   const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;

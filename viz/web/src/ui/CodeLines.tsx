@@ -1,5 +1,5 @@
 /** A short text as numbered, lightly coloured lines. For long texts use the source columns. */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { clip, plural } from "../app/format";
 import { pieces, startState, type TokenKind } from "../panels/sources/languages";
 
@@ -24,16 +24,21 @@ const MOST_LINES = 400;
 
 export function CodeLines({ text, language, from, marked }: CodeLinesProps) {
   const [all, showAll] = useState(false);
-  const state = startState();
-  const every = text.replace(/\n$/, "").split("\n");
-  const lines = all ? every : every.slice(0, MOST_LINES);
+  const every = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
+  // Coloured once, not at every step: neighbouring steps often show the same rule.
+  const lines = useMemo(() => {
+    const state = startState();
+    return every
+      .slice(0, all ? Infinity : MOST_LINES)
+      .map((line) => ({ line, parts: pieces(language, clip(line, LONGEST_LINE).text, state) }));
+  }, [every, language, all]);
   return (
     <div class="code">
-      {lines.map((line, i) => (
+      {lines.map(({ line, parts }, i) => (
         <div class={from + i === marked ? "ln hl" : "ln"} key={i}>
           <i>{from + i}</i>
           <span>
-            {pieces(language, clip(line, LONGEST_LINE).text, state).map((p, j) => (
+            {parts.map((p, j) => (
               <span key={j} class={p.kind ? CLASSES[p.kind] : undefined}>
                 {p.text}
               </span>

@@ -1,6 +1,9 @@
-/** A border that drags. Double click resets; arrow keys move it by 16 pixels. */
-import { useRef } from "preact/hooks";
+/** A border that drags. Double click resets; arrow keys move it. */
+import { useRef, useState } from "preact/hooks";
 import { sizes, type Sizes } from "../app/prefs";
+
+/** What one press of an arrow key moves it by, px. */
+const STEP = 16;
 
 interface DividerProps {
   part: keyof Sizes;
@@ -16,6 +19,8 @@ interface DividerProps {
 export function Divider({ part, label, class: name, grows, axis, min, max }: DividerProps) {
   const start = useRef({ at: 0, size: 0 });
   const self = useRef<HTMLDivElement>(null);
+  /** The design's own size, measured when the keyboard comes here. */
+  const [own, setOwn] = useState(min);
   const measure = (): number => {
     const box = self.current?.parentElement?.getBoundingClientRect();
     return box ? (axis === "x" ? box.width : box.height) : min;
@@ -38,7 +43,8 @@ export function Divider({ part, label, class: name, grows, axis, min, max }: Div
       aria-orientation={axis === "x" ? "vertical" : "horizontal"}
       aria-valuemin={min}
       aria-valuemax={max}
-      aria-valuenow={sizes.value[part] ?? undefined}
+      aria-valuenow={sizes.value[part] ?? own}
+      onFocus={() => setOwn(Math.round(measure()))}
       onPointerDown={(e) => {
         e.preventDefault();
         self.current?.setPointerCapture(e.pointerId);
@@ -55,7 +61,7 @@ export function Divider({ part, label, class: name, grows, axis, min, max }: Div
         if (way < 0) return;
         e.preventDefault();
         e.stopPropagation();
-        set(measure() + grows * (way ? 16 : -16));
+        set(measure() + grows * (way ? STEP : -STEP));
       }}
     />
   );

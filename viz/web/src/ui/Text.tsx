@@ -23,17 +23,25 @@ export function Clipped({ text, limit = 300 }: { text: string; limit?: number })
   );
 }
 
-export function copyText(text: string, what: string): void {
-  navigator.clipboard.writeText(text).then(
-    () => announce(`${what} copied`),
-    () =>
-      reportProblem({
-        what: "The browser did not allow copying",
-        where: what,
-        hint: "Select the text and copy it by hand.",
-      }),
-  );
+/** Copies, and says so; false where the browser does not allow it. */
+export async function copyText(text: string, what: string): Promise<boolean> {
+  try {
+    // A page that came over a plain network has no clipboard at all.
+    await navigator.clipboard.writeText(text);
+  } catch {
+    reportProblem({
+      what: "The browser did not allow copying",
+      where: what,
+      hint: "Select the text and copy it by hand.",
+    });
+    return false;
+  }
+  announce(`${what} copied`);
+  return true;
 }
+
+/** How long a button says that its text has been copied, ms. */
+const SAID_MS = 1200;
 
 export function CopyButton({ text, what }: { text: string; what: string }) {
   const [done, setDone] = useState(false);
@@ -44,9 +52,10 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       aria-label={`Copy ${what}`}
       title={`Copy ${what}`}
       onClick={() => {
-        copyText(text, what);
-        setDone(true);
-        setTimeout(() => setDone(false), 1200);
+        void copyText(text, what).then((copied) => {
+          setDone(copied);
+          setTimeout(() => setDone(false), SAID_MS);
+        });
       }}
     >
       {done ? "✓" : <Icon name="copy" />}
@@ -57,7 +66,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 export function openEditor(file: string, line: number): void {
   const { server } = data();
   if (!server) {
-    copyText(`${file}:${line}`, "The place");
+    void copyText(`${file}:${line}`, "The place");
     return;
   }
   server.open(file, line).then(

@@ -1,7 +1,7 @@
 /** A list that draws only the lines in view, each of one height, and keeps one cursor line. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visibleRange } from "../panels/navigator/fold";
+import { visibleRange } from "./visibleRange";
 
 interface VirtualListProps<T> {
   id: string;

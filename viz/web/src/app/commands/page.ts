@@ -52,7 +52,7 @@ export const pageCommands: readonly Command[] = [
     keys: ["Y"],
     run: () => {
       flushAddress();
-      copyText(location.href, "The link");
+      void copyText(location.href, "The link");
     },
   },
   {

@@ -3,8 +3,8 @@ import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clip, count, plural } from "../../app/format";
 import { bundle, sides, step, view } from "../../app/state";
+import { visibleRange } from "../../ui/visibleRange";
 import { textDiff } from "./textdiff";
-import { visibleRange } from "../navigator/fold";
 
 const LINE = 16;
 const CONTEXT = 3;

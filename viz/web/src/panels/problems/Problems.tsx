@@ -29,7 +29,7 @@ export function Problems() {
                 <button
                   type="button"
                   class="btn sm quiet"
-                  onClick={() => copyText(text, "All problems")}
+                  onClick={() => void copyText(text, "All problems")}
                 >
                   Copy all
                 </button>

@@ -1,4 +1,5 @@
 /** Paints the scrubber's two canvases. Colours come from the style sheet; no state of its own. */
+import { prepare } from "../../ui/canvas";
 import { barHeight, barWidth, type Column, columns, type Scale, ticks, xOf } from "./scale";
 
 export interface Palette {
@@ -17,19 +18,6 @@ export function readPalette(el: Element): Palette {
     accent: read("--accent"),
     accentBg: read("--accentbg"),
   };
-}
-
-/** The canvas sized for the screen's pixels, cleared; null while it has no room. */
-function prepare(canvas: HTMLCanvasElement, w: number, h: number): CanvasRenderingContext2D | null {
-  const g = canvas.getContext("2d");
-  if (!g || !w || !h) return null;
-  const ratio = devicePixelRatio || 1;
-  const [width, height] = [Math.round(w * ratio), Math.round(h * ratio)];
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, w, h);
-  return g;
 }
 
 /** The part of a strip that stepping leaves alone, painted once: it may have thousands of marks. */

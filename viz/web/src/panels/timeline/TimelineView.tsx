@@ -1,9 +1,10 @@
 /** When everything happened: the whole run on a strip, its tracks, and what took the time. */
 import { useEffect, useRef } from "preact/hooks";
 import { millis } from "../../app/format";
-import { dark } from "../../app/theme";
+import { themeVersion } from "../../app/theme";
+import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
-import { drawOverview, palette, prepare } from "./draw";
+import { drawOverview, palette } from "./draw";
 import { InView } from "./InView";
 import { saveTraceEvents } from "./save";
 import { Selected } from "./Selected";
@@ -124,7 +125,7 @@ function Overview() {
     const g = prepare(el, w, h);
     if (g) drawOverview(g, w, h, spanRows.value, end.value, shown.value, palette(el));
   };
-  useEffect(draw, [lanes.value, shown.value, dark.value]);
+  useEffect(draw, [lanes.value, shown.value, themeVersion.value]);
   useEffect(() => {
     const watch = new ResizeObserver(draw);
     watch.observe(box.current!);

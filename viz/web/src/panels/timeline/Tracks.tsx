@@ -3,10 +3,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go } from "../../app/actions";
 import { plural } from "../../app/format";
 import { view } from "../../app/state";
-import { dark } from "../../app/theme";
+import { themeVersion } from "../../app/theme";
+import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
 import { openPicked } from "./jump";
-import { drawTracks, palette, prepare, RULER } from "./draw";
+import { drawTracks, palette, RULER } from "./draw";
 import { namePick } from "./pick";
 import { panned, timeText } from "./scale";
 import { spanAt } from "./spans";
@@ -95,7 +96,7 @@ export function Tracks() {
     picked.value,
     litName.value,
     pointed.value,
-    dark.value,
+    themeVersion.value,
   ]);
 
   const timeAt = (x: number): number => {

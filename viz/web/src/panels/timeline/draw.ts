@@ -62,25 +62,6 @@ export interface Picture {
 
 export const RULER = 24;
 
-/** A canvas of this many CSS pixels, cleared; null where there is none to draw on. */
-export function prepare(
-  canvas: HTMLCanvasElement,
-  width: number,
-  height: number,
-): CanvasRenderingContext2D | null {
-  const ratio = devicePixelRatio || 1;
-  const w = Math.max(1, Math.round(width * ratio));
-  const h = Math.max(1, Math.round(height * ratio));
-  if (canvas.width !== w || canvas.height !== h) {
-    canvas.width = w;
-    canvas.height = h;
-  }
-  const g = canvas.getContext("2d");
-  g?.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g?.clearRect(0, 0, width, height);
-  return g;
-}
-
 export function drawTracks(
   g: CanvasRenderingContext2D,
   width: number,
