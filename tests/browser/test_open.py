@@ -51,6 +51,21 @@ def test_navigator_counts_and_folds(open_page: Open, rows: Rows, some_pass: Pass
     expect(foot).to_contain_text(f"{kernels} kernels")
 
 
+def test_navigator_shows_the_pass_that_is_looked_at(open_page: Open, rows: Rows) -> None:
+    passes = {r["row"] for r in rows if r["kind"] == "rewrite"}
+    inner = [r for r in rows if r["steps"] and r["parent"] in passes][-1]
+    e = open_page()
+    e.page.evaluate("at => { location.hash = at }", f"r={inner['id']}")
+    tree = e.page.get_by_role("tree", name="Passes of the run")
+    line = tree.locator(f"#nav-list-r{inner['row']}")
+    expect(line).to_contain_text(inner["name"])
+    expect(line).to_be_in_viewport()
+    outer = tree.locator(f"#nav-list-r{inner['parent']}")
+    outer.get_by_role("button", name="Fold").click()
+    expect(line).to_have_count(0)
+    expect(outer).to_contain_text("+")
+
+
 def test_search_finds_a_kernel(open_page: Open, rows: Rows) -> None:
     kernel = [r for r in rows if r["label"] == "kernel"][-1]
     e = open_page().press("/")

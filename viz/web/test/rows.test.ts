@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ancestry, childrenOf, mergeRows } from "../src/data/rows";
+import { ancestry, childrenOf, mergeRows, stepsInside } from "../src/data/rows";
 import type { Row } from "../src/data/types";
 
 const row = (at: number, parent: number, more: Partial<Row> = {}): Row => ({
@@ -27,6 +27,17 @@ describe("rows", () => {
     expect(merged.map((r) => r.steps)).toEqual([9, 1, 1]);
     expect(merged[1]).toBe(known[1]);
     expect(known[0]!.steps).toBe(1);
+  });
+
+  it("counts the steps of passes inside a pass, however deep, and survives a parent that comes later", () => {
+    const rows = [
+      row(0, -1, { steps: 2 }),
+      row(1, 0, { steps: 0 }),
+      row(2, 1, { steps: 7 }),
+      row(3, 9),
+      row(4, 4),
+    ];
+    expect(stepsInside(rows)).toEqual([7, 7, 0, 0, 0]);
   });
 
   it("gives children in order and the way up", () => {

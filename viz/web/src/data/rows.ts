@@ -36,6 +36,17 @@ export function childrenOf(rows: readonly Row[]): (parent: number) => readonly n
   return (parent) => lists.get(parent) ?? [];
 }
 
+/** Steps of the passes that ran inside each row's pass, however deep. */
+export function stepsInside(rows: readonly Row[]): readonly number[] {
+  const inside = new Array<number>(rows.length).fill(0);
+  for (let at = rows.length - 1; at >= 0; at--) {
+    const { parent, kind, steps } = rows[at]!;
+    // A parent comes before its children, except in a bad trace.
+    if (kind === "rewrite" && parent >= 0 && parent < at) inside[parent]! += steps + inside[at]!;
+  }
+  return inside;
+}
+
 /** Rows from `row` up to its root, `row` first. Stops at a cycle, which only a bad trace has. */
 export function ancestry(rows: readonly Row[], row: number): Row[] {
   const path: Row[] = [];

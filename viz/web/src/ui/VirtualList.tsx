@@ -11,6 +11,8 @@ interface VirtualListProps<T> {
   cursor: string | null;
   /** Scrolled into view when it changes. */
   reveal: string | null;
+  /** What `reveal` is a line of: that of another one is scrolled into view under the same key. */
+  of?: number | null;
   role: "tree" | "listbox";
   label: string;
   class: string;
@@ -60,7 +62,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       scrollTo(top + 4 * lineHeight - height);
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
-  useLayoutEffect(() => show(props.reveal), [props.reveal, revealAt < 0]);
+  useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);
 
   const move = (to: number): void => {
     const item = items[Math.max(0, Math.min(items.length - 1, to))];

@@ -18,7 +18,7 @@ import type { Row, Step } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
-import { cursor, lines, markedStep, openKeys, setOpen, slowest } from "./tree";
+import { cursor, inside, lines, markedStep, openKeys, setOpen, slowest } from "./tree";
 
 const LINE = 24;
 
@@ -61,6 +61,7 @@ export function TreeList() {
         keyOf={(line) => line.key}
         lineHeight={LINE}
         cursor={cursor.value}
+        of={view.value.rewrite}
         reveal={inSteps ? stepKey(markedStep.value) : (current?.key ?? null)}
         draw={(line, i) => <TreeLine key={line.key} line={line} top={i * LINE} />}
         onCursor={(key) => (cursor.value = key)}
@@ -190,6 +191,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   const row = rows.value[p.line.row];
   if (!row) return null;
   const { open, key } = p.line;
+  const inner = inside.value[row.row] ?? 0;
   const on = isCurrent(row);
   const soft = on && open === true && lines.value.some((l) => l.key === stepKey(markedStep.value));
   const pad = indent(p.line.depth) + TWIST;
@@ -229,6 +231,11 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
         </span>
       )}
       {row.status === "open" && <span class="dot" role="img" aria-label="running" />}
+      {row.kind === "rewrite" && open === false && inner > 0 && (
+        <span class="t3 small num" title={`${plural(inner, "step")} of passes inside`}>
+          +{count(inner)}
+        </span>
+      )}
       <span class="c">{count(row.steps)}</span>
       <span
         class="took"

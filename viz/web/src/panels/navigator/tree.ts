@@ -12,7 +12,7 @@ import {
   unreadable,
   view,
 } from "../../app/state";
-import { ancestry, childrenOf } from "../../data/rows";
+import { ancestry, childrenOf, stepsInside } from "../../data/rows";
 import type { Row } from "../../data/types";
 import { foldTree, rowKey, type Line } from "./fold";
 
@@ -38,6 +38,8 @@ export const lines = computed<Line[]>(() =>
 );
 
 const children = computed(() => childrenOf(rows.value));
+/** Steps that a folded pass hides with the passes inside it. */
+export const inside = computed(() => stepsInside(rows.value));
 /** As many as the run says the pass has, until the pass itself is here. */
 const allSteps = computed(() => {
   const told = unreadable.value ? 0 : (currentRow.value?.steps ?? 0);
@@ -86,7 +88,7 @@ export function unfoldAll(): void {
   openKeys.value = new Set(
     rows
       .peek()
-      .filter((r: Row) => r.kind === "context")
+      .filter((r: Row) => children.peek()(r.row).length > 0)
       .map((r) => rowKey(r.row)),
   );
 }
