@@ -5,7 +5,14 @@ import { tellingFacts } from "../src/panels/sources/facts";
 import { histogram, quantile } from "../src/panels/sources/histogram";
 import { pieces, startState } from "../src/panels/sources/languages";
 import { indexLines, linesOf } from "../src/panels/sources/lines";
-import { appliedOpts, MOST_RUNS, optsWord, ratio, withRun } from "../src/panels/sources/runs";
+import {
+  appliedOpts,
+  MOST_RUNS,
+  optsWord,
+  ratio,
+  wayWord,
+  withRun,
+} from "../src/panels/sources/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 
@@ -34,6 +41,15 @@ describe("runs of a kernel", () => {
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
     expect(ratio(ran("CPU", null, 0), auto)).toBe("");
+  });
+
+  it("of an edited text are a row of their own", () => {
+    const auto = ran("CPU", null, 10);
+    const edited = { ...ran("CPU", null, 8), source: "llvm" };
+    const runs = [auto, edited].reduce<RunResult[]>(withRun, []);
+    expect(runs.map(wayWord)).toEqual(["auto", "edited"]);
+    const again = { ...edited, median: 9, equal: false };
+    expect(withRun(runs, again)).toEqual([auto, again]);
   });
 
   it("keep the first one, whatever comes after", () => {

@@ -108,7 +108,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   return (
     <>
       {edit ? (
-        <EditState edit={edit} />
+        <EditState column={key} edit={edit} />
       ) : (
         <Facts artifact={artifact} lit={marked.length} cut={cut} />
       )}

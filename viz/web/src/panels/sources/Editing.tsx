@@ -1,7 +1,6 @@
 /** The buttons and the state of a source text that can be edited. */
 import { data } from "../../app/actions";
 import { count } from "../../app/format";
-import { Icon } from "../../ui/Icon";
 import { kindOf, kindsOfTarget, targetOf } from "./columns";
 import {
   beginEdit,
@@ -19,26 +18,15 @@ export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
   if (editOf(column))
     return (
-      <>
-        <button
-          type="button"
-          class="btn sm pri"
-          title={`Run this text on ${device} and compare it (Ctrl Enter)`}
-          disabled={!canLaunch()}
-          onClick={() => runEdited(column)}
-        >
-          <Icon name="play" fill />
-          Run edited
-        </button>
-        <button
-          type="button"
-          class="btn sm quiet"
-          title="Back to the compiler's text; the edit is dropped"
-          onClick={() => revert(column)}
-        >
-          Revert
-        </button>
-      </>
+      <button
+        type="button"
+        class="btn sm pri"
+        title={`Run this text on ${device} and compare it (Ctrl Enter)`}
+        disabled={!canLaunch()}
+        onClick={() => runEdited(column)}
+      >
+        Run edited
+      </button>
     );
   if (device === null && !wouldRun(column)) return null;
   return (
@@ -53,7 +41,7 @@ export function EditButtons({ column }: { column: string }) {
       disabled={device === null || isOpening(column)}
       onClick={() => beginEdit(column)}
     >
-      Edit
+      {isOpening(column) ? "Compiling" : "Edit"}
     </button>
   );
 }
@@ -65,21 +53,33 @@ const wouldRun = (column: string): boolean =>
   kindsOfTarget(targetOf(column)).includes("cpu_asm");
 
 /** In the place of facts, which are of the compiler's text: what differs, or why it did not run. */
-export function EditState({ edit }: { edit: Edit }) {
+export function EditState({ column, edit }: { column: string; edit: Edit }) {
   const { base, text, problem } = edit;
   const line = lineOf(problem);
   return (
-    <div class="cb" role={problem ? "alert" : undefined}>
+    <div class="cb">
       {problem ? (
-        <>
+        <span class="row g4 sp" role="alert">
           {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
           <Failed error={problem} />
-        </>
-      ) : text === base ? (
-        <span class="badge">as compiled</span>
+        </span>
       ) : (
-        <span class="badge ac">edited</span>
+        <span class="sp">
+          {text === base ? (
+            <span class="badge">as compiled</span>
+          ) : (
+            <span class="badge ac">edited</span>
+          )}
+        </span>
       )}
+      <button
+        type="button"
+        class="btn sm quiet"
+        title="Back to the compiler's text; the edit is dropped"
+        onClick={() => revert(column)}
+      >
+        Revert
+      </button>
     </div>
   );
 }
