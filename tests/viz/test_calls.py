@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -113,8 +114,10 @@ def test_a_redacted_file_keeps_calls_and_hides_folders(trace: Path, tmp_path: Pa
         views = next(row for row in exported.tree()["rows"] if row["name"] == "views")
         bundle = exported.bundle(views["id"])
     assert bundle is not None
-    assert any(origin.endswith(" softmax") for origin in bundle["origins"])
-    assert all(origin.startswith("test_calls.py:") for origin in bundle["origins"])
+    origins = bundle["origins"]
+    assert any(re.fullmatch(r"test_calls\.py:\d+ softmax", origin) for origin in origins)
+    # nodes that another test keeps alive have its line
+    assert all(re.fullmatch(r"[\w.-]+:\d+( \w+)?", origin) for origin in origins)
 
 
 @pytest.mark.parametrize(
