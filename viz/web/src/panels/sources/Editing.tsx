@@ -59,7 +59,7 @@ export function EditState({ column, edit }: { column: string; edit: Edit }) {
   return (
     <div class="cb">
       {problem ? (
-        <span class="row g4 sp" role="alert">
+        <span class="row g4 sp why" role="alert">
           {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
           <Failed error={problem} />
         </span>
