@@ -5,11 +5,12 @@
  */
 import type { Rect } from "./picture";
 
-export const MIN_ZOOM = 0.001;
+const MIN_ZOOM = 0.001;
 export const MAX_ZOOM = 3;
 /** Fitting never magnifies more than this. */
-const MAX_FIT = 1.08;
-const MARGIN = 16;
+export const MAX_FIT = 1.08;
+/** Room kept around what is fitted, px. */
+export const MARGIN = 16;
 const TRAVEL_MS = 240;
 
 /** A pane narrower than this holds no neighbours at a near zoom: there op names have to do, px. */

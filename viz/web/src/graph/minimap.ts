@@ -2,10 +2,11 @@
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
  * Takes the corner where it covers least, far from the change, and stays there through all steps
- * of a pass, unless it would cover what changed. Hidden while everything fits and in panes too low for it. The blocks are
- * drawn once per step, the frame at every move.
+ * of a pass, unless it would cover what changed. Hidden while everything fits and in panes too low
+ * for it. The blocks are drawn once per step, the frame at every move.
  */
 import { membersAt } from "../model/fold/fold";
+import { BOX_W } from "../model/layout/layered";
 import { OP_GROUPS, type OpGroup } from "../model/ops";
 import type { Camera } from "./camera";
 import { context } from "./pane";
@@ -29,6 +30,10 @@ const AWAY = 400;
 const MOST = 60;
 /** Blocks smaller than this are drawn this large, px. */
 const LEAST = 1.2;
+/** Height of a block in the world, lower than a box, so that rows stay apart, px. */
+const BLOCK_H = 26;
+/** A changed block is larger by this on each side, px. */
+const GROWN = 0.7;
 /** How much of a folded node's colour is left. */
 const FOLDED = 0.35;
 /** From this many nodes on, blocks are drawn anew at most every so often, ms. */
@@ -146,8 +151,8 @@ export class Minimap {
     this.top = (this.height - h * this.scale) / 2 - bounds.top * this.scale;
     const ctx = context(this.blocks);
     ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
-    const bw = Math.max(LEAST, 132 * this.scale);
-    const bh = Math.max(LEAST, 26 * this.scale);
+    const bw = Math.max(LEAST, BOX_W * this.scale);
+    const bh = Math.max(LEAST, BLOCK_H * this.scale);
     const put = (s: number, grow: number): void => {
       ctx.fillRect(
         picture.x(s) * this.scale + this.left - bw / 2 - grow,
@@ -173,7 +178,7 @@ export class Minimap {
       const state = scene.ownState(s);
       if (scene.state(scene.at(s)) === "none" || state === "none" || state === "ghost") continue;
       ctx.fillStyle = state === "removed" ? theme.del : state === "moved" ? theme.mov : theme.add;
-      put(s, 0.7);
+      put(s, GROWN);
     }
   }
 

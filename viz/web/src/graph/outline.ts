@@ -1,8 +1,9 @@
 /**
  * The graph for those who do not see the canvas: a tree of the nodes around the change.
  *
- * Changed nodes first, their sources under them; a box of folded nodes is one item, and says so. Kept out of sight but in the accessibility tree;
- * takes the focus for the graph; choosing an item selects the node. Holds a bounded number of items and says what it leaves out.
+ * Changed nodes first, their sources under them; a box of folded nodes is one item, and says so.
+ * Kept out of sight but in the accessibility tree; takes the focus for the graph; choosing an item
+ * selects the node. Holds a bounded number of items and says what it leaves out.
  */
 import { describeSlot } from "../model/diff";
 import { BoxGraph, foldedAway } from "../model/fold/boxes";

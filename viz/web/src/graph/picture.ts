@@ -10,6 +10,7 @@ import { type Fold, membersAt } from "../model/fold/fold";
 import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
 import { type PathSink, portOffset, trace } from "../model/layout/route";
 import type { Timeline } from "../model/timeline";
+import { EdgeGrid } from "./edgeGrid";
 
 export interface Rect {
   left: number;
@@ -18,8 +19,6 @@ export interface Rect {
   bottom: number;
 }
 
-/** Side of the finest cells of the edge grid, px. */
-const CELL = 512;
 /** An edge's port and swing may leave the box around its ends by this much, px. */
 const SLACK = 76;
 
@@ -35,8 +34,8 @@ export class Picture {
   private readonly rowFirst: Int32Array;
   /** Slots by row, then by x. */
   private readonly byRow: Int32Array;
-  private readonly box: Float32Array;
-  private readonly grid: Map<number, number[]>[] = [];
+  /** The edges drawn as lines; made when they are first asked for, as pages never do. */
+  private lines: EdgeGrid | null = null;
 
   constructor(
     readonly timeline: Timeline,
@@ -68,13 +67,8 @@ export class Picture {
     const order = Int32Array.from(slots, (_, i) => i);
     order.sort((a, b) => layout.row[a]! - layout.row[b]! || layout.x[a]! - layout.x[b]!);
     this.byRow = order.map((i) => slots[i]!);
-    const edges = timeline.edgeSrc.length;
-    this.stub = new Uint8Array(edges);
-    this.box = new Float32Array(edges * 4);
-    for (const head of slots)
-      for (const s of membersAt(fold, head))
-        for (let j = timeline.usersFirst[s]!; j < timeline.usersFirst[s + 1]!; j++)
-          this.indexEdge(timeline.usersEdge[j]!);
+    this.stub = new Uint8Array(timeline.edgeSrc.length);
+    for (const e of this.edges()) if (this.isStub(e)) this.stub[e] = 1;
   }
 
   has(slot: number): boolean {
@@ -139,31 +133,11 @@ export class Picture {
 
   /** Calls back for every drawn union edge whose course may touch the rectangle. */
   visitEdges(rect: Rect, visitor: (edge: number) => void): void {
-    const { box } = this;
-    const list = (edges: readonly number[]): void => {
-      for (const e of edges) {
-        const i = e * 4;
-        if (box[i]! > rect.right || box[i + 2]! < rect.left) continue;
-        if (box[i + 1]! > rect.bottom || box[i + 3]! < rect.top) continue;
-        visitor(e);
-      }
-    };
-    this.grid.forEach((cells, level) => {
-      const size = CELL * 2 ** level;
-      const x0 = Math.floor((rect.left - size / 2) / size);
-      const x1 = Math.floor((rect.right + size / 2) / size);
-      const y0 = Math.floor((rect.top - size / 2) / size);
-      const y1 = Math.floor((rect.bottom + size / 2) / size);
-      if ((x1 - x0 + 1) * (y1 - y0 + 1) >= cells.size) {
-        for (const edges of cells.values()) list(edges);
-        return;
-      }
-      for (let cx = x0; cx <= x1; cx++)
-        for (let cy = y0; cy <= y1; cy++) {
-          const edges = cells.get(cellKey(cx, cy));
-          if (edges) list(edges);
-        }
-    });
+    if (!this.lines) {
+      this.lines = new EdgeGrid();
+      for (const e of this.edges()) if (!this.stub[e]) this.lines.add(e, this.around(e));
+    }
+    this.lines.visit(rect, visitor);
   }
 
   /** Traces union edge `e`, which enters its user as source `port` of `ports`. */
@@ -194,43 +168,41 @@ export class Picture {
     return lo;
   }
 
-  private indexEdge(e: number): void {
-    const { timeline: t, layout, place, box } = this;
+  /** The union edges that are drawn, as lines or as stubs. */
+  private *edges(): Generator<number> {
+    const { timeline: t, slots, place, fold } = this;
+    for (const head of slots)
+      for (const s of membersAt(fold, head))
+        for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
+          const e = t.usersEdge[j]!;
+          const user = t.edgeUser[e]!;
+          if (place[user]! >= 0 && isDrawn(fold, s, user)) yield e;
+        }
+  }
+
+  private isStub(e: number): boolean {
+    const { timeline: t, layout, place } = this;
+    const source = layout.hub[place[t.edgeSrc[e]!]!]!;
+    const user = layout.hub[place[t.edgeUser[e]!]!]!;
+    return (source & 1) !== 0 || (user & 2) !== 0;
+  }
+
+  /** What the course of an edge stays within. */
+  private around(e: number): Rect {
+    const { timeline: t } = this;
     const source = t.edgeSrc[e]!;
     const user = t.edgeUser[e]!;
-    const a = place[source]!;
-    const b = place[user]!;
-    if (a < 0 || b < 0 || !isDrawn(this.fold, source, user)) return;
-    if (layout.hub[a]! & 1 || layout.hub[b]! & 2) {
-      this.stub[e] = 1;
-      return;
-    }
     const rail = this.rail(source);
     const xs = [this.x(source), this.x(user)];
     if (!Number.isNaN(rail)) xs.push(rail);
     const ys = [this.y(source), this.y(user)];
-    const left = Math.min(...xs) - SLACK;
-    const right = Math.max(...xs) + SLACK;
-    const top = Math.min(...ys) - SLACK;
-    const bottom = Math.max(...ys) + SLACK;
-    box.set([left, top, right, bottom], e * 4);
-    const extent = Math.max(right - left, bottom - top);
-    const level = Math.max(0, Math.ceil(Math.log2(extent / CELL)));
-    while (this.grid.length <= level) this.grid.push(new Map<number, number[]>());
-    const size = CELL * 2 ** level;
-    const key = cellKey(
-      Math.floor((left + right) / 2 / size),
-      Math.floor((top + bottom) / 2 / size),
-    );
-    const cells = this.grid[level]!;
-    const cell = cells.get(key);
-    if (cell) cell.push(e);
-    else cells.set(key, [e]);
+    return {
+      left: Math.min(...xs) - SLACK,
+      right: Math.max(...xs) + SLACK,
+      top: Math.min(...ys) - SLACK,
+      bottom: Math.max(...ys) + SLACK,
+    };
   }
-}
-
-function cellKey(cx: number, cy: number): number {
-  return (cx + 0x200000) * 0x400000 + (cy + 0x200000);
 }
 
 export function joinRects(rects: Iterable<Rect>): Rect | null {

@@ -8,12 +8,12 @@
 import { allSlots, headsOf, layoutInputOf } from "../model/around";
 import type { Box } from "../model/fold/fold";
 import { type Folding, unfolded } from "../model/fold/folding";
-import type { Layout } from "../model/layout/layered";
+import { BOX_W, type Layout } from "../model/layout/layered";
 import { AROUND, type NeighbourhoodOptions } from "../model/neighbourhood";
 import { type Page, Pages } from "../model/pages";
 import type { Timeline } from "../model/timeline";
 import type { Layouter } from "./layouter";
-import { readable } from "./camera";
+import { MARGIN, MAX_FIT, readable } from "./camera";
 import { Picture } from "./picture";
 
 export type Scope = "change" | "all";
@@ -22,8 +22,7 @@ export type Scope = "change" | "all";
 const TIGHTEST = 50;
 const WIDEST = 74;
 const USUAL = 54;
-/** Largest zoom at which a picture is fitted, and room above and below it, px. */
-const FIT = 1.08;
+/** Room above and below a picture that is fitted, px. */
 const ROOM = 66;
 /** Pages kept; going back and forth between two is the usual case. */
 const KEPT = 6;
@@ -136,7 +135,7 @@ export class Pictures {
 }
 
 function pitchOf(l: Layout, view: Viewport): number {
-  const zoom = Math.min(FIT, (view.width - 32) / (l.width + 132));
+  const zoom = Math.min(MAX_FIT, (view.width - 2 * MARGIN) / (l.width + BOX_W));
   if (zoom < readable(view.width)) return USUAL;
   const pitch = (view.height / zoom - ROOM) / Math.max(1, l.rows - 1);
   return Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch)));
