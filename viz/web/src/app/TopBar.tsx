@@ -181,7 +181,7 @@ function Export() {
   );
 }
 
-export function Logo() {
+function Logo() {
   return (
     <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" class="mark">
       <path d="M4 4.5 9 13.5M14 4.5 9 13.5" />

@@ -84,7 +84,7 @@ export function openNode(rewrite: number, step: number, uid: number): void {
 }
 
 /** Selects the slot that holds the node that the view names, now that its pass is here. */
-export function findNode(): void {
+function findNode(): void {
   const { uid, rewrite } = view.peek();
   const b = bundle.peek();
   const t = timeline.peek();

@@ -60,8 +60,10 @@ export function flushAddress(): void {
   pending = null;
 }
 
-/** The page was opened, or the browser went to another entry: keeps what was looked at in the one that it left, and forgets
- * what waits. Before anything else follows the new address. */
+/**
+ * The page was opened, or the browser went to another entry: keeps what was looked at in the one
+ * that it left, and forgets what waits. Before anything else follows the new address.
+ */
 export function changeEntry(): void {
   pending = null;
   const to = entry().place;

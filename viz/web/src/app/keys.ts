@@ -12,7 +12,7 @@ interface Press {
   shiftKey: boolean;
 }
 
-/** "Shift N", "Ctrl K", "?": Shift counts for letters and named keys, not where it makes the sign. */
+/** "Shift N", "Ctrl K", "?": Shift counts for letters and named keys, not for signs. */
 export function keyName(e: Press): string {
   const letter = /^[a-z]$/i.test(e.key);
   const named = e.key.length > 1;

@@ -1,4 +1,4 @@
-/** Which recorded text a place lies in. A trace holds the sources of rules, no whole files. Pure. */
+/** Which recorded text a place lies in: a trace holds the sources of rules, no files. Pure. */
 import type { Rule } from "../data/types";
 
 /** The rule whose recorded source has this line; null for none. */

@@ -20,7 +20,7 @@ const PATHS = {
   columns: "M3 3.5h10v9H3zM6.300 3.5v9M9.700 3.5v9",
 } as const;
 
-export type IconName = keyof typeof PATHS;
+type IconName = keyof typeof PATHS;
 
 export function Icon({ name, fill = false }: { name: IconName; fill?: boolean }) {
   return (

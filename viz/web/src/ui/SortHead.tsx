@@ -1,4 +1,4 @@
-/** The head of a table whose lines are sorted by a column; `order` is its key, "-" for descending. */
+/** The head of a table that is sorted by a column; `order` is its key, "-" for descending. */
 
 export interface Column<T> {
   key: string;
@@ -56,7 +56,7 @@ export function nextOrder(order: string, key: string, large: boolean): string {
   return large ? `-${key}` : key;
 }
 
-/** `items` by the column that `order` names; ties keep their order. An unknown column sorts nothing. */
+/** `items` by the column that `order` names; ties keep their order, as without a column. */
 export function sorted<T>(
   items: readonly T[],
   columns: readonly Column<T>[],

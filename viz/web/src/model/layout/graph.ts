@@ -58,7 +58,7 @@ export interface LayoutGraph {
  * Lists by `key`, in the order of the edges: of `value`, or of the edges' numbers without it.
  * Edges with `keep` 0 are left out.
  */
-export function adjacency(
+function adjacency(
   n: number,
   key: Int32Array,
   value: Int32Array | null,

@@ -14,7 +14,6 @@ import { ranks } from "./rank";
 import { LocalSearch } from "./search";
 
 export type { LayoutInput } from "./graph";
-export { HUB } from "./graph";
 export { BOX_H, BOX_W } from "./rails";
 
 export interface Layout {

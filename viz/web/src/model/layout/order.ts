@@ -174,7 +174,7 @@ function merge(
 }
 
 /** The x nearest to what the nodes of a row want, at least `COLUMN` apart, in their order. */
-export class Spreader {
+class Spreader {
   private readonly value: Float64Array;
   private readonly size: Int32Array;
 

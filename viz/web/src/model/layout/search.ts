@@ -12,7 +12,7 @@ import { HUB, type LayoutGraph } from "./graph";
 import { COLUMN, type Rows } from "./order";
 
 /** Above this many nodes the sweeps alone decide. */
-export const SEARCH_NODES = 3000;
+const SEARCH_NODES = 3000;
 const SEARCH_EDGES = 12_000;
 /** Rows that all edges pass together: they are listed by row. */
 const SEARCH_ROWS = 1_000_000;

@@ -2,42 +2,40 @@
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clip, count, plural } from "../../app/format";
-import { bundle, sides, step, view } from "../../app/state";
+import { sides, view } from "../../app/state";
 import { visibleRange } from "../../ui/visibleRange";
-import { textDiff } from "./textdiff";
+import { type DiffLine, textDiff } from "./textdiff";
 
 const LINE = 16;
 const CONTEXT = 3;
 const LONGEST = 400;
 
-interface Shown {
-  kind: "same" | "del" | "add" | "fold";
-  text: string;
-  key: number;
-}
+/** A line and its number, or how many unchanged ones are folded there. */
+type Shown = { key: number } & ({ line: DiffLine } | { folded: number });
+
+const unfolded = computed(() => view.value.scope === "all");
 
 /** Lines of the current step; unchanged stretches fold to a line that says how many. */
 const diff = computed<Shown[]>(() => {
   const both = sides.value;
-  if (!both || !bundle.value) return [];
-  void step.value;
+  if (!both) return [];
   const lines = textDiff(both.before, both.after);
   const keep = new Uint8Array(lines.length);
   lines.forEach((line, i) => {
     if (line.kind !== "same") keep.fill(1, Math.max(0, i - CONTEXT), i + CONTEXT + 1);
   });
-  if (view.value.scope === "all" || !keep.includes(1))
-    return lines.map((line, key) => ({ ...line, key }));
+  if (unfolded.value || !keep.includes(1))
+    return lines.map((line, key) => ({ line, key }));
   const out: Shown[] = [];
   for (let i = 0; i < lines.length;) {
     if (keep[i]) {
-      out.push({ ...lines[i]!, key: i });
+      out.push({ line: lines[i]!, key: i });
       i += 1;
       continue;
     }
     let end = i;
     while (end < lines.length && !keep[end]) end += 1;
-    out.push({ kind: "fold", text: plural(end - i, "unchanged line"), key: i });
+    out.push({ folded: end - i, key: i });
     i = end;
   }
   return out;
@@ -66,28 +64,29 @@ export function TextPane() {
     >
       <div class="virtual code" style={{ height: `${lines.length * LINE}px` }}>
         <div style={{ height: `${from * LINE}px` }} />
-        {lines.slice(from, to).map((line) => (
-          <Line key={line.key} line={line} />
+        {lines.slice(from, to).map((shown) => (
+          <Line key={shown.key} shown={shown} />
         ))}
       </div>
     </div>
   );
 }
 
-function Line({ line }: { line: Shown }) {
-  if (line.kind === "fold")
+function Line({ shown }: { shown: Shown }) {
+  if ("folded" in shown)
     return (
       <div class="ln t3">
         <i />
         <span class="sg">⋮</span>
-        <span>{line.text}</span>
+        <span>{plural(shown.folded, "unchanged line")}</span>
       </div>
     );
+  const { line, key } = shown;
   const { text, cut } = clip(line.text, LONGEST);
   const name = { same: "ln", del: "ln dd", add: "ln da" }[line.kind];
   return (
     <div class={name}>
-      <i>{line.key + 1}</i>
+      <i>{key + 1}</i>
       <span class="sg">{{ same: "", del: "−", add: "+" }[line.kind]}</span>
       <span>
         {text}

@@ -1,41 +1,53 @@
 /**
  * One step as text: a line per node, sources above their users, aligned by slot. A node that was
  * only rebuilt because something below it changed is the same line, as it is the same box in the
- * picture; so the diff has the size of the change. Linear in the graph. Pure.
+ * picture; so the diff has the size of the change. The order is linear in the graph; lines are put
+ * together where something changed, the others when they are read. Pure.
  */
 import { argOf, dtypeOf, opOf, uidOf } from "../../model/content";
 import type { Replay } from "../../model/replay";
 
-export interface DiffLine {
-  kind: "same" | "del" | "add";
-  text: string;
+export class DiffLine {
+  constructor(
+    readonly kind: "same" | "del" | "add",
+    private readonly graph: Replay,
+    private readonly slot: number,
+  ) {}
+
+  /** "u131 = ADD(u12, u130)  int32", as long as the graph stands where it stood. */
+  get text(): string {
+    const { graph, slot } = this;
+    const b = graph.bundle;
+    const c = graph.nodeOf(slot);
+    const sources = graph.srcOf(slot).map((s) => uidOf(b, graph.nodeOf(s)));
+    const inside = [...sources, argOf(b, c)].filter(Boolean);
+    return `${uidOf(b, c)} = ${opOf(b, c)}(${inside.join(", ")})  ${dtypeOf(b, c)}`.trimEnd();
+  }
 }
 
 /** Lines of both graphs in one order: those of the graph before, those of the graph after. */
 export function textDiff(before: Replay, after: Replay): DiffLine[] {
   const lines: DiffLine[] = [];
   for (const slot of sourcesFirst(before, after)) {
-    const old = before.has(slot) ? line(before, slot) : null;
-    const now = after.has(slot) ? line(after, slot) : null;
-    if (old && now && old.key === now.key) lines.push({ kind: "same", text: now.text });
+    const was = before.has(slot);
+    const is = after.has(slot);
+    if (was && is && isSame(before, after, slot)) lines.push(new DiffLine("same", after, slot));
     else {
-      if (old) lines.push({ kind: "del", text: old.text });
-      if (now) lines.push({ kind: "add", text: now.text });
+      if (was) lines.push(new DiffLine("del", before, slot));
+      if (is) lines.push(new DiffLine("add", after, slot));
     }
   }
   return lines;
 }
 
-/** "u131 = ADD(u12, u130)  int32", and what has to be equal for two lines to be the same. */
-function line(graph: Replay, slot: number): { text: string; key: string } {
-  const b = graph.bundle;
-  const c = graph.nodeOf(slot);
-  const src = graph.srcOf(slot);
-  const inside = [...src.map((s) => uidOf(b, graph.nodeOf(s))), argOf(b, c)].filter(Boolean);
-  return {
-    text: `${uidOf(b, c)} = ${opOf(b, c)}(${inside.join(", ")})  ${dtypeOf(b, c)}`.trimEnd(),
-    key: [b.nodes.op[c], b.nodes.arg[c], b.nodes.dtype[c], ...src].join(),
-  };
+/** Does the slot say the same in both, apart from the numbers of nodes? */
+function isSame(before: Replay, after: Replay, slot: number): boolean {
+  if (before.version[slot] === after.version[slot]) return true;
+  const { op, arg, dtype } = after.bundle.nodes;
+  const [old, now] = [before.nodeOf(slot), after.nodeOf(slot)];
+  if (op[old] !== op[now] || arg[old] !== arg[now] || dtype[old] !== dtype[now]) return false;
+  const [from, to] = [before.srcOf(slot), after.srcOf(slot)];
+  return from.length === to.length && from.every((s, i) => s === to[i]);
 }
 
 /** All slots of both graphs, each after its sources in either, as far as that is possible. */

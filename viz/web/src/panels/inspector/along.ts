@@ -1,4 +1,4 @@
-/** Walks the history of the selected node across passes: down to its source lines, up to its origin. */
+/** Walks the history of the selected node across passes, to its lines or to its origin. */
 import { announce, go, openNode } from "../../app/actions";
 import { count, plural, short } from "../../app/format";
 import { rewriteRows, step, view } from "../../app/state";

@@ -15,7 +15,7 @@ export interface Pin {
   uid: number | null;
 }
 
-export const MOST_PINS = 3;
+const MOST_PINS = 3;
 export const pins = signal<readonly Pin[]>([]);
 
 /** Pins the selected node, or else the rule of the step; takes the pin away if it is there. */

@@ -6,7 +6,7 @@ import { firstFrom } from "../../app/filter";
 import type { Row } from "../../data/types";
 
 /** Steps shown at once below the open pass; a page stays put while the reader steps in it. */
-export const STEP_PAGE = 8;
+const STEP_PAGE = 8;
 
 export type Line =
   | { kind: "row"; key: string; row: number; depth: number; open: boolean | null }
@@ -74,7 +74,7 @@ export function foldTree(input: FoldInput): Line[] {
 }
 
 /** A finished pass without a match. */
-export function isUnchanged(row: Row): boolean {
+function isUnchanged(row: Row): boolean {
   return row.kind === "rewrite" && row.steps === 0 && row.status === "ok";
 }
 

@@ -55,7 +55,7 @@ function invert<K>(lists: readonly (readonly K[])[]): Map<K, number[]> {
 }
 
 /** AST nodes that a node comes from; the node itself if nothing else is known. */
-export function originsOf(
+function originsOf(
   origins: ReadonlyMap<number, readonly number[]>,
   id: number,
 ): readonly number[] {
