@@ -12,6 +12,8 @@ from typing import Any, Final
 from viz.store import Store
 
 Row = dict[str, Any]
+_DEEPEST: Final = 20
+"""Levels of the tree that are indented; further ones stand below each other."""
 _NEVER: Final = 20
 """Rules without a match that are listed."""
 
@@ -36,7 +38,7 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
         if quiet and not everything:
             folded += 1
             continue
-        indent = "  " * depth[row["row"]]
+        indent = "  " * min(depth[row["row"]], _DEEPEST)
         status = "" if row["status"] == "ok" else f"  [{row['status']}]"
         steps = plural(row["steps"], "step")
         name = clean(row["name"]) + (f"  ({clean(row['calls'])})" if row["calls"] else "")

@@ -232,6 +232,21 @@ def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
     )
 
 
+def test_what_is_nested_deep_is_indented_a_little(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with TraceWriter(tmp_path / "t.viz", {}) as t:
+        parent = 0
+        for i in range(300):
+            parent = t.context_begin(f"level {i}", parent=parent)
+    code, out, _ = run(capsys, "show", tmp_path / "t.viz")
+    assert code == 0
+    lines = [line for line in out.splitlines() if "level" in line]
+    assert len(lines) == 300
+    assert lines[3].index("level") - lines[2].index("level") == 2
+    assert max(map(len, lines)) < 100
+
+
 def test_serve(trace: Path) -> None:
     process = start("-m", "viz", "serve", trace)
     try:

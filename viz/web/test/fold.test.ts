@@ -71,7 +71,13 @@ describe("tree folding", () => {
     const open = new Set([0, 1, 2].map(rowKey));
     const steps = upTo(3);
     expect(names(foldTree(input({ ...more, open, current: 102, steps, step: 1 })))).toEqual([
-      "row 0", "row 1", "row 2", "step 1", "step 2", "step 3", "unchanged",
+      "row 0",
+      "row 1",
+      "row 2",
+      "step 1",
+      "step 2",
+      "step 3",
+      "unchanged",
     ]);
   });
 
@@ -83,6 +89,21 @@ describe("tree folding", () => {
     const lines = foldTree(input({}));
     expect(names(lines)).toEqual(["row 0", "row 1", "row 3", "row 5", "unchanged"]);
     expect(lines.at(-1)).toMatchObject({ count: 2, open: false });
+  });
+
+  it("shows rows that are nested very deep", () => {
+    const deep = Array.from({ length: 50_000 }, (_, i) => row(i, i - 1, "context", 1));
+    deep.push(row(50_000, 49_999, "rewrite", 0));
+    const given = {
+      rows: deep,
+      children: childrenOf(deep),
+      open: new Set(deep.map((r) => rowKey(r.row))),
+    };
+    expect(foldTree(input(given))).toHaveLength(50_001);
+    const passes = deep.map((r) => ({ ...r, kind: "rewrite" as const, steps: 0 }));
+    expect(names(foldTree(input({ rows: passes, children: childrenOf(passes) })))).toEqual([
+      "unchanged",
+    ]);
   });
 
   it("shows all passes in order when asked to", () => {

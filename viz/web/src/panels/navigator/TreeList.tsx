@@ -110,8 +110,10 @@ function activate(line: Line): void {
   }
 }
 
+/** Levels that are indented: further ones would have no room for a name. */
+const DEEPEST = 9;
 /** Where a line of that depth begins, and its name behind the triangle, px. */
-const indent = (depth: number): number => 8 + depth * 12;
+const indent = (depth: number): number => 8 + Math.min(depth, DEEPEST) * 12;
 const TWIST = 18;
 
 function TreeLine({ line, top }: { line: Line; top: number }) {

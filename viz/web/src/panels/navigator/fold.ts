@@ -35,10 +35,12 @@ export const rowKey = (row: number): string => `r${row}`;
 const unchangedKey = (parent: number): string => `u${parent}`;
 export const stepKey = (step: number): string => `s${step}`;
 
-/** All lines, top to bottom. */
+/** All lines, top to bottom. Rows may be nested as deep as a trace says: nothing here recurses. */
 export function foldTree(input: FoldInput): Line[] {
   const { rows, children, open } = input;
   const lines: Line[] = [];
+  /** What is still to come, the next one last: rows with their depths, and finished lines. */
+  const waiting: ([at: number, depth: number] | Line)[] = [];
 
   const add = (at: number, depth: number): void => {
     const row = rows[at];
@@ -53,23 +55,36 @@ export function foldTree(input: FoldInput): Line[] {
     addChildren(at, depth + 1);
   };
   /** Nothing changed in it, nor in what its rules rewrote, and it is not what is looked at. */
-  const still = (at: number): boolean =>
-    isUnchanged(rows[at]!) && rows[at]!.id !== input.current && children(at).every(still);
+  const still = (top: number): boolean => {
+    const below = [top];
+    for (let at = below.pop(); at !== undefined; at = below.pop()) {
+      const row = rows[at]!;
+      if (!isUnchanged(row) || row.id === input.current) return false;
+      for (const child of children(at)) below.push(child);
+    }
+    return true;
+  };
 
   const addChildren = (parent: number, depth: number): void => {
     const folded: number[] = [];
+    const next: typeof waiting = [];
     for (const child of children(parent)) {
       if (input.changedOnly && still(child)) folded.push(child);
-      else add(child, depth);
+      else next.push([child, depth]);
     }
-    if (!folded.length) return;
-    const key = unchangedKey(parent);
-    const isOpen = open.has(key);
-    lines.push({ kind: "unchanged", key, parent, depth, count: folded.length, open: isOpen });
-    if (isOpen) for (const child of folded) add(child, depth + 1);
+    if (folded.length) {
+      const key = unchangedKey(parent);
+      const isOpen = open.has(key);
+      next.push({ kind: "unchanged", key, parent, depth, count: folded.length, open: isOpen });
+      if (isOpen) for (const child of folded) next.push([child, depth + 1]);
+    }
+    for (const one of next.reverse()) waiting.push(one);
   };
 
   addChildren(-1, 0);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    if ("kind" in next) lines.push(next);
+    else add(...next);
   return lines;
 }
 
