@@ -207,8 +207,9 @@ export function clearFilters(): void {
   go({ rule: null, op: null, node: null });
 }
 
+/** Says it to those who listen; a second time, too, though the words are the same. */
 export function announce(text: string): void {
-  announcement.value = text;
+  announcement.value = announcement.peek() === text ? `${text}\u00a0` : text;
 }
 
 export function reportProblem(problem: ApiProblem): void {
