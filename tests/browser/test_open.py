@@ -77,6 +77,17 @@ def test_search_finds_a_kernel(open_page: Open, rows: Rows) -> None:
     assert int(e.address("r") or 0) > kernel["id"]
 
 
+def test_enter_in_the_search_opens_the_first_hit(open_page: Open, rows: Rows) -> None:
+    kernel = [r for r in rows if r["label"] == "kernel"][-1]
+    e = open_page().press("/")
+    e.page.keyboard.type(kernel["name"])
+    hits = e.page.get_by_role("listbox", name="Search results").get_by_role("option")
+    expect(hits.first).to_contain_text(kernel["name"])
+    e.page.keyboard.press("Enter")
+    expect(e.page.locator(".crumb")).to_contain_text(kernel["name"])
+    expect(hits.first).to_have_attribute("aria-selected", "true")
+
+
 def test_search_finds_a_rule_and_the_passes_it_acts_in(open_page: Open, some_pass: Pass) -> None:
     rule = some_pass.rule(2)["name"]
     e = open_page(some_pass.at(1)).press("/")

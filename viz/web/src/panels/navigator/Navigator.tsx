@@ -39,6 +39,7 @@ export function Navigator() {
               if (e.key === "ArrowDown" || e.key === "Enter") {
                 e.preventDefault();
                 document.querySelector<HTMLElement>("#nav-list")?.focus();
+                if (e.key === "Enter") document.querySelector<HTMLElement>("#nav-list-h0")?.click();
               }
             }}
           />

@@ -79,7 +79,7 @@ export function SearchList() {
           >
             {hit.kind !== "name" && <span class="badge">{hit.kind}</span>}
             <span class="n el" title={short(hit.text, 1000)}>
-              <Highlight text={short(hit.text)} query={query.value} />
+              <Highlight text={short(brief(hit))} query={query.value} />
             </span>
             <span class="t3 small el">{where(hit.row)}</span>
           </div>
@@ -87,6 +87,11 @@ export function SearchList() {
       />
     </>
   );
+}
+
+/** "relu at examples/digits.py:29": the line is what tells such hits apart, so folders give way. */
+function brief(hit: Hit): string {
+  return hit.kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
 }
 
 function where(row: number): string {
