@@ -16,21 +16,37 @@ import { Cancelled, inSlices } from "./slices";
 /** Boxes within boxes that "open all" opens. */
 const DEEPEST = 20;
 
-/** Looks for boxes in a large pass, in slices; false if something newer is wanted by then. */
-export async function lookForBoxes(
-  timeline: Timeline,
-  kinds: FoldKinds,
-  signal: AbortSignal,
-  progress: (text: string, share: number) => void,
-): Promise<boolean> {
-  if (!kinds.index && !kinds.blocks) return true;
-  const words = `Looking for repeated blocks in ${timeline.slots.toLocaleString("en")} nodes`;
-  try {
-    await inSlices(structureOf(timeline), signal, (share) => progress(words, share));
-    return true;
-  } catch (error) {
-    if (error instanceof Cancelled) return false;
-    throw error;
+/** Looks for boxes in large passes, in slices; one search at a time. */
+export class BoxSearch {
+  private running: AbortController | null = null;
+
+  constructor(private readonly busy: (text: string | null, share: number) => void) {}
+
+  /** Looks for boxes, so that they are known afterwards. False if that was cancelled. */
+  async look(timeline: Timeline, kinds: FoldKinds): Promise<boolean> {
+    this.cancel();
+    if (!kinds.index && !kinds.blocks) return true;
+    const mine = (this.running = new AbortController());
+    const words = `Looking for repeated blocks in ${timeline.slots.toLocaleString("en")} nodes`;
+    try {
+      await inSlices(structureOf(timeline), mine.signal, (share) => this.busy(words, share));
+      return true;
+    } catch (error) {
+      if (error instanceof Cancelled) return false;
+      throw error;
+    } finally {
+      if (this.running === mine) {
+        this.running = null;
+        this.busy(null, 1);
+      }
+    }
+  }
+
+  /** Ends the search; false if there was none. */
+  cancel(): boolean {
+    const { running } = this;
+    running?.abort();
+    return running !== null;
   }
 }
 

@@ -10,16 +10,15 @@ import { describeSlot } from "../model/diff";
 import type { Group } from "../model/neighbourhood";
 import { timelineOf } from "../model/timeline";
 import type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents } from "./api";
-import { lookForBoxes } from "./boxes";
+import { BoxSearch } from "./boxes";
 import { Frames } from "./frames";
-import { listen } from "./gestures";
-import { type Hit, hitTest } from "./hit";
 import { Layouter } from "./layouter";
 import { Loaded } from "./loaded";
 import { Minimap } from "./minimap";
 import { Outline } from "./outline";
 import { namesBySlot } from "./paint/marks";
 import type { Marks, Pane } from "./pane";
+import { Pointer } from "./pointer";
 import { Scene } from "./scene";
 import { statsOf } from "./stats";
 import { readTheme, type Theme } from "./theme";
@@ -44,7 +43,7 @@ class CanvasStage implements Stage {
   private readonly minimap: Minimap;
   private readonly outline: Outline;
   private readonly layouter = new Layouter();
-  private readonly deafen: (() => void)[];
+  private readonly pointer: Pointer;
   private loaded: Loaded | null = null;
   private work = new AbortController();
   private mode: DiffMode = "side";
@@ -56,15 +55,10 @@ class CanvasStage implements Stage {
   private seen = false;
   /** Where Back wants to look, until that has been drawn. */
   private wanted: CameraState | null = null;
-  /** Boxes are looked for in a large pass. */
-  private looking: AbortController | null = null;
   /** A layout of everything is under way. */
   private running = false;
   private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
-  /** What the tooltip is about; null after a change of what is drawn. */
-  private titled: Hit | null = null;
-  private readonly busy = (text: string | null, share: number): void =>
-    this.events.onBusy(text, share);
+  private readonly boxSearch: BoxSearch;
   private frame = 0;
   private said = "";
 
@@ -72,6 +66,7 @@ class CanvasStage implements Stage {
     private readonly host: HTMLElement,
     private readonly events: StageEvents,
   ) {
+    this.boxSearch = new BoxSearch((text, share) => this.events.onBusy(text, share));
     this.theme = readTheme(host);
     this.frames = new Frames(this.theme, () => this.resize());
     this.views = new Views(this.frames.panes, () => this.request());
@@ -80,13 +75,19 @@ class CanvasStage implements Stage {
     this.outline = new Outline((slot) => this.choose(slot));
     this.frames.root.append(this.outline.element);
     host.append(this.frames.root);
-    this.deafen = this.frames.panes.map((pane) => this.listenTo(pane));
+    this.pointer = new Pointer(this.frames.panes, this.views, {
+      open: (group) => this.open(group),
+      toggleBox: (slot) => this.toggleBox(slot),
+      choose: (slot) => this.choose(slot),
+      hover: (slot) => this.setHovered(slot),
+      folded: (slot) => this.boxWords(slot),
+    });
     this.frames.measure();
   }
 
   async load(bundle: Bundle | null): Promise<void> {
     this.work.abort();
-    this.looking?.abort();
+    this.boxSearch.cancel();
     this.events.onBusy(null, 1);
     const again = bundle !== null && bundle.rewrite === this.loaded?.bundle.rewrite;
     const anchor = again ? (this.views.content?.diff.focus[0] ?? bundle.root) : -1;
@@ -109,7 +110,7 @@ class CanvasStage implements Stage {
       this.events.onBusy(`Indexing ${bundle.slots.toLocaleString("en")} nodes`, 0);
       await new Promise((resolve) => setTimeout(resolve));
       if (outdated()) return;
-      const looked = await this.look(bundle, kinds);
+      const looked = await this.boxSearch.look(timelineOf(bundle), kinds);
       if (outdated()) return;
       kinds = looked ? this.foldKinds : UNFOLDED;
     }
@@ -170,20 +171,9 @@ class CanvasStage implements Stage {
     if (this.loaded) void this.chooseBoxes(this.loaded, kinds);
   }
 
-  /** Looks for boxes in a large pass; false if that was cancelled. */
-  private async look(bundle: Bundle, kinds: FoldKinds): Promise<boolean> {
-    this.looking?.abort();
-    const mine = (this.looking = new AbortController());
-    const done = await lookForBoxes(timelineOf(bundle), kinds, mine.signal, this.busy);
-    if (this.looking === mine) {
-      this.looking = null;
-      this.events.onBusy(null, 1);
-    }
-    return done;
-  }
-
   private async chooseBoxes(loaded: Loaded, kinds: FoldKinds): Promise<void> {
-    if (loaded.bundle.slots > LARGE && !(await this.look(loaded.bundle, kinds))) return;
+    const timeline = timelineOf(loaded.bundle);
+    if (timeline.slots > LARGE && !(await this.boxSearch.look(timeline, kinds))) return;
     if (this.loaded !== loaded || this.foldKinds !== kinds) return;
     loaded.boxes.choose(kinds);
     this.refold(this.views.content?.diff.focus[0] ?? -1);
@@ -217,10 +207,9 @@ class CanvasStage implements Stage {
   }
 
   cancel(): boolean {
-    const { running, looking } = this;
-    if (looking) looking.abort();
-    else this.work.abort();
-    return running || looking !== null;
+    if (this.boxSearch.cancel()) return true;
+    this.work.abort();
+    return this.running;
   }
 
   fit = (): void => this.views.fit();
@@ -271,48 +260,22 @@ class CanvasStage implements Stage {
     const { content } = this.views;
     if (!content) return "";
     const words = describeSlot(slot, content.before, content.after, content.diff);
-    const box = this.loaded?.boxes.words(content, slot);
+    const box = this.boxWords(slot);
     return box ? `${words}, folded: ${box}` : words;
   }
 
   destroy(): void {
     this.work.abort();
-    this.looking?.abort();
+    this.boxSearch.cancel();
     this.layouter.destroy();
     cancelAnimationFrame(this.frame);
-    for (const stop of this.deafen) stop();
+    this.pointer.destroy();
     this.frames.destroy();
   }
 
   /** The pane that is always visible: after, or merged. */
   private lead(): Pane {
     return this.frames.panes[1];
-  }
-
-  private listenTo(pane: Pane): () => void {
-    const each = (alone: boolean, move: (pane: Pane) => void): void => {
-      if (alone) move(pane);
-      else this.frames.panes.forEach(move);
-      this.views.moved();
-    };
-    return listen(pane.canvas, {
-      pan: (dx, dy, alone) => each(alone, (p) => p.camera.panBy(dx, dy)),
-      zoom: (f, x, y, alone) => each(alone, (p) => p.camera.zoomAt(f, x, y)),
-      click: (x, y) => {
-        const hit = hitTest(pane, x, y);
-        if (hit.group) this.open(hit.group);
-        else if (hit.slot !== null && hit.handle) this.toggleBox(hit.slot);
-        else if (hit.slot === null || !pane.scene?.box(hit.slot)) this.choose(hit.slot);
-        else this.toggleBox(hit.slot);
-      },
-      hover: (x, y) => {
-        const hit = hitTest(pane, x, y);
-        pane.canvas.style.cursor = hit.group || hit.slot !== null ? "pointer" : "default";
-        this.setTitle(pane, hit);
-        this.setHovered(hit.slot);
-      },
-      leave: () => this.setHovered(null),
-    });
   }
 
   /** Shows the step, then places the view; the layout of everything may have to be waited for. */
@@ -344,7 +307,7 @@ class CanvasStage implements Stage {
     this.step = content.after.step;
     this.views.content = content;
     this.marks = { ...this.marks, group: null };
-    this.titled = null;
+    this.pointer.forget();
     this.refresh();
   }
 
@@ -375,6 +338,12 @@ class CanvasStage implements Stage {
     this.events.onSelect(slot);
   }
 
+  /** What is folded in the box of that slot; "" where it is none. */
+  private boxWords(slot: number): string {
+    const { content } = this.views;
+    return (content && this.loaded?.boxes.words(content, slot)) ?? "";
+  }
+
   private setHovered(slot: number | null): void {
     if (slot === this.marks.hovered) return;
     this.mark({ hovered: slot });
@@ -398,18 +367,6 @@ class CanvasStage implements Stage {
     if (!loaded || !views.content || !loaded.boxes.toggle(views.content, slot)) return false;
     this.refold(slot);
     return true;
-  }
-
-  /** The tooltip: put together when the pointer comes to something else, not at each move. */
-  private setTitle(pane: Pane, hit: Hit): void {
-    const { titled, loaded } = this;
-    if (hit.slot === titled?.slot && hit.group === titled.group && hit.handle === titled.handle)
-      return;
-    this.titled = hit;
-    const { content } = this.views;
-    const words = content && hit.slot !== null ? loaded?.boxes.words(content, hit.slot) : "";
-    if (hit.handle) pane.canvas.title = "Fold again (Enter)";
-    else pane.canvas.title = hit.group?.label ?? (words ? `${words}. Click to open.` : "");
   }
 
   /** Opens a folded group. */
