@@ -131,7 +131,7 @@ class Visits:
                 tried = tries.get((name, rule), 0)
                 for op in met:
                     tried += left[op]
-                    left[op] -= ended.get((name, rule_set, op, rule), 0)
+                    left[op] = max(0, left[op] - ended.get((name, rule_set, op, rule), 0))
                 tries[name, rule] = tried
         return tries
 

@@ -211,6 +211,16 @@ def test_damaged_and_hostile_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         visits.tries(lambda _: None, str)
 
 
+def test_more_visits_ended_than_began(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path / "t.viz", {}) as t:
+        first, second = t.rule("first"), t.rule("second")
+        t.visited("p", t.rule_set([first, second]), {"x": 3}, {(first, "x"): 5})
+    store = Store(tmp_path / "t.viz")
+    (silent,) = store.rule_totals()["silent"]
+    assert dict(zip(silent["id"], silent["tries"], strict=True)) == {first: 3, second: 0}
+    store.close()
+
+
 def test_what_took_too_long_is_said_and_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
