@@ -146,8 +146,6 @@ def test_estimates() -> None:
     program = compile_kernel(add(1000), host_target())
     assert program.bytes == 3 * 4000
     assert program.flops in (2000, 2 * 2000)  # fused or not, two operations each
-    assert program.outs == (0,)
-    assert program.ins == (1, 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
