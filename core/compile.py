@@ -15,6 +15,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from core.dtype import PtrDType
+from core.garbage import collector_paused
 from core.helpers import NOOPT, prod
 from core.passes.pipeline import lower_kernel
 from core.render import c, cuda, hip, llvm, ptx
@@ -66,6 +67,7 @@ def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) 
 
 
 @lru_cache(maxsize=8192)
+@collector_paused()
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
     calls = calls_of(ast.toposort()) if attached() is not None else ()

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.errors",),
     ("core.dtype",),
-    ("core.helpers",),
+    ("core.helpers", "core.garbage"),
     ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late"),
     ("core.target", "core.shape"),
     ("core.uop.bits",),

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.garbage import collector_paused
 from viz.argtext import arg_text
 from viz.facts import Facts
 from viz.failures import Failure
 from viz.nodes import Sources
-from viz.pause import no_collection
 from viz.slots import Delta, Slots
 from viz.steps import Events, Match, read_steps
 from viz.tracefile import Rewrite, TraceFile
@@ -40,7 +40,7 @@ def make_bundle(
 ) -> dict[str, Any]:
     """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
     whole run, `rule_id` its rules; `place` shortens "file:line"."""
-    with no_collection():
+    with collector_paused():
         return _make(file, rewrite, facts, global_id, rule_id, place)
 
 

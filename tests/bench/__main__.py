@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import engine, kernels, overhead, page, service
+from tests.bench import engine, kernels, overhead, page, scaling, service
 from tests.bench.measure import machine
 
 BENCHES = {
@@ -15,6 +15,7 @@ BENCHES = {
     "kernels": kernels.figures,
     "overhead": overhead.figures,
     "page": page.figures,
+    "scaling": scaling.figures,
     "service": service.figures,
 }
 

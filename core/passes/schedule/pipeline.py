@@ -6,6 +6,7 @@ kernels in order and plan their memory. Never compiles and never runs anything.
 
 from __future__ import annotations
 
+from core.garbage import collector_paused
 from core.helpers import GRAPH, MEMORY_PLANNER, OPT, SPEC
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
@@ -31,6 +32,7 @@ def _name(result: Schedule, args: tuple[object, ...]) -> str:
     return f"schedule {count} kernel{'' if count == 1 else 's'}"
 
 
+@collector_paused()
 @track_rewrites(name=_name, kind="schedule")
 def create_schedule(sink: UOp) -> Schedule:
     """The kernels and copies that compute the sources of `sink`, and where each will be.

@@ -46,3 +46,20 @@ def test_meeting_points() -> None:
             region = fanout.between(u, meet, allowed.__contains__)
             want = sorted({*passed, meet}, key=fanout.order.__getitem__)
             assert region == (want if passed <= allowed else None), (seed, at)
+
+
+def test_meeting_points_far_apart() -> None:
+    """Long chains with uses far up: walking up from use to use finds the same meeting points."""
+    seed = random.randrange(1 << 30)
+    rng = random.Random(seed)
+    chain = [UOp.new_buffer("CPU", 4, dtypes.int32) + 1]
+    for n in range(1000):
+        far = rng.choice(chain) if rng.random() < 0.3 else chain[-1]
+        chain.append(chain[-1] + far.const_like(n) * far)
+    fanout = Fanout(UOp.sink(*rng.choices(chain, k=3), chain[-1]))
+    for u in fanout.order:
+        ways = [use.user for use in fanout.uses[u]]
+        while len(set(ways)) > 1:
+            deepest = max(ways, key=fanout.depth.__getitem__)
+            ways = [fanout.meets[w] if w is deepest else w for w in ways]
+        assert not ways or fanout.meets[u] is ways[0], seed
