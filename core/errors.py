@@ -106,5 +106,9 @@ class TraceError(UopvizError):
     """A trace that cannot be read or written."""
 
 
+class BudgetError(TraceError):
+    """An answer about a trace that would cost more memory or time than one answer may."""
+
+
 class ServerError(UopvizError):
     """The explorer's server could not start or answer."""

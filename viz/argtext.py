@@ -13,22 +13,32 @@ MAX_DEPTH: Final = 24
 MAX_LENGTH: Final = 2000
 """Longer texts are cut, with a note of how much."""
 
+MAX_PARSED: Final = 1 << 16
+"""Longer typed JSON is shown as it is."""
 _SHORT: Final = 60
+_REMEMBERED: Final = 1000
+"""Characters of an argument whose text is kept for the next time."""
 _ESCAPED: Final = frozenset('"\\')
 
 
-@lru_cache(maxsize=65536)
 def arg_text(text: str) -> str:
     """The argument in typed JSON `text`; JSON that is none of these is shown as it is."""
+    return _remembered(text) if len(text) <= _REMEMBERED else _arg_text(text)
+
+
+def _arg_text(text: str) -> str:
     if _plain(text):
         return text.strip('"')
     try:
-        shown = _show(json.loads(text), 0)
+        shown = _show(json.loads(text), 0) if len(text) <= MAX_PARSED else text
     except (ValueError, RecursionError):
         shown = text
     if len(shown) > MAX_LENGTH:
         return f"{shown[:MAX_LENGTH]}... ({len(shown) - MAX_LENGTH} more)"
     return shown
+
+
+_remembered = lru_cache(maxsize=65536)(_arg_text)
 
 
 def _plain(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 The form is `Bundle` of `viz/web/src/data/types.ts`; the live server and the export send the same.
 The cost is that of the graph once plus that of the changes. Never sends more than a bounded number
-of changes: what is left out is said in `truncated`.
+of changes, nor more than the budget of one answer: what is left out is said in `truncated`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.errors import BudgetError
 from core.garbage import collector_paused
 from viz.argtext import arg_text
+from viz.budget import part, take
 from viz.facts import Facts
 from viz.failures import Failure
 from viz.nodes import Sources
@@ -31,6 +33,11 @@ MAX_LOOKED: Final = 50_000
 MAX_TEXT: Final = 2000
 """Longer names of ops, dtypes, files are cut; arguments are by `arg_text`."""
 
+_NODE: Final = 700
+"""Bytes of a node in the message, apart from its sources and texts."""
+_DELTA: Final = 900
+"""Bytes of a step."""
+
 Ids = Callable[[int], int]
 Place = Callable[[str], str]
 
@@ -39,7 +46,8 @@ def make_bundle(
     file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
 ) -> dict[str, Any]:
     """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
-    whole run, `rule_id` its rules; `place` shortens "file:line"."""
+    whole run, `rule_id` its rules; `place` shortens "file:line". Raises BudgetError where not even
+    the graph fits."""
     with collector_paused():
         return _make(file, rewrite, facts, global_id, rule_id, place)
 
@@ -48,7 +56,8 @@ def _make(
     file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
 ) -> dict[str, Any]:
     sources = Sources(file.nodes)
-    events = read_steps(file, rewrite, MAX_STEPS)
+    with part(1 / 4):
+        events = read_steps(file, rewrite, MAX_STEPS)
     replay = _Replay(file, rewrite, events, sources)
     table = _Table(file, sources, facts, global_id, place)
     initial = replay.initial
@@ -91,7 +100,7 @@ def _make(
         "root": replay.slots.root if replay.slots else 0,
         "steps": steps,
         "error": failure and failure.data(replay.slots, shown, table.index, rule_id, place),
-        "truncated": replay.left_out(),
+        "truncated": " ".join((*replay.left_out(), *facts.left_out(table.order))) or None,
     }
 
 
@@ -108,17 +117,27 @@ class _Replay:
         self._total = max(count + 1, rewrite.matches) if events.more else count
         self._circular = 0
         """The first step that was found to put a node below itself."""
+        self._why = ""
+        """Why steps that were read are left out, if it was the budget."""
         known = 0 < rewrite.sink <= file.nodes.count
         self._large = known and len(file.nodes.reachable(rewrite.sink, sources)) > MAX_NODES
         if known and not self._large:
-            self.slots = self._run(file, rewrite, events)
+            self.slots = self._begin(file, rewrite)
+            try:
+                with part(1 / 2):
+                    self._run(self.slots, file, rewrite, events)
+            except BudgetError as error:
+                self._why = error.what
 
-    def _run(self, file: TraceFile, rewrite: Rewrite, events: Events) -> Slots:
+    def _begin(self, file: TraceFile, rewrite: Rewrite) -> Slots:
         op, arg = file.nodes.field("op"), file.nodes.field("arg")
         slots = Slots(rewrite.sink, self._sources.__getitem__, lambda n: (op[n], arg[n]))
         self.initial = [
             (s, slots.content[s], slots.edges[s]) for s in range(len(slots.content))
         ]  # every slot made from the root is part of its graph
+        return slots
+
+    def _run(self, slots: Slots, file: TraceFile, rewrite: Rewrite, events: Events) -> None:
         for old, new in events.leading:
             slots.rebuild(old, new)
         changes, looked = 0, 0
@@ -134,9 +153,9 @@ class _Replay:
             delta = slots.take()
             changes += len(delta.drop) + sum(1 + len(src) for _, _, src in delta.set)
             self.steps.append((slot, slots.standing_for(slot), delta))
+            take(8, _DELTA)
             if changes > MAX_CHANGES:
                 break
-        return slots
 
     def all_nodes(self) -> Iterable[int]:
         """Every node that the message names."""
@@ -150,21 +169,17 @@ class _Replay:
             for _, node, _ in delta.set:
                 yield node
 
-    def left_out(self) -> str | None:
-        """A sentence that says what the message does not hold."""
+    def left_out(self) -> list[str]:
+        """Sentences that say what the message does not hold."""
         said: list[str] = []
         if self._large:
             said.append(f"The graph has more than {MAX_NODES:,} nodes and is not shown.")
         elif len(self.steps) < self._total:
-            why = (
-                f"change more than {MAX_CHANGES:,} nodes and sources"
-                if len(self.steps) < len(self.events.steps)
-                else "are as many as the page shows of one pass"
-            )
             said.append(
-                f"Steps {len(self.steps) + 1:,} to {self._total:,} are left out: the steps before "
-                f"{why}."
+                f"Steps {len(self.steps) + 1:,} to {self._total:,} are left out: {self._cut()}."
             )
+        elif self.events.cut:
+            said.append(f"What comes after the last step is left out: {self.events.cut}.")
         if self._circular:
             said.append(
                 f"Step {self._circular:,} puts a node below itself, which no engine does: an edge "
@@ -172,7 +187,15 @@ class _Replay:
             )
         if self.events.lost:
             said.append(f"{self.events.lost:,} events are damaged and left out.")
-        return " ".join(said) or None
+        return said
+
+    def _cut(self) -> str:
+        """Why the last steps are left out."""
+        if self._why or len(self.steps) < len(self.events.steps):
+            return (
+                self._why or f"the steps before change more than {MAX_CHANGES:,} nodes and sources"
+            )
+        return self.events.cut or "the steps before are as many as the page shows of one pass"
 
 
 class _Table:
@@ -184,7 +207,7 @@ class _Table:
         self.index: dict[int, int] = {}
         self._file, self._sources, self._facts = file, sources, facts
         self._global, self._place = global_id, place
-        self._order: list[int] = []
+        self.order: list[int] = []
 
     def add(self, node: int) -> None:
         """Adds a node with all that it needs, sources first."""
@@ -197,13 +220,14 @@ class _Table:
                 if missing:
                     stack += missing
                     continue
-                index[n] = len(self._order)
-                self._order.append(n)
+                take(2 + len(sources[n]), _NODE + 40 * len(sources[n]))
+                index[n] = len(self.order)
+                self.order.append(n)
             stack.pop()
 
     def data(self) -> dict[str, Any]:
         """The string tables and the node table."""
-        index, order, sources = self.index, self._order, self._sources
+        index, order, sources = self.index, self.order, self._sources
         facts = self._facts.of(order)
         ops, op = self._strings("op", lambda text: text or "?")
         dtypes, dtype = self._strings("dtype", str)
@@ -238,14 +262,17 @@ class _Table:
 
     def _strings(self, field: str, show: Callable[[str], str]) -> tuple[list[str], list[int]]:
         """A field of all nodes as string table and indices; "none" is -1, but for op and dtype."""
-        ids = self._file.nodes.field(field)[np.asarray(self._order, np.int64)]
+        ids = self._file.nodes.field(field)[np.asarray(self.order, np.int64)]
         found, firsts, positions = np.unique(ids, return_index=True, return_inverse=True)
         kept = np.argsort(firsts)
         if field not in ("op", "dtype"):
             kept = kept[found[kept] != 0]
         places = np.full(len(found), -1)
         places[kept] = np.arange(len(kept))
-        table = [_cut(show(self._file.text(string))) for string in found[kept].tolist()]
+        texts = [self._file.text(string) for string in found[kept].tolist()]
+        for text in texts:
+            take(4 + len(text) // 4, 2 * min(len(text), MAX_TEXT) + 200)
+        table = [_cut(show(text)) for text in texts]
         return table, places[positions].tolist()
 
 

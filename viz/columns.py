@@ -113,10 +113,16 @@ class EventArrays:
     rebuild: Ints
     decline: Ints
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        own = (self.kind, self.rewrite, self.row, self.match, self.binds, self.bind_start)
+        return sum(array.nbytes for array in (*own, self.rebuild, self.decline))
+
 
 def read_events(blob: bytes) -> EventArrays:
     """The events of a block. Raises TraceError where the columns do not fit together."""
-    columns = unpack(blob, len(schema.EVENT_COLUMNS), _spend)
+    columns = unpack(blob, len(schema.EVENT_COLUMNS), MAX_BYTES)
     kind, rewrite, *matches = columns[:7]
     counts, binds, old, new, rule, node = columns[7:]
     row = np.zeros(len(kind), np.int64)
@@ -147,14 +153,6 @@ def read_events(blob: bytes) -> EventArrays:
 
 def _ints(values: array[int]) -> Ints:
     return np.frombuffer(values, np.int64)
-
-
-def _spend(size: int) -> None:
-    if size > MAX_BYTES:
-        raise TraceError(
-            "a block of events is larger than any that is written",
-            hint="what other blocks hold is still shown",
-        )
 
 
 def _unfit() -> TraceError:

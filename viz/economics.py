@@ -2,13 +2,16 @@
 
 Matches, declines and times are counted while recording; changed nodes are not, because that costs a
 replay. So this works in slices of bounded time, and says how far it is. Of a pass that has more
-steps than the page shows, only these are replayed. Never keeps a graph.
+steps than the page shows, only these are replayed; one that would cost more than an answer may is
+counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
 """
 
 from __future__ import annotations
 
 import time
 
+from core.errors import BudgetError
+from viz.budget import Budget, within
 from viz.bundle import MAX_STEPS
 from viz.slots import Slots
 from viz.steps import read_steps
@@ -43,7 +46,11 @@ class NodeCounts:
                 return False
             self._counted.add(rewrite.id)
             if rewrite.matches:
-                self._count(rewrite)
+                try:
+                    with within(Budget("to count the nodes that some passes add and remove")):
+                        self._count(rewrite)
+                except BudgetError as error:
+                    self._file.db.problem(error.what, error.hint)
         return True
 
     def _count(self, rewrite: Rewrite) -> None:

@@ -9,21 +9,37 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from core.dtype import dtypes
-from core.errors import UopvizError
+from core.errors import BudgetError, UopvizError
 from core.uop.serial import decode_node
 from core.uop.uop import UOp
+from viz.budget import part, take
 from viz.readonly import parse_object
 from viz.tracefile import TraceFile
 
 SECONDS: Final = 3.0
-"""For one request; nodes that are not reached have no facts until the next."""
+"""Processor time for one request; nodes that are not reached have no facts until the next."""
 _MAX_SHOWN: Final = 60
+_MAX_TEXT: Final = 2000
+_MAX_ARG: Final = 1 << 16
+"""Characters of an argument; a node with a longer one has no facts."""
+_SAID: Final = (str, int, float)
+_KEPT: Final = 500_000
+"""Nodes whose facts are kept."""
+_NODE: Final = 1500
+"""Bytes of a node of `core` with its facts."""
+_ITEMS: Final = 200
+"""Of a budget, for a node: working it out takes as long as looking at that many numbers."""
+_SENSELESS: Final = (
+    *(UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError),
+    RecursionError,
+)
+"""What asking a node for what follows from it raises, where it makes no sense."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +52,9 @@ class Fact:
     ranges: str = ""
 
 
+_NOTHING: Final = Fact()
+
+
 class Facts:
     """The facts of the nodes of one file, each worked out once."""
 
@@ -44,27 +63,30 @@ class Facts:
         self._uops: dict[int, UOp | None] = {}
         self._facts: dict[int, Fact] = {}
         self._said: dict[int, Fact] = {}
+        self._args: dict[int, Any] = {}
         self._lock = threading.Lock()
 
-    def of(self, nodes: Iterable[int]) -> list[Fact]:
-        """The facts of `nodes`, given so that sources come before their users."""
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        """The facts of `nodes`, given so that sources come before their users; of those that there
+        is no time for, facts without texts."""
         with self._lock:
-            return self._of(nodes)
+            if len(self._facts) + len(nodes) > _KEPT:
+                self._uops.clear()
+                self._facts.clear()
+                self._args.clear()
+            with suppress(BudgetError), part(1 / 2, SECONDS):
+                for node in nodes:
+                    if node not in self._facts:
+                        take(_ITEMS + len(self._file.nodes.sources(node)), _NODE)
+                        self._facts[node] = self._work_out(node)
+            return [self._facts.get(node, _NOTHING) for node in nodes]
 
-    def _of(self, nodes: Iterable[int]) -> list[Fact]:
-        deadline = time.monotonic() + SECONDS
-        made: list[Fact] = []
-        for i, node in enumerate(nodes):
-            fact = self._facts.get(node)
-            if fact is None:
-                if i % 64 == 0 and time.monotonic() > deadline:
-                    deadline = 0.0
-                if not deadline:
-                    made.append(Fact())
-                    continue
-                fact = self._facts[node] = self._work_out(node)
-            made.append(fact)
-        return made
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        """A sentence of how many of `nodes` have no facts yet, if there are any."""
+        missing = sum(node not in self._facts for node in nodes)
+        if not missing:
+            return []
+        return [f"Shapes and bounds of {missing:,} nodes are left out: they take too long."]
 
     def uop(self, node: int) -> UOp | None:
         """The node as a UOp; None where the trace has none that makes sense."""
@@ -83,7 +105,21 @@ class Facts:
         src = [self._uops[s] for s in self._file.nodes.sources(node)]
         if None in src:
             return None
-        return build_node(self._file, node, cast("list[UOp]", src))
+        nodes, text = self._file.nodes, self._file.text
+        op, dtype, arg, tag = (int(nodes.field(f)[node]) for f in ("op", "dtype", "arg", "tag"))
+        places: list[Any] = list(range(len(src)))
+        fields = [text(op), text(dtype), places, self._arg(arg), self._arg(tag)]
+        with suppress(UopvizError, ValueError, TypeError, RecursionError):
+            return decode_node(fields, cast("list[UOp]", src))
+        return None
+
+    def _arg(self, string: int) -> Any:
+        """The typed JSON of an argument, read once; of one that is too long, what no node has."""
+        if string not in self._args:
+            text = self._file.text(string)
+            take(1 + len(text) // 8)
+            self._args[string] = _parsed(text) if len(text) <= _MAX_ARG else {}
+        return self._args[string]
 
     def _work_out(self, node: int) -> Fact:
         nodes = self._file.nodes
@@ -92,53 +128,41 @@ class Facts:
             fact = self._said.get(extra)
             if fact is None:
                 said = parse_object(self._file.text(extra))
-                texts = (str(said.get(k, ""))[:200] for k in ("shape", "lo", "hi", "ranges"))
+                given = (said.get(k, "") for k in ("shape", "lo", "hi", "ranges"))
+                texts = (str(v)[:200] if isinstance(v, _SAID) else "" for v in given)
                 fact = self._said[extra] = Fact(*texts)
             return fact
         u = self.uop(node)
-        return Fact() if u is None else Fact(_shape(u), *_bounds(u), _ranges(u))
+        return _NOTHING if u is None else Fact(_shape(u), *_bounds(u), _ranges(u))
 
 
-def build_node(file: TraceFile, node: int, src: list[UOp]) -> UOp | None:
-    """One node on top of its sources; None where its fields are not those of any UOp."""
-    nodes = file.nodes
-    op, dtype, arg, tag = (
-        file.text(int(nodes.field(f)[node])) for f in ("op", "dtype", "arg", "tag")
-    )
-    places: list[Any] = list(range(len(src)))
-    try:
-        return decode_node([op, dtype, places, _json(arg), _json(tag)], src)
-    except (UopvizError, ValueError, TypeError, RecursionError):
-        return None
-
-
-def _json(text: str) -> Any:
-    return json.loads(text) if text else None
+def _parsed(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text) if text else None
+    return {}
 
 
 def _shape(u: UOp) -> str:
-    try:
+    with suppress(*_SENSELESS):
         shape = u.shape
-    except (UopvizError, ArithmeticError, ValueError, TypeError, LookupError):
-        return ""
-    if shape is None:
-        return ""
-    return "x".join(map(str, shape))
+        return "" if shape is None else "x".join(map(str, shape))[:_MAX_TEXT]
+    return ""
 
 
 def _bounds(u: UOp) -> tuple[str, str]:
-    if u.dtype.count != 1 or not (dtypes.is_int(u.dtype) or dtypes.is_bool(u.dtype)):
-        return "", ""
-    try:
-        low, high = u.bounds
-    except (UopvizError, ArithmeticError, ValueError, TypeError, LookupError):
-        return "", ""
-    return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]
+    with suppress(*_SENSELESS):
+        if u.dtype.count == 1 and (dtypes.is_int(u.dtype) or dtypes.is_bool(u.dtype)):
+            low, high = u.bounds
+            return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]
+    return "", ""
 
 
 def _ranges(u: UOp) -> str:
-    try:
-        found = sorted(u.ranges, key=lambda r: str(r.arg))
-        return " ".join(f"{r.arg[1].letter}{r.arg[0]}" for r in found)
-    except (UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError):
-        return ""
+    ranges: Collection[UOp] = ()
+    with suppress(*_SENSELESS):
+        ranges = u.ranges
+    take(4 * len(ranges), 70 * len(ranges))
+    with suppress(*_SENSELESS):
+        found = sorted(ranges, key=lambda r: str(r.arg))
+        return " ".join(f"{r.arg[1].letter}{r.arg[0]}" for r in found)[:_MAX_TEXT]
+    return ""

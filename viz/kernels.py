@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from core.errors import TraceError
+from core.errors import BudgetError, TraceError
+from viz.budget import part, take
 from viz.pack import adds_up, unpack, unpack_json
 from viz.provenance import Provenance, positions, trace_provenance
 from viz.readonly import as_int, as_text, parse_object
@@ -37,6 +38,13 @@ TITLES: Final = {
     "cuda": "CUDA C++",
     "c": "C",
 }
+_LINKS: Final = "links to nodes"
+_LINE: Final = 500
+"""Bytes that a line of a text takes with its lists, which are made three times over."""
+_NODE: Final = 60
+"""Bytes of a node of a line, in all lists."""
+_KEPT_BYTES: Final = 1 << 27
+"""Of the origins of kernels that are kept, the last kernel's apart."""
 Ids = Callable[[int], int]
 
 
@@ -98,25 +106,37 @@ class KernelReader:
         return self._file.rewrites[rewrites[0]].sink if rewrites else 0
 
     def origins(self, context: Context) -> dict[str, Any]:
-        """For each node seen in the kernel's rewrites, the AST nodes that it comes from."""
+        """For each node seen in the kernel's rewrites, the AST nodes that it comes from. Raises
+        BudgetError."""
         order, made = self._provenance(context, self.ast(context))
         ids = [self._global(node) for node in order]
         found = made.all()
+        places: dict[int, list[int]] = {}
+        """By bit set: most nodes share theirs with others."""
+        for bits in found.values():
+            if bits not in places:
+                take(bits.bit_length() // 64 + 8, 16 * bits.bit_count() + 200)
+                places[bits] = [ids[p] for p in positions(bits)]
+        take(0, sum(8 * len(places[bits]) + 100 for bits in found.values()))
         return {
             "node": [self._global(node) for node in found],
-            "origin": [[ids[p] for p in positions(bits)] for bits in found.values()],
+            "origin": [places[bits] for bits in found.values()],
         }
 
     def _provenance(self, context: Context, ast: int) -> tuple[list[int], Provenance[int]]:
         rewrites = self._rewrites(context)
         matches = sum(self._file.rewrites[r].matches for r in rewrites)
-        known = self._origins.get(context.id)
+        known = self._origins.pop(context.id, None)
         if known is not None and known[0] == matches:
+            self._origins[context.id] = known
             return known[1], known[2]
         order, made = trace_provenance(self._file, ast, rewrites)
-        if len(self._origins) > 8:
-            self._origins.clear()
         self._origins[context.id] = matches, order, made
+        while len(self._origins) > 1 and (
+            len(self._origins) > 8
+            or sum(kept.nbytes for _, _, kept in self._origins.values()) > _KEPT_BYTES
+        ):
+            self._origins.pop(next(iter(self._origins)))
         return order, made
 
     def _rewrites(self, context: Context) -> list[int]:
@@ -142,7 +162,12 @@ class KernelReader:
             if not isinstance(parts, dict) or not adds_up(counts, flat):
                 raise TraceError("an artifact is damaged")
             fields = cast("dict[str, Any]", parts)
-            made.text = self._text(fields.get("text"))
+            text = self._text(fields.get("text"))
+            if len(counts) > text.count("\n") + 2:
+                raise TraceError("an artifact is damaged (it has more lines than its text)")
+            take(len(text) // 16, 3 * len(text))
+            take(4 * len(counts) + len(flat), _LINE * len(counts) + _NODE * len(flat))
+            made.text = text
         except (TraceError, TypeError) as error:
             made.error = error.what if isinstance(error, TraceError) else "an artifact is damaged"
             return made
@@ -160,23 +185,41 @@ class KernelReader:
         recorded = self.recorded(context)
         if not recorded:
             return []
-        order, made = self._provenance(context, ast)
-        ids = [self._global(node) for node in order]
-        return [
-            artifact_data(
-                one.kind,
-                one.target,
-                one.text,
-                lines=[[self._global(n) for n in line] for line in one.lines],
-                origins=[
-                    sorted({ids[p] for node in line for p in made.of(node)}) for line in one.lines
-                ],
-                facts=one.facts,
-                title=one.title,
-                error=one.error,
-            )
-            for one in recorded
-        ]
+        made: Provenance[int] | None = None
+        ids: list[int] = []
+        try:
+            with part(0.5):
+                order, made = self._provenance(context, ast)
+            ids = [self._global(node) for node in order]
+        except BudgetError as error:
+            for one in recorded:
+                one.facts[_LINKS] = f"left out: {error.what}"
+        return [self._artifact(one, ids, made) for one in recorded]
+
+    def _artifact(
+        self, one: Recorded, ids: list[int], made: Provenance[int] | None
+    ) -> dict[str, Any]:
+        origins: list[list[int]] = []
+        try:
+            for line in one.lines:
+                found: set[int] = set()
+                for node in line:
+                    bits = 0 if made is None else made.bits(node)
+                    take(bits.bit_length() // 64 + 1, 8 * bits.bit_count())
+                    found.update(ids[p] for p in positions(bits))
+                origins.append(sorted(found))
+        except BudgetError as error:
+            one.facts[_LINKS] = f"left out: {error.what}"
+        return artifact_data(
+            one.kind,
+            one.target,
+            one.text,
+            lines=[[self._global(n) for n in line] for line in one.lines],
+            origins=origins + [[]] * (len(one.lines) - len(origins)),
+            facts=one.facts,
+            title=one.title,
+            error=one.error,
+        )
 
     def _text(self, where: object) -> str:
         """The text of an artifact: its block and place there; or, in version 1, itself. Raises

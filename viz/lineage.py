@@ -4,19 +4,23 @@ A scope is such a context with everything in it. Its lineage is one message of f
 form of `Lineage` of viz/web/src/data/types.ts: every node with the event that made it, and every
 event that put a node in the place of another. The page walks it both ways, the same in a live page
 and in an export. Works in slices of bounded time. Never guesses: a node that no event made, and
-that is not the root of the graph handed from pass to pass, has no origin.
+that is not the root of the graph handed from pass to pass, has no origin. Goes no further than its
+budget, and says so.
 """
 
 from __future__ import annotations
 
-import bisect
+import math
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
 
+from core.errors import BudgetError
 from viz import schema
+from viz.budget import Budget, part, take, within
 from viz.columns import EventArrays
 from viz.tracefile import Context, Rewrite, TraceFile
 
@@ -27,6 +31,12 @@ REBUILD: Final = -1
 """In place of a rule: the same node with other sources."""
 BETWEEN: Final = -2
 """In place of a rule: the root changed between two passes."""
+EVENT: Final = ("rewrite", "step", "rule", "old", "new")
+_NODE: Final = 200
+"""Bytes that are kept of a node; _EVENT those of an event."""
+_EVENT: Final = 60
+_SAID: Final = 300
+"""Bytes of a node or event in the message."""
 
 Ids = Callable[[int], int]
 Data = dict[str, Any]
@@ -39,18 +49,20 @@ class Lineage:
         self._file, self._entry = file, entry
         self._scope = _inside(file, entry)
         self._index: dict[int, int] = {}
-        self._event_of: list[int] = []
-        self._seen_in: list[int] = []
-        self._events: list[tuple[int, int, int, int, int]] = []
+        self._event_of, self._seen_in = array("q"), array("q")
+        self._events = {name: array("q") for name in EVENT}
+        self._event_count = 0
         self._begun: set[int] = set()
         self._steps: dict[int, int] = {}
         self._waiting: dict[int, list[int]] = {}
         """Inputs of nested passes, until the match of the pass around them says where from."""
-        self._full = False
+        self._full, self._why = False, ""
+        """Whether there is more than the message takes, and why, if it was the budget."""
+        self._budget = Budget("the history of this scope", seconds=math.inf)
+        self._before = _before(self._scope)
         blocks = [r.blocks for r in self._scope if r.blocks[1]]
         low, high = min((b[0] for b in blocks), default=0), max((b[1] for b in blocks), default=-1)
-        self._numbers = [r.id for r in self._scope]
-        self._wanted = np.asarray(self._numbers, np.int64)
+        self._wanted = np.asarray([r.id for r in self._scope], np.int64)
         self._blocks: Iterator[EventArrays] = iter(file.event_range(low, high))
         self._done_blocks, self._span = 0, max(1, high - low + 1)
         self.matches = sum(r.matches for r in self._scope)
@@ -69,20 +81,37 @@ class Lineage:
     def work(self, seconds: float) -> bool:
         """Goes on for about `seconds`; whether it is complete."""
         until = time.monotonic() + seconds
-        while not self.done and time.monotonic() < until:
-            arrays = next(self._blocks, None)
-            if arrays is None or self._full:
-                for rewrite in self._scope:
-                    self._begin(rewrite)
-                self.done = True
-            else:
-                self._done_blocks += 1
-                self._read(arrays)
+        try:
+            with within(self._budget):
+                while not self.done and time.monotonic() < until:
+                    self._go_on()
+        except BudgetError as error:
+            self._full, self._why, self.done = True, f" ({error.what})", True
         return self.done
 
+    def _go_on(self) -> None:
+        arrays = None if self._full else next(self._blocks, None)
+        if arrays is None:
+            for rewrite in self._scope:
+                self._begin(rewrite)
+            self.done = True
+        else:
+            self._done_blocks += 1
+            self._read(arrays)
+
     def data(self, ids: Ids, rule_id: Ids, place: Callable[[str], str]) -> Data:
-        """The message. `ids` numbers nodes and rewrites in the whole run, `rule_id` rules."""
-        file, nodes = self._file, list(self._index)
+        """The message. `ids` numbers nodes and rewrites in the whole run, `rule_id` rules. Raises
+        BudgetError."""
+        parts = len(self._index) + self._event_count
+        take(4 * parts, _SAID * parts)
+        file, nodes, events = self._file, list(self._index), self._events
+        said = [f"only the first {len(nodes):,} nodes{self._why}"] if self._full else []
+        try:
+            with part(1 / 2):
+                kernels = self._kernels(ids)
+        except BudgetError as error:
+            kernels = []
+            said.append(f"no kernels: {error.what}")
         fields = {name: file.nodes.field(name) for name in ("op", "origin")}
         ops, op = _tabulate([file.text(int(fields["op"][n])) or "?" for n in nodes])
         lines, line = _tabulate([place(file.text(int(fields["origin"][n]))) for n in nodes])
@@ -94,23 +123,24 @@ class Lineage:
                 "id": [ids(n) for n in nodes],
                 "op": op,
                 "line": line,
-                "event": self._event_of,
+                "event": self._event_of.tolist(),
                 "rewrite": [ids(r) for r in self._seen_in],
             },
             "event": {
-                "rewrite": [ids(e[0]) for e in self._events],
-                "step": [e[1] for e in self._events],
-                "rule": [e[2] if e[2] < 0 else rule_id(e[2]) for e in self._events],
-                "old": [e[3] for e in self._events],
-                "new": [e[4] for e in self._events],
+                "rewrite": [ids(r) for r in events["rewrite"]],
+                "step": events["step"].tolist(),
+                "rule": [r if r < 0 else rule_id(r) for r in events["rule"]],
+                "old": events["old"].tolist(),
+                "new": events["new"].tolist(),
             },
             "from": self._from(ids),
-            "kernels": self._kernels(ids),
-            "truncated": f"only the first {len(nodes):,} nodes" if self._full else None,
+            "kernels": kernels,
+            "truncated": "; ".join(said) or None,
         }
 
     def _read(self, arrays: EventArrays) -> None:
         known = self._file.nodes.count
+        take(len(arrays.rewrite) // 8)
         for at in np.flatnonzero(np.isin(arrays.rewrite, self._wanted)).tolist():
             number, row, kind = int(arrays.rewrite[at]), int(arrays.row[at]), int(arrays.kind[at])
             rewrite = self._file.rewrites[number]
@@ -126,13 +156,18 @@ class Lineage:
                     self._put(number, self._steps.get(number, 0), REBUILD, old, new)
 
     def _begin(self, rewrite: Rewrite) -> None:
-        """The graph that a pass starts from: what nothing made so far is an input."""
-        if rewrite.id in self._begun:
-            return
-        self._begun.add(rewrite.id)
-        parent = self._file.rewrites.get(rewrite.parent)
-        if parent is not None and rewrite.parent not in self._begun:
-            self._begin(parent)
+        """The graph that a pass starts from, and those around it: what nothing made so far is an
+        input."""
+        new: list[Rewrite] = []
+        inner: Rewrite | None = rewrite
+        while inner is not None and inner.id not in self._begun:
+            self._begun.add(inner.id)
+            new.append(inner)
+            inner = self._file.rewrites.get(inner.parent)
+        for each in reversed(new):
+            self._take_up(each)
+
+    def _take_up(self, rewrite: Rewrite) -> None:
         if 0 < rewrite.sink <= self._file.nodes.count:
             fresh = self._learn(rewrite.sink, UNKNOWN, rewrite.id)
             if rewrite.parent:
@@ -143,30 +178,35 @@ class Lineage:
     def _hand_over(self, rewrite: Rewrite, root: int) -> None:
         """Where the root of a pass's graph is new, it is the root that the pass before returned,
         changed by the compiler itself: with another argument, for example."""
-        number = bisect.bisect_left(self._numbers, rewrite.id)
-        ops = self._file.nodes.field("op")
-        for before in reversed(self._scope[:number]):
-            if before.context == rewrite.context and not before.parent:
-                old = self._index.get(before.result)
-                if old is not None and ops[before.result] == ops[rewrite.sink]:
-                    self._event_of[root] = len(self._events)
-                    self._events.append((rewrite.id, 0, BETWEEN, old, root))
-                return
+        before = self._before.get(rewrite.id)
+        if before is None:
+            return
+        old, ops = self._index.get(before.result), self._file.nodes.field("op")
+        if old is not None and ops[before.result] == ops[rewrite.sink]:
+            self._event_of[root] = self._event_count
+            self._add(rewrite.id, 0, BETWEEN, old, root)
+
+    def _add(self, *event: int) -> None:
+        """An event: its values in the order of EVENT."""
+        take(4, _EVENT)
+        for column, value in zip(self._events.values(), event, strict=True):
+            column.append(value)
+        self._event_count += 1
 
     def _put(self, rewrite: int, step: int, rule: int, old: int, new: int) -> None:
         """An event, and the nodes that it made."""
-        if len(self._events) >= MAX_EVENTS:
+        if self._event_count >= MAX_EVENTS:
             self._full = True
             return
         self._learn(old, UNKNOWN, rewrite)
-        number = len(self._events)
+        number = self._event_count
         if rule > 0:
             for node in self._waiting.pop(rewrite, ()):
                 self._event_of[node] = number
         self._learn(new, number, rewrite)
         pair = self._index.get(old), self._index.get(new)
         if pair[0] is not None and pair[1] is not None:
-            self._events.append((rewrite, step, rule, pair[0], pair[1]))
+            self._add(rewrite, step, rule, pair[0], pair[1])
 
     def _learn(self, root: int, event: int, rewrite: int) -> list[int]:
         """Takes up `root` and all below it that is new; the positions of these."""
@@ -176,11 +216,13 @@ class Lineage:
             node = stack.pop()
             if node in self._index:
                 continue
+            sources = self._file.nodes.sources(node)
+            take(2 + len(sources), _NODE)
             self._index[node] = len(self._event_of)
             fresh.append(len(self._event_of))
             self._event_of.append(event)
             self._seen_in.append(rewrite)
-            stack.extend(self._file.nodes.sources(node))
+            stack.extend(sources)
             self._full = len(self._event_of) >= MAX_NODES
         return fresh
 
@@ -208,13 +250,9 @@ class Lineage:
             if rewrite.sink not in results or results[rewrite.sink] > rewrite.id:
                 continue
             inside = self._file.nodes.reachable(rewrite.sink)
-            found.append(
-                {
-                    "scope": ids(context),
-                    "rewrite": ids(rewrite.id),
-                    "node": [self._index[n] for n in inside if n in self._index],
-                }
-            )
+            take(len(inside), 20 * len(inside) + 500)
+            nodes = [self._index[n] for n in inside if n in self._index]
+            found.append({"scope": ids(context), "rewrite": ids(rewrite.id), "node": nodes})
         return found
 
 
@@ -247,6 +285,18 @@ def _inside(file: TraceFile, entry: int) -> list[Rewrite]:
         if rewrite.id in inside or rewrite.context in inside or rewrite.parent in inside:
             inside.add(rewrite.id)
             found.append(rewrite)
+    return found
+
+
+def _before(scope: list[Rewrite]) -> dict[int, Rewrite]:
+    """For each rewrite the last one before it in its context that is not inside another one."""
+    found: dict[int, Rewrite] = {}
+    last: dict[int, Rewrite] = {}
+    for rewrite in scope:
+        if rewrite.context in last:
+            found[rewrite.id] = last[rewrite.context]
+        if not rewrite.parent:
+            last[rewrite.context] = rewrite
     return found
 
 

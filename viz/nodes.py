@@ -12,11 +12,14 @@ import numpy as np
 
 from core.errors import TraceError
 from viz import schema
+from viz.budget import take
 from viz.pack import Ints, adds_up, unpack
 
 FIELDS: Final = ("op", "dtype", "arg", "tag", "origin", "loc", "extra")
 MAX_GAP: Final = 1 << 20
 """Nodes that a lost block may have held."""
+_KEPT: Final = 16
+"""Bytes that are kept of a number: arrays that grow have room for twice of what they hold."""
 
 
 class Growing:
@@ -51,7 +54,9 @@ class Sources(dict[int, list[int]]):
         self._nodes = nodes
 
     def __missing__(self, node: int) -> list[int]:
-        made = self[node] = self._nodes.sources(node)
+        made = self._nodes.sources(node)
+        take(1 + len(made), 180 + 40 * len(made))
+        self[node] = made
         return made
 
 
@@ -81,7 +86,7 @@ class NodeTable:
             raise _damaged("its numbers do not follow")
         self.skip_to(first)
         try:
-            *fields, counts, deltas = unpack(blob, len(schema.NODE_COLUMNS))
+            *fields, counts, deltas = unpack(blob, len(schema.NODE_COLUMNS), each=_KEPT)
             if {len(f) for f in (*fields, counts)} != {count} or not adds_up(counts, deltas):
                 raise _damaged("its columns do not fit together")
             ids = np.repeat(np.arange(first, first + count), counts)
@@ -97,16 +102,20 @@ class NodeTable:
         """Nodes without fields up to `first`, which comes next."""
         missing = first - self.count - 1
         if missing > 0:
+            take(missing // 4, _KEPT * (len(FIELDS) + 1) * missing)
             nothing = np.zeros(missing, np.int64)
             self._append([nothing] * len(FIELDS), nothing)
 
     def reachable(self, root: int, sources: Sources | None = None) -> list[int]:
-        """A node and all below it, sources first; nothing for a number that is no node's."""
+        """A node and all below it, sources first; nothing for a number that is no node's. Raises
+        BudgetError."""
         of = self.sources if sources is None else sources.__getitem__
         seen: set[int] = {root} if 0 < root <= self.count else set()
         stack = [*seen]
         while stack:
-            for s in of(stack.pop()):
+            below = of(stack.pop())
+            take(1 + len(below), 100)
+            for s in below:
                 if s not in seen:
                     seen.add(s)
                     stack.append(s)

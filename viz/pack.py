@@ -3,7 +3,8 @@
 A blob is zlib of: the number of columns; per column its flags, width and count; then the bytes of
 every column, most significant ones apart from least significant ones, so that small numbers cost
 next to nothing. A column may hold the differences (`delta`) of neighbouring values. Decoding checks
-every size before it allocates; never trusts a count, never returns part of a damaged blob.
+every size before it allocates, and takes what it is about to make from the budget in force
+(`viz/budget.py`); never trusts a count, never returns part of a damaged blob.
 """
 
 from __future__ import annotations
@@ -12,17 +13,16 @@ import json
 import math
 import struct
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import TraceError
+from viz.budget import take
 
 Ints = npt.NDArray[np.int64]
-Spend = Callable[[int], None]
-"""Told how many bytes will be unpacked, before they are; raises where that is too much."""
 
 MAX_RAW: Final = 1 << 26
 """No blob is larger than this when unpacked (64 MiB); the writer makes much smaller ones."""
@@ -33,6 +33,10 @@ _LEVEL: Final = 5
 _HEAD: Final = struct.Struct("<B")
 _COLUMN: Final = struct.Struct("<BBI")
 _WIDTHS: Final = (0, 1, 2, 4, 8)
+_AT_ONCE: Final = 32
+"""Bytes that are unpacked in the time that one item of a budget stands for."""
+_OF_MARK: Final = {b"{": 240, b"[": 80, b",": 64, b":": 64}
+"""Bytes that Python needs for what such a character of JSON may begin, at most."""
 
 
 def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> bytes:
@@ -52,15 +56,18 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
     return deflate(b"".join(head + body))
 
 
-def unpack(blob: bytes, columns: int, spend: Spend | None = None) -> list[Ints]:
-    """The columns of a blob that has exactly `columns`. Raises TraceError for anything else."""
+def unpack(blob: bytes, columns: int, most: int | None = None, each: int = 0) -> list[Ints]:
+    """The columns of a blob that has exactly `columns`, of at most `most` bytes in all. `each`:
+    what is going to be kept of a number, in bytes. Raises TraceError for anything else, and
+    BudgetError."""
     raw = inflate(blob)
     at = _HEAD.size + columns * _COLUMN.size
     if len(raw) < at or raw[0] != columns:
         raise _damaged("the number of columns is wrong")
-    if spend is not None:
-        heads = _COLUMN.iter_unpack(raw[_HEAD.size : at])
-        spend(8 * sum(count for _, _, count in heads))
+    numbers = sum(count for _, _, count in _COLUMN.iter_unpack(raw[_HEAD.size : at]))
+    if most is not None and 8 * numbers > most:
+        raise _damaged("it is larger than any that is written")
+    take(numbers // 4, each * numbers)
     result: list[Ints] = []
     for i in range(columns):
         differences, width, count = _COLUMN.unpack_from(raw, _HEAD.size + i * _COLUMN.size)
@@ -86,15 +93,21 @@ def pack_json(value: object) -> bytes:
     return deflate(json.dumps(value, separators=(",", ":")).encode())
 
 
-def unpack_json(blob: bytes, spend: Spend | None = None) -> Any:
-    """The value that `pack_json` wrote. Raises TraceError for anything else."""
+def unpack_json(blob: bytes) -> Any:
+    """The value that `pack_json` wrote. Raises TraceError for anything else, and BudgetError."""
     raw = inflate(blob)
-    if spend is not None:
-        spend(len(raw))
+    take_json(raw)
     try:
         return read_json(raw)
     except (ValueError, RecursionError) as error:
         raise _damaged("not JSON") from error
+
+
+def take_json(text: str | bytes) -> None:
+    """Takes what the value of JSON text needs from the budget. Raises BudgetError."""
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+    marks = {mark: raw.count(mark) for mark in _OF_MARK}
+    take(sum(marks.values()) // 2, len(raw) + sum(marks[m] * cost for m, cost in _OF_MARK.items()))
 
 
 def read_json(text: str | bytes) -> Any:
@@ -110,6 +123,7 @@ def deflate(raw: bytes) -> bytes:
 
 def inflate(blob: bytes) -> bytes:
     """What was compressed, of bounded size. Raises TraceError for anything else."""
+    take(1 + len(blob) // _AT_ONCE)
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(blob, MAX_RAW)
@@ -117,6 +131,7 @@ def inflate(blob: bytes) -> bytes:
         raise _damaged(str(error)) from error
     if not stream.eof or stream.unconsumed_tail or stream.unused_data:
         raise _damaged("too large, or cut off")
+    take(len(raw) // _AT_ONCE)
     return raw
 
 

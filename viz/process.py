@@ -6,15 +6,18 @@ writes.
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any, Final
 
-from core.errors import UopvizError
+from core.errors import BudgetError, UopvizError
 from core.uop.args import decode_arg
+from viz.budget import take
 from viz.economics import NodeCounts
 from viz.facts import Facts
 from viz.kernels import KernelReader
 from viz.lineage import Lineage
+from viz.pack import take_json
 from viz.search import Index
 from viz.tracefile import TraceFile
 
@@ -55,22 +58,29 @@ class Process:
 
 def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
     """Nodes of a file in the form of `core.uop.serial`; `order` has sources before users and ends
-    in the root."""
+    in the root. Raises BudgetError."""
     position = {node: i for i, node in enumerate(order)}
     fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag")]
     nodes: list[list[Any]] = []
+    argument = functools.cache(_argument)
     for node in order:
         op, dtype, arg, tag = (file.text(int(field[node])) for field in fields)
         src = [position[s] for s in file.nodes.sources(node)]
-        nodes.append([op, dtype, src, _argument(arg), _argument(tag)])
+        # the data becomes text, in which an argument is as often as it has users
+        length = len(op) + len(dtype) + len(arg) + len(tag)
+        take(4 + len(src), 200 + 50 * len(src) + 2 * length)
+        nodes.append([op, dtype, src, argument(arg), argument(tag)])
     return {"version": 1, "nodes": nodes, "roots": [len(order) - 1]}
 
 
 def _argument(text: str) -> Any:
     """Typed JSON that decodes; anything else becomes None, which the graph's reader then judges."""
     try:
+        take_json(text)
         data = json.loads(text) if text else None
         decode_arg(data)
+    except BudgetError:
+        raise
     except (UopvizError, ValueError, RecursionError):
         return None
     return data

@@ -15,12 +15,15 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 
 from viz import schema
+from viz.budget import take
 from viz.tracefile import TraceFile
 
 N = TypeVar("N", bound=Hashable)
 DEPTH: Final = 4
 """How far below the replaced node a match is taken to consume nodes: deeper than any pattern."""
 MAX_CONSUMED: Final = 48
+_FEW: Final = 512
+"""Bits of a set that is gone through bit by bit."""
 
 
 class Provenance(Generic[N]):
@@ -34,14 +37,25 @@ class Provenance(Generic[N]):
         op: Callable[[N], Hashable],
     ) -> None:
         self._sources, self._op = sources, op
+        self.nbytes = 0
+        """Bytes that the bit sets take, about."""
+        self._set_bytes = len(ast) // 8 + 150
+        self._spend(len(ast) // 2)  # the bit of a node in the middle has half of the bytes
         self._bits: dict[N, int] = {node: 1 << i for i, node in enumerate(ast)}
         self._ops = [op(node) for node in ast]
+
+    def _spend(self, sets: int) -> None:
+        """Takes the memory of bit sets from the budget. Raises BudgetError."""
+        take(sets, sets * self._set_bytes)
+        self.nbytes += sets * self._set_bytes
 
     def match(self, before: N, after: N) -> None:
         """`before` was replaced by `after`."""
         new, kept = self._made(after)
         if not new:
             return
+        self._spend(1)
+        take(0, 100 * len(new))
         own = self._bits.get(before, 0)
         consumed = self._consumed(before, kept)
         inner = [n for n in consumed if self._is_own(n) and any(True for _ in self._sources(n))]
@@ -72,12 +86,15 @@ class Provenance(Generic[N]):
             del waiting[node]
             self._bits[node] = self._bits.get(was, 0)
             pairs = list(zip(self._sources(node), self._sources(was), strict=False))
+            take(len(pairs))
             stack.extend(pair for pair in pairs if self._op(pair[0]) == self._op(pair[1]))
 
     def _is_own(self, node: N) -> bool:
         """Whether a node does what a node of the AST that it comes from did."""
         op = self._op(node)
-        return any(self._ops[p] == op for p in positions(self._bits.get(node, 0)))
+        bits = self._bits.get(node, 0)
+        take(1 + bits.bit_length() // 16)
+        return any(self._ops[p] == op for p in positions(bits))
 
     def rebuild(self, old: N, new: N) -> None:
         """`new` is `old` with other sources."""
@@ -86,7 +103,11 @@ class Provenance(Generic[N]):
 
     def of(self, node: N) -> list[int]:
         """Positions in the AST that a node comes from; none for a node of unknown descent."""
-        return positions(self._bits.get(node, 0))
+        return positions(self.bits(node))
+
+    def bits(self, node: N) -> int:
+        """The same as a bit set."""
+        return self._bits.get(node, 0)
 
     def all(self) -> dict[N, int]:
         """The bit set of every node that has an origin."""
@@ -103,7 +124,9 @@ class Provenance(Generic[N]):
                 kept.add(node)
             elif node not in new:
                 new[node] = None
-                stack.extend(self._sources(node))
+                sources = list(self._sources(node))
+                take(1 + len(sources))
+                stack.extend(sources)
         return list(new), kept
 
     def _consumed(self, before: N, kept: set[N]) -> list[N]:
@@ -111,7 +134,9 @@ class Provenance(Generic[N]):
         found: dict[N, None] = {}
         level = [before]
         for _ in range(DEPTH):
-            level = [s for node in level for s in self._sources(node) if s not in kept]
+            below = [s for node in level for s in self._sources(node)]
+            take(1 + len(below))
+            level = [s for s in below if s not in kept]
             level = [s for s in dict.fromkeys(level) if s not in found]
             found.update(dict.fromkeys(level))
             if len(found) > MAX_CONSUMED:
@@ -121,12 +146,15 @@ class Provenance(Generic[N]):
 
 def positions(bits: int) -> list[int]:
     """Which bits are set, lowest first."""
-    found: list[int] = []
-    while bits:
-        low = bits & -bits
-        found.append(low.bit_length() - 1)
-        bits ^= low
-    return found
+    if bits.bit_length() <= _FEW:
+        found: list[int] = []
+        while bits:
+            low = bits & -bits
+            found.append(low.bit_length() - 1)
+            bits ^= low
+        return found
+    raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()
 
 
 def trace_provenance(
@@ -143,6 +171,7 @@ def trace_provenance(
     wanted = np.asarray(sorted(rewrites), np.int64)
     blocks = [file.rewrites[r].blocks for r in rewrites]
     for arrays in file.event_range(min(b[0] for b in blocks), max(b[1] for b in blocks)):
+        take(len(arrays.rewrite))
         for at in np.flatnonzero(np.isin(arrays.rewrite, wanted)).tolist():
             row = int(arrays.row[at])
             if arrays.kind[at] == schema.MATCH:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from core.errors import TraceError
 from viz import schema
 from viz.argtext import arg_text
+from viz.budget import Budget, take, within
 from viz.process import STRIDE
 from viz.tracefile import TraceFile
 from viz.tree import calls_of
@@ -45,12 +46,22 @@ _NUMBERS: Final = frozenset(
      "after", "old", "new")
 )  # fmt: skip
 SECONDS: Final = 60.0
+MEMORY: Final = 1 << 32
+"""Bytes that the tables of one query may take; ITEMS is how many values they may have."""
+ITEMS: Final = 1 << 32
+_VALUE: Final = 12
+"""Bytes of a value in a table, apart from its text."""
 
 
 def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Column names and rows of one SELECT over the files of a run. Numbers of the file at position
     n are n * STRIDE higher than in the file. Raises TraceError for SQL that is wrong, writes, or
-    takes too long."""
+    takes too long, and BudgetError where the tables would be too large."""
+    with within(Budget("this query", MEMORY, ITEMS, 10 * SECONDS)):
+        return _run(files, sql)
+
+
+def _run(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     db = sqlite3.connect(":memory:")
     try:
         for name, columns in TABLES.items():
@@ -59,14 +70,16 @@ def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tup
                 for at, file in enumerate(files):
                     values = ",".join(_value(c) if at else "?" for c in columns.split(","))
                     db.create_function("of_run", 1, _numbering(at * STRIDE))
-                    db.executemany(f"INSERT INTO {name} VALUES({values})", _rows(file, name))
+                    rows = _paid(_rows(file, name))
+                    db.executemany(f"INSERT INTO {name} VALUES({values})", rows)
         db.commit()
         db.execute("PRAGMA query_only=ON")
+        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
         deadline = time.monotonic() + SECONDS
         db.set_progress_handler(lambda: int(time.monotonic() > deadline), 100_000)
         db.set_authorizer(_allow_reading)
         cursor = db.execute(sql)
-        return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        return [column[0] for column in cursor.description or ()], [*_paid(cursor)]
     except (sqlite3.Error, sqlite3.Warning) as error:
         denied = "not authorized" in str(error)
         raise TraceError(
@@ -76,6 +89,14 @@ def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tup
         ) from error
     finally:
         db.close()
+
+
+def _paid(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """The rows, each after its memory was taken from the budget."""
+    for row in rows:
+        texts = sum(len(value) for value in row if isinstance(value, str | bytes))
+        take(len(row) + texts // 16, 2 * texts + _VALUE * len(row))
+        yield tuple(row)
 
 
 def _value(column: str) -> str:

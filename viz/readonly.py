@@ -6,6 +6,7 @@ is run, and every value is checked for its type. What cannot be read is a Proble
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Generator, Iterator, Sequence
@@ -17,11 +18,16 @@ from urllib.parse import quote
 
 from core.errors import TraceError
 from viz import schema
-from viz.pack import read_json
+from viz.budget import take
+from viz.pack import read_json, take_json
 
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
 """What reading a damaged file raises; SQLite's own messages may not be valid text."""
 
+MAX_CELL: Final = 1 << 26
+"""Bytes of a row; the writer's blocks are at most that before they are compressed."""
+MAX_PROBLEMS: Final = 1000
+"""Of one file; there may be as many as it has blocks."""
 LARGE: Final = 1 << 20
 """Smaller files may take no blocks of the disk at all."""
 
@@ -29,6 +35,10 @@ STEPS: Final = 100_000_000
 """Instructions of SQLite's machine that one statement may take, and STEPS_PER_BYTE more for each
 byte of the file: pages that refer to the same pages over and over would take years."""
 STEPS_PER_BYTE: Final = 16
+STEPS_OF_SCHEMA: Final = 2_000_000
+"""The same of reading the list of tables, of which a trace has eight."""
+_ITEMS: Final = 4
+"""Of a budget, for a row."""
 _STEPS_AT_ONCE: Final = 100_000
 MAX_CONNECTIONS: Final = 12
 """To one file; further threads share the first one."""
@@ -63,6 +73,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.problems: list[Problem] = []
+        self._noted: set[Problem] = set()
         self.version = schema.VERSION
         self.wanted = self.missing = 0
         """Bytes that the file should have, and how many of them it has not."""
@@ -108,8 +119,23 @@ class Database:
     def problem(self, what: str, hint: str = "", first: bool = False) -> None:
         """Notes a problem of this file, once; `first`: before others, which follow from it."""
         found = Problem(what, self.path.name, hint or "what else the file holds is still shown")
-        if found not in self.problems:
-            self.problems.insert(0 if first else len(self.problems), found)
+        if found in self._noted:
+            return
+        if len(self._noted) == MAX_PROBLEMS:
+            found = Problem("there are more problems of this kind", found.where, found.hint)
+        elif len(self._noted) > MAX_PROBLEMS and not first:
+            return
+        self._noted.add(found)
+        self.problems.insert(0 if first else len(self.problems), found)
+
+    def stored(self) -> int:
+        """Bytes of the file, with its log, that are there: a file may claim to be large and hold
+        nothing."""
+        found = 0
+        for path in (self.path, Path(f"{self.path}-wal")):
+            with suppress(OSError):
+                found += _stored(path.stat())
+        return found
 
     def rows(self, table: str, columns: Sequence[str], after: int = 0) -> Iterator[tuple[Any, ...]]:
         """Rows of a table with an integer key `id` above `after`, in order; those behind a damaged
@@ -122,6 +148,7 @@ class Database:
         self._begin()
         try:
             for row in self._db.execute(select, (last, end)):
+                take(_ITEMS)
                 if isinstance(row[0], int):
                     if row[0] <= last:
                         raise sqlite3.DatabaseError("its rows are out of order")
@@ -138,18 +165,22 @@ class Database:
                     if row[0] >= end:
                         break
                     end = row[0]
+                    take(_ITEMS, _size(row))
                     behind.append(row)
         except READ_ERRORS:
             pass  # the damaged place, from the other side
         yield from reversed(behind)
 
-    def all(self, table: str, columns: Sequence[str]) -> list[tuple[Any, ...]]:
-        """All rows of a small table, up to a damaged place."""
+    def all(self, table: str, columns: Sequence[str], each: int = 0) -> list[tuple[Any, ...]]:
+        """All rows of a small table, up to a damaged place; `each`: bytes that are going to be kept
+        of a row. Raises BudgetError."""
         found: list[tuple[Any, ...]] = []
         if table in self._tables:
             self._begin()
             try:
-                found.extend(self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"))
+                for row in self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+                    take(_ITEMS, each + _size(row))
+                    found.append(row)
             except READ_ERRORS as error:
                 self._damaged(table, error)
         return found
@@ -157,13 +188,15 @@ class Database:
     def where(
         self, table: str, columns: Sequence[str], column: str, value: int
     ) -> list[tuple[Any, ...]]:
-        """The rows with this value in a column, up to a damaged place."""
+        """The rows with this value in a column, up to a damaged place. Raises BudgetError."""
         found: list[tuple[Any, ...]] = []
         if table in self._tables:
             select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
             self._begin()
             try:
-                found.extend(self._db.execute(select, (value,)))
+                for row in self._db.execute(select, (value,)):
+                    take(_ITEMS, _size(row))
+                    found.append(row)
             except READ_ERRORS as error:
                 self._damaged(table, error)
         return found
@@ -189,7 +222,7 @@ class Database:
         """Gives the statement that comes next its steps; a live file has grown meanwhile."""
         self._own.left = STEPS
         with suppress(OSError):
-            self._own.left += STEPS_PER_BYTE * self.path.stat().st_size
+            self._own.left += STEPS_PER_BYTE * _stored(self.path.stat())
 
     def _step(self) -> bool:
         """Called every so many steps; True ends the statement."""
@@ -210,8 +243,7 @@ class Database:
         status = path.stat()
         self.wanted = pages * (page if page > 1 else 65536)
         self.missing = max(0, self.wanted - status.st_size)
-        stored = getattr(status, "st_blocks", status.st_size) * 512  # counted on POSIX only
-        if status.st_size > LARGE and stored < status.st_size / 2:
+        if _stored(status) < status.st_size / 2:
             self.problem(
                 "parts of this file hold nothing",
                 "it was not copied as a whole; what it holds is shown",
@@ -235,8 +267,8 @@ class Database:
         db = sqlite3.connect(url, uri=True, check_same_thread=False, timeout=2)
         try:
             db.text_factory = _decode
-            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
-            self._begin()
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CELL + LARGE)
+            self._own.left = STEPS_OF_SCHEMA
             db.set_progress_handler(self._step, _STEPS_AT_ONCE)
             pragmas = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"]
             for pragma in pragmas + ["writable_schema=ON"] * tolerant:
@@ -258,7 +290,7 @@ class Database:
                 "open it with a newer uopviz; what this one understands is shown",
             )
         found: set[str] = set()
-        self._begin()
+        self._own.left = STEPS_OF_SCHEMA
         try:
             for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):
                 plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
@@ -301,9 +333,10 @@ def _folder(path: Path) -> TraceError:
 
 
 def parse_json(text: object) -> Any:
-    """The value of JSON text; None for anything else."""
+    """The value of JSON text; None for anything else. Raises BudgetError."""
     if not isinstance(text, str):
         return None
+    take_json(text)
     try:
         return read_json(text)
     except (ValueError, RecursionError):
@@ -324,6 +357,17 @@ def as_int(value: object, default: int = 0) -> int:
 def as_text(value: object, limit: int = schema.MAX_TEXT) -> str:
     """Text from a cell that may hold anything."""
     return value[:limit] if isinstance(value, str) else ""
+
+
+def _stored(status: os.stat_result) -> int:
+    """Bytes that a file has on the disk; small ones may be elsewhere, such as in its entry."""
+    blocks = getattr(status, "st_blocks", None)  # counted on POSIX only
+    return status.st_size if blocks is None else min(status.st_size, max(LARGE, 512 * blocks))
+
+
+def _size(row: tuple[Any, ...]) -> int:
+    """Bytes of a row with its texts."""
+    return 120 + sum(50 + len(cell) if isinstance(cell, str | bytes) else 32 for cell in row)
 
 
 def _decode(raw: bytes) -> str:

@@ -1,6 +1,8 @@
 """The rules of a run: those of all its processes, each once, with their counts.
 
-A rule is the same in two processes if its name, place and source text are. Never runs a rule.
+A rule is the same in two processes if its name, place and source text are. Patterns of all rules
+together have a bounded number of parts; one that does not fit is left open, and the trace has a
+problem that says so. Never runs a rule.
 """
 
 from __future__ import annotations
@@ -8,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
+from core.errors import BudgetError
+from viz.budget import part, take
 from viz.places import Places
 from viz.process import Process
 from viz.readonly import as_int, as_text
@@ -15,6 +19,11 @@ from viz.tracefile import RuleRecord
 
 MAX_DEPTH: Final = 40
 MAX_PARTS: Final = 20_000
+"""Of one pattern."""
+_PART: Final = 1000
+"""Bytes of a part of a pattern, apart from its texts."""
+_ROW: Final = 1000
+"""Bytes of what is said of a rule."""
 
 
 class Rulebook:
@@ -24,6 +33,7 @@ class Rulebook:
         self._places = places
         self._rules: dict[int, RuleRecord] = {}
         self._numbers: dict[tuple[str, str, int, str], int] = {}
+        self._patterns_left_out = 0
 
     def add(self, process: Process) -> None:
         """Gives numbers to the rules of `process` that are new."""
@@ -47,7 +57,33 @@ class Rulebook:
                 total = counts.setdefault(process.rule(rule), [0, 0, 0])
                 for i, value in enumerate(totals):
                     total[i] += value
-        return [self._data(n, r, counts.get(n, [0, 0, 0])) for n, r in self._rules.items()]
+        take(8 * len(self._rules), _ROW * len(self._rules))
+        patterns = self._patterns()
+        return [
+            self._data(number, rule, counts.get(number, [0, 0, 0]), patterns.get(number))
+            for number, rule in self._rules.items()
+        ]
+
+    def _patterns(self) -> dict[int, dict[str, Any]]:
+        """The pattern of each rule, as far as the budget goes."""
+        found: dict[int, dict[str, Any]] = {}
+        try:
+            with part(0.5):
+                for number, rule in self._rules.items():
+                    found[number] = clean_pattern(rule.texts.get("pattern"))
+        except BudgetError:
+            self._patterns_left_out = len(self._rules) - len(found)
+        return found
+
+    @property
+    def problem(self) -> str:
+        """What had to be left out of the rules; "" for nothing."""
+        if not self._patterns_left_out:
+            return ""
+        return (
+            f"the patterns of {self._patterns_left_out:,} of {len(self._rules):,} rules are left "
+            "out: together they are too large"
+        )
 
     def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
         """Tries, matches, declines and time of each rule in each pass in which it matched or
@@ -57,8 +93,9 @@ class Rulebook:
         unknown: set[tuple[str, int]] = set()
         for process in processes:
             changed, tries = process.node_counts.totals, process.file.tries()
+            take(8 * len(process.file.totals), _ROW * len(process.file.totals))
             for (name, rule), counts in process.file.totals.items():
-                text = process.file.text(name)
+                text = process.file.name(name)
                 key = text, process.rule(rule)
                 total = found.setdefault(key, [0, 0, 0, 0, 0, 0])
                 tried = tries.get((name, rule))
@@ -68,7 +105,7 @@ class Rulebook:
                     total[i] += value
                 total[5] += tried or 0
         for process, name, rule, tried in _tries(processes):
-            key = process.file.text(name), process.rule(rule)
+            key = process.file.name(name), process.rule(rule)
             if key in found and (name, rule) not in process.file.totals:
                 found[key][5] += tried  # another process matched
         rows = [
@@ -92,13 +129,14 @@ class Rulebook:
         tried: thousands, so in lists. `id` are rules, `tries` goes with it."""
         processes = list(processes)
         heard = {
-            (process.file.text(name), process.rule(rule))
+            (process.file.name(name), process.rule(rule))
             for process in processes
             for name, rule in process.file.totals
         }
         found: dict[str, dict[int, int]] = {}
         for process, name, rule, tried in _tries(processes):
-            text, number = process.file.text(name), process.rule(rule)
+            text, number = process.file.name(name), process.rule(rule)
+            take(4, 300)
             if (text, number) not in heard:
                 rules = found.setdefault(text, {})
                 rules[number] = rules.get(number, 0) + tried
@@ -107,7 +145,9 @@ class Rulebook:
             for name, rules in found.items()
         ]
 
-    def _data(self, number: int, rule: RuleRecord, counts: list[int]) -> dict[str, Any]:
+    def _data(
+        self, number: int, rule: RuleRecord, counts: list[int], pattern: dict[str, Any] | None
+    ) -> dict[str, Any]:
         texts = rule.texts
         return {
             "id": number,
@@ -119,7 +159,7 @@ class Rulebook:
             "line": rule.line,
             "source": as_text(texts.get("source")),
             "sourceLine": as_int(texts.get("sourceLine"), rule.line),
-            "pattern": clean_pattern(texts.get("pattern")),
+            "pattern": clean_pattern(None) if pattern is None else pattern,
             "matches": counts[0],
             "declines": counts[1],
             "us": counts[2] / 1000,
@@ -141,7 +181,9 @@ class _Left:
 
 
 def clean_pattern(data: object, depth: int = 0, left: _Left | None = None) -> dict[str, Any]:
-    """A pattern from data that may be anything: what is not of the form of `Pat` is left open."""
+    """A pattern from data that may be anything: what is not of the form of `Pat` is left open.
+    Raises BudgetError."""
+    take(4, _PART)
     left = left or _Left()
     left.parts -= 1
     made: dict[str, Any] = {
@@ -155,7 +197,9 @@ def clean_pattern(data: object, depth: int = 0, left: _Left | None = None) -> di
         return made
     fields = cast("dict[str, Any]", data)
     for key in ("op", "dtype"):
-        made[key] = [as_text(item, 200) for item in _list(fields.get(key))]
+        texts = _list(fields.get(key))
+        take(len(texts), 60 * len(texts))
+        made[key] = [as_text(item, 200) for item in texts]
     for key in ("name", "arg"):
         made[key] = as_text(fields[key], 1000) if isinstance(fields.get(key), str) else None
     src: object = fields.get("src")

@@ -20,6 +20,10 @@ from viz.tracefile import TraceFile
 from viz.tree import calls_of
 
 MAX_HITS: Final = 200
+MAX_PAIRS: Final = 8_000_000
+"""Of rewrites and what they have, per kind; steps beyond are not found by it."""
+_MERGED: Final = 1_000_000
+"""Pairs that wait until they are sorted into the others."""
 MAX_TEXT: Final = 500
 """Longer strings are arguments, not names of ops or files."""
 _LOW: Final = (1 << 32) - 1
@@ -42,6 +46,7 @@ class Index:
         self._file = file
         self._blocks = 0
         self._pairs: dict[str, list[Ints]] = {"rule": [], "op": [], "file": []}
+        self._waiting = dict.fromkeys(self._pairs, 0)
 
     def search(self, text: str, until: float = float("inf")) -> tuple[list[Hit], float]:
         """Hits of one file, by kind in the order of KINDS, each in the order of the rows; and the
@@ -84,8 +89,7 @@ class Index:
     def _hits(self, kind: str, names: dict[int, str]) -> list[Hit]:
         if not names or not self._pairs[kind]:
             return []
-        if len(self._pairs[kind]) > 1:
-            self._pairs[kind] = [np.unique(np.concatenate(self._pairs[kind]))]
+        self._merge(kind)
         (pairs,) = self._pairs[kind]
         kept = pairs[np.isin(pairs & _LOW, np.asarray(list(names), np.int64))].tolist()
         known = self._file.rewrites
@@ -120,4 +124,20 @@ class Index:
         """One number per pair: sorting these takes a fiftieth of the time that rows take."""
         known = (rewrite >> 31 == 0) & (value >> 31 == 0)
         if known.any():
-            self._pairs[kind].append(np.unique(rewrite[known] << 32 | value[known]))
+            new = np.unique(rewrite[known] << 32 | value[known])
+            self._pairs[kind].append(new)
+            self._waiting[kind] += len(new)
+            if self._waiting[kind] > _MERGED:
+                self._merge(kind)
+
+    def _merge(self, kind: str) -> None:
+        """Makes one sorted list of a kind's pairs, of bounded length."""
+        if len(self._pairs[kind]) > 1:
+            merged = np.unique(np.concatenate(self._pairs[kind]))
+            if len(merged) > MAX_PAIRS:
+                self._file.db.problem(
+                    f"only a part of the steps can be searched by {kind}: there are too many"
+                )
+                merged = merged[:MAX_PAIRS].copy()
+            self._pairs[kind] = [merged]
+        self._waiting[kind] = 0

@@ -2,16 +2,23 @@
 
 To the eye, a node whose sources were rebuilt is the same node with a moved edge. So a slot stays
 while its content changes. An event costs what it changes, never the size of the graph; a test holds
-that the replayed graph is the one that the engine returned. Never looks inside nodes: they are
-numbers with sources.
+that the replayed graph is the one that the engine returned. Raises BudgetError where that is more
+than the budget in force allows. Never looks inside nodes: they are numbers with sources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
+
+from viz.budget import take
 
 Sources = Callable[[int], Sequence[int]]
+_SLOT: Final = 700
+"""Bytes of a slot with its sets, apart from its edges."""
+_EDGE: Final = 130
+"""Bytes of an edge: in the list of its user, and in the set of users of its source."""
 
 
 @dataclass
@@ -179,6 +186,7 @@ class Slots:
             )
 
     def _fits(self, slot: int, wanted: Sequence[int]) -> bool:
+        take(len(wanted) // 4)
         return [self.content[e] for e in self.edges[slot]] == [*wanted]
 
     def _place(self, node: int) -> int:
@@ -200,6 +208,7 @@ class Slots:
         return holder[node]
 
     def _make(self, node: int, edges: list[int]) -> None:
+        take(2 + len(edges), _SLOT + _EDGE * len(edges))
         slot = len(self.content)
         self.content.append(node)
         self.edges.append(edges)
@@ -221,6 +230,7 @@ class Slots:
                 if any(s == before or s in found for s in self._sources(node)):
                     found.add(node)
             elif node > before and node not in seen:
+                take(2)
                 seen.add(node)
                 stack.append((node, True))
                 stack.extend((s, False) for s in self._sources(node))
@@ -231,6 +241,7 @@ class Slots:
     def _set_edges(self, slot: int, edges: list[int]) -> None:
         """`edges`, which is never changed afterwards, replaces the edges of `slot`. Costs what
         differs: a node may have thousands of sources of which one has moved."""
+        take(1 + len(edges), 8 * len(edges))
         self._touch(slot)
         old, self.edges[slot] = self.edges[slot], edges
         new: Sequence[int] = edges
@@ -258,6 +269,7 @@ class Slots:
         """All users of `slot` use `to` instead; `slot` goes away."""
         self._moved_to[slot] = to
         self._moved_to.pop(to, None)
+        take(len(self._users[slot]))
         for user in list(self._users[slot]):
             self._set_edges(user, [to if e == slot else e for e in self.edges[user]])
 
@@ -268,6 +280,7 @@ class Slots:
             self._touch(s)
             self._refs[s] += 1
             if self._refs[s] == 1:
+                take(1 + len(self.edges[s]))
                 stack.extend(self.edges[s])
 
     def _release(self, slot: int) -> None:
@@ -277,6 +290,7 @@ class Slots:
             self._touch(s)
             self._refs[s] -= 1
             if self._refs[s] == 0:
+                take(1 + len(self.edges[s]))
                 stack.extend(self.edges[s])
 
     def _touch(self, slot: int) -> None:

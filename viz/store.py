@@ -1,7 +1,8 @@
 """`Store`: one run as the page sees it, from the trace files of all of its processes.
 
-Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Safe to use
-from several threads. Never writes, and never runs anything.
+Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
+has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
+several threads. Never writes, and never runs anything.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 from core.errors import TraceError
 from core.uop.origin import split_origin
+from viz.budget import answering, take
 from viz.bundle import make_bundle
 from viz.graphtext import step_text
 from viz.lineage import Lineage, scope_of
@@ -25,11 +27,13 @@ from viz.rulebook import Rulebook
 from viz.search import MAX_HITS, Hit
 from viz.summary import is_live, run_data
 from viz.timeline import timeline_data
-from viz.tracefile import Context, Rewrite, TraceFile
+from viz.tracefile import Context, Rewrite, Room, TraceFile
 from viz.tree import Tree
 
 T = TypeVar("T")
 MAX_PROCESSES: Final = 256
+_ROW: Final = 800
+"""Bytes of a row of the navigator in an answer."""
 LINEAGES: Final = 6
 """Lineages of one process that are kept."""
 
@@ -49,7 +53,8 @@ class Store:
         self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
         self._closed = False
         self._seen: set[Path] = set()
-        file = TraceFile(self.path)
+        self._room = Room()
+        file = TraceFile(self.path, self._room)
         entries = file.refresh()
         self.places = Places(as_text(file.meta.get("cwd")))
         self.places.add_root(str(Path(__file__).resolve().parents[1]))
@@ -91,12 +96,15 @@ class Store:
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""
         with self._lock:
-            return run_data(self._processes)
+            said = [self._rules.problem]
+            return run_data(self._processes, [what for what in said if what])
 
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
-        with self._lock:
-            rows = [vars(row).copy() for row in self._tree.since(since)]
+        with self._lock, answering("the list of passes"):
+            new = self._tree.since(since)
+            take(4 * len(new), sum(_ROW + 2 * len(row.name) + 2 * len(row.calls) for row in new))
+            rows = [vars(row).copy() for row in new]
             return {"rows": rows, "total": len(self._tree.rows)}
 
     def bundle(self, rewrite: int) -> dict[str, Any] | None:
@@ -106,14 +114,15 @@ class Store:
         if found is None:
             return None
         process, record = found
-        return make_bundle(
-            process.file,
-            record,
-            process.facts,
-            process.id,
-            process.rule,
-            self.places.place,
-        )
+        with answering("this pass"):
+            return make_bundle(
+                process.file,
+                record,
+                process.facts,
+                process.id,
+                process.rule,
+                self.places.place,
+            )
 
     def is_open(self, rewrite: int) -> bool:
         """Whether a rewrite may still get more steps."""
@@ -134,7 +143,7 @@ class Store:
 
     def rules(self) -> list[dict[str, Any]]:
         """Every rule with its counts."""
-        with self._lock:
+        with self._lock, answering("the list of rules"):
             return self._rules.data(self._processes)
 
     def rule_totals(self, seconds: float = float("inf")) -> dict[str, Any]:
@@ -144,7 +153,7 @@ class Store:
         with self._counting:
             for process in list(self._processes):
                 process.node_counts.work(until - time.monotonic())
-        with self._lock:
+        with self._lock, answering("the list of what rules cost"):
             steps = [process.node_counts.steps for process in self._processes]
             return {
                 "rows": self._rules.totals(self._processes),
@@ -157,7 +166,8 @@ class Store:
         """When everything happened, in all processes."""
         with self._lock:
             processes = [*self._processes]
-        return timeline_data(processes)
+        with answering("the timeline"):
+            return timeline_data(processes)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
@@ -187,7 +197,8 @@ class Store:
                 lineages.pop(next(iter(lineages)))
             if not made.work(seconds):
                 return {"done": False, "progress": made.progress}
-            return {"done": True, **made.data(process.id, process.rule, self.places.place)}
+            with answering("the history of this scope"):
+                return {"done": True, **made.data(process.id, process.rule, self.places.place)}
 
     def rule_name(self, rule: int) -> str:
         """The name of a rule; "?" for an unknown one."""
@@ -210,7 +221,7 @@ class Store:
             found = self._find(context, lambda f: f.contexts)
         if found is None:
             return None
-        with self._tracing:
+        with self._tracing, answering("this kernel"):
             made = found[0].kernels.data(found[1])
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
@@ -221,7 +232,7 @@ class Store:
             found = self._find(context, lambda f: f.contexts)
         if found is None:
             return None
-        with self._tracing:
+        with self._tracing, answering("where the nodes of this kernel come from"):
             return found[0].kernels.origins(found[1])
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
@@ -232,10 +243,11 @@ class Store:
         if found is None:
             return None
         process, record = found
-        order = process.file.nodes.reachable(process.kernels.ast(record))
-        if not order:
-            return None
-        return graph_data(process.file, order), [process.id(n) for n in order]
+        with answering("the graph of this kernel"):
+            order = process.file.nodes.reachable(process.kernels.ast(record))
+            if not order:
+                return None
+            return graph_data(process.file, order), [process.id(n) for n in order]
 
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
         """Rows that have `text` in a name, call, rule, op or file. What cannot be looked at in that
@@ -245,11 +257,13 @@ class Store:
             processes = [*self._processes]
         hits: list[tuple[Process, Hit]] = []
         done: list[float] = []
+        total = 0
         if text.strip():
             with self._searching:
                 for process in processes:
                     found, part = process.index.search(text.strip(), until)
-                    hits += [(process, hit) for hit in found]
+                    total += len(found)
+                    hits += [(process, hit) for hit in found[: MAX_HITS - len(hits)]]
                     done.append(part)
         with self._lock:
             shown = [
@@ -264,7 +278,7 @@ class Store:
         said = (
             None if share == 1 else f"Only {min(0.99, share):.0%} of the steps were searched yet."
         )
-        return {"hits": shown, "total": len(hits), "truncated": said}
+        return {"hits": shown, "total": total, "truncated": said}
 
     def _shown(self, hit: Hit) -> str:
         """A hit as people read it: short file names, and a call before its line."""
@@ -282,7 +296,7 @@ class Store:
             if path in self._seen or len(self._processes) >= MAX_PROCESSES:
                 continue
             try:
-                file = TraceFile(path)
+                file = TraceFile(path, self._room)
                 entries = file.refresh()
             except TraceError:
                 continue  # just made, and still without its tables
@@ -302,6 +316,7 @@ class Store:
             if isinstance(entry, Rewrite) and not parent:
                 parent = entry.context
             self._tree.put(entry, process.id(entry.id), process.id(parent))
+        self._tree.settle()
 
     def _find(
         self, number: int, table: Callable[[TraceFile], dict[int, T]]

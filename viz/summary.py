@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from viz.process import Process
 from viz.readonly import Problem, as_int, as_text
 from viz.runinfo import is_alive
 from viz.tracefile import Rewrite
+
+_MAX_PROBLEMS: Final = 2000
+_REST: Final = "the rest is shown"
 
 
 def is_live(processes: Sequence[Process]) -> bool:
@@ -23,8 +26,8 @@ def is_live(processes: Sequence[Process]) -> bool:
     )
 
 
-def run_data(processes: Sequence[Process]) -> dict[str, Any]:
-    """The run in the form of the page."""
+def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """The run in the form of the page. `left_out`: sentences of what no answer has."""
     files = [p.file for p in processes]
     meta = files[0].meta
     rewrites = [r for f in files for r in f.rewrites.values()]
@@ -55,7 +58,10 @@ def run_data(processes: Sequence[Process]) -> dict[str, Any]:
             "steps": sum(r.matches for r in rewrites),
             "launches": sum(len(f.launches) for f in files),
         },
-        "problems": [p.data() for p in problems(processes)],
+        "problems": [
+            *(p.data() for p in problems(processes)),
+            *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
+        ],
     }
 
 
@@ -105,7 +111,7 @@ def _errors(process: Process) -> list[Problem]:
         if rewrite.error is not None:
             last[as_text(rewrite.error.get("message"))] = rewrite
     found: list[Problem] = []
-    for message, rewrite in last.items():
+    for message, rewrite in list(last.items())[:_MAX_PROBLEMS]:
         rule = process.file.rules.get(as_int((rewrite.error or {}).get("rule")))
         where = f"rule {rule.name}, " if rule is not None else ""
         found.append(
@@ -117,6 +123,9 @@ def _errors(process: Process) -> list[Problem]:
                 rewrite.matches,
             )
         )
+    if len(last) > _MAX_PROBLEMS:
+        what = f"{len(last) - _MAX_PROBLEMS:,} more passes failed"
+        found.append(Problem(what, process.file.path.name, "the list of passes marks them"))
     return found
 
 

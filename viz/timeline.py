@@ -8,10 +8,13 @@ shows. Never reads the events of a pass.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
+from core.errors import BudgetError
+from viz.budget import take
 from viz.process import Process
 from viz.readonly import as_text
 from viz.tracefile import Context, Rewrite, TraceFile
@@ -20,6 +23,9 @@ MAX_SPANS: Final = 500_000
 MAX_LAUNCHES: Final = 1_000_000
 MAX_MEMORY: Final = 500_000
 KINDS: Final = ("schedule", "kernel", "pass", "group")
+_SPAN: Final = 600
+"""Bytes of a span in the message and while it is made; _POINT those of a launch or a size."""
+_POINT: Final = 250
 OPEN: Final = -1
 """Duration of what had no end when the trace was read."""
 
@@ -31,6 +37,36 @@ T = TypeVar("T")
 def timeline_data(processes: Sequence[Process]) -> Data:
     """The whole run. Times are microseconds since the main process began to record."""
     return _Message(processes).data()
+
+
+class FirstFree:
+    """The end of the last span of each level, asked for the first level that is free: a tree of
+    the least ends of neighbours, so that many levels cost no more than a few."""
+
+    def __init__(self, levels: int) -> None:
+        self._half = 1 << max(0, levels).bit_length()
+        self._least: list[int | float] = [-math.inf] * (2 * self._half)
+
+    def find(self, level: int, start: int) -> int:
+        """The first level from `level` on whose last span has ended at `start`. There are as many
+        levels as there will be spans, so that one is free."""
+        at = level + self._half
+        while self._least[at] > start:
+            while at & 1:  # all up to here are taken: on to what is right of it
+                at >>= 1
+            at += 1
+        while at < self._half:
+            at <<= 1
+            at += self._least[at] > start
+        return at - self._half
+
+    def put(self, level: int, end: int) -> None:
+        """A span of this level ends at `end`."""
+        at = level + self._half
+        self._least[at] = end
+        while at > 1:
+            at >>= 1
+            self._least[at] = min(self._least[2 * at], self._least[2 * at + 1])
 
 
 class _Message:
@@ -59,6 +95,13 @@ class _Message:
 
     def _add(self, process: Process, shift: int) -> None:
         file = process.file
+        spans = min(MAX_SPANS, len(file.contexts) + len(file.rewrites))
+        points = min(MAX_LAUNCHES, len(file.launches)) + min(MAX_MEMORY, len(file.memory))
+        try:
+            take(20 * spans + 4 * points, _SPAN * spans + _POINT * points)
+        except BudgetError as error:
+            self._cut.append(f"process {process.pid} left out: {error.what}")
+            return
         entries = sorted((*file.contexts.values(), *file.rewrites.values()), key=lambda e: e.start)
         kept = self._first(entries, MAX_SPANS, "spans", process)
         threads: dict[int, list[Entry]] = {}
@@ -83,16 +126,14 @@ class _Message:
         self, process: Process, name: str, thread: int, entries: Sequence[Entry], shift: int
     ) -> None:
         levels: dict[int, int] = {}
-        ends: list[int] = []
+        ends = FirstFree(len(entries))
         now = max((e.start + (e.us or 0) for e in entries), default=0)
         for entry in sorted(entries, key=lambda e: (e.start, e.id)):
             parent = entry.parent or (entry.context if isinstance(entry, Rewrite) else 0)
-            level = levels.get(parent, -1) + 1
-            while level < len(ends) and ends[level] > entry.start:
-                level += 1  # two threads without names may overlap
+            # two threads without names may overlap
+            level = ends.find(levels.get(parent, -1) + 1, entry.start)
             levels[entry.id] = level
-            ends += [0] * (level + 1 - len(ends))
-            ends[level] = now if entry.us is None else entry.start + entry.us
+            ends.put(level, now if entry.us is None else entry.start + entry.us)
         self._end = max(self._end, now + shift)
         ordered = sorted(entries, key=lambda e: (levels[e.id], e.start, e.id))
         self._tracks.append(

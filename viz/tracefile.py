@@ -9,16 +9,16 @@ from __future__ import annotations
 import bisect
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
 
-from core.errors import TraceError
+from core.errors import BudgetError, TraceError
 from viz import schema
+from viz.budget import Budget, take, within
 from viz.columns import EventArrays, read_events
 from viz.nodes import NodeTable
 from viz.pack import Ints, unpack, unpack_json
@@ -26,13 +26,26 @@ from viz.readonly import Database, as_int, as_text, parse_json, parse_object
 from viz.visits import Visits, root_ops
 
 CACHED_BLOCKS: Final = 24
+CACHED_BYTES: Final = 1 << 27
+"""Of the blocks of events that are kept, the last one apart."""
 ROOM: Final = 1 << 27
-"""Bytes that all the blocks that are kept may unpack to, and ROOM_PER_BYTE more for each byte of
-the file. The writer's take about 20; a block made to fill the memory, a million."""
+"""Bytes that all that is kept of the files of a run may take, ROOM_PER_BYTE more for each byte of
+them, and never more than MOST. The writer's take about 20 per byte; a block made to fill the
+memory, a million."""
 ROOM_PER_BYTE: Final = 250
-_NODE_BYTES: Final = 8 * len(schema.NODE_COLUMNS)
-_TUPLE: Final = 4
-"""Times that a row as a tuple is larger than in columns."""
+MOST: Final = 1 << 32
+SECONDS: Final = 20.0
+"""Processor time of reading what is new in a file, and SECONDS_PER_BYTE more for each byte of it:
+ten times of what the writer's take."""
+SECONDS_PER_BYTE: Final = 4e-6
+MAX_NAME: Final = 1000
+"""Longer names are cut: they are repeated in every row that has them."""
+_ROW: Final = 2000
+"""Bytes that are kept of a context or rewrite, here and in the navigator, apart from its texts."""
+_RULE_BYTES: Final = 1500
+_TOTAL: Final = 400
+_TUPLE: Final = 48
+"""Bytes of a number in a tuple."""
 _KINDS: Final = (
     *(schema.STRINGS, schema.NODES, schema.RULES, schema.LAUNCHES, schema.MEMORY),
     *(schema.RULE_SETS, schema.VISITS),
@@ -99,11 +112,29 @@ class RuleRecord:
     texts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-class TraceFile:
-    """One file of a run. Raises TraceError for a file that is no trace."""
+class Room:
+    """The memory that what is kept of all files of a run may take."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self) -> None:
+        self.budget = Budget("what is kept of the trace", 0, 1 << 62)
+        self._sizes: dict[Path, int] = {}
+        self._total = 0
+
+    def grow(self, path: Path, size: int) -> None:
+        """A file has `size` bytes now. What is kept of a file stays until the run is closed."""
+        self._sizes[path] = max(size, self._sizes.get(path, 0))
+        total = min(MOST, ROOM + ROOM_PER_BYTE * sum(self._sizes.values()))
+        self.budget.memory += total - self._total
+        self._total = total
+
+
+class TraceFile:
+    """One file of a run, whose files share `room`. Raises TraceError for a file that is no
+    trace."""
+
+    def __init__(self, path: Path, room: Room | None = None) -> None:
         self.path = path
+        self._room = room or Room()
         self.db = Database(path)
         self.strings: list[str] = [""]
         self.nodes = NodeTable()
@@ -119,7 +150,6 @@ class TraceFile:
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
         self._decoding = threading.Lock()
-        self._spent = 0
         self._last_block = self._last_rule = self._last_entry = 0
 
     def close(self) -> None:
@@ -129,7 +159,10 @@ class TraceFile:
     def refresh(self) -> list[Context | Rewrite]:
         """Reads what was written since; the contexts and rewrites that are new or have changed, in
         the order in which they began."""
-        with self.db.snapshot():
+        size = self.db.stored()
+        self._room.grow(self.path, size)
+        self._room.budget.seconds = SECONDS + SECONDS_PER_BYTE * size
+        with self.db.snapshot(), within(self._room.budget):
             found = self._read()
         if self.db.missing:
             self.db.problem(*self._cut_off(), first=True)
@@ -150,20 +183,27 @@ class TraceFile:
         return f"this trace is cut off: {', '.join(said)}", "copy it again; the rest is shown"
 
     def _read(self) -> list[Context | Rewrite]:
-        self.meta = {
-            key: parse_json(value)
-            for key, value in self.db.all("meta", ("key", "value"))
-            if isinstance(key, str)
-        }
-        self._read_blocks()
-        self._read_rules()
+        for part in (self._read_meta, self._read_blocks, self._read_rules, self._read_totals):
+            self._as_far_as_it_goes(part)
+        return self._read_entries()
+
+    def _as_far_as_it_goes(self, part: Callable[[], object]) -> None:
+        """Reads a part of the trace; what there is no room or time for is a problem."""
+        try:
+            part()
+        except BudgetError as error:
+            self.db.problem(error.what, error.hint)
+
+    def _read_meta(self) -> None:
+        rows = self.db.all("meta", ("key", "value"), 1000)
+        self.meta = {key: parse_json(value) for key, value in rows if isinstance(key, str)}
+
+    def _read_totals(self) -> None:
+        columns = ("pass", "rule", "matches", "declines", "ns")
         self.totals = {
             (as_int(p), as_int(r)): (as_int(m), as_int(d), as_int(ns))
-            for p, r, m, d, ns in self.db.all(
-                "rule_totals", ("pass", "rule", "matches", "declines", "ns")
-            )
+            for p, r, m, d, ns in self.db.all("rule_totals", columns, _TOTAL)
         }
-        return self._read_entries()
 
     def tries(self) -> dict[tuple[int, int], int]:
         """How often each rule was tried, by (pass, rule); without those of which the trace does not
@@ -184,6 +224,10 @@ class TraceFile:
     def text(self, string: int) -> str:
         """The text of a string id; "?" for one that is not there."""
         return self.strings[string] if 0 <= string < len(self.strings) else "?"
+
+    def name(self, string: int) -> str:
+        """The text of a string id, cut where no name is that long."""
+        return self.text(string)[:MAX_NAME]
 
     def events(self, rewrite: Rewrite) -> Iterator[tuple[EventArrays, Ints]]:
         """The blocks that hold events of a rewrite, each with the positions of its events."""
@@ -235,11 +279,17 @@ class TraceFile:
         arrays: EventArrays | None = None
         try:
             arrays = read_events(self._data(block))
+        except BudgetError:
+            raise  # of this answer: another one may read it
         except TraceError as error:
             self.db.problem(error.what)
         self._decoded[block] = arrays
-        if len(self._decoded) > CACHED_BLOCKS:
-            self._decoded.popitem(last=False)
+        size = sum(a.nbytes for a in self._decoded.values() if a is not None)
+        while len(self._decoded) > 1 and (
+            len(self._decoded) > CACHED_BLOCKS or size > CACHED_BYTES
+        ):
+            _, dropped = self._decoded.popitem(last=False)
+            size -= 0 if dropped is None else dropped.nbytes
         return arrays
 
     def _data(self, block: int) -> bytes:
@@ -262,58 +312,38 @@ class TraceFile:
 
     def _add_block(self, kind: int, first: int, count: int, data: bytes) -> None:
         if kind == schema.NODES:
-            missing = first + count - self.nodes.count
-            self._spend(_NODE_BYTES * max(0, missing))
             self.nodes.add(first, count, data)
         elif kind == schema.RULE_SETS:
-            self.visits.add_sets(first, data, self._spend_rows)
+            self.visits.add_sets(first, data)
         elif kind == schema.VISITS:
-            self.visits.add(data, self._spend_rows)
+            self.visits.add(data)
         elif kind == schema.LAUNCHES:
-            columns = unpack(data, len(schema.LAUNCH_COLUMNS), self._spend_rows)
+            columns = unpack(data, len(schema.LAUNCH_COLUMNS), each=_TUPLE)
             if len({len(c) for c in columns}) != 1:
                 raise TraceError("a block of launches is damaged")
             for name, device, start, ns, size in zip(*(c.tolist() for c in columns), strict=True):
-                self.launches.append((self.text(name), self.text(device), start, ns, size))
+                self.launches.append((self.name(name), self.name(device), start, ns, size))
         elif kind == schema.MEMORY:
-            columns = unpack(data, len(schema.MEMORY_COLUMNS), self._spend_rows)
+            columns = unpack(data, len(schema.MEMORY_COLUMNS), each=_TUPLE)
             if len({len(c) for c in columns}) != 1:
                 raise TraceError("a block of memory events is damaged")
             for device, time, allocated in zip(*(c.tolist() for c in columns), strict=True):
-                self.memory.append((self.text(device), time, allocated))
+                self.memory.append((self.name(device), time, allocated))
         else:
-            items = unpack_json(data, self._spend)
+            items = unpack_json(data)
             if not isinstance(items, list):
                 raise TraceError("a block is damaged (it is not a list)")
             if kind == schema.STRINGS:
                 missing = first - len(self.strings)
                 if not 0 <= missing <= 1 << 24:
                     raise TraceError("a block of strings is damaged (its numbers do not follow)")
+                take(missing // 16, 8 * missing)
                 self.strings += ["?"] * missing
                 self.strings += [as_text(item, 2 * schema.MAX_TEXT) for item in items]
             else:
                 for item in cast("list[Any]", items):
                     if isinstance(item, dict):
                         self._texts_of_rule(cast("dict[str, Any]", item))
-
-    def _spend_rows(self, size: int) -> None:
-        self._spend(_TUPLE * size)
-
-    def _spend(self, size: int) -> None:
-        """Raises TraceError where what is kept takes far more than the file can mean."""
-        if self._spent + size > ROOM + ROOM_PER_BYTE * self._file_size():
-            raise TraceError(
-                "a block of the trace unpacks to more than a whole trace does",
-                hint="what other blocks hold is still shown",
-            )
-        self._spent += size
-
-    def _file_size(self) -> int:
-        found = 0
-        for path in (self.path, Path(f"{self.path}-wal")):
-            with suppress(OSError):
-                found += path.stat().st_size
-        return found
 
     def _texts_of_rule(self, item: dict[str, Any]) -> None:
         number = as_int(item.get("id"))
@@ -323,8 +353,9 @@ class TraceFile:
     def _read_rules(self) -> None:
         for row in self.db.rows("rules", _RULE, self._last_rule):
             self._last_rule = max(self._last_rule, row[0])
+            take(4, _RULE_BYTES + sum(len(cell) for cell in row if isinstance(cell, str)))
             rule = self.rules.setdefault(row[0], RuleRecord(row[0], "", "", "", 0, ""))
-            rule.name, rule.matcher = as_text(row[1]), as_text(row[2])
+            rule.name, rule.matcher = as_text(row[1], MAX_NAME), as_text(row[2], MAX_NAME)
             rule.file, rule.line, rule.equation = as_text(row[3]), as_int(row[4]), as_text(row[5])
 
     def _read_entries(self) -> list[Context | Rewrite]:
@@ -337,8 +368,13 @@ class TraceFile:
             row = self.db.one(table, columns, entry.id)
             if row is not None:
                 made.append(self._entry(row))
-        made += [self._entry(row) for row in self.db.rows("contexts", _CONTEXT, last)]
-        made += [self._entry(row) for row in self.db.rows("rewrites", _REWRITE, last)]
+        for table, columns in (("contexts", _CONTEXT), ("rewrites", _REWRITE)):
+            try:
+                for row in self.db.rows(table, columns, last):
+                    take(8, _ROW + sum(len(cell) for cell in row if isinstance(cell, str)))
+                    made.append(self._entry(row))
+            except BudgetError as error:
+                self.db.problem(error.what, error.hint)
         made.sort(key=lambda entry: entry.id)
         for entry in made:
             if isinstance(entry, Context):
@@ -358,8 +394,8 @@ class TraceFile:
             return Context(
                 number,
                 as_int(parent),
-                as_text(name),
-                as_text(kind),
+                as_text(name, MAX_NAME),
+                as_text(kind, MAX_NAME),
                 parse_object(meta),
                 as_int(thread),
                 as_int(start),
@@ -372,9 +408,9 @@ class TraceFile:
             number,
             as_int(parent),
             as_int(context),
-            self.text(as_int(name)),
-            self.text(as_int(matcher)),
-            self.text(as_int(caller)),
+            self.name(as_int(name)),
+            self.name(as_int(matcher)),
+            self.name(as_int(caller)),
             bool(bottom_up),
             as_int(sink),
             as_int(result),

@@ -6,6 +6,7 @@ events.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, cast
@@ -49,6 +50,8 @@ class Tree:
         self._born: list[int] = []
         self._changed: list[int] = []
         self._time = 0
+        self._told: dict[int, list[int]] = {}
+        """Steps and declines below a row that it has not been told of."""
 
     def row_of(self, entry: int) -> int:
         """The row of a context or rewrite; -1 where there is none."""
@@ -71,7 +74,8 @@ class Tree:
         self._append(entry, -1, "context", name, "group")
 
     def put(self, entry: Context | Rewrite, number: int, parent: int) -> None:
-        """Adds a row or brings it up to date. `number` and `parent` count in the whole run."""
+        """Adds a row or brings it up to date. `number` and `parent` count in the whole run. After
+        the last one, `settle` counts."""
         at = self._of_entry.get(number)
         error = entry.error is not None
         status = "error" if error else "open" if entry.us is None else "ok"
@@ -107,15 +111,33 @@ class Tree:
                 self._changed[at] = self._time
 
     def _count(self, at: int, steps: int, declines: int) -> None:
-        """Adds to a rewrite's counts, and to those of the contexts around it."""
+        """Adds to a rewrite's counts, and to what the contexts around it are going to be told."""
         if not steps and not declines:
             return
-        own = True
-        while at >= 0:
+        row = self.rows[at]
+        self._set(at, steps=row.steps + steps, declines=row.declines + declines)
+        if row.parent >= 0:
+            told = self._told.setdefault(row.parent, [0, 0])
+            told[0] += steps
+            told[1] += declines
+
+    def settle(self) -> None:
+        """Brings the counts of contexts up to date, after all that was `put`: each row tells the
+        one above it once, however deep they are nested."""
+        waiting = [-at for at in self._told]
+        heapq.heapify(waiting)
+        while waiting:
+            at = -heapq.heappop(waiting)  # the last one first: what is above a row came before it
+            steps, declines = self._told.pop(at)
             row = self.rows[at]
-            if own or row.kind == "context":
+            if row.kind == "context":
                 self._set(at, steps=row.steps + steps, declines=row.declines + declines)
-            own, at = False, row.parent
+            if row.parent >= 0:
+                if row.parent not in self._told:
+                    heapq.heappush(waiting, -row.parent)
+                told = self._told.setdefault(row.parent, [0, 0])
+                told[0] += steps
+                told[1] += declines
 
 
 def calls_of(context: Context) -> str | None:

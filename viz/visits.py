@@ -17,7 +17,7 @@ import numpy as np
 from core.errors import TraceError
 from viz import schema
 from viz.numbering import Block
-from viz.pack import Ints, Spend, adds_up, pack, unpack
+from viz.pack import Ints, adds_up, pack, unpack
 
 MAX_WORK: Final = 2_000_000
 """Rules times ops that are looked at, which takes a second; the compiler of this project takes a
@@ -25,6 +25,10 @@ hundredth of it."""
 MAX_COUNT: Final = 1 << 36
 """Visits of one kind in one block; more are damage."""
 _DEPTH: Final = 40
+_SET: Final = 250
+"""Bytes that are kept of a number of a set of rules, which may be its only one."""
+_VISIT: Final = 70
+"""The same of a number of a visit, which has five."""
 
 Key = tuple[int, int, int, int]
 """Pass (string), set of rules, op (string), and the rule that ended the visits, or 0 for all."""
@@ -79,18 +83,18 @@ class Visits:
         self.counts: defaultdict[Key, int] = defaultdict(int)
         self._tries: dict[tuple[int, int], int] | None = None
 
-    def add_sets(self, first: int, data: bytes, spend: Spend) -> None:
+    def add_sets(self, first: int, data: bytes) -> None:
         """A block of sets of rules, numbered from `first`."""
-        lengths, rules = unpack(data, len(schema.RULE_SET_COLUMNS), spend)
+        lengths, rules = unpack(data, len(schema.RULE_SET_COLUMNS), each=_SET)
         if not adds_up(lengths, rules):
             raise TraceError("a block of rule sets is damaged")
         parts: list[Ints] = np.split(rules, np.cumsum(lengths)[:-1]) if len(lengths) else []
         for number, part in enumerate(parts, first):
             self.sets[number] = part.tolist()
 
-    def add(self, data: bytes, spend: Spend) -> None:
+    def add(self, data: bytes) -> None:
         """A block of visits, which add to those before."""
-        columns = unpack(data, len(schema.VISIT_COLUMNS), spend)
+        columns = unpack(data, len(schema.VISIT_COLUMNS), each=_VISIT)
         if len({len(column) for column in columns}) != 1:
             raise TraceError("a block of visits is damaged")
         for name, rule_set, op, rule, count in zip(*(c.tolist() for c in columns), strict=True):
