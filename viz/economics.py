@@ -47,7 +47,7 @@ class NodeCounts:
             self._counted.add(rewrite.id)
             if rewrite.matches:
                 try:
-                    with within(Budget("to count the nodes that some passes add and remove")):
+                    with within(Budget("to count what some passes add and remove", seconds=5)):
                         self._count(rewrite)
                 except BudgetError as error:
                     self._file.db.problem(error.what, error.hint)

@@ -140,7 +140,7 @@ class Lineage:
 
     def _read(self, arrays: EventArrays) -> None:
         known = self._file.nodes.count
-        take(len(arrays.rewrite) // 8)
+        take(len(arrays.rewrite))
         for at in np.flatnonzero(np.isin(arrays.rewrite, self._wanted)).tolist():
             number, row, kind = int(arrays.rewrite[at]), int(arrays.row[at]), int(arrays.kind[at])
             rewrite = self._file.rewrites[number]

@@ -146,6 +146,7 @@ class TraceFile:
         self.memory: list[tuple[str, int, int]] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self.visits = Visits()
+        self._cut: dict[int, str] = {}
         self._countable = True
         self._event_blocks: list[int] = []
         self._decoded: OrderedDict[int, EventArrays | None] = OrderedDict()
@@ -227,7 +228,8 @@ class TraceFile:
 
     def name(self, string: int) -> str:
         """The text of a string id, cut where no name is that long."""
-        return self.text(string)[:MAX_NAME]
+        text = self.text(string)
+        return text if len(text) <= MAX_NAME else self._cut.setdefault(string, text[:MAX_NAME])
 
     def events(self, rewrite: Rewrite) -> Iterator[tuple[EventArrays, Ints]]:
         """The blocks that hold events of a rewrite, each with the positions of its events."""

@@ -8,12 +8,23 @@ looked at: anything that is not such a graph raises FormatError. Never pickles, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
 from typing import Final, cast
 
 from core.errors import FormatError
-from core.uop.args import Json, decode_arg, decode_dtype, encode_arg, encode_dtype
-from core.uop.ops import Ops
+from core.shape import ShapeTracker
+from core.uop.args import (
+    MAX_LANES,
+    MAX_RANK,
+    Json,
+    decode_arg,
+    decode_dtype,
+    encode_arg,
+    encode_dtype,
+)
+from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
 VERSION: Final = 1
@@ -24,16 +35,25 @@ _sourceless: Final = frozenset(
     {Ops.UNIQUE, Ops.DEVICE, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR}
 )
 _exact_sources: Final = {
+    **dict.fromkeys(GroupOp.Unary | GroupOp.Movement, 1),
+    **dict.fromkeys(GroupOp.Binary, 2),
+    **dict.fromkeys(GroupOp.Ternary, 3),
     Ops.GEP: 1,
     Ops.CAST: 1,
     Ops.BITCAST: 1,
     Ops.VIEW: 1,
     Ops.REDUCE_AXIS: 1,
     Ops.SPECIAL: 1,
-    Ops.WHERE: 3,
-    Ops.MULACC: 3,
+    Ops.BIND: 2,
+    Ops.COPY: 2,
+    Ops.RANGE: 1,
+    Ops.BUFFER_VIEW: 1,
     Ops.STORE: 2,
 }
+_some_sources: Final = frozenset(
+    {Ops.VECTORIZE, Ops.REDUCE, Ops.LOAD, Ops.INDEX, Ops.END, Ops.AFTER, Ops.UNROLL, Ops.CONTRACT}
+)
+"""At least one."""
 
 
 def to_data(uops: Iterable[UOp]) -> dict[str, Json]:
@@ -105,8 +125,8 @@ def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
         raise _bad("a node has an unknown op, or a dtype or sources of the wrong type", at)
     sources = tuple(made[_position(s, len(made))] for s in src)
     wanted = 0 if op in _sourceless else _exact_sources.get(op, len(sources))
-    if len(sources) != wanted:
-        raise _bad(f"{name} with {len(sources)} sources instead of {wanted}", at)
+    if len(sources) != wanted or (op in _some_sources and not sources):
+        raise _bad(f"{name} with {len(sources)} sources instead of {wanted or 1}", at)
     u = UOp(
         op,
         decode_dtype(dtype),
@@ -124,27 +144,74 @@ def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
 
 
 def _checked(op: Ops, arg: object, at: str) -> object:
-    """`arg`, where it is hashable and of the type that every pass relies on for `op`."""
-    kinds = _arg_kinds.get(op)
-    if kinds is not None and type(arg) not in kinds:
-        raise _bad(f"{op.name} with an argument of type {type(arg).__name__}", at)
+    """`arg`, where it is of the form that every pass relies on for `op`."""
+    form = _forms.get(op)
+    if form is not None and not form[1](arg):
+        raise _bad(f"{op.name} with an argument that is not {form[0]}", at)
     return arg
 
 
-_arg_kinds: Final = {
-    Ops.CONST: (bool, int, float),
-    Ops.VCONST: (tuple,),
-    Ops.GEP: (tuple,),
-    Ops.RANGE: (tuple,),
-    Ops.DEFINE_VAR: (tuple,),
-    Ops.DEFINE_GLOBAL: (int,),
-    Ops.DEVICE: (str,),
-    Ops.SPECIAL: (str,),
-    Ops.RESHAPE: (tuple,),
-    Ops.PERMUTE: (tuple,),
-    Ops.EXPAND: (tuple,),
-    Ops.REDUCE_AXIS: (tuple,),
+def _of(*kinds: type) -> Callable[[object], bool]:
+    return lambda arg: type(arg) in kinds
+
+
+def _tuple_of(item: Callable[[object], bool], most: int) -> Callable[[object], bool]:
+    def check(arg: object) -> bool:
+        if type(arg) is not tuple:
+            return False
+        items = cast("tuple[object, ...]", arg)
+        return len(items) <= most and all(map(item, items))
+
+    return check
+
+
+def _fields(*items: Callable[[object], bool]) -> Callable[[object], bool]:
+    def check(arg: object) -> bool:
+        if type(arg) is not tuple:
+            return False
+        parts = cast("tuple[object, ...]", arg)
+        return len(parts) == len(items) and all(f(p) for f, p in zip(items, parts, strict=True))
+
+    return check
+
+
+def _is_loop(arg: object) -> bool:
+    parts = cast("tuple[object, ...]", arg) if type(arg) is tuple else ()
+    numbers = all(map(_int, parts[:-1]))
+    return 2 <= len(parts) <= MAX_RANK and numbers and isinstance(parts[-1], AxisType)
+
+
+_int, _number = _of(int), _of(bool, int, float)
+_axes = "a tuple of numbers, one per axis", _tuple_of(_int, MAX_RANK)
+_pairs = "a tuple of pairs, one per axis", _tuple_of(_fields(_int, _int), MAX_RANK)
+_forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
+    Ops.SINK: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
+    Ops.KERNEL: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
+    Ops.UNIQUE: ("a number or a name", _of(int, str)),
+    Ops.DEVICE: ("a name", _of(str)),
+    Ops.SPECIAL: ("a name", _of(str)),
+    Ops.BUFFER: ("a number of elements", _int),
+    Ops.BUFFER_VIEW: ("(elements, offset)", _fields(_int, _int)),
+    Ops.IOTA: ("a number of elements", _int),
+    Ops.CONST: ("a number", _number),
+    Ops.VCONST: ("a tuple of numbers", _tuple_of(_number, MAX_LANES)),
+    Ops.GEP: ("a tuple of positions", _tuple_of(_int, MAX_LANES)),
+    Ops.RANGE: ("(number, AxisType)", _is_loop),
+    Ops.DEFINE_GLOBAL: ("a number", _int),
+    Ops.DEFINE_VAR: ("(name, smallest, largest)", _fields(_of(str), _int, _int)),
+    Ops.RESHAPE: _axes,
+    Ops.PERMUTE: _axes,
+    Ops.EXPAND: _axes,
+    Ops.PAD: _pairs,
+    Ops.SHRINK: _pairs,
+    Ops.FLIP: ("a tuple of booleans, one per axis", _tuple_of(_of(bool, int), MAX_RANK)),
+    Ops.VIEW: ("a ShapeTracker", _of(ShapeTracker)),
+    Ops.REDUCE: ("an op", _of(Ops)),
+    Ops.REDUCE_AXIS: ("(op, axes)", _fields(_of(Ops), _tuple_of(_int, MAX_RANK))),
+    Ops.UNROLL: ("a tuple of pairs", _tuple_of(_fields(_int, _int), MAX_RANK)),
+    Ops.CONTRACT: ("a tuple of pairs", _tuple_of(_fields(_int, _int), MAX_RANK)),
 }
+"""What the argument of a node is. Ops that are not here take any."""
 
 
 def _position(data: Json, count: int) -> int:

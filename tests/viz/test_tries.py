@@ -199,14 +199,14 @@ def test_two_processes_add_up(tmp_path: Path) -> None:
 def test_damaged_and_hostile_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = ReadVisits()
     with pytest.raises(TraceError):
-        visits.add_sets(1, pack(((3,), (1, 2)), RULE_SET_DELTA), lambda _: None)
+        visits.add_sets(1, pack(((3,), (1, 2)), RULE_SET_DELTA))
     with pytest.raises(TraceError):
-        visits.add(pack(((1,), (1,), (1,), (0,), ()), VISIT_DELTA), lambda _: None)
-    visits.add_sets(1, pack(((2,), (1, 2)), RULE_SET_DELTA), lambda _: None)
-    visits.add(pack(((1, 1), (1, 9), (1, 1), (0, 0), (4, -4)), VISIT_DELTA), lambda _: None)
+        visits.add(pack(((1,), (1,), (1,), (0,), ()), VISIT_DELTA))
+    visits.add_sets(1, pack(((2,), (1, 2)), RULE_SET_DELTA))
+    visits.add(pack(((1, 1), (1, 9), (1, 1), (0, 0), (4, -4)), VISIT_DELTA))
     assert visits.tries(lambda _: None, str) == {(1, 1): 4, (1, 2): 4}
     monkeypatch.setattr("viz.visits.MAX_WORK", 3)
-    visits.add(pack(((1,), (1,), (2,), (0,), (4,)), VISIT_DELTA), lambda _: None)
+    visits.add(pack(((1,), (1,), (2,), (0,), (4,)), VISIT_DELTA))
     with pytest.raises(TraceError):
         visits.tries(lambda _: None, str)
 
