@@ -2,7 +2,8 @@
 
 The worker (`viz/worker.py`) gets one request as JSON on its standard input and answers in lines of
 JSON; nothing is pickled. A kernel that crashes, hangs or fills the memory harms the worker only.
-Few run at once, the others wait: several pages may each ask for all the sources of a kernel.
+Few run at once, and together they may take a bounded amount of memory; the others wait: several
+pages may each ask for all the sources of a kernel.
 """
 
 from __future__ import annotations
@@ -18,10 +19,15 @@ from typing import Any, Final, Literal, cast
 
 from core.errors import ServerError, UopvizError
 from core.runtime import child
+from core.runtime.isolate import MEMORY_LIMIT
 
 LIMIT: Final = 120.0
 """Seconds that a job may take."""
 MAX_RUNNING: Final = 3
+MEMORY: Final = 10 << 30
+"""Bytes of address space that all jobs together may take; so a run leaves room for one other."""
+MEMORY_OF: Final[Mapping[str, int]] = {"run": MEMORY_LIMIT, "compile": 2 << 30, "devices": 2 << 30}
+"""The same of one job, by what it does."""
 MAX_BEGUN: Final = 48
 """Jobs that run or wait; more are refused."""
 KEPT: Final = 64
@@ -54,13 +60,40 @@ class Job:
         }
 
 
+class Turns:
+    """How many jobs run, and the memory that they may take together."""
+
+    def __init__(self, count: int, memory: int) -> None:
+        self._left, self._memory = count, memory
+        self._changed = threading.Condition()
+
+    def acquire(self, memory: int, timeout: float) -> bool:
+        """Waits for a turn with this much memory, at most `timeout` seconds; whether it is there."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._has(memory), timeout):
+                return False
+            self._left -= 1
+            self._memory -= memory
+            return True
+
+    def release(self, memory: int) -> None:
+        """Gives a turn back."""
+        with self._changed:
+            self._left += 1
+            self._memory += memory
+            self._changed.notify_all()
+
+    def _has(self, memory: int) -> bool:
+        return self._left > 0 and memory <= self._memory
+
+
 class Jobs:
     """The jobs of one server."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._lock = threading.Lock()
-        self._turns = threading.Semaphore(MAX_RUNNING)
+        self._turns = Turns(MAX_RUNNING, MEMORY)
         self._ids = itertools.count(1)
 
     def start(self, request: Mapping[str, Any], finish: Finish) -> int:
@@ -72,9 +105,12 @@ class Jobs:
                     f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
                 )
             job = self._add(Job(next(self._ids)))
-        body = json.dumps(request).encode()
+        memory = MEMORY_OF.get(str(request.get("job")), MEMORY_LIMIT)
+        body = json.dumps({**request, "memory": memory}).encode()
         name = f"uopviz job {job.id}"
-        threading.Thread(target=self._run, args=(job, body, finish), name=name, daemon=True).start()
+        threading.Thread(
+            target=self._run, args=(job, memory, body, finish), name=name, daemon=True
+        ).start()
         return job.id
 
     def done(self, result: Any) -> int:
@@ -108,9 +144,9 @@ class Jobs:
         for job in running:
             self.cancel(job)
 
-    def _run(self, job: Job, body: bytes, finish: Finish) -> None:
+    def _run(self, job: Job, memory: int, body: bytes, finish: Finish) -> None:
         try:
-            answer = self._work_in_turn(job, body)
+            answer = self._work_in_turn(job, memory, body)
             job.result = finish(answer)
             job.progress, job.state = "", "done"
         except UopvizError as error:
@@ -123,15 +159,15 @@ class Jobs:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}
         job.state = "error"
 
-    def _work_in_turn(self, job: Job, body: bytes) -> Any:
-        while not self._turns.acquire(timeout=0.05):
+    def _work_in_turn(self, job: Job, memory: int, body: bytes) -> Any:
+        while not self._turns.acquire(memory, timeout=0.05):
             job.progress = "waiting for other jobs"
             if job.cancelled:
                 raise _cancelled()
         try:
             return self._work(job, body)
         finally:
-            self._turns.release()
+            self._turns.release(memory)
 
     def _work(self, job: Job, body: bytes) -> Any:
         with self._lock:

@@ -112,8 +112,16 @@ def take_json(text: str | bytes) -> None:
 
 def read_json(text: str | bytes) -> Any:
     """The value of JSON text, with None for numbers that JSON has not: NaN and the infinities,
-    which a page could not read again. Raises ValueError or RecursionError for other text."""
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    which a page could not read again; and with "?" for halves of characters, which no UTF-8 has.
+    Raises ValueError or RecursionError for other text."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    found = _load(text)
+    if "\\ud" in text or "\\uD" in text:  # it may be half of a pair
+        take_json(text)
+        whole = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+        return _load(whole)
+    return found
 
 
 def deflate(raw: bytes) -> bytes:
@@ -141,6 +149,10 @@ def adds_up(counts: Ints, items: Ints) -> bool:
         return not items.size
     low, high = int(counts.min()), int(counts.max())
     return low >= 0 and high <= items.size and int(counts.sum()) == items.size
+
+
+def _load(text: str | bytes) -> Any:
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
 
 def _width(largest: int) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, cast
 
 from core.errors import TraceError
-from viz.pack import MAX_RAW, deflate, unpack_json
+from viz.budget import take
+from viz.pack import MAX_RAW, deflate, read_json, take_json, unpack_json
 
 try:
     import lzma
@@ -70,7 +71,9 @@ def _unpack_lzma(blob: bytes) -> Any:
         raw = stream.decompress(blob, MAX_RAW)
         if not stream.eof or stream.unused_data:
             raise ValueError("too large, or cut off")
-        return json.loads(raw)
+        take(len(raw) // 32)
+        take_json(raw)
+        return read_json(raw)
     except (lzma.LZMAError, ValueError, RecursionError) as error:
         raise TraceError(
             f"a block of source texts is damaged ({error})",

@@ -17,7 +17,7 @@ from core.errors import UopvizError
 from core.runtime.device import MAKERS, Device
 from core.runtime.edited import Edited
 from core.runtime.isolate import MEMORY_LIMIT
-from core.runtime.safety import check_kernel
+from core.runtime.safety import MAX_BYTES, check_kernel
 from core.runtime.trial import limit_memory
 from core.runtime.worker import try_kernel
 from core.target import target_named
@@ -28,8 +28,6 @@ from core.uop.uop import UOp
 from viz.opts import opts_text, parse_opts
 from viz.originobserver import OriginObserver
 
-MAX_BYTES: Final = 1 << 31
-"""Memory of all of a kernel's arguments together."""
 MAX_LAUNCHES: Final = 10_000
 
 
@@ -67,7 +65,15 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     device = str(request["device"])
     text = request.get("source")
     source = None if text is None else Edited(str(text["kind"]), str(text["text"]))
-    made = try_kernel(ast, device, count, opts=encoded, source=source, progress=_progress)
+    made = try_kernel(
+        ast,
+        device,
+        count,
+        opts=encoded,
+        source=source,
+        memory=int(request.get("memory", MEMORY_LIMIT)),
+        progress=_progress,
+    )
     return {
         **made.to_json(),
         "opts": None if opts is None else opts_text(opts),
@@ -120,6 +126,7 @@ def main() -> int:
     try:
         limit_memory(MEMORY_LIMIT)
         request = cast("dict[str, Any]", json.load(sys.stdin))
+        limit_memory(min(MEMORY_LIMIT, int(request.get("memory", MEMORY_LIMIT))))
         _say({"result": JOBS[str(request["job"])](request)})
     except UopvizError as error:
         _say({"error": {"what": error.what, "where": error.where, "hint": error.hint}})

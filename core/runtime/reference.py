@@ -8,17 +8,19 @@ AST. Never looks at a compiled program.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
+from core.dtype import PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import prod
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
-from core.runtime.numeric import Array, from_memory, to_memory
+from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.program import Program
 from core.runtime.slices import slices_of
 from core.shape import ShapeTracker, View
@@ -33,15 +35,28 @@ _SLICE: Final = 1 << 24
 _MAX_ELEMENTS: Final = 1 << 28
 """Elements of the largest intermediate where it cannot."""
 
+_ON_THE_WAY: Final = 3
+"""Arrays of the size of a value that NumPy makes while it works it out: operands that are brought
+to one dtype, and rounding."""
+
+_INDEXED: Final = 48
+"""Bytes of an element that is stored where index arithmetic says."""
+
 _reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
 
-def evaluate_ast(ast: UOp, buffers: Buffers, variables: Mapping[str, int]) -> None:
+def evaluate_ast(
+    ast: UOp, buffers: Buffers, variables: Mapping[str, int], room: int | None = None
+) -> None:
     """Runs a kernel AST. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the dtype that
-    `numeric.memory_dtype` names; outputs are written in place. Raises RunError
-    for an AST that is not one.
+    `numeric.memory_dtype` names; outputs are written in place. Raises RunError for an AST that is
+    not one, or that takes more than `room` bytes apart from `buffers`.
     """
     parts = slices_of(ast, _SLICE) or [ast]
+    needed = working_bytes(parts[0], len(parts) > 1)
+    if room is not None and needed > room:
+        raise RunError(f"the reference would need {needed:,} bytes more than the arguments",
+                       hint="verify this kernel at a smaller size")  # fmt: skip
     if len(parts) > 1:  # a slice must not read what another one has written
         written = {pointer_of(store.src[0]).arg for store in ast.src}
         numbers = {u.arg for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}
@@ -50,6 +65,43 @@ def evaluate_ast(ast: UOp, buffers: Buffers, variables: Mapping[str, int]) -> No
             _evaluate_part(part, before, buffers, variables)
     else:
         _evaluate_part(ast, buffers, buffers, variables)
+
+
+def working_bytes(part: UOp, sliced: bool) -> int:
+    """Bytes that evaluating a part of a kernel takes at most, apart from the memory of the kernel:
+    values that are still needed, and what NumPy makes on the way to the next one."""
+    order = list(part.toposort())
+    uses = Counter(s for u in order for s in u.src)
+    live = worst = 0
+    sizes: dict[UOp, int] = {}
+    for u in order:
+        if u.op in (Ops.SINK, Ops.DEFINE_GLOBAL) or _is_place(u):
+            continue
+        count = prod(u.shape or ())
+        if u.op is Ops.STORE:  # what is stored stays until all is worked out
+            direct = cast("ShapeTracker", u.src[0].arg).contiguous
+            worst = max(worst, live + (8 if direct else _INDEXED) * count)
+            continue
+        size = count * (1 if dtypes.is_bool(u.dtype) else max(4, u.dtype.itemsize))
+        sizes[u] = size
+        live += size
+        worst = max(worst, live + _ON_THE_WAY * size + _decoded_bytes(u))
+        for s in u.src:
+            uses[s] -= 1
+            if not uses[s]:
+                live -= sizes.get(s, 0)
+    copies = 0
+    if sliced:
+        written = {pointer_of(store.src[0]) for store in part.src}
+        copies = sum(cast("PtrDType", p.dtype).size * p.dtype.base.itemsize for p in written)
+    return worst + copies
+
+
+def _decoded_bytes(u: UOp) -> int:
+    """Of what a LOAD makes of memory whose elements NumPy cannot compute with."""
+    if u.op is not Ops.LOAD or memory_dtype(u.dtype) == numpy_dtype(u.dtype):
+        return 0
+    return 8 * cast("PtrDType", pointer_of(u.src[0]).dtype).size
 
 
 def _evaluate_part(ast: UOp, reads: Buffers, writes: Buffers, variables: Mapping[str, int]) -> None:

@@ -18,8 +18,11 @@ from core.uop.ops import Ops
 from core.uop.spec import ast_spec, verify
 from core.uop.uop import UOp
 
-MAX_BYTES: Final = 1 << 32
-"""Most memory that all arguments of a kernel may take together."""
+MAX_BYTES: Final = 1 << 31
+"""Most memory that all arguments of a kernel may take together: with them in the memory of the
+device, and what the reference works with, they fit in `isolate.MEMORY_LIMIT`."""
+BASE: Final = 1 << 30
+"""Address space of a worker before it has arguments: Python, NumPy, LLVM and their threads."""
 
 
 def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
@@ -39,11 +42,23 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
             _check_view(u)
         elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
             raise _refused("an AFTER of another dtype", u)
-    total = sum(_elements(u) * u.dtype.base.itemsize for u in pointers.values())
+    total = argument_bytes(ast)
     if total > max_bytes:
         raise _refused(f"its arguments take {total} bytes, and {max_bytes} are allowed", ast)
     if sorted(pointers) != list(range(len(pointers))):
         raise _refused("its arguments are not numbered 0, 1, ...", ast)
+
+
+def argument_bytes(ast: UOp) -> int:
+    """Bytes of all arguments of a kernel together. Raises RunError where one has no size."""
+    found = [u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL]
+    return sum(_elements(u) * u.dtype.base.itemsize for u in found)
+
+
+def run_bytes(ast: UOp) -> int:
+    """Bytes that stay while a kernel is tried: its arguments twice, as the kernel and as the
+    reference change them."""
+    return 2 * argument_bytes(ast)
 
 
 def _check_view(u: UOp) -> None:

@@ -11,22 +11,22 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 import numpy as np
 
 from core.compile import compile_kernel
-from core.dtype import dtypes
+from core.dtype import DType, dtypes
 from core.errors import RunError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.edited import Edited, with_text
-from core.runtime.isolate import RunResult
+from core.runtime.isolate import MEMORY_LIMIT, RunResult
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference import evaluate_ast
-from core.runtime.safety import check_kernel
+from core.runtime.safety import BASE, check_kernel, run_bytes
 from core.runtime.trial import arguments, launch_times, limit_memory
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
@@ -38,6 +38,8 @@ from core.uop.uop import UOp
 TOLERANCE: Final = {"float64": 1e-9, "float32": 1e-4, "float16": 2e-2, "bfloat16": 5e-2}
 """Largest error of a float result relative to the largest magnitude; 8-bit floats: 0.2. The sums of
 a reduce round differently in another order; other dtypes must agree exactly."""
+PIECE: Final = 1 << 20
+"""Elements of an argument or result that are made or compared at once."""
 _WARM: Final = 3
 _SEED: Final = 1
 
@@ -73,6 +75,7 @@ def run(request: Mapping[str, Any]) -> dict[str, Any]:
         ast,
         str(request["device"]),
         int(request["count"]),
+        memory=int(request["memory_limit"]),
         opts=request["opts"],
         variables={str(k): int(v) for k, v in request["variables"].items()},
         until=time.monotonic() + 0.6 * float(request["seconds"]),
@@ -87,13 +90,15 @@ def try_kernel(
     opts: object = None,
     source: Edited | None = None,
     variables: Mapping[str, int] | None = None,
+    memory: int = MEMORY_LIMIT,
     until: float = float("inf"),
     progress: Progress | None = None,
 ) -> RunResult:
     """Launches a kernel that `check_kernel` found good `count` times on random arguments; fewer
     times, once `time.monotonic()` is past `until`. `opts`: encoded optimisations, or None for the
     usual ones; `source`: a text to run in place of the compiler's; variables that are not given
-    have their largest value. Raises UopvizError."""
+    have their largest value. `memory`: bytes that all of it may take; where the reference would
+    need more than is left of them, there is nothing to compare with. Raises UopvizError."""
     say = progress or _nothing
     name = Device.canonicalize(device)
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
@@ -108,7 +113,7 @@ def try_kernel(
         for u, values in zip(arguments(ast), host, strict=True)
     ]
     say("evaluating the reference")
-    unknown = _evaluate(ast, host, bound)
+    unknown = _evaluate(ast, host, bound, memory - BASE - run_bytes(ast))
     runner(buffers, bound, wait=True)
     worst, tolerance, detail = _compared(ast, buffers, host) if not unknown else (0.0, 0.0, unknown)
     times = launch_times(
@@ -137,23 +142,31 @@ def difference(got: Array, wanted: Array, dtype: str) -> tuple[float, float]:
     """(largest difference, largest difference allowed) of a result in memory; exact for integers,
     relative to the largest finite magnitude for floats. Infinities and NaNs must agree."""
     kind = getattr(dtypes, dtype)
-    a = from_memory(got, kind).astype(np.float64)
-    b = from_memory(wanted, kind).astype(np.float64)
-    limit = 0.0
-    if dtypes.is_float(kind):
-        finite = np.abs(b[np.isfinite(b)])
-        limit = TOLERANCE.get(dtype, 0.2) * max(1.0, float(finite.max(initial=0.0)))
-    return float(_apart(a, b).max(initial=0.0)), limit
+    worst = largest = 0.0
+    for _, a, b in _pieces(got, wanted, kind):
+        worst = max(worst, float(_apart(a, b).max(initial=0.0)))
+        largest = max(largest, float(np.abs(b[np.isfinite(b)]).max(initial=0.0)))
+    return worst, TOLERANCE.get(dtype, 0.2) * max(1.0, largest) if dtypes.is_float(kind) else 0.0
 
 
 def first_wrong(got: Array, wanted: Array, dtype: str, limit: float) -> tuple[int, float, float]:
     """(position, what is there, what should be there) of the first element of a result in memory
-    that is more than `limit` off."""
-    kind = getattr(dtypes, dtype)
-    a = from_memory(got, kind).astype(np.float64)
-    b = from_memory(wanted, kind).astype(np.float64)
-    at = int(np.argmax(_apart(a, b) > limit))
-    return at, float(a[at]), float(b[at])
+    that is more than `limit` off; of the first element where there is none."""
+    for begin, a, b in _pieces(got, wanted, getattr(dtypes, dtype)):
+        wrong = np.flatnonzero(_apart(a, b) > limit)
+        if len(wrong):
+            at = int(wrong[0])
+            return begin + at, float(a[at]), float(b[at])
+    return 0, float(got[0]), float(wanted[0])
+
+
+def _pieces(got: Array, wanted: Array, dtype: DType) -> Iterator[tuple[int, Array, Array]]:
+    """Two results in memory as float64, a piece at a time: of large ones, several arrays of eight
+    bytes per element would be most of what a run needs."""
+    for begin in range(0, max(1, got.size), PIECE):
+        parts = (values[begin : begin + PIECE] for values in (got, wanted))
+        a, b = (from_memory(part, dtype).astype(np.float64) for part in parts)
+        yield begin, a, b
 
 
 def _apart(a: Array, b: Array) -> Array:
@@ -186,25 +199,31 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
 
 
 def _arguments(ast: UOp) -> list[Array]:
-    """Random values for every argument, the same in every run: floats in [-1, 1), integers 0..9."""
+    """Random values for every argument, the same in every run: floats in [-1, 1), integers 0..9.
+    Made a piece at a time, so that nothing needs more memory than they do."""
     random = np.random.default_rng(_SEED)
     made: list[Array] = []
     for u in arguments(ast):
         dtype, size = u.dtype.base, int(cast("Any", u.dtype).size)
-        if dtypes.is_float(dtype):
-            values = random.uniform(-1, 1, size)
-            wide = values if dtype.name == "float64" else values.astype(np.float32)
-            made.append(to_memory(wide, dtype))
-        else:
-            most = 2 if dtypes.is_bool(dtype) else 10
-            made.append(random.integers(0, most, size).astype(memory_dtype(dtype)))
+        held = np.empty(size, memory_dtype(dtype))
+        for begin in range(0, size, PIECE):
+            count = min(PIECE, size - begin)
+            if dtypes.is_float(dtype):
+                values = random.uniform(-1, 1, count)
+                wide = values if dtype.name == "float64" else values.astype(np.float32)
+                held[begin : begin + count] = to_memory(wide, dtype)
+            else:
+                most = 2 if dtypes.is_bool(dtype) else 10
+                held[begin : begin + count] = random.integers(0, most, count)
+        made.append(held)
     return made
 
 
-def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int]) -> str:
-    """Brings `values` to what they are after the kernel; or says why that is not known."""
+def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int], room: int) -> str:
+    """Brings `values` to what they are after the kernel, in `room` bytes; or says why that is not
+    known."""
     try:
-        evaluate_ast(ast, values, variables)
+        evaluate_ast(ast, values, variables, room)
     except RunError as error:
         return error.what
     return ""

@@ -176,9 +176,10 @@ def _fields(*items: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 def _is_loop(arg: object) -> bool:
-    parts = cast("tuple[object, ...]", arg) if type(arg) is tuple else ()
-    numbers = all(map(_int, parts[:-1]))
-    return 2 <= len(parts) <= MAX_RANK and numbers and isinstance(parts[-1], AxisType)
+    if type(arg) is not tuple:
+        return False
+    *numbers, kind = cast("tuple[object, ...]", arg) or (None,)
+    return 0 < len(numbers) < MAX_RANK and all(map(_int, numbers)) and isinstance(kind, AxisType)
 
 
 _int, _number = _of(int), _of(bool, int, float)
