@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import numpy as np
+
 from core.dtype import dtypes
 from core.errors import BudgetError, UopvizError
 from core.uop.serial import decode_node
@@ -33,7 +35,7 @@ _KEPT: Final = 500_000
 """Nodes whose facts are kept."""
 _NODE: Final = 1500
 """Bytes of a node of `core` with its facts."""
-_ITEMS: Final = 200
+_ITEMS: Final = 40
 """Of a budget, for a node: working it out takes as long as looking at that many numbers."""
 _SENSELESS: Final = (
     *(UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError),
@@ -82,11 +84,19 @@ class Facts:
             return [self._facts.get(node, _NOTHING) for node in nodes]
 
     def left_out(self, nodes: Sequence[int]) -> list[str]:
-        """A sentence of how many of `nodes` have no facts yet, if there are any."""
-        missing = sum(node not in self._facts for node in nodes)
-        if not missing:
-            return []
-        return [f"Shapes and bounds of {missing:,} nodes are left out: they take too long."]
+        """Sentences of how many of `nodes` have no facts, if there are any, and why."""
+        said: list[str] = []
+        if missing := sum(node not in self._facts for node in nodes):
+            said.append(f"Shapes and bounds of {missing:,} nodes are left out: they take too long.")
+        used, counts = np.unique(
+            self._file.nodes.field("arg")[np.asarray(nodes, np.int64)], return_counts=True
+        )
+        lengths = (len(self._file.text(string)) for string in used.tolist())
+        if long := sum(
+            n for n, size in zip(counts.tolist(), lengths, strict=True) if size > _MAX_ARG
+        ):
+            said.append(f"Shapes and bounds of {long:,} nodes are left out: too long arguments.")
+        return said
 
     def uop(self, node: int) -> UOp | None:
         """The node as a UOp; None where the trace has none that makes sense."""
@@ -161,7 +171,7 @@ def _ranges(u: UOp) -> str:
     ranges: Collection[UOp] = ()
     with suppress(*_SENSELESS):
         ranges = u.ranges
-    take(4 * len(ranges), 70 * len(ranges))
+    take(len(ranges), 70 * len(ranges))
     with suppress(*_SENSELESS):
         found = sorted(ranges, key=lambda r: str(r.arg))
         return " ".join(f"{r.arg[1].letter}{r.arg[0]}" for r in found)[:_MAX_TEXT]

@@ -68,7 +68,7 @@ class Turns:
         self._changed = threading.Condition()
 
     def acquire(self, memory: int, timeout: float) -> bool:
-        """Waits for a turn with this much memory, at most `timeout` seconds; whether it is there."""
+        """Waits at most `timeout` seconds for a turn with this much memory; whether it is there."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._has(memory), timeout):
                 return False

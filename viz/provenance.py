@@ -93,7 +93,7 @@ class Provenance(Generic[N]):
         """Whether a node does what a node of the AST that it comes from did."""
         op = self._op(node)
         bits = self._bits.get(node, 0)
-        take(1 + bits.bit_length() // 16)
+        take(1 + bits.bit_length() // 512 + bits.bit_count() // 8)
         return any(self._ops[p] == op for p in positions(bits))
 
     def rebuild(self, old: N, new: N) -> None:

@@ -56,6 +56,7 @@ def lines(path: Path) -> None:
     text = zlib.compress(b'["' + b"\\n" * (count - 1) + b'"]', 9)
     _change(path, "UPDATE artifacts SET lines = ?", (zlib.compress(head, 9),))
     _change(path, "UPDATE blocks SET data = ? WHERE kind = ?", (text, schema.TEXTS))
+    _change(path, "UPDATE artifacts SET body = (SELECT body FROM artifacts LIMIT 1)")
 
 
 def shapes(path: Path) -> None:
@@ -211,6 +212,7 @@ def one_text(path: Path) -> None:
         t.context_end(kernel)
     text = zlib.compress(b'["' + b"x" * (30 << 20) + b'"]', 9)
     _change(path, "UPDATE blocks SET data = ? WHERE kind = ?", (text, schema.TEXTS))
+    _change(path, "UPDATE artifacts SET body = (SELECT body FROM artifacts LIMIT 1)")
 
 
 def wide(path: Path) -> None:
@@ -287,6 +289,8 @@ def ask(path: Path) -> dict[str, Any]:
             to_json(answer)
             if isinstance(answer, dict):
                 said.append(str(answer.get("truncated") or ""))
+                for artifact in answer.get("artifacts", ()):
+                    said.append(artifact["error"]["what"] if artifact["error"] else "")
         except UopvizError as error:
             said.append(error.what)
         worst = max(worst, (time.process_time() - started, name))

@@ -14,13 +14,14 @@ from core.dtype import dtypes
 from core.errors import RunError, SpecError
 from core.helpers import Context
 from core.render import llvm
-from core.runtime import isolate
+from core.runtime import isolate, worker
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu import CpuRunner
 from core.runtime.isolate import run_isolated
 from core.runtime.program import Argument, Artifact, Program
+from core.runtime.reference import working_bytes
 from core.runtime.run import run_schedule
-from core.runtime.safety import check_kernel
+from core.runtime.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.shape import ShapeTracker, View
 from core.target import host_target
 from core.uop.kernelinfo import AxisType, KernelInfo
@@ -249,3 +250,28 @@ def test_what_the_worker_says_is_passed_on() -> None:
         run_isolated(add(), "NOPE")
     with pytest.raises(RunError):
         run_isolated(add(300_000_000), "CPU", count=1, memory_limit=1 << 30)
+
+
+def test_what_a_run_takes_is_what_is_counted() -> None:
+    """Arguments, their copy on the device, and what the reference works with: with a limit that is
+    scaled down, the kernel runs, and where the reference would not fit, that is said."""
+    size = 12_000_000
+    ast = add(size)
+    arguments = 3 * 4 * size
+    assert (argument_bytes(ast), run_bytes(ast)) == (arguments, 2 * arguments)
+    enough = BASE + run_bytes(ast) + working_bytes(ast, False)
+    found = run_isolated(ast, "CPU", 1, timeout=120, memory_limit=enough)
+    assert found.equal is True
+    found = run_isolated(ast, "CPU", 1, timeout=120, memory_limit=BASE + run_bytes(ast) + (1 << 20))
+    assert found.equal is None
+    assert "the reference would need" in found.detail
+
+
+def test_results_are_compared_a_piece_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PIECE", 4)
+    got, wanted = np.arange(10, dtype=np.float32), np.arange(10, dtype=np.float32)
+    assert worker.difference(got, wanted, "float32") == (0.0, pytest.approx(9e-4))
+    got[7] = 9
+    assert worker.difference(got, wanted, "float32") == (2.0, pytest.approx(9e-4))
+    assert worker.first_wrong(got, wanted, "float32", 1.0) == (7, 9.0, 7.0)
+    assert worker.difference(got[:0], wanted[:0], "float32") == (0.0, 1e-4)

@@ -16,7 +16,7 @@ from core.shape import ShapeTracker, View
 from core.uop.args import decode_arg, decode_dtype, encode_arg, encode_dtype
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
-from core.uop.serial import from_data, to_data
+from core.uop.serial import decode_node, from_data, to_data
 from core.uop.uop import UOp
 
 
@@ -201,3 +201,28 @@ def test_the_users_line_travels() -> None:
 def test_unknown_argument_types_name_the_type() -> None:
     with pytest.raises(FormatError, match="set"):
         encode_arg({1})
+
+
+@pytest.mark.parametrize("node", [
+    ["VIEW", "int32", [0], [1]],
+    ["VIEW", "int32", [0], None],
+    ["RESHAPE", "int32", [0], [1] * 300],
+    ["RESHAPE", "int32", [], [1]],
+    ["PAD", "int32", [0], [1]],
+    ["SHRINK", "int32", [0], [[0, 1, 2]]],
+    ["REDUCE_AXIS", "int32", [0], {"op": "ADD"}],
+    ["REDUCE_AXIS", "int32", [0], [{"op": "ADD"}, 1]],
+    ["BUFFER", "int32", [], None],
+    ["BUFFER_VIEW", "int32", [0], 4],
+    ["IOTA", "int32", [], "4"],
+    ["RANGE", "int32", [0], [1]],
+    ["RANGE", "int32", [0], [{"axis": "LOOP"}]],
+    ["DEFINE_VAR", "int32", [], ["i", 1]],
+    ["ADD", "int32", [0], None],
+    ["NEG", "int32", [0, 0], None],
+    ["VECTORIZE", "int32.vec(2)", [], None],
+])  # fmt: skip
+def test_arguments_and_sources_have_the_form_of_their_op(node: list[Any]) -> None:
+    one = UOp.const(dtypes.int32, 1)
+    with pytest.raises(FormatError):
+        decode_node(node, [one])
