@@ -146,7 +146,7 @@ class Provenance(Generic[N]):
 
 def positions(bits: int) -> list[int]:
     """Which bits are set, lowest first."""
-    if bits.bit_length() <= _FEW:
+    if bits.bit_length() <= _FEW or bits.bit_count() <= 8:
         found: list[int] = []
         while bits:
             low = bits & -bits
