@@ -14,8 +14,8 @@ import socket
 import sys
 import threading
 import time
-import webbrowser
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +30,7 @@ from viz.live import TOKEN
 from viz.query import TABLES, run_query
 from viz.reopened import Reopened, open_run
 from viz.schema import SUFFIX
+from viz.server.handover import browser_at
 from viz.server.listen import listen
 from viz.server.serve import Server
 from viz.show import (
@@ -89,11 +90,11 @@ def _open(options: argparse.Namespace) -> int:
     if notice:
         print(f"uopviz: {notice}", file=sys.stderr)
     print(server.url, flush=True)
-    if options.browser and sys.stdout.isatty():
-        webbrowser.open(server.url)
     signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
+    shown = options.browser and sys.stdout.isatty()
     try:
-        server.run()
+        with browser_at(server.url, server.guard.visited) if shown else nullcontext():
+            server.run()
     finally:
         server.close()
     return 0

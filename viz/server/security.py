@@ -11,6 +11,7 @@ its own. Never logs the token.
 from __future__ import annotations
 
 import hmac
+import threading
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -44,6 +45,8 @@ class Guard:
 
     token: str = field(default_factory=new_token, repr=False)
     port: int = 0
+    visited: threading.Event = field(default_factory=threading.Event, repr=False)
+    """Set once somebody has opened the address with the token."""
 
     @property
     def cookie(self) -> str:
@@ -79,6 +82,7 @@ class Guard:
 
     def _finish(self, response: Response) -> Response:
         if response.status_code == 200 and self._is_first_visit():
+            self.visited.set()
             response.set_cookie(
                 self.cookie, self.files_pass, httponly=True, samesite="Strict", path="/"
             )
