@@ -20,6 +20,8 @@ from flask import Flask, Request, Response, request
 from viz.server.listen import new_token
 
 HEADER: Final = "X-Uopviz-Token"
+CONNECTION: Final = "uopviz.connection"
+"""Of the WSGI environment: the connection of a request; it is `known` once it has the token."""
 _HOSTS: Final = ("127.0.0.1", "localhost")
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; "
@@ -70,10 +72,13 @@ class Guard:
             return None if self._is_first_visit() else _forbidden()
         sent = request.headers.get(HEADER)
         if sent is None and not request.path.startswith("/api/"):
-            return (
-                None if _same(request.cookies.get(self.cookie), self.files_pass) else _forbidden()
-            )
-        return None if _same(sent, self.token) else _forbidden()
+            has_pass = _same(request.cookies.get(self.cookie), self.files_pass)
+            return None if has_pass else _forbidden()
+        if not _same(sent, self.token):
+            return _forbidden()
+        if (connection := request.environ.get(CONNECTION)) is not None:
+            connection.known = True
+        return None
 
     def _is_first_visit(self) -> bool:
         """Whether somebody opens the address that was printed."""

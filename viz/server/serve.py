@@ -5,6 +5,7 @@ Never opens a socket itself: `listen.py` does, on the loopback address only.
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
 import sys
@@ -16,7 +17,9 @@ from waitress.server import create_server
 
 from viz.server.app import MAX_REQUEST, create_app
 from viz.server.channel import MOST, Channel
+from viz.server.dispatch import Dispatcher
 from viz.server.listen import HOST, listen, new_token
+from viz.server.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.store import Store
@@ -43,10 +46,12 @@ class Server:
         self.guard = Guard(token or new_token(), self.port)
         app = create_app(store, self.guard)
         self.state = cast("State", app.extensions["uopviz"])
+        quieten(logging.getLogger("waitress"))
+        quieten(app.logger)
         self._server: Any = create_server(
             app,
+            _dispatcher=Dispatcher(THREADS),
             sockets=[sock],
-            threads=THREADS,
             max_request_body_size=MAX_REQUEST,  # of anybody: the body is read before any check
             outbuf_overflow=IN_MEMORY,
             outbuf_high_watermark=UNREAD,
