@@ -201,7 +201,7 @@ INTRINSICS_WITH_POWER = (
     *("ptr @llvm.frameaddress.p0(i32 0)", "ptr @llvm.stacksave.p0()", "i64 @llvm.vscale.i64()"),
     *("void @llvm.clear_cache(ptr %data0, ptr %data0)", "ptr @llvm.thread.pointer.p0()"),
     *("void (i64, i32, ...) @llvm.experimental.stackmap(i64 0, i32 0)",),
-    "i64 (i64, i32, ptr, i32, ...) @llvm.experimental.patchpoint.i64(i64 0, i32 0, ptr null, i32 0)",
+    "i64 (i64, i32, ptr, i32, ...) @llvm.experimental.patchpoint.i64(i64 0, i32 0, ptr null,i32 0)",
     *("ptr @llvm.load.relative.i64(ptr %data0, i64 0)", "void @llvm.eh.sjlj.longjmp(ptr %data0)"),
 )  # fmt: skip
 

@@ -33,14 +33,14 @@ def state() -> State:
 @api.get("/run")
 def run() -> Response:
     """The run as a whole: Run."""
-    return answer(state().run())
+    return state().shared("run", state().run).answer()
 
 
 @api.get("/tree")
 def tree() -> Response:
     """Rows of the navigator: Tree. `since`: how many rows the page has."""
-    state().refresh()
-    return answer(state().store.tree(_number("since")))
+    since = _number("since")
+    return state().shared(f"tree {since}", lambda: state().store.tree(since)).answer()
 
 
 @api.get("/rewrites/<int:rewrite>")
@@ -61,21 +61,24 @@ def text(rewrite: int) -> Response:
 @api.get("/rules")
 def rules() -> Response:
     """Every rule: Rule[]."""
-    return answer(state().store.rules())
+    return state().shared("rules", lambda: state().store.rules()).answer()
 
 
 @api.get("/rule-totals")
 def rule_totals() -> Response:
     """What each rule did and cost in each pass: RuleTotals. Ask again until all is counted."""
-    state().refresh()
-    return answer(state().store.rule_totals(SLICE))
+    here = state()
+    return here.shared(
+        "rule totals",
+        lambda: here.store.rule_totals(SLICE),
+        whole=lambda made: made["counted"] == made["steps"],
+    ).answer()
 
 
 @api.get("/timeline")
 def timeline() -> Response:
     """When everything happened: TimelineData."""
-    state().refresh()
-    return answer(state().store.timeline())
+    return state().shared("timeline", lambda: state().store.timeline()).answer()
 
 
 @api.get("/lineage/<int:scope>")
@@ -165,7 +168,12 @@ def cancel(job: int) -> Response:
 @api.get("/search")
 def search() -> Response:
     """Rows with `q` in a name, call, rule, op or file: SearchResult. Ask again while truncated."""
-    return answer(state().store.search(request.args.get("q", "")[:200], SLICE))
+    here, text = state(), request.args.get("q", "")[:200]
+    return here.shared(
+        f"search {text}",
+        lambda: here.store.search(text, SLICE),
+        whole=lambda made: made["truncated"] is None,
+    ).answer()
 
 
 @api.post("/open")

@@ -19,7 +19,7 @@ from viz.graphtext import step_text
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
-from viz.server.answers import pack, to_json
+from viz.server.answers import Encoded, pack, to_json
 from viz.server.kept import Kept, Turns
 from viz.store import Store
 
@@ -27,6 +27,8 @@ CACHED: Final = 1 << 27
 """Bytes of compressed bundles that are kept."""
 COMPILED: Final = 1 << 26
 """Bytes of compiled sources that are kept: a page that is opened again finds them."""
+ANSWERS: Final = 1 << 25
+"""Bytes of other answers that are kept until the run has gone on."""
 _REFRESH: Final = 0.15
 """Seconds that an answer about a live run may lag behind its trace."""
 
@@ -41,7 +43,11 @@ class State:
         self._lock = threading.Lock()
         self._refreshed = 0.0
         self._bundles: Kept[int, bytes] = Kept(CACHED)
+        self._answers: Kept[str, tuple[int, Encoded]] = Kept(ANSWERS)
         self._making = Turns()
+        self._state = 0
+        """Counts what may have changed answers: what was read of the trace, another trace."""
+        self._seen: tuple[object, ...] = ()
         self._text_of: tuple[Store, int, dict[str, Any]] | None = None
         """The bundle of the last step that was asked for as text: the next one is of it, too."""
         self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
@@ -61,19 +67,43 @@ class State:
             self._bundles.clear()
             self._compiled.clear()
             self._text_of = None
+            self._state += 1
+            self._seen = ()
         before.close()
 
     def refresh(self) -> None:
-        """Brings the store up to date, if its run still goes on."""
+        """Brings the store up to date, if its run still goes on or its files have changed."""
         with self._lock:
             now = time.monotonic()
             if now - self._refreshed > _REFRESH:
-                self.store.refresh()
+                live, folder = self.store.live, self.store.path.parent
+                files = [file.path for file in self.store.files]
+                seen = (live, _changed(folder), *map(_changed, files), *map(_log, files))
+                if live or seen != self._seen:
+                    self.store.refresh()
+                    self._state += 1
+                    self._seen = seen
                 self._refreshed = now
+
+    def shared(
+        self, key: str, make: Callable[[], Any], whole: Callable[[Any], bool] = lambda _: True
+    ) -> Encoded:
+        """What `make` returns, as an answer. It is made once, however many pages ask for it, until
+        the run has gone on; where it is not yet `whole`, every time."""
+        self.refresh()
+        with self._making.of(key):
+            state = self._state
+            kept = self._answers.get(key)
+            if kept is not None and kept[0] == state:
+                return kept[1]
+            value = make()
+            made = Encoded.of(value)
+            if whole(value):
+                self._answers.put(key, (state, made), made.size)
+            return made
 
     def run(self) -> dict[str, Any]:
         """The run, with what can be done here."""
-        self.refresh()
         if not self.store.compiles:
             return {**self.store.run(), "devices": [], "targets": [], "editable": []}
         self._look_for_devices()
@@ -182,12 +212,27 @@ class State:
 
         def finish(answer: Any) -> Any:
             self._devices = [str(name) for name in answer]
+            self._state += 1
             return None
 
         try:
             self.jobs.start({"job": "devices"}, finish)
         except UopvizError:
             self._looking = False
+
+
+def _changed(path: Path) -> tuple[int, int]:
+    """What changes when a file is written to, or one is made in a folder; it may be gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _log(path: Path) -> tuple[int, int]:
+    """The same of the log of a trace."""
+    return _changed(Path(f"{path}-wal"))
 
 
 def _editable(devices: Iterable[str]) -> list[dict[str, str]]:
