@@ -184,10 +184,11 @@ def _stats(options: argparse.Namespace) -> int:
     store = _store(options)
     run, totals = store.run(), store.rule_totals(_COUNTING)
     rules, never = totals["rows"], never_matched(totals, store.rules())
-    lines = [*run_lines(run), "", *stats_lines(rules, never)]
+    lines = [*run_lines(run), "", *stats_lines(rules, never, totals.get("untimed"))]
     if totals["counted"] < totals["steps"]:
         lines.append(f"nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted")
     found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
+    found["untimed"] = totals.get("untimed")
     return _print(options, {**run["totals"], "run": run, **found}, lines)
 
 

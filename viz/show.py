@@ -14,6 +14,7 @@ from viz.store import Store
 Row = dict[str, Any]
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""
+IN_NO_MATCH: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20
 """Rules without a match that are listed."""
 
@@ -101,22 +102,28 @@ def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
     yield from (clean(line) for line in (difference if step else after))
 
 
-def stats_lines(rows: list[Row], never: list[Row], count: int = 40) -> Iterator[str]:
-    """The rules that cost most, then those that never matched."""
+def stats_lines(
+    rows: list[Row], never: list[Row], untimed: Row | None = None, count: int = 40
+) -> Iterator[str]:
+    """The rules that took most time in their matches, what is in no match, and the rules that never
+    matched."""
     yield (
-        f"{'us':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} {'removed':>9}"
-        "  rule (pass)"
+        f"{'us matching':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} "
+        f"{'removed':>9}  rule (pass)"
     )
     for row in rows[:count]:
         rule, name = clean(row["rule"]), clean(row["pass"])
         known = row.get("tries") is not None
         tries = f"{row['tries']:,}" if known else "not recorded"
+        us = f"{row['us']:,.0f}" if row["matches"] else "-"
         yield (
-            f"{row['us']:>12,.0f} {tries:>12} {row['matches']:>9,} {row['declines']:>9,} "
+            f"{us:>12} {tries:>12} {row['matches']:>9,} {row['declines']:>9,} "
             f"{row['added']:>9,} {row['removed']:>9,}  {rule} ({name})"
         )
     if len(rows) > count:
         yield f"{plural(len(rows) - count, 'more row')}; --json has all"
+    if untimed is not None:
+        yield f"{untimed['us']:>12,.0f}  in no match: {IN_NO_MATCH}"
     if never:
         yield ""
         yield f"{plural(len(never), 'rule')} never matched"

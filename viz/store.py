@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.bundle import make_bundle
+from viz.economics import untimed
 from viz.graphtext import step_text
 from viz.lineage import Lineage, scope_of
 from viz.places import Places
@@ -151,6 +152,7 @@ class Store:
                 "silent": self._rules.silent(self._processes),
                 "counted": sum(counted for counted, _ in steps),
                 "steps": sum(total for _, total in steps),
+                "untimed": untimed(process.file for process in self._processes),
             }
 
     def timeline(self) -> dict[str, Any]:
