@@ -1,6 +1,7 @@
 """From a kernel AST and a Target to a Program, with every rewrite on the way observable.
 
-Compiling is deterministic and needs no device: code for any target can be made on any machine.
+Needs no device: code for any target can be made on any machine. One AST and target always give the
+same code, but for a number in its name: kernels of one shape are numbered as a process meets them.
 Never runs anything.
 """
 

@@ -75,7 +75,7 @@ def _takes_value(action: Any) -> bool:
 
 
 def routes() -> list[tuple[str, str, str]]:
-    """(methods, path, first line of the docstring) of every route."""
+    """(methods, path, docstring) of every route."""
     app = Flask("viz", static_folder=None)
     app.register_blueprint(api)
     app.register_blueprint(page)
@@ -83,7 +83,7 @@ def routes() -> list[tuple[str, str, str]]:
     for rule in app.url_map.iter_rules():
         methods = sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         doc = app.view_functions[rule.endpoint].__doc__ or ""
-        found.append((" ".join(methods), rule.rule, doc.partition("\n")[0]))
+        found.append((" ".join(methods), rule.rule, " ".join(doc.split())))
     return sorted(found, key=lambda r: (r[1], r[0]))
 
 

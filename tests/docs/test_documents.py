@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import os
 import re
 import shlex
@@ -14,9 +16,11 @@ import pytest
 from core import Context, Tensor
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
+from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
 from tests.docs.generate import documents, generated, parts_in
+from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
@@ -105,6 +109,51 @@ def test_named_files_exist(path: Path) -> None:
         assert (ROOT / found).exists(), found
 
 
+SOURCES = [
+    *(
+        path
+        for folder in ("core", "viz", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ),
+    *sorted((ROOT / "viz/web/src").rglob("*.ts*")),
+]
+PATH = re.compile(r"(?<![\w./-])((?:core|viz|tests|docs|examples)/[\w./-]*\w(?:\.\w+|/))")
+
+
+def test_files_that_the_code_names_exist() -> None:
+    """In docstrings, comments, and the hints of errors."""
+    made = (
+        "core/a",
+        "examples/net.py",
+        "viz/web/dist",
+        "viz/web/node_modules",
+        "docs/x",
+        "viz/web/test/fixtures",
+    )
+    missing = [
+        f"{name_of(path)}: {found}"
+        for path in SOURCES
+        if "node_modules" not in path.parts
+        for found in PATH.findall(path.read_text(encoding="utf-8"))
+        if not found.startswith(made) and not (ROOT / found).exists()
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_passes_never_ask_which_target_it_is() -> None:
+    for path in sorted((ROOT / "core/passes").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("family", "arch"):
+                raise AssertionError(f"{name_of(path)}:{node.lineno} asks for {node.attr}")
+
+
+def test_every_field_of_a_target_is_read() -> None:
+    text = "".join(p.read_text(encoding="utf-8") for p in SOURCES if name_of(p).startswith("core/"))
+    fields = [field.name for field in dataclasses.fields(Target)]
+    unread = [n for n in fields if n != "title" and not re.search(rf"\w\.{n}\b", text)]
+    assert not unread
+
+
 def test_every_op_has_one_meaning() -> None:
     said = op_docs()
     assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}
@@ -171,9 +220,9 @@ def test_every_route_is_documented_and_says_what_it_answers() -> None:
     found = routes()
     assert len(found) > 10
     for method, path, doc in found:
-        assert doc, path
+        assert doc.endswith("."), f"{path}: {doc}"
         shown = path.replace("<", "{").replace(">", "}")
-        assert f"| {method} | `{shown}` |" in text
+        assert f"| {method} | `{shown}` | {cell(doc)} |" in text
 
 
 @pytest.mark.parametrize("table", schema.TABLES)

@@ -49,8 +49,6 @@ def test_answers(client: FlaskClient) -> None:
     rewrite = tree["rows"][1]["id"]
     bundle = client.get(f"/api/rewrites/{rewrite}").get_json()
     assert bundle["rewrite"] == rewrite
-    text = client.get(f"/api/rewrites/{rewrite}/text?step=1").get_json()
-    assert text["before"] != text["after"]
     assert len(client.get("/api/rules").get_json()) == 7
     kernel = tree["rows"][2]["id"]
     assert client.get(f"/api/kernels/{kernel}").get_json()["name"] == "kernel_0"
@@ -74,8 +72,6 @@ WRONG = {
     "/api/rewrites/-1": 404,
     "/api/rewrites/x": 404,
     "/api/rewrites/999999999999999999999999": 404,
-    "/api/rewrites/2/text?step=999": 404,
-    "/api/rewrites/2/text?step=x": 400,
     "/api/kernels/999": 404,
     "/api/origins/2": 404,
     "/api/jobs/999": 404,
@@ -117,30 +113,40 @@ def test_a_bundle_is_made_once_for_all_who_ask(
         thread.join()
     assert made == [2]
     assert found[0] == found[1] is not None
-    for step in range(3):
-        assert state.step_text(2, step) == store.step_text(2, step)
-    assert made[:2] == [2, 2]
-    assert len([m for m in made if m == 2]) == 2 + 3, "three of them are the store's own"
 
 
-def test_a_text_is_of_the_trace_that_is_open(
+def test_answers_are_of_the_trace_that_is_open(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where another one is opened just when a text is made."""
+    """Also where another one is opened just when one is made."""
     path = tmp_path / "other.viz"
     with record(path), context("other"):
         graph_rewrite(random_graph(7), rules, name="tidy")
-    state, bundle = State(store), store.bundle
+    state, bundle, tree = State(store), store.bundle, store.tree
 
     def slow(rewrite: int) -> object:
         found = bundle(rewrite)
         state.open(path)
         return found
 
+    def slow_tree() -> object:
+        found = tree()
+        state.open(path)
+        return found
+
     monkeypatch.setattr(store, "bundle", slow)
-    before, after = state.step_text(2, 0), state.step_text(2, 0)
-    assert after == state.store.step_text(2, 0) != before
+    before, after = state.bundle(2), state.bundle(2)
+    assert before is not None
+    assert after is not None
+    assert json.loads(gzip.decompress(after)) == state.store.bundle(2)
+    assert after != before
     state.close()
+    state = State(again := Store(store.path))
+    first = state.shared("tree", slow_tree)
+    assert json.loads(state.shared("tree", lambda: state.store.tree()).body) == state.store.tree()
+    assert json.loads(first.body) != state.store.tree()
+    state.close()
+    again.close()
 
 
 def test_errors_have_one_shape(client: FlaskClient) -> None:

@@ -14,7 +14,6 @@ from flask import Blueprint, Response, current_app, request
 from core.errors import ServerError
 from viz.editor import open_in_editor
 from viz.export import export_html
-from viz.history import node_history
 from viz.recent import cached_trace, recent_traces
 from viz.server.answers import answer, packed_answer, problem
 from viz.server.state import State
@@ -50,14 +49,6 @@ def bundle(rewrite: int) -> Response:
     return _unknown("rewrite", rewrite) if found is None else packed_answer(found)
 
 
-@api.get("/rewrites/<int:rewrite>/text")
-def text(rewrite: int) -> Response:
-    """The graphs before and after step `step` as text: StepText."""
-    step = _number("step")
-    found = state().step_text(rewrite, step)
-    return _unknown(f"step {step} of rewrite", rewrite) if found is None else answer(found)
-
-
 @api.get("/rules")
 def rules() -> Response:
     """Every rule: Rule[]."""
@@ -87,13 +78,6 @@ def lineage(scope: int) -> Response:
     state().refresh()
     found = state().store.lineage(scope, SLICE)
     return _unknown("schedule or kernel", scope) if found is None else answer(found)
-
-
-@api.get("/history")
-def history() -> Response:
-    """What happened to `node` before and after `rewrite`: History, or how far it is."""
-    found = node_history(state().store, _number("node"), _number("rewrite"), SLICE)
-    return _unknown("rewrite", _number("rewrite")) if found is None else answer(found)
 
 
 @api.get("/traces")

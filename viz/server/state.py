@@ -15,7 +15,6 @@ from typing import Any, Final
 from core.errors import DeviceError, ServerError, UopvizError
 from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
-from viz.graphtext import step_text
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
@@ -48,8 +47,6 @@ class State:
         self._state = 0
         """Counts what may have changed answers: what was read of the trace, another trace."""
         self._seen: tuple[object, ...] = ()
-        self._text_of: tuple[Store, int, dict[str, Any]] | None = None
-        """The bundle of the last step that was asked for as text: the next one is of it, too."""
         self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
         self._looking = False
@@ -66,7 +63,6 @@ class State:
             before, self.store = self.store, store
             self._bundles.clear()
             self._compiled.clear()
-            self._text_of = None
             self._state += 1
             self._seen = ()
         before.close()
@@ -132,17 +128,6 @@ class State:
             if not is_open and store is self.store:
                 self._bundles.put(rewrite, body, len(body))
             return body
-
-    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
-        """The graphs before and after a step as text; None for what there is not."""
-        with self._making.of(rewrite):
-            store, found = self.store, self._text_of
-            if found is None or found[:2] != (store, rewrite) or store.is_open(rewrite):
-                made = store.bundle(rewrite)
-                if made is None:
-                    return None
-                found = self._text_of = store, rewrite, made
-        return step_text(found[2], step)
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
