@@ -285,12 +285,6 @@ export interface SearchResult {
   truncated: string | null;
 }
 
-/** A graph as text before and after one step. */
-export interface StepText {
-  before: string;
-  after: string;
-}
-
 /** When everything of the run happened. Times are microseconds since the recording began. */
 export interface TimelineData {
   version: 1;
