@@ -16,6 +16,7 @@ import pytest
 from core import Context, Tensor
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
+from core.render.llvm import INTRINSICS
 from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
@@ -152,6 +153,25 @@ def test_every_field_of_a_target_is_read() -> None:
     fields = [field.name for field in dataclasses.fields(Target)]
     unread = [n for n in fields if n != "title" and not re.search(rf"\w\.{n}\b", text)]
     assert not unread
+
+
+def test_tests_that_documents_name_exist() -> None:
+    """`file::test`, below tests/; and each line of the tables on what is checked names one."""
+    text = read("security.md")
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 30
+    for file, test in named:
+        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
+    for title in ("The server", "Running a kernel", "Running an edited text"):
+        section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+        rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+        assert rows
+        assert not [row for row in rows if "::test_" not in row], title
+
+
+def test_the_functions_of_llvm_that_edited_texts_may_call_are_listed() -> None:
+    said = read("security.md").partition("functions of LLVM that it calls: ")[2].partition(" |")[0]
+    assert set(re.findall(r"`([\w.]+)`", said)) == set(INTRINSICS)
 
 
 def test_every_op_has_one_meaning() -> None:
