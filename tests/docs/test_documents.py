@@ -17,6 +17,7 @@ from core import Context, Tensor
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
 from core.render.llvm import INTRINSICS
+from core.runtime.edited import MAX_TEXT
 from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
@@ -25,7 +26,9 @@ from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
-from viz import cli, schema
+from viz import cli, jobs, schema
+from viz.server import channel, log
+from viz.server.app import MAX_REQUEST
 
 DOCUMENTS = documents()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -167,6 +170,23 @@ def test_tests_that_documents_name_exist() -> None:
         rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
         assert rows
         assert not [row for row in rows if "::test_" not in row], title
+
+
+def test_limits_in_the_documents_are_those_of_the_code() -> None:
+    http, security = (" ".join(read(name).split()) for name in ("http.md", "security.md"))
+    assert f"At most {jobs.MAX_RUNNING} jobs run at once" in http
+    assert f"a job may take {jobs.LIMIT:.0f} seconds" in http
+    assert f"results of the last {jobs.KEPT} are kept" in http
+    assert f"JSON objects of at most {MAX_REQUEST >> 20} MiB" in http
+    assert f"a request must have come within {channel.ASKING:.0f} seconds" in security
+    assert f"closed after {channel.IDLE:.0f}" in security
+    assert f"after {channel.READING:.0f} seconds without a byte" in security
+    assert f"less than {channel.SLOWEST >> 10} KiB per second" in security
+    assert f"at most {channel.MOST} connections" in security
+    assert f"at most {log.MOST} lines a minute" in security
+    assert f"a time limit of {jobs.LIMIT:.0f} seconds" in security
+    assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security
+    assert f"more than {MAX_TEXT >> 10} Ki characters" in security
 
 
 def test_the_functions_of_llvm_that_edited_texts_may_call_are_listed() -> None:

@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import pytest
@@ -336,3 +337,59 @@ def test_the_log_is_bounded_and_cannot_write_to_the_terminal() -> None:
     ]
     shown = [record.getMessage() for record in records if quiet.filter(record)]
     assert shown == ["at /\\x1b]0;x\\x07\\r\\nok"] * log.MOST
+
+
+def asked_in_pieces(served: Server, request: bytes, pieces: list[int]) -> tuple[bytes, bool]:
+    """The answer to a request that comes in pieces of these lengths, and whether the connection
+    takes another one."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
+    connection.connect()
+    sock = connection.sock
+    assert isinstance(sock, socket.socket)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    at = 0
+    for length in pieces:
+        sock.sendall(request[at : at + length])
+        at += length
+        time.sleep(0.002)
+    sock.sendall(request[at:])
+    answer = http.client.HTTPResponse(sock)
+    answer.begin()
+    body = answer.read()
+    try:
+        connection.request("GET", "/")
+        again = connection.getresponse().read() == b"forbidden"
+    except (ConnectionError, http.client.HTTPException):
+        again = False
+    connection.close()
+    return body, again
+
+
+def test_requests_may_come_in_pieces(served: Server) -> None:
+    random = Random(7)
+    head = f"Host: 127.0.0.1:{served.port}\r\n{HEADER}: {served.guard.token}\r\n"
+    body = json.dumps({"file": "x" * 300}).encode()
+    post = f"POST /api/open HTTP/1.1\r\n{head}Content-Type: application/json\r\n"
+    length = f"Content-Length: {len(body)}\r\n\r\n"
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    for request, said in (
+        (f"GET /api/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
+        (f"\r\n\r\nGET /api/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
+        ((post + length).encode() + body, b"does not name this file"),
+        (post.encode() + chunked, b"does not name this file"),
+    ):
+        for _ in range(8):
+            pieces = [random.randrange(1, 60) for _ in range(random.randrange(6))]
+            answer, again = asked_in_pieces(served, request, pieces)
+            assert said in answer, (request, pieces)
+            assert again, (request, pieces)
+
+
+def test_a_body_is_asked_for(served: Server) -> None:
+    """Where a client waits for leave to send it."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as sock:
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+        sock.sendall(head)
+        assert sock.recv(100).startswith(b"HTTP/1.1 100 ")
+        sock.sendall(b"body")
+        assert sock.recv(100).startswith(b"HTTP/1.1 403 ")
