@@ -7,6 +7,7 @@ import json
 import logging
 import re
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,7 +25,7 @@ from viz.server.dispatch import Queue
 from viz.server.listen import listen
 from viz.server.log import Quiet
 from viz.server.security import HEADER
-from viz.server.serve import MAX_HEADER, Server
+from viz.server.serve import MAX_HEADER, TAKEN, Server
 from viz.store import Store
 
 
@@ -293,7 +294,7 @@ def test_strangers_that_pipeline_do_not_shut_the_page_out(
                 sock.send(ANYBODY * 200)
             held.append(sock)
         assert ask(served) < 10
-        assert len(connections(served)) <= channel.MOST
+        assert len(connections(served)) <= channel.MOST + TAKEN
     finally:
         for sock in held:
             sock.close()
@@ -393,3 +394,35 @@ def test_a_body_is_asked_for(served: Server) -> None:
         assert sock.recv(100).startswith(b"HTTP/1.1 100 ")
         sock.sendall(b"body")
         assert sock.recv(100).startswith(b"HTTP/1.1 403 ")
+
+
+def test_the_page_is_answered_while_strangers_come_and_come(served: Server) -> None:
+    """Each of its connections is new, and takes the number of one that has just ended."""
+    stop = threading.Event()
+
+    def strangers(request: bytes) -> None:
+        held: list[socket.socket] = []
+        while not stop.is_set():
+            with suppress(OSError):
+                sock = socket.create_connection(("127.0.0.1", served.port), timeout=1)
+                held.append(sock)
+                sock.setblocking(False)
+                sock.send(request)
+            for sock in held[: max(0, len(held) - 2 * channel.MOST)]:
+                sock.close()
+            del held[: max(0, len(held) - 2 * channel.MOST)]
+        for sock in held:
+            sock.close()
+
+    asked = (b"", ANYBODY, ANYBODY * 50, b"POST / HTTP/1.1\r\nContent-Length: 900000\r\n\r\nx")
+    threads = [threading.Thread(target=strangers, args=(request,)) for request in asked]
+    for thread in threads:
+        thread.start()
+    try:
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            ask(served)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(20)

@@ -54,6 +54,9 @@ class Channel(HTTPChannel):
     error_task_class = Refusal
     known = False
     """Whether a request of it has shown the token."""
+    ends = False
+    """Whether it has lost its place. It is closed before sockets are next looked at: at once, its
+    number could become a new connection's, and what came to the one be taken for the other's."""
     _began = 0.0
     """When the first byte of the request came that is not complete."""
     _answered = 0.0
@@ -64,9 +67,9 @@ class Channel(HTTPChannel):
     """Whether more has come than a request before its answer: the connection ends with that."""
 
     def __init__(self, server: Any, *arguments: Any, **named: Any) -> None:
-        others = sorted(server.active_channels.values(), key=Channel.worth)
-        for channel in others[: max(0, len(others) - MOST + 1)]:
-            channel.handle_close()
+        others = [c for c in server.active_channels.values() if not c.ends]
+        for channel in sorted(others, key=Channel.worth)[: max(0, len(others) - MOST + 1)]:
+            channel.ends = True
         super().__init__(server, *arguments, **named)
 
     def worth(self) -> tuple[bool, bool, float]:
@@ -114,7 +117,7 @@ class Channel(HTTPChannel):
         """Whether more may come; asked at least once a second."""
         if self._pipelines and not self.requests:
             self.close_when_flushed = True
-        if self._is_late(time.time()):
+        if self.ends or self._is_late(time.time()):
             self.handle_close()
         return self.connected and bool(super().readable())
 

@@ -30,6 +30,8 @@ SWITCH: Final = 0.001
 MAX_HEADER: Final = 1 << 15
 IN_MEMORY: Final = 1 << 26
 """Bytes of answers that a client has not read yet; more go to a temporary file."""
+TAKEN: Final = 32
+"""New connections that are taken at once; far fewer than there may be."""
 UNREAD: Final = 1 << 31
 """Beyond this a thread waits for the client to read. Below it, clients that stop reading cost
 memory, but never a thread that others need."""
@@ -60,9 +62,12 @@ class Server:
             backlog=4 * MOST,
             asyncore_use_poll=hasattr(select, "poll"),
             ident=None,
+            log_socket_errors=False,  # anybody can cause them
             clear_untrusted_proxy_headers=True,
         )
         self._server.channel_class = Channel
+        self._accept = self._server.handle_accept
+        self._server.handle_accept = self._accept_some
         self._thread: threading.Thread | None = None
 
     @property
@@ -80,6 +85,12 @@ class Server:
         self._thread = threading.Thread(target=self.run, name="uopviz server", daemon=True)
         self._thread.start()
         return self
+
+    def _accept_some(self) -> None:
+        """Takes connections that wait: between two looks at all sockets more than one, so that the
+        page's does not wait long behind those of others."""
+        for _ in range(TAKEN):
+            self._accept()  # nothing, where none waits
 
     def close(self) -> None:
         """Ends serving, the jobs and the store."""
