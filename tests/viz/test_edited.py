@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -312,3 +313,36 @@ def test_the_page_is_told_what_can_be_edited(state: State) -> None:
     assert state.run()["editable"] == [
         {"device": "CPU", "kind": "llvm", "target": host_target().name}
     ]
+
+
+def test_mixtures_of_what_is_refused_are_refused_or_hold_nothing_of_it(own: str) -> None:
+    """Lines of the lists above and pieces of them, in any place: what is taken is arithmetic."""
+    seed = 11
+    random = Random(seed)
+    name = kernel_name(own)
+    lines = [*OUTSIDE, *INSIDE, *(f"call {call}" for call in INTRINSICS_WITH_POWER)]
+    words = sorted({word for line in lines for word in re.findall(r"[\w.@%\"]+|[^\w\s]", line)})
+    taken = 0
+    for _ in range(150):
+        rows = own.split("\n")
+        for _ in range(random.randrange(1, 4)):
+            at = random.randrange(len(rows))
+            match random.randrange(3):
+                case 0:
+                    rows.insert(at, random.choice(lines).replace("NAME", name))
+                case 1:
+                    parts = rows[at].split(" ")
+                    parts.insert(random.randrange(len(parts) + 1), random.choice(words))
+                    rows[at] = " ".join(parts)
+                case _:
+                    rows.insert(at, rows.pop(random.randrange(len(rows))))
+        try:
+            checked = checked_ir("\n".join(rows), own, name)
+        except (CompileError, RunError):
+            continue
+        taken += 1
+        bare = "\n".join(line.partition(";")[0] for line in checked.split("\n"))
+        called = set(re.findall(r"@([\w.\"]+)", bare)) - {name}
+        assert all(re.match(r"llvm\.(sqrt|fma)\.", found) for found in called), (seed, rows)
+        assert not re.search(r"asm|inttoptr|ptrtoint|blockaddress|addrspace|!", bare), (seed, rows)
+    assert taken, "some change nothing"
