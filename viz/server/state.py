@@ -73,7 +73,8 @@ class State:
             now = time.monotonic()
             if now - self._refreshed > _REFRESH:
                 live, folder = self.store.live, self.store.path.parent
-                files = [file.path for file in self.store.files]
+                # an export without its trace has no files, and never changes
+                files = [file.path for file in self.store.files] if self.store.compiles else []
                 seen = (live, _changed(folder), *map(_changed, files), *map(_log, files))
                 if live or seen != self._seen:
                     self.store.refresh()
