@@ -26,7 +26,7 @@ from core.errors import TraceError
 from core.helpers import VIZ
 from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
 from viz.exceptions import OURS
-from viz.runinfo import child_path
+from viz.runinfo import family_run
 from viz.server.listen import listen, new_token
 from viz.trace import Recorder
 
@@ -42,7 +42,7 @@ def attach() -> None:
     try:
         run = re.fullmatch(r"([0-9a-f]{1,64}):(.+)", os.environ.get(UOPVIZ_RUN, ""), re.DOTALL)
         if run is not None and Path(run[2]).exists():
-            Recorder(child_path(Path(run[2])), run[1], main=False).start()
+            Recorder(Path(run[2]), run[1], main=False).start()
             return
         _start(trace_path(), serve=VIZ.value == 1)
     except TraceError as error:
@@ -101,8 +101,9 @@ class Live:
         if viewer is not None:
             viewer.terminate()
             viewer.wait()
-        _say(f"the trace is {self.recorder.path}")
-        _say(f"open it with: uopviz open {self.recorder.path}")
+        if not self.recorder.lost:  # then it has said so
+            _say(f"the trace is {self.recorder.path}")
+            _say(f"open it with: uopviz open {self.recorder.path}")
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
         # -P: the program's own folder may have a viz.py
@@ -124,10 +125,16 @@ class Live:
 
 
 def _start(path: Path, serve: bool) -> None:
-    prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
-    recorder = Recorder(path)
+    with suppress(TraceError):  # no folder for traces: VIZ_TRACE may have named a file
+        prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
+    family = family_run()
+    recorder = Recorder(path, family)
     os.environ[UOPVIZ_RUN] = f"{recorder.run}:{path}"
     recorder.start()
+    if recorder.path != path:  # a part of a run that another process shows
+        if recorder.run != family:
+            _say(f"another program records to {path}; this one is shown with it, as a part of it")
+        return
     live = Live(recorder)
     if serve:
         live.serve()
