@@ -239,7 +239,7 @@ def _lock_of(path: Path) -> Path:
     return Path(f"{path}{LOCK}")
 
 
-def _take(path: Path, run: str) -> int | None | Taken:
+def _take(path: Path, run: str) -> int | Taken | None:
     """The open lock of a trace, None where there are no locks; or who holds it."""
     name = _lock_of(path)
     for attempt in range(_TRIES):

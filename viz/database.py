@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from core.errors import TraceError
 from viz import schema
 from viz.claim import Claim
 from viz.claim import claim as claim_trace
-from viz.environment import cache_folder, private_folder
+from viz.environment import in_cache, private_folder
 
 Made = tuple[sqlite3.Connection, Claim]
 
@@ -38,11 +37,8 @@ def create(path: Path, info: Mapping[str, object], claim: Claim | None = None) -
 def make_folder(path: Path) -> None:
     """Makes the folder of a trace. That of the cache is for its owner only: command lines may hold
     what other users of the machine should not read. Raises OSError and TraceError."""
-    cache: Path | None = None
-    with suppress(TraceError):  # there is none
-        cache = cache_folder()
-    if path.parent == cache:
-        private_folder(cache)
+    if in_cache(path):
+        private_folder(path.parent)
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
 

@@ -62,6 +62,14 @@ def cache_folder() -> Path:
     return base / "uopviz"
 
 
+def in_cache(path: Path) -> bool:
+    """Whether a trace lies in the folder of the cache."""
+    try:
+        return path.parent == cache_folder()
+    except TraceError:
+        return False
+
+
 def private_folder(folder: Path) -> None:
     """Makes a folder that is for its owner only, or makes an own one that. Raises TraceError where
     it belongs to somebody else, and OSError."""

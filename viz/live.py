@@ -28,6 +28,7 @@ from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace
 from viz.exceptions import OURS
 from viz.runinfo import family_run
 from viz.server.listen import listen, new_token
+from viz.terminal import say
 from viz.trace import Recorder
 
 TOKEN: Final = "UOPVIZ_TOKEN"
@@ -46,7 +47,7 @@ def attach() -> None:
             return
         _start(trace_path(), serve=VIZ.value == 1)
     except TraceError as error:
-        _say(f"not recording: {error.what} ({error.where})")
+        say(f"not recording: {error.what} ({error.where})")
 
 
 @contextmanager
@@ -80,11 +81,11 @@ class Live:
         """Starts the viewer and prints its address."""
         made, notice = listen(wished_port(), or_next=True)
         if notice:
-            _say(notice)
+            say(notice)
         token, number = new_token(), int(made.getsockname()[1])
         with made:
             self._viewer = self._spawn(made, token)
-        print(f"uopviz: http://127.0.0.1:{number}/?token={token}", file=sys.stderr, flush=True)
+        say(f"http://127.0.0.1:{number}/?token={token}")
 
     def finish(self) -> None:
         """At the end of the program: in a terminal the page stays until Ctrl-C."""
@@ -96,14 +97,14 @@ class Live:
             # the program may have its own handler, or have been started with Ctrl-C ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
-                _say("the program has ended; the page stays until Ctrl-C")
+                say("the program has ended; the page stays until Ctrl-C")
                 viewer.wait()
         if viewer is not None:
             viewer.terminate()
             viewer.wait()
         if not self.recorder.lost:  # then it has said so
-            _say(f"the trace is {self.recorder.path}")
-            _say(f"open it with: uopviz open {self.recorder.path}")
+            say(f"the trace is {self.recorder.path}")
+            say(f"open it with: uopviz open {self.recorder.path}")
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
         # -P: the program's own folder may have a viz.py
@@ -133,7 +134,7 @@ def _start(path: Path, serve: bool) -> None:
     recorder.start()
     if recorder.path != path:  # a part of a run that another process shows
         if recorder.run != family:
-            _say(f"another program records to {path}; this one is shown with it, as a part of it")
+            say(f"another program records to {path}; this one is shown with it, as a part of it")
         return
     live = Live(recorder)
     if serve:
@@ -156,8 +157,4 @@ def _excepthook(
     frames = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(trace)]
     users = list(itertools.takewhile(lambda frame: not frame[0].startswith(OURS), frames))
     file, line = (users or frames or [("?", 0)])[-1]
-    _say(f"interrupted at {file}:{line}")
-
-
-def _say(text: str) -> None:
-    print(f"uopviz: {text}", file=sys.stderr, flush=True)
+    say(f"interrupted at {file}:{line}")

@@ -1,4 +1,4 @@
-"""Files of which nothing but their bytes is to be expected: read without waiting, replaced with care.
+"""Reads files without waiting for what is none, and replaces files with care.
 
 A pipe, a socket or a device is never opened for reading. Only a regular file that this program made
 is ever replaced, as a whole or not at all; no link is followed to a file that is written.

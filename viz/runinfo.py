@@ -23,12 +23,12 @@ PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bin
 _GIT_SECONDS: Final = 2.0
 
 
-def run_info(run: str, main: bool, ago: float = 0.0) -> dict[str, object]:
+def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]:
     """Values for schema.META of a recording that began `ago` seconds before; `run` names the run
     that this process takes part in."""
     began = datetime.datetime.now().astimezone() - datetime.timedelta(seconds=ago)
     info: dict[str, object] = {
-        "run": run,
+        "run": run or new_run(),
         "process": process_info(main),
         "started": began.isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],

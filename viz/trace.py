@@ -14,7 +14,6 @@ import atexit
 import ctypes
 import os
 import sqlite3
-import sys
 import threading
 import time
 import traceback
@@ -39,6 +38,7 @@ from viz.exceptions import error_data, loop_of
 from viz.numbering import LOCK
 from viz.runinfo import is_worker, new_run, run_info
 from viz.schema import DECLINE, MATCH, REBUILD
+from viz.terminal import say
 from viz.transcribe import Entry, Transcriber
 from viz.writer import BLOCK, TraceWriter
 
@@ -115,7 +115,7 @@ class Recorder:
                 self.lost = self._writer.lost
                 self._work(self._writer.close, wait=True)
                 if self.lost:
-                    _say(f"the trace is gone: {self.path} was removed or replaced during the run")
+                    say(f"the trace is gone: {self.path} was removed or replaced during the run")
             self._closed = True
             self._writer = self._to = None
 
@@ -414,8 +414,4 @@ def _claimed(path: Path, run: str | None, main: bool) -> tuple[Claim, str]:
 
 
 def _warn(error: TraceError) -> None:
-    _say(f"recording stopped. {error.what} ({error.where})")
-
-
-def _say(text: str) -> None:
-    print(f"uopviz: {text}", file=sys.stderr, flush=True)
+    say(f"recording stopped. {error.what} ({error.where})")

@@ -18,13 +18,14 @@ import viz
 from core.errors import TraceError
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
-from tests.viz.test_live import PROGRAM, execute, installed, names
+from tests.viz.test_live import PROGRAM, execute, installed
 from tests.viz.test_trace import rows
 from viz import claim as claims
 from viz.claim import Claim, Taken, claim
 from viz.environment import cache_folder, prune, recent
 from viz.live import attach
 from viz.regular import replace_file
+from viz.reopened import open_run
 from viz.store import Store
 from viz.trace import Recorder
 from viz.writer import TraceWriter
@@ -411,20 +412,55 @@ def test_attach_says_what_it_cannot_record(
     assert capsys.readouterr().err.startswith("uopviz: not recording: this is a folder")
 
 
-def test_a_terminated_worker_is_not_cut_off(tmp_path: Path) -> None:
-    """A process that is killed while SQLite moves its log into the file leaves the rest of it in
-    the log."""
+def test_the_rest_of_a_file_may_be_in_its_log(tmp_path: Path) -> None:
+    """A process that is killed while SQLite moves its log into the file leaves a file that is
+    shorter than it says, and the rest in the log."""
+    path, killed = tmp_path / "t.viz", tmp_path / "killed.viz"
+    writer = TraceWriter(path, {})
+    for i in range(400):
+        writer.context_begin(f"context {i} {'x' * 100}", "group", at=i)
+    writer.flush()
+    file, log = bytearray(path.read_bytes()), Path(f"{path}-wal").read_bytes()
+    page = int.from_bytes(file[16:18])
+    frames = [log[at : at + 24 + page] for at in range(32, len(log), 24 + page)]
+    file[:page] = [f[24:] for f in frames if int.from_bytes(f[:4]) == 1][-1]  # moved first
+    wanted = int.from_bytes(file[28:32]) * page
+    assert wanted > len(file)
+    killed.write_bytes(file)
+    Path(f"{killed}-wal").write_bytes(log)
+    store = Store(killed)
+    assert not any("cut off" in p["what"] for p in store.run()["problems"])
+    assert len(store.tree()["rows"]) == 400
+    store.close()
+    for name in ("killed.viz-wal", "killed.viz-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    store = Store(killed)
+    assert any("cut off" in p["what"] for p in store.run()["problems"]), "without its log it is"
+    store.close()
+    writer.close()
+
+
+def test_terminated_workers_lose_nothing_that_was_written(tmp_path: Path) -> None:
     path = tmp_path / "t.viz"
-    for number in range(3):
-        method = multiprocessing.get_context("fork")
-        with viz.record(path), method.Pool(3) as pool:
-            pending = pool.map_async(_record_much, range(60))
-            time.sleep(0.1 + 0.1 * number)
-            pool.terminate()
-            del pending
-        store = Store(path)
-        assert not any("cut off" in p["what"] for p in store.run()["problems"])
-        store.close()
+    with viz.record(path), multiprocessing.get_context("fork").Pool(3) as pool:
+        pool.map_async(_record_much, range(60))
+        time.sleep(0.4)
+        pool.terminate()
+    store = Store(path)
+    assert not any("cut off" in p["what"] for p in store.run()["problems"])
+    store.close()
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    TraceWriter(tmp_path / "t.viz", {}).close()
+    os.mkfifo(tmp_path / "t.viz-wal")
+    os.mkfifo(tmp_path / "t.viz.p1.viz")
+    os.mkfifo(tmp_path / "pipe.html")
+    for name in ("t.viz", "pipe.html"):
+        with pytest.raises(TraceError, match="pipe"):
+            open_run(tmp_path / name)
+    (tmp_path / "t.viz-wal").unlink()
+    open_run(tmp_path / "t.viz").close()
 
 
 def _record_much(number: int) -> None:
