@@ -215,7 +215,7 @@ class Database:
         page = page if page > 1 else 65536
         self.wanted = pages * page
         self.missing = max(0, self.wanted - status.st_size)
-        if 0 < self.missing:
+        if self.missing > 0:
             inside = status.st_size // page
             logged = sum(inside < number <= pages for number in pages_in_log(path, page))
             self.missing = max(0, self.missing - logged * page)

@@ -20,6 +20,8 @@ from typing import Final
 from core.helpers import Flag
 
 PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
+COMPILER: Final = "uopviz"
+"""The compiler of the graphs in a trace that the recorder writes: `core`."""
 _GIT_SECONDS: Final = 2.0
 
 
@@ -33,6 +35,7 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
         "started": began.isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],
         "cwd": _folder(),
+        "compiler": COMPILER,
         "flags": {name: flag.value for name, flag in Flag.table.items()},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),

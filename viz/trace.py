@@ -69,7 +69,8 @@ class Recorder:
     that belongs to it. Raises TraceError where the file cannot be made.
     """
 
-    def __init__(self, path: Path, run: str | None = None, main: bool = True) -> None:
+    def __init__(self, path: str | Path, run: str | None = None, main: bool = True) -> None:
+        path = Path(path).absolute()
         claim, self.run = _claimed(path, run, main)
         self.path, self.main_path = claim.path, path
         """The file of this process, and that of the first process of its run."""

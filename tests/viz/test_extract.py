@@ -108,7 +108,8 @@ def test_through_an_exported_file_and_back(run: Store, dist: Path, tmp_path: Pat
     for sql in QUERIES:
         assert run_query(run.files, sql) == run_query(again.files, sql), sql
     problems = [p["what"] for p in again.run()["problems"]]
-    assert problems == [p["what"] for p in run.run()["problems"]]
+    said = [p["what"] for p in run.run()["problems"]]
+    assert problems == [text.replace(SECRET, ".") for text in said]
     again.close()
     served.close()
 

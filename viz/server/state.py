@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.errors import DeviceError, ServerError, UopvizError
 from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
+from viz.extract import Compiled
 from viz.graphtext import step_text
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
@@ -132,6 +133,19 @@ class State:
             return made
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
+
+    def compiled(self) -> dict[int, list[Compiled]]:
+        """The sources that were compiled here of each kernel, for a copy of the run."""
+        found: dict[int, list[Compiled]] = {}
+        for (context, _), (_, artifacts) in self._compiled.items():
+            for one in artifacts:
+                if not one["error"]:
+                    facts = {fact["name"]: fact["value"] for fact in one["facts"]}
+                    texts = one["kind"], one["target"], one["text"]
+                    found.setdefault(context, []).append(
+                        Compiled(*texts, lines=one["origins"], facts=facts, title=one["title"])
+                    )
+        return found
 
     def launch(
         self,
