@@ -107,8 +107,6 @@ class Reopened(Store):
     """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
     that is none."""
 
-    compiles = False
-
     def __init__(  # takes nothing of Store's, which reads a trace
         self, path: Path, html: str, version: int, problems: list[Problem]
     ) -> None:
@@ -152,6 +150,11 @@ class Reopened(Store):
     @property
     def live(self) -> bool:
         """An export never changes."""
+        return False
+
+    @property
+    def compiles(self) -> bool:
+        """There is no trace, and so no graph of a kernel."""
         return False
 
     @property

@@ -178,6 +178,12 @@ class State:
         return self.jobs.start(request, finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
+        if not self.store.compiles and self.store.kernels():
+            self.store.kernel_graph(context)  # may know more to say
+            raise ServerError(
+                "this trace is of another compiler, and its kernels cannot be compiled or run here",
+                hint="its own sources are shown",
+            )
         found = self.store.kernel_graph(context)
         if found is None:
             raise ServerError(
