@@ -329,7 +329,9 @@ def _parser() -> argparse.ArgumentParser:
         default=BUDGET // 1_000_000,
         help="megabytes of HTML (default: %(default)s)",
     )
-    made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
+    made.add_argument(
+        "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
+    )
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
     made.add_argument("rewrite", nargs="?", type=_number, help="number of a pass or group")
     made.add_argument("step", nargs="?", type=_number, help="0 is the input graph")

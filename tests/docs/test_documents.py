@@ -105,6 +105,17 @@ def test_named_files_exist(path: Path) -> None:
         assert (ROOT / found).exists(), found
 
 
+@pytest.mark.parametrize("path", documents(), ids=name_of)
+def test_named_tests_exist(path: Path) -> None:
+    known = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    named = set(re.findall(r"`(test_\w+)`", path.read_text(encoding="utf-8")))
+    assert named <= known
+
+
 def test_every_op_has_one_meaning() -> None:
     said = op_docs()
     assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}

@@ -182,8 +182,10 @@ def open_file() -> Response:
 
 @api.get("/export")
 def export() -> Response:
-    """The run as one HTML file, with the sources that were compiled here; `kernels`: numbers of the
-    kernels to keep (all); `redact`: 1, to leave out what says whose run it was."""
+    """The run as one HTML file, with the sources that were compiled here.
+
+    `kernels`: numbers of the kernels to keep (all); `redact`: 1, to leave out what says whose run
+    it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     redact = request.args.get("redact") == "1"
     made = export_html(
