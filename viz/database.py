@@ -6,6 +6,7 @@ What a new trace may replace is judged by `viz/claim.py`.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,19 @@ def make_folder(path: Path) -> None:
         private_folder(path.parent)
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def put_in_place(made: Path, path: Path) -> None:
+    """Moves a finished trace to `path`, in the place of an earlier one. Raises TraceError where
+    something else lies there or another process writes it."""
+    try:
+        claim = _claimed(path, "")
+        try:
+            os.replace(made, path)
+        finally:
+            claim.release()
+    except OSError as error:
+        raise cannot_be_made(path, error) from error
 
 
 def cannot_be_made(path: Path, error: Exception) -> TraceError:

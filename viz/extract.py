@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from core.errors import ServerError, TraceError
 from viz import schema
 from viz.columns import Columns, EventArrays, Events
+from viz.database import cannot_be_made, make_folder, put_in_place
 from viz.kernels import KernelReader, Recorded
 from viz.nodes import FIELDS
 from viz.numbering import Fields
@@ -73,8 +75,8 @@ def write_trace(
     published: bool = False,
     compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> list[str]:
-    """Writes the run to `path`, and its further processes next to it; sentences of what was left
-    out.
+    """Writes the run to `path`, and its further processes next to it, all or nothing; sentences of
+    what was left out.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/redaction.py` says; `published`: files have the names that the
@@ -96,21 +98,29 @@ def write_trace(
         for number in range(len(files))
     ]
     _check_targets(targets, [file.path for file in files])
-    for number, (file, own) in enumerate(zip(files, targets, strict=True)):
-        wording = Wording(places, redact, number)
-        first = number * STRIDE
-        wanted = None if kernels is None else {k - first for k in kernels}
-        sources = {
-            context - first: [artifact.local(first) for artifact in made]
-            for context, made in (compiled or {}).items()
-            if context // STRIDE == number
-        }
-        copy = _Copy(file, own, wording, wanted, said if number == 0 else (), sources)
-        try:
-            copy.write(store.live)
-        except BaseException:
-            copy.stopped("the copy was not finished")
-            raise
+    try:
+        make_folder(path)
+        with TemporaryDirectory(prefix=".uopviz-", dir=path.absolute().parent) as folder:
+            made = [Path(folder) / own.name for own in targets]
+            for number, (file, own) in enumerate(zip(files, made, strict=True)):
+                wording = Wording(places, redact, number)
+                first = number * STRIDE
+                wanted = None if kernels is None else {k - first for k in kernels}
+                sources = {
+                    context - first: [artifact.local(first) for artifact in artifacts]
+                    for context, artifacts in (compiled or {}).items()
+                    if context // STRIDE == number
+                }
+                copy = _Copy(file, own, wording, wanted, said if number == 0 else (), sources)
+                try:
+                    copy.write(store.live)
+                except BaseException:
+                    copy.stopped("the copy was not finished")
+                    raise
+            for finished, own in reversed([*zip(made, targets, strict=True)]):  # the main one last
+                put_in_place(finished, own)
+    except OSError as error:
+        raise cannot_be_made(path, error) from error
     return said
 
 
