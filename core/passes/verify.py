@@ -16,15 +16,13 @@ from typing import Final, NoReturn
 
 from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import CompileError
+from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, UOp
 from core.uop.pointer import pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
-
-SHARED_ALIGN: Final = 16
-"""Bytes that renderers align each array of shared memory to."""
 
 _SPECIAL: Final = re.compile(r"[gl]idx[0-2]")
 _order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER})
