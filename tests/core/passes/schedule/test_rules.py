@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.dtype import dtypes
+from core.dtype import DType, dtypes, truncate
 from core.helpers import Context
 from core.passes.schedule import create_schedule
 from core.passes.schedule.consts import folding
@@ -20,7 +20,7 @@ from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import merging_reduces, reducing, splitting
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.views import view_algebra
-from core.uop import Ops, PatternMatcher, UOp
+from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
@@ -145,3 +145,11 @@ def test_padding_is_positive_zero() -> None:
     for negated in (x.neg(), x * x.const_like(-1.0)):
         found, _ = realize(negated.pad(((1, 1),)), memory=dict(g.memory))
         assert np.signbit(found[0]).tolist() == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float64, dtypes.float16, dtypes.bool, dtypes.uint8])
+def test_padding_alone_is_a_zero_of_its_dtype(dtype: DType) -> None:
+    x = Graphs(1).buffer(2, 3).cast(dtype).pad(((0, 2), (0, 0))).shrink(((2, 4), (0, 3)))
+    found = graph_rewrite(UOp.sink(x), view_algebra, name="views")
+    (zero,) = [u for u in found.toposort() if u.op is Ops.CONST]
+    assert type(zero.arg) is type(truncate(0, dtype))
