@@ -5,18 +5,19 @@ Values are small integers (or eighths), so that any order of combining gives the
 
 from __future__ import annotations
 
-from math import prod
 from random import Random
 
 import numpy as np
 
 from core.errors import CompileError
+from core.helpers import argsort, prod
 from core.passes.collapse import collapse
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.optimize.kernel import run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.passes.simplify import simplify
+from core.shape import ShapeTracker
 from core.target import Target
 from core.tensor import Tensor
 from core.uop import Ops, UOp
@@ -113,15 +114,20 @@ def moved(rng: Random, x: Tensor) -> Tensor:
 def program(rng: Random, masks: float = 0.3, large: bool = False) -> Tensor:
     """A Tensor with a random graph; `masks` is how often a value is chosen under a condition."""
     x = leaf(rng, shape_of(rng, large))
+    leaves = [x]
     for _ in range(rng.randint(1, 6)):
         kind = rng.random()
-        if kind < masks:
+        if rng.random() < 0.15:
+            x = weighed(rng, x)
+        elif kind < masks:
             other = leaf(rng, x.shape).cast(x.dtype) if rng.random() < 0.5 else 0
             x = condition(rng, x).where(x, other)
         elif kind < masks + 0.25:
             x = moved(rng, x)
         elif kind < masks + 0.5:
-            y = leaf(rng, x.shape)
+            again = used_again(rng, leaves, x.shape)
+            y = leaf(rng, x.shape) if again is None else again
+            leaves.append(y)
             if rng.random() < 0.3:
                 y = moved(rng, y).flatten()
                 y = y.pad(((0, max(0, x.numel() - y.numel())),))[: x.numel()].reshape(*x.shape)
@@ -132,6 +138,32 @@ def program(rng: Random, masks: float = 0.3, large: bool = False) -> Tensor:
             y = y.cast("int32") % 8 if rng.random() < 0.5 else y.clip(-50, 50)
             x = y if rng.random() < 0.6 else x + y.cast(x.dtype)
     return x
+
+
+def weighed(rng: Random, x: Tensor) -> Tensor:
+    """sum(mask(x + e)) * e, where e is the same along the axis of the sum: one address is read
+    under a gate of the loop and without one after it."""
+    axis = rng.randrange(len(x.shape))
+    e = leaf(rng, tuple(1 if i == axis else n for i, n in enumerate(x.shape)))
+    y = x + e.expand(*x.shape)
+    if rng.random() < 0.5:
+        y = y.pad(tuple((0, 2) if i == axis else (0, 0) for i in range(len(x.shape))))
+    else:
+        y = condition(rng, y).where(y, 0)
+    return y.sum(axis, keepdim=True).clip(-50, 50) * e
+
+
+def used_again(rng: Random, leaves: list[Tensor], shape: tuple[int, ...]) -> Tensor | None:
+    """A leaf that was used before, where one can be expanded to `shape`; often, for one address
+    under several gates and in several loops is where mistakes show."""
+    for y in rng.sample(leaves, len(leaves)):
+        own = y.shape[-len(shape) :]
+        fits = y.numel() == prod(own) and all(
+            a in (1, b) for a, b in zip(own[::-1], shape[::-1], strict=False)
+        )
+        if fits and rng.random() < 0.6:
+            return y.reshape(*own).expand(*shape)
+    return None
 
 
 def opened(ast: UOp, target: Target) -> Kernel:
@@ -150,15 +182,19 @@ def legal_opts(rng: Random, ast: UOp, target: Target) -> list[Opt]:
     """Opts that apply one after another."""
     kernel = opened(ast, target)
     found: list[Opt] = []
-    kinds = [op for op in OptOps if op is not OptOps.TC]
+    kinds = [op for op in OptOps if op not in (OptOps.TC, OptOps.NOLOCALS)]
+    greedy = rng.random() < 0.4
+    if greedy:  # for the limits of the target
+        kinds = [OptOps.GROUP, OptOps.GROUPTOP, OptOps.UPCAST, OptOps.UPCAST, OptOps.LOCAL]
     for _ in range(rng.randint(1, 12)):
-        op = rng.choice(kinds) if rng.random() < 0.95 else OptOps.NOLOCALS
-        if op is OptOps.NOLOCALS and rng.random() < 0.8:
-            op = OptOps.UPCAST
+        op = rng.choice(kinds) if rng.random() < 0.98 else OptOps.NOLOCALS
         loops = kernel.loops(AxisType.LOOP, AxisType.GLOBAL, AxisType.REDUCE)
         sizes = [r.src[0].arg for r in loops] or [1]
         divisors = [d for n in sizes for d in range(2, min(n, 1024) + 1) if n % d == 0]
         arg = rng.choice((0, 1, 2, 3, 4, 8, *divisors))
+        if greedy and divisors:
+            most = 16 if op is OptOps.UPCAST else 1024
+            arg = max(d for d in (2, *divisors) if d <= rng.choice((4, 16, most)))
         opt = Opt(op, rng.randrange(4), arg)
         before = kernel.sink
         try:
@@ -171,6 +207,21 @@ def legal_opts(rng: Random, ast: UOp, target: Target) -> list[Opt]:
     return found
 
 
-def kernels_of(tensor: Tensor) -> list[UOp]:
-    """The ASTs of the kernels that compute a Tensor."""
-    return [item.ast for item in tensor.schedule() if item.ast.op is Ops.SINK]
+def kernels_of(rng: Random, tensor: Tensor) -> list[UOp]:
+    """The ASTs of the kernels that compute a Tensor, some with transposed or mirrored outputs."""
+    asts = [item.ast for item in tensor.schedule() if item.ast.op is Ops.SINK]
+    return [stored_elsewhere(rng, ast) if rng.random() < 0.3 else ast for ast in asts]
+
+
+def stored_elsewhere(rng: Random, ast: UOp) -> UOp:
+    """The kernel with its outputs in another order, as assignment to a movement has them."""
+    stores: list[UOp] = []
+    for place, value in (store.src for store in ast.src):
+        shape = place.shaped
+        order = rng.sample(range(len(shape)), len(shape))
+        tracker = ShapeTracker.from_shape([shape[i] for i in order]).permute(argsort(order))
+        tracker = tracker.flip([rng.random() < 0.2 for _ in shape])
+        covers = place.arg.contiguous and place.src[0].size == prod(shape)
+        stores.append(place.replace(arg=tracker).store(value) if covers
+                      else place.store(value))  # fmt: skip
+    return ast.rebuild(tuple(stores))

@@ -56,7 +56,7 @@ def agree(ast: UOp, found: list[Any], right: list[Any], what: str) -> None:
             np.testing.assert_array_equal(a, b, err_msg=what)
 
 
-def run_on_cpu(ast: UOp, opts: list[Opt], memory: list[Any]) -> list[Any]:
+def run_on_cpu(ast: UOp, opts: list[Opt] | None, memory: list[Any]) -> list[Any]:
     compiled = compile_kernel(ast, host_target(), opts)
     sizes = {a.number: a for a in compiled.arguments}
     buffers = [
@@ -74,9 +74,9 @@ def run_on_cpu(ast: UOp, opts: list[Opt], memory: list[Any]) -> list[Any]:
 def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
     for seed in seeds(request, 0):
         rng = Random(seed)
-        for ast in kernels_of(program(rng)):
-            opts = legal_opts(rng, ast, host_target())
-            what = f"seed {seed}, opts {[str(opt) for opt in opts]}"
+        for ast in kernels_of(rng, program(rng)):
+            opts = legal_opts(rng, ast, host_target()) if rng.random() < 0.7 else None
+            what = f"seed {seed}, opts {[*map(str, opts or ['heuristic'])]}"
             memory, right = memory_of(ast), memory_of(ast)
             try:
                 evaluate_ast(ast, right, {})
@@ -90,10 +90,10 @@ def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> No
     for seed in seeds(request, 1_000_000):
         rng = Random(seed)
         executed = seed % 4 == 0
-        for ast in kernels_of(program(rng, large=not executed)):
+        for ast in kernels_of(rng, program(rng, large=not executed)):
             target = targets[rng.choice(GPUS)]
-            opts = legal_opts(rng, ast, target)
-            what = f"seed {seed}, {target.name}, opts {[str(opt) for opt in opts]}"
+            opts = legal_opts(rng, ast, target) if rng.random() < 0.7 else None
+            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
             try:
                 compiled = compile_kernel(ast, target, opts)  # verified there
                 if seed % ASSEMBLED < 2:
