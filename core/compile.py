@@ -19,6 +19,7 @@ from core.dtype import PtrDType
 from core.garbage import collector_paused
 from core.helpers import NOOPT, prod
 from core.passes.pipeline import lower_kernel
+from core.passes.verify import verify_program
 from core.render import c, cuda, hip, llvm, ptx
 from core.render.listing import Listing
 from core.render.rendered import Rendered
@@ -74,6 +75,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     calls = calls_of(ast.toposort()) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
+        verify_program(uops, target, name)
         kind, render = SOURCES[target.family][0]
         source = _artifact(kind, target, uops, name, render)
         program = _program(name, ast, target, uops, source)

@@ -1,6 +1,7 @@
 """A run in the terminal: its tree, its figures, and single steps as text differences.
 
-Makes lines of text; never prints.
+Makes lines of text; never prints. Whoever prints them shows control characters as escapes
+(viz/terminal.py); here that is done for texts that stand beside others in a line, too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from viz.store import Store
+from viz.terminal import clean
 
 Row = dict[str, Any]
 _DEEPEST: Final = 20
@@ -17,11 +19,6 @@ _DEEPEST: Final = 20
 IN_NO_MATCH: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20
 """Rules without a match that are listed."""
-
-
-def clean(text: object) -> str:
-    """Text from a trace for a terminal: control characters, which could drive it, are shown."""
-    return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 
 def plural(n: int, one: str, many: str = "") -> str:
@@ -40,7 +37,7 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
             folded += 1
             continue
         indent = "  " * min(depth[row["row"]], _DEEPEST)
-        status = "" if row["status"] == "ok" else f"  [{row['status']}]"
+        status = "" if row["status"] == "ok" else f"  [{clean(row['status'])}]"
         steps = plural(row["steps"], "step")
         name = clean(row["name"]) + (f"  ({clean(row['calls'])})" if row["calls"] else "")
         yield f"{row['id']:>6}  {indent}{name}  {steps}, {row['ms']:.1f} ms{status}"

@@ -24,7 +24,7 @@ from viz.process import STRIDE, Process, graph_data
 from viz.readonly import as_text
 from viz.rulebook import Rulebook
 from viz.search import MAX_HITS, Hit
-from viz.summary import is_live, run_data
+from viz.summary import is_live, is_own, run_data
 from viz.timeline import timeline_data
 from viz.tracefile import Context, Rewrite, TraceFile
 from viz.tree import Tree
@@ -37,9 +37,6 @@ LINEAGES: Final = 6
 
 class Store:
     """A run. Raises TraceError where `path` is no trace."""
-
-    compiles = True
-    """Whether it has graphs of kernels, which can be compiled and run."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -88,6 +85,13 @@ class Store:
         """Whether a process of the run still writes."""
         with self._lock:
             return is_live(self._processes)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its graphs are those of `core`, so that kernels can be compiled and run. Those of
+        other compilers are only shown."""
+        with self._lock:
+            return is_own(self._processes[0].file.meta)
 
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""

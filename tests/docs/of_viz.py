@@ -15,6 +15,7 @@ import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from viz import cli, query, schema
+from viz.redaction import TABLE, How
 from viz.server.api import api
 from viz.server.page import page
 
@@ -94,6 +95,16 @@ def route_table() -> str:
 
 
 # trace-format.md
+
+
+def redaction_table() -> str:
+    """What a redacted copy of a trace has of every column that is not a number."""
+    rows = [
+        (how.value, ", ".join(code(name) for name, of in TABLE.items() if of is how))
+        for how in How
+        if how is not How.NUMBER
+    ]
+    return table(("a redacted copy has", "of the columns"), rows)
 
 
 def columns() -> dict[str, list[str]]:

@@ -194,6 +194,17 @@ def test_the_functions_of_llvm_that_edited_texts_may_call_are_listed() -> None:
     assert set(re.findall(r"`([\w.]+)`", said)) == set(INTRINSICS)
 
 
+@pytest.mark.parametrize("path", documents(), ids=name_of)
+def test_named_tests_exist(path: Path) -> None:
+    known = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    named = set(re.findall(r"`(test_\w+)`", path.read_text(encoding="utf-8")))
+    assert named <= known
+
+
 def test_every_op_has_one_meaning() -> None:
     said = op_docs()
     assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}

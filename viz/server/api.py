@@ -174,11 +174,15 @@ def open_file() -> Response:
 
 @api.get("/export")
 def export() -> Response:
-    """The run as one HTML file; `kernels`: numbers of the kernels to keep (all); `redact`: 1, to
-    leave out what says whose run it was."""
+    """The run as one HTML file, with the sources that were compiled here.
+
+    `kernels`: numbers of the kernels to keep (all); `redact`: 1, to leave out what says whose run
+    it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     redact = request.args.get("redact") == "1"
-    made = export_html(state().store, kernels=wanted or None, redact=redact)
+    made = export_html(
+        state().store, kernels=wanted or None, redact=redact, compiled=state().compiled()
+    )
     name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.html"',

@@ -15,6 +15,7 @@ from typing import Any, Final
 from core.errors import DeviceError, ServerError, UopvizError
 from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
+from viz.extract import Compiled
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
@@ -149,6 +150,19 @@ class State:
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
 
+    def compiled(self) -> dict[int, list[Compiled]]:
+        """The sources that were compiled here of each kernel, for a copy of the run."""
+        found: dict[int, list[Compiled]] = {}
+        for (context, _), (_, artifacts) in self._compiled.items():
+            for one in artifacts:
+                if not one["error"]:
+                    facts = {fact["name"]: fact["value"] for fact in one["facts"]}
+                    texts = one["kind"], one["target"], one["text"]
+                    found.setdefault(context, []).append(
+                        Compiled(*texts, lines=one["origins"], facts=facts, title=one["title"])
+                    )
+        return found
+
     def launch(
         self,
         context: int,
@@ -180,6 +194,12 @@ class State:
         return self.jobs.start(request, finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
+        if not self.store.compiles and self.store.kernels():
+            self.store.kernel_graph(context)  # may know more to say
+            raise ServerError(
+                "this trace is of another compiler, and its kernels cannot be compiled or run here",
+                hint="its own sources are shown",
+            )
         found = self.store.kernel_graph(context)
         if found is None:
             raise ServerError(
