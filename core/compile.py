@@ -1,6 +1,7 @@
 """From a kernel AST and a Target to a Program, with every rewrite on the way observable.
 
-Compiling is deterministic and needs no device: code for any target can be made on any machine.
+Needs no device: code for any target can be made on any machine. One AST and target always give the
+same code, but for a number in its name: kernels of one shape are numbered as a process meets them.
 Never runs anything.
 """
 
@@ -18,6 +19,7 @@ from core.dtype import PtrDType
 from core.garbage import collector_paused
 from core.helpers import NOOPT, prod
 from core.passes.pipeline import lower_kernel
+from core.passes.verify import verify_program
 from core.render import c, cuda, hip, llvm, ptx
 from core.render.listing import Listing
 from core.render.rendered import Rendered
@@ -73,6 +75,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     calls = calls_of(ast.toposort()) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
+        verify_program(uops, target, name)
         kind, render = SOURCES[target.family][0]
         source = _artifact(kind, target, uops, name, render)
         program = _program(name, ast, target, uops, source)

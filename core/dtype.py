@@ -176,6 +176,11 @@ class dtypes:  # noqa: N801 - the field's own spelling
         return dtype.name == "bool"
 
     @staticmethod
+    def index_up_to(most: int) -> DType:
+        """What loops count with and offsets are computed in where numbers are -most to most."""
+        return dtypes.index if most <= dtypes.max(dtypes.index) else dtypes.int64
+
+    @staticmethod
     def min(dtype: DType) -> ConstType:
         """The smallest value: -inf for floats, False for bool."""
         if dtypes.is_int(dtype):

@@ -1,4 +1,5 @@
-"""`Target`: what a device can do, as data. Passes and renderers read it and never ask which it is.
+"""`Target`: what a device can do, as data. Passes read it and never ask which it is; only what
+writes and compiles text for a family of targets is chosen by its `family` and `arch`.
 
 Holds no code for any device. Figures come from the vendors' manuals: CUDA C++ Programming Guide
 (compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides.
@@ -28,7 +29,7 @@ class Target:
 
     `vector_bytes`: widest load or store of one thread; `alu_lanes(dtype)`: lanes of one arithmetic
     instruction (1: only scalars); `registers`: values of 4 bytes that an inner loop may keep;
-    `shared_bytes`: shared memory of one work group; `wave`: threads that run in lockstep;
+    `shared_bytes`: shared memory of one work group;
     `unsupported`: dtypes it has no arithmetic for; `ops`: what its renderers have text for;
     `lane_gates`: a vector load may have a gate for each of its lanes.
     """
@@ -44,7 +45,6 @@ class Target:
     unsupported: frozenset[DType] = frozenset()
     has_local: bool = False
     shared_bytes: int = 0
-    wave: int = 1
     global_max: tuple[int, ...] = ()
     local_max: tuple[int, ...] = ()
     threads_max: int = 1
@@ -89,27 +89,26 @@ def _cpu(name: str, arch: str, title: str, simd: int, registers: int) -> Target:
     )
 
 
-def _nvidia(cc: int, shared_kb: int, threads_per_sm_title: str) -> Target:
+def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
     old = cc < 80
     return Target(
         f"sm_{cc}",
         "nvidia",
         f"sm_{cc}",
-        threads_per_sm_title,
+        title,
         _ptx_ops,
         vector_bytes=16,
         registers=128,
         unsupported=_fp8 | ({dtypes.bfloat16} if old else frozenset()),
         has_local=True,
         shared_bytes=shared_kb * 1024,
-        wave=32,
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 64),
         threads_max=1024,
     )
 
 
-def _amd(arch: str, title: str, wave: int) -> Target:
+def _amd(arch: str, title: str) -> Target:
     return Target(
         arch,
         "amd",
@@ -121,7 +120,6 @@ def _amd(arch: str, title: str, wave: int) -> Target:
         unsupported=_fp8 | {dtypes.bfloat16},
         has_local=True,
         shared_bytes=64 * 1024,
-        wave=wave,
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 1024),
         threads_max=1024,
@@ -138,10 +136,10 @@ _all: Final = (
     _nvidia(89, 48, "NVIDIA Ada"),
     _nvidia(90, 48, "NVIDIA Hopper"),
     _nvidia(100, 48, "NVIDIA Blackwell"),
-    _amd("gfx1100", "AMD RDNA3", 32),
-    _amd("gfx1201", "AMD RDNA4", 32),
-    _amd("gfx942", "AMD CDNA3", 64),
-    _amd("gfx950", "AMD CDNA4", 64),
+    _amd("gfx1100", "AMD RDNA3"),
+    _amd("gfx1201", "AMD RDNA4"),
+    _amd("gfx942", "AMD CDNA3"),
+    _amd("gfx950", "AMD CDNA4"),
 )
 
 targets: Final[Mapping[str, Target]] = MappingProxyType({t.name: t for t in _all})

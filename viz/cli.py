@@ -14,27 +14,29 @@ import socket
 import sys
 import threading
 import time
-import webbrowser
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
-from viz.dot import dot_text, svg
+from viz.dot import dot_text, is_graph, svg
 from viz.environment import cache_folder, recent, wished_port
 from viz.export import BUDGET, export_html
+from viz.exportfile import is_export
 from viz.extract import write_trace
 from viz.live import TOKEN
 from viz.query import TABLES, run_query
+from viz.regular import replace_file
 from viz.reopened import Reopened, open_run
 from viz.schema import SUFFIX
+from viz.server.handover import browser_at
 from viz.server.listen import listen
 from viz.server.serve import Server
 from viz.show import (
     below,
-    clean,
     never_matched,
     rewrite_lines,
     run_lines,
@@ -43,7 +45,8 @@ from viz.show import (
     tree_lines,
 )
 from viz.store import Store
-from viz.traceevents import trace_events
+from viz.terminal import clean, put_json, put_line, say
+from viz.traceevents import is_trace_events, trace_events
 from viz.writer import TraceWriter
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
@@ -87,13 +90,13 @@ def _open(options: argparse.Namespace) -> int:
     sock, notice = listen(wished, or_next=not explicit)
     server = Server(store, sock)
     if notice:
-        print(f"uopviz: {notice}", file=sys.stderr)
-    print(server.url, flush=True)
-    if options.browser and sys.stdout.isatty():
-        webbrowser.open(server.url)
+        say(notice)
+    put_line(server.url, flush=True)
     signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
+    shown = options.browser and sys.stdout.isatty()
     try:
-        server.run()
+        with browser_at(server.url, server.guard.visited) if shown else nullcontext():
+            server.run()
     finally:
         server.close()
     return 0
@@ -146,7 +149,7 @@ def _export(options: argparse.Namespace) -> int:
     else:
         budget = options.budget * 1_000_000
         made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
-        _write(path, made.html.encode())
+        replace_file(path, made.html.encode(), is_export, "an exported file")
         left_out = made.unwanted + made.left_out
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
@@ -183,10 +186,11 @@ def _stats(options: argparse.Namespace) -> int:
     store = _store(options)
     run, totals = store.run(), store.rule_totals(_COUNTING)
     rules, never = totals["rows"], never_matched(totals, store.rules())
-    lines = [*run_lines(run), "", *stats_lines(rules, never)]
+    lines = [*run_lines(run), "", *stats_lines(rules, never, totals.get("untimed"))]
     if totals["counted"] < totals["steps"]:
         lines.append(f"nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted")
     found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
+    found["untimed"] = totals.get("untimed")
     return _print(options, {**run["totals"], "run": run, **found}, lines)
 
 
@@ -195,7 +199,7 @@ def _timeline(options: argparse.Namespace) -> int:
     store = _store(options)
     made = trace_events(store.timeline(), store.run()["name"])
     path = Path(options.output or store.path.with_suffix(".json"))
-    _write(path, json.dumps(made).encode())
+    replace_file(path, json.dumps(made).encode(), is_trace_events, "a timeline of uopviz")
     count = len(made["traceEvents"])
     line = f"{path}  {count:,} events; open it at https://ui.perfetto.dev"
     return _print(options, {"file": str(path), "events": count}, [line])
@@ -204,8 +208,9 @@ def _timeline(options: argparse.Namespace) -> int:
 def _query(options: argparse.Namespace) -> int:
     """One SELECT over a trace."""
     columns, rows = run_query(_store(options).files, options.sql)
-    lines = ["\t".join(clean("" if cell is None else cell) for cell in row) for row in rows]
-    return _print(options, {"columns": columns, "rows": rows}, ["\t".join(columns), *lines])
+    cells = [columns, *(["" if cell is None else cell for cell in row] for row in rows)]
+    lines = ("\t".join(map(clean, line)) for line in cells)
+    return _print(options, {"columns": columns, "rows": rows}, lines)
 
 
 def _graph(options: argparse.Namespace) -> int:
@@ -219,8 +224,9 @@ def _graph(options: argparse.Namespace) -> int:
         )
     text = dot_text(_bundle(_store(options), options), options.step)
     if path is None:
-        return _print(options, {"dot": text}, [text.rstrip("\n")])
-    _write(path, svg(text) if path.suffix == ".svg" else text.encode())
+        return _print(options, {"dot": text}, text.rstrip("\n").split("\n"))
+    body = svg(text) if path.suffix == ".svg" else text.encode()
+    replace_file(path, body, is_graph, "a graph as DOT or SVG")
     return _print(options, {"file": str(path)}, [str(path)])
 
 
@@ -254,17 +260,6 @@ def _bundle(store: Store, options: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def _write(path: Path, body: bytes) -> None:
-    try:
-        path.write_bytes(body)
-    except OSError as error:
-        raise TraceError(
-            f"the file cannot be written: {error.strerror or error}",
-            where=str(path),
-            hint="name another one with -o",
-        ) from error
-
-
 def _trace(name: str | None) -> Path:
     """The trace that is meant: as named, or the youngest one in the cache."""
     if name is not None:
@@ -279,18 +274,18 @@ def _trace(name: str | None) -> Path:
 
 def _print(options: argparse.Namespace, data: Any, lines: Iterable[str]) -> int:
     if options.json:
-        print(json.dumps(data, default=repr))
+        put_json(data)
     else:
         for line in lines:
-            print(line)
+            put_line(line)
     return 0
 
 
 def _fail(error: UopvizError) -> None:
-    where = f" ({clean(error.where)})" if error.where else ""
-    print(f"uopviz: {clean(error.what)}{where}", file=sys.stderr)
+    where = f" ({error.where})" if error.where else ""
+    say(f"{error.what}{where}")
     if error.hint:
-        print(f"hint: {clean(error.hint)}", file=sys.stderr)
+        say(f"hint: {error.hint}", name=False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -336,7 +331,9 @@ def _parser() -> argparse.ArgumentParser:
         default=BUDGET // 1_000_000,
         help="megabytes of HTML (default: %(default)s)",
     )
-    made.add_argument("--redact", action="store_true", help="leave out sources, paths, command")
+    made.add_argument(
+        "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
+    )
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
     made.add_argument("rewrite", nargs="?", type=_number, help="number of a pass or group")
     made.add_argument("step", nargs="?", type=_number, help="0 is the input graph")

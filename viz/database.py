@@ -1,44 +1,69 @@
 """The SQLite side of writing a trace: making the file, and all-or-nothing transactions.
 
-Never overwrites a file that is not a trace.
+What a new trace may replace is judged by `viz/claim.py`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.errors import TraceError
 from viz import schema
-from viz.environment import cache_folder
+from viz.claim import Claim
+from viz.claim import claim as claim_trace
+from viz.environment import in_cache, private_folder
+
+Made = tuple[sqlite3.Connection, Claim]
 
 
-def create(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
-    """A new trace file holding `info` as its meta rows. Raises TraceError."""
+def create(path: Path, info: Mapping[str, object], claim: Claim | None = None) -> Made:
+    """A new trace file holding `info` as its meta rows, in the place that was claimed for it.
+    Raises TraceError, also where another process writes this trace."""
     try:
-        # command lines may hold what other users of the machine should not read
-        mode = 0o700 if path.parent == cache_folder() else 0o777
-        path.parent.mkdir(mode, parents=True, exist_ok=True)
-        _make_room(path)
-        db = sqlite3.connect(path, check_same_thread=False, timeout=5)
-        db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average
-        db.executescript(f"BEGIN;{schema.DDL}COMMIT;")
-        with db:
-            rows = [(key, json.dumps(value, default=str)) for key, value in info.items()]
-            db.executemany("INSERT OR REPLACE INTO meta VALUES(?,?)", rows)
-        db.execute("PRAGMA journal_mode=WAL")  # the header, which readers check, is in the file now
-        # A killed process loses nothing that it has written; only a power cut could. Waiting for
-        # the disk took up to a minute of the program's time on a busy machine.
-        db.execute("PRAGMA synchronous=OFF")
+        claim = claim or _claimed(path, str(info.get("run", "")))
+        try:
+            db = _open(path, info)
+        except BaseException:
+            claim.release()
+            raise
     except (sqlite3.Error, OSError) as error:
-        raise TraceError(
-            f"the trace cannot be made: {error}",
-            where=str(path),
-            hint="choose another file with VIZ_TRACE",
-        ) from error
-    return db
+        raise cannot_be_made(path, error) from error
+    return db, claim
+
+
+def make_folder(path: Path) -> None:
+    """Makes the folder of a trace. That of the cache is for its owner only: command lines may hold
+    what other users of the machine should not read. Raises OSError and TraceError."""
+    if in_cache(path):
+        private_folder(path.parent)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def put_in_place(made: Path, path: Path) -> None:
+    """Moves a finished trace to `path`, in the place of an earlier one. Raises TraceError where
+    something else lies there or another process writes it."""
+    try:
+        claim = _claimed(path, "")
+        try:
+            os.replace(made, path)
+        finally:
+            claim.release()
+    except OSError as error:
+        raise cannot_be_made(path, error) from error
+
+
+def cannot_be_made(path: Path, error: Exception) -> TraceError:
+    """What is said where a trace cannot be made."""
+    return TraceError(
+        f"the trace cannot be made: {error}",
+        where=str(path),
+        hint="choose another file with VIZ_TRACE",
+    )
 
 
 def write(
@@ -58,16 +83,29 @@ def write(
         ) from error
 
 
-def _make_room(path: Path) -> None:
-    """Removes an earlier trace of this name; any other file is not ours to overwrite."""
-    if path.exists() and path.stat().st_size:
-        with path.open("rb") as file:
-            head = file.read(72)
-        if head[:15] != b"SQLite format 3" or head[68:72] != schema.APPLICATION_ID.to_bytes(4):
-            raise TraceError(
-                "this file is not a trace and is not overwritten",
-                where=str(path),
-                hint="choose another file with VIZ_TRACE",
-            )
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        name.unlink(missing_ok=True)
+def _claimed(path: Path, run: str) -> Claim:
+    make_folder(path)
+    found = claim_trace(path, run)
+    if isinstance(found, Claim):
+        return found
+    raise TraceError(
+        "another program is writing this trace", where=str(path), hint="choose another file"
+    )
+
+
+def _open(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
+    db = sqlite3.connect(path, check_same_thread=False, timeout=5)
+    try:
+        db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average
+        db.executescript(f"BEGIN;{schema.DDL}COMMIT;")
+        with db:
+            rows = [(key, json.dumps(value, default=str)) for key, value in info.items()]
+            db.executemany("INSERT OR REPLACE INTO meta VALUES(?,?)", rows)
+        db.execute("PRAGMA journal_mode=WAL")  # the header, which readers check, is in the file now
+        # A killed process loses nothing that it has written; only a power cut could. Waiting for
+        # the disk took up to a minute of the program's time on a busy machine.
+        db.execute("PRAGMA synchronous=OFF")
+    except BaseException:
+        db.close()
+        raise
+    return db

@@ -1,14 +1,17 @@
-"""What the steps of each rule add to and take from graphs, per pass: found by replaying passes.
+"""What rules cost, per pass: nodes that their steps add and take, and the time that is in no match.
 
-Matches, declines and times are counted while recording; changed nodes are not, because that costs a
-replay. So this works in slices of bounded time, and says how far it is. Of a pass that has more
-steps than the page shows, only these are replayed; one that would cost more than an answer may is
-counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
+Matches, declines and times of matches are counted while recording; changed nodes are not, because
+that costs a replay. So this works in slices of bounded time, and says how far it is. Of a pass that
+has more steps than the page shows, only these are replayed; one that would cost more than an answer
+may is counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
 """
 
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
 
 from core.errors import BudgetError
 from viz.budget import Budget, within
@@ -19,6 +22,29 @@ from viz.tracefile import Rewrite, TraceFile
 
 MAX_GRAPH = 400_000
 """Nodes of a graph that is still replayed; steps of larger ones are not counted."""
+
+
+def untimed(files: Iterable[TraceFile]) -> dict[str, Any]:
+    """Microseconds of all passes that were not spent in the functions of rules that matched: on
+    walking the graph, on trying patterns, in functions that declined, and on recording. Of the run
+    (`us`), and of the passes of each name, the longest first.
+
+    A pass inside a match of another is part of that match, and counts for its own name, too.
+    """
+    rest: defaultdict[str, float] = defaultdict(float)
+    whole = 0
+    for file in files:
+        for rewrite in [*file.rewrites.values()]:
+            rest[rewrite.name] += rewrite.us or 0
+            whole += 0 if rewrite.parent else rewrite.us or 0
+        for (name, _), (_, _, ns) in [*file.totals.items()]:
+            rest[file.text(name)] -= ns / 1000
+    named = sorted(rest.items(), key=lambda item: -item[1])
+    left = {name: us for name, us in named if us > 0}
+    return {
+        "us": min(whole, sum(left.values())),
+        "passes": [{"pass": name, "us": us} for name, us in left.items()],
+    }
 
 
 class NodeCounts:

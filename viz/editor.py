@@ -7,6 +7,7 @@ with {file} and {line}, or just a program. No shell is involved.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -88,6 +89,6 @@ def _source_file(path: str) -> str:
 
 
 def _filled(part: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        part = part.replace(name, value)
-    return part
+    """A part of the command with its placeholders filled in, once: what is filled in may look like
+    a placeholder itself."""
+    return re.sub(r"\{(?:file|line)\}", lambda found: values[found[0]], part)

@@ -6,14 +6,19 @@ Old traces are removed to stay below a size limit; those of running programs nev
 from __future__ import annotations
 
 import os
+import pwd
 import re
+import stat
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final
 
+from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
+from viz.claim import in_use, remove_trace
+from viz.runinfo import family_run
 from viz.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(
@@ -27,6 +32,10 @@ UOPVIZ_RUN: Final = "UOPVIZ_RUN"
 """Set by a recording process for those that it starts: "<run>:<path of the main trace>"."""
 _YOUNG: Final = 600.0
 """Seconds in which a trace was changed last that is taken to be in use."""
+_FURTHER: Final = re.compile(r"\.p\d+(-\d+)?$")
+"""How the name of a trace of a further process of a run ends."""
+Trace = tuple[Path, float, int]
+"""Where a trace is, when it was changed last, and its bytes with those of its log."""
 
 
 def wished_port() -> int:
@@ -41,14 +50,53 @@ def wished_port() -> int:
 
 
 def cache_folder() -> Path:
-    """Where the platform keeps what can be made again."""
+    """Where the platform keeps what can be made again. Raises TraceError where the user has no such
+    folder."""
     if sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = _home() / "Library" / "Caches"
     elif os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA", str(Path.home())))
+        base = Path(os.environ.get("LOCALAPPDATA") or _home())
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        chosen = os.environ.get("XDG_CACHE_HOME", "")
+        base = Path(chosen) if os.path.isabs(chosen) else _home() / ".cache"
     return base / "uopviz"
+
+
+def in_cache(path: Path) -> bool:
+    """Whether a trace lies in the folder of the cache."""
+    try:
+        return path.parent == cache_folder()
+    except TraceError:
+        return False
+
+
+def private_folder(folder: Path) -> None:
+    """Makes a folder that is for its owner only, or makes an own one that. Raises TraceError where
+    it belongs to somebody else, and OSError."""
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise TraceError(
+            "the folder of the cache belongs to another user",
+            where=str(folder),
+            hint="choose a file with VIZ_TRACE, or another folder with XDG_CACHE_HOME",
+        )
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        folder.chmod(0o700)
+
+
+def _home() -> Path:
+    """The user's folder: HOME, or what the system has where that is not set to a folder."""
+    chosen = os.environ.get("HOME", "")
+    if os.path.isabs(chosen) or os.name == "nt":
+        return Path(chosen) if chosen else Path.home()
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # a user whom the system does not know, as in some containers
+        raise TraceError(
+            "there is no folder for traces: HOME is not set",
+            hint="choose a file with VIZ_TRACE, or a folder with XDG_CACHE_HOME",
+        ) from None
 
 
 def trace_path() -> Path:
@@ -58,39 +106,43 @@ def trace_path() -> Path:
         return Path(chosen).absolute()
     script = PurePath(sys.argv[0] if sys.argv and sys.argv[0] not in ("", "-c", "-m") else "python")
     stem = re.sub(r"[^\w.-]", "_", script.stem)[:60]
+    if family := family_run():  # all processes of such a program are one run
+        return cache_folder() / f"{stem}-{family}{SUFFIX}"
     return cache_folder() / f"{stem}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}{SUFFIX}"
 
 
 def prune(folder: Path, limit: int) -> list[Path]:
-    """Removes the oldest traces until those left take at most `limit` bytes; what it removed."""
-    traces = sorted(_traces(folder), key=lambda item: item[1], reverse=True)
+    """Removes the oldest runs until those left take at most `limit` bytes; the traces that it
+    removed. A run that a process still writes to stays whole, and so does what is no trace."""
+    runs: dict[str, list[Trace]] = {}
+    for found in _traces(folder):
+        runs.setdefault(_FURTHER.sub("", found[0].stem), []).append(found)
     total, removed = 0, list[Path]()
-    for path, changed, size in traces:
-        total += size
-        if total > limit and time.time() - changed > _YOUNG:
-            for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-                try:
-                    name.unlink(missing_ok=True)
-                except OSError:
-                    continue
-            removed.append(path)
+    for run in sorted(runs.values(), key=lambda run: max(t[1] for t in run), reverse=True):
+        total += sum(size for _, _, size in run)
+        young = time.time() - max(changed for _, changed, _ in run) <= _YOUNG
+        if total > limit and not young and not any(in_use(path) for path, _, _ in run):
+            # the main trace last: without it the others are found by nobody
+            further_first = sorted(run, key=lambda t: _FURTHER.search(t[0].stem) is None)
+            removed += [path for path, _, _ in further_first if remove_trace(path)]
     return removed
 
 
 def recent(folder: Path, count: int) -> list[Path]:
     """The youngest traces, without those of further processes of a run."""
     traces = sorted(_traces(folder), key=lambda item: item[1], reverse=True)
-    return [p for p, _, _ in traces if re.search(r"\.p\d+(-\d+)?$", p.stem) is None][:count]
+    return [p for p, _, _ in traces if _FURTHER.search(p.stem) is None][:count]
 
 
-def _traces(folder: Path) -> Iterator[tuple[Path, float, int]]:
-    """(path, when it was changed last, bytes) of every trace in a folder."""
+def _traces(folder: Path) -> Iterator[Trace]:
+    """Every trace in a folder."""
     for path in folder.glob(f"*{SUFFIX}"):
         try:
-            found = path.stat()
+            found = os.stat(path, follow_symlinks=False)
             log = Path(f"{path}-wal")
             more = log.stat() if log.exists() else None
         except OSError:
             continue
-        changed = max(found.st_mtime, more.st_mtime if more else 0.0)
-        yield path, changed, found.st_size + (more.st_size if more else 0)
+        if stat.S_ISREG(found.st_mode):
+            changed = max(found.st_mtime, more.st_mtime if more else 0.0)
+            yield path, changed, found.st_size + (more.st_size if more else 0)

@@ -13,7 +13,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from core.errors import ServerError
 from viz.exportfile import VERSION, attached, version_tag
-from viz.extract import write_trace
+from viz.extract import Compiled, write_trace
 from viz.schema import SUFFIX
 from viz.server.answers import to_json
 from viz.server.page import page_file
@@ -55,14 +55,19 @@ def export_html(
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
     redact: bool = False,
+    compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> Export:
     """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
-    any kernel (all); `redact` leaves out what `viz/redaction.py` says. Raises ServerError where the
-    page has not been built, a kernel is not there, or the list of passes alone is too large."""
+    any kernel (all); `redact` leaves out what `viz/redaction.py` says; `compiled`: sources of
+    kernels that were compiled since, by context, which the file has beside the recorded ones.
+    Raises ServerError where the page has not been built, a kernel is not there, or the list of
+    passes alone is too large."""
     shell = _shell()
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
-        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
+        said = write_trace(
+            store, path, kernels=kernels, redact=redact, published=True, compiled=compiled
+        )
         part = Store(path)
         try:
             trace = attached([file.path for file in part.files])

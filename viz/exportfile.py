@@ -42,6 +42,12 @@ def version_of(html: str) -> int:
     return int(found[1]) if found else 1
 
 
+def is_export(head: bytes) -> bool:
+    """Whether a file that begins like this is an exported file; one of version 1 is not known by
+    that."""
+    return b'<meta name="uopviz-export" content="' in head
+
+
 def attached(files: Sequence[Path]) -> str:
     """The elements that hold the files of a trace, the main one first."""
     return "".join(
@@ -71,7 +77,7 @@ def _unpack(packed: str, path: Path, most: int) -> int:
     size = 0
     try:
         data = io.BytesIO(base64.b64decode(packed, validate=True))
-        with gzip.open(data) as source, path.open("wb") as file:
+        with gzip.open(data) as source, path.open("xb") as file:
             while piece := source.read(_PIECE):
                 size += file.write(piece)
                 if size > most:

@@ -26,8 +26,9 @@ from core.errors import TraceError
 from core.helpers import VIZ
 from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
 from viz.exceptions import OURS
-from viz.runinfo import child_path
+from viz.runinfo import family_run
 from viz.server.listen import listen, new_token
+from viz.terminal import say
 from viz.trace import Recorder
 
 TOKEN: Final = "UOPVIZ_TOKEN"
@@ -42,11 +43,11 @@ def attach() -> None:
     try:
         run = re.fullmatch(r"([0-9a-f]{1,64}):(.+)", os.environ.get(UOPVIZ_RUN, ""), re.DOTALL)
         if run is not None and Path(run[2]).exists():
-            Recorder(child_path(Path(run[2])), run[1], main=False).start()
+            Recorder(Path(run[2]), run[1], main=False).start()
             return
         _start(trace_path(), serve=VIZ.value == 1)
     except TraceError as error:
-        _say(f"not recording: {error.what} ({error.where})")
+        say(f"not recording: {error.what} ({error.where})")
 
 
 @contextmanager
@@ -80,11 +81,11 @@ class Live:
         """Starts the viewer and prints its address."""
         made, notice = listen(wished_port(), or_next=True)
         if notice:
-            _say(notice)
+            say(notice)
         token, number = new_token(), int(made.getsockname()[1])
         with made:
             self._viewer = self._spawn(made, token)
-        print(f"uopviz: http://127.0.0.1:{number}/?token={token}", file=sys.stderr, flush=True)
+        say(f"http://127.0.0.1:{number}/?token={token}")
 
     def finish(self) -> None:
         """At the end of the program: in a terminal the page stays until Ctrl-C."""
@@ -96,13 +97,14 @@ class Live:
             # the program may have its own handler, or have been started with Ctrl-C ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
-                _say("the program has ended; the page stays until Ctrl-C")
+                say("the program has ended; the page stays until Ctrl-C")
                 viewer.wait()
         if viewer is not None:
             viewer.terminate()
             viewer.wait()
-        _say(f"the trace is {self.recorder.path}")
-        _say(f"open it with: uopviz open {self.recorder.path}")
+        if not self.recorder.lost:  # then it has said so
+            say(f"the trace is {self.recorder.path}")
+            say(f"open it with: uopviz open {self.recorder.path}")
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
         # -P: the program's own folder may have a viz.py
@@ -124,10 +126,16 @@ class Live:
 
 
 def _start(path: Path, serve: bool) -> None:
-    prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
-    recorder = Recorder(path)
+    with suppress(TraceError):  # no folder for traces: VIZ_TRACE may have named a file
+        prune(cache_folder(), VIZ_CACHE_MB.value * 1_000_000)
+    family = family_run()
+    recorder = Recorder(path, family)
     os.environ[UOPVIZ_RUN] = f"{recorder.run}:{path}"
     recorder.start()
+    if recorder.path != path:  # a part of a run that another process shows
+        if recorder.run != family:
+            say(f"another program records to {path}; this one is shown with it, as a part of it")
+        return
     live = Live(recorder)
     if serve:
         live.serve()
@@ -149,8 +157,4 @@ def _excepthook(
     frames = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(trace)]
     users = list(itertools.takewhile(lambda frame: not frame[0].startswith(OURS), frames))
     file, line = (users or frames or [("?", 0)])[-1]
-    _say(f"interrupted at {file}:{line}")
-
-
-def _say(text: str) -> None:
-    print(f"uopviz: {text}", file=sys.stderr, flush=True)
+    say(f"interrupted at {file}:{line}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,21 @@ class Numbering:
             self._new_rules.append({"id": found, **texts})
         return found
 
+    def add_rule(
+        self,
+        number: int,
+        name: str,
+        file: str,
+        line: int,
+        matcher: str,
+        equation: str,
+        texts: Mapping[str, object],
+    ) -> None:
+        """A rule with the number that it has elsewhere, which the caller knows to be free."""
+        name, matcher, file, equation = map(plain_text, (name, matcher, file, equation))
+        self.rule_rows.append((number, name, matcher, file, line, equation))
+        self._new_rules.append({"id": number, **texts})
+
     def take(self) -> list[Block]:
         """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
         with LOCK:
@@ -133,7 +148,7 @@ class Numbering:
             first = node_count - count + 1
             made.append((schema.NODES, first, count, _pack_nodes(first, chunks)))
         if rules:
-            first = len(self._rules) - len(rules) + 1
+            first = min(cast("int", rule["id"]) for rule in rules)
             made.append((schema.RULES, first, len(rules), pack_json(rules)))
         return made
 

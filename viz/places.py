@@ -13,6 +13,11 @@ from core.uop.origin import split_origin
 _PACKAGES: Final = re.compile(
     r"^.*[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\]*)[/\\]",
 )
+_INSIDE: Final = re.compile(
+    r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\:"'()<>|,;]+)*?"""
+    r"""[/\\](?:(?:site|dist)-packages|lib[/\\]python3[^/\\\s"']*)[/\\]"""
+    r"""(?:(?:site|dist)-packages[/\\])?"""
+)
 
 
 class Places:
@@ -42,6 +47,18 @@ class Places:
             if path.startswith((root + "/", root + "\\")):
                 return path[len(root) + 1 :]
         return path
+
+    def inside(self, text: str, prefix: str = "") -> str:
+        """A text with the paths in it as seen from the folder in which the program ran, after
+        `prefix`, and that folder itself as "."; with those of packages as seen from the folder of
+        these."""
+        for root in self._roots:
+            if root in text:
+                ends = re.escape(root) + r"(?:[/\\]+|(?![\w-]))"
+                text = re.sub(
+                    r"(?<![\w.])" + ends, lambda m: prefix if m[0][-1] in "/\\" else ".", text
+                )
+        return _INSIDE.sub("", text)
 
     def place(self, text: str) -> str:
         """ "file:line", or "file:line call", with the short name of the file."""

@@ -6,6 +6,7 @@ is run, and every value is checked for its type. What cannot be read is a Proble
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -20,6 +21,8 @@ from core.errors import TraceError
 from viz import schema
 from viz.budget import take
 from viz.pack import read_json, take_json
+from viz.regular import kind_of, open_regular
+from viz.walfile import pages_in_log
 
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
 """What reading a damaged file raises; SQLite's own messages may not be valid text."""
@@ -230,7 +233,7 @@ class Database:
         return self._own.left < 0
 
     def _open(self, path: Path) -> sqlite3.Connection:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(72)
         wanted = schema.APPLICATION_ID.to_bytes(4)
         if head[:15] != b"SQLite format 3" or head[68:72] != wanted:
@@ -241,8 +244,13 @@ class Database:
             )
         page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
         status = path.stat()
-        self.wanted = pages * (page if page > 1 else 65536)
+        page = page if page > 1 else 65536
+        self.wanted = pages * page
         self.missing = max(0, self.wanted - status.st_size)
+        if self.missing > 0:
+            inside = status.st_size // page
+            logged = sum(inside < number <= pages for number in pages_in_log(path, page))
+            self.missing = max(0, self.missing - logged * page)
         if _stored(status) < status.st_size / 2:
             self.problem(
                 "parts of this file hold nothing",
@@ -314,7 +322,11 @@ def _check_file(path: Path) -> None:
     try:
         if path.is_dir():
             raise _folder(path)
-        path.open("rb").close()
+        open_regular(path).close()
+        for log in (Path(f"{path}-wal"), Path(f"{path}-shm"), Path(f"{path}-journal")):
+            with suppress(FileNotFoundError):  # SQLite opens these, and would wait for a pipe
+                if kind := kind_of(os.stat(log).st_mode):
+                    raise OSError(errno.EINVAL, f"{log.name} is {kind}")
     except (FileNotFoundError, NotADirectoryError):
         raise TraceError("there is no such trace", str(path), "check the path") from None
     except (OSError, ValueError) as error:

@@ -22,6 +22,7 @@ from viz.exportfile import VERSION, detach, version_of
 from viz.pack import MAX_RAW, read_json
 from viz.places import Places
 from viz.readonly import Problem
+from viz.regular import open_regular
 from viz.store import Store
 from viz.tracefile import TraceFile
 
@@ -106,8 +107,6 @@ class Reopened(Store):
     """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
     that is none."""
 
-    compiles = False
-
     def __init__(  # takes nothing of Store's, which reads a trace
         self, path: Path, html: str, version: int, problems: list[Problem]
     ) -> None:
@@ -151,6 +150,11 @@ class Reopened(Store):
     @property
     def live(self) -> bool:
         """An export never changes."""
+        return False
+
+    @property
+    def compiles(self) -> bool:
+        """There is no trace, and so no graph of a kernel."""
         return False
 
     @property
@@ -297,19 +301,21 @@ def _objects(items: object, fields: Mapping[str, type]) -> list[Answer]:
 
 def _is_html(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(b"<!doctype")
-    except OSError:
+    except (OSError, ValueError):
         return False  # what opens traces says what is wrong
 
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise _no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
-        return path.read_text(encoding="utf-8", errors="replace")
+        with open_regular(path) as file:
+            raw = file.read(MAX_FILE + 1)
     except OSError as error:
         raise TraceError(f"the file cannot be read: {error}", where=str(path)) from error
+    if len(raw) > MAX_FILE:
+        raise _no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
+    return raw.decode("utf-8", "replace")
 
 
 def _unpack(path: Path, packed: str) -> list[Any]:

@@ -6,19 +6,22 @@ Asks git once and waits for it briefly; never fails: what cannot be found out is
 from __future__ import annotations
 
 import datetime
-import itertools
 import os
 import platform
 import socket
 import subprocess
 import sys
+import zlib
 from importlib import metadata
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Final
 
 from core.helpers import Flag
 
 PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
+COMPILER: Final = "uopviz"
+"""The compiler of the graphs in a trace that the recorder writes: `core`."""
 _GIT_SECONDS: Final = 2.0
 
 
@@ -27,11 +30,12 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
     that this process takes part in."""
     began = datetime.datetime.now().astimezone() - datetime.timedelta(seconds=ago)
     info: dict[str, object] = {
-        "run": run or os.urandom(8).hex(),
+        "run": run or new_run(),
         "process": process_info(main),
         "started": began.isoformat(timespec="milliseconds"),
         "command": [*sys.orig_argv],
         "cwd": _folder(),
+        "compiler": COMPILER,
         "flags": {name: flag.value for name, flag in Flag.table.items()},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
@@ -74,14 +78,26 @@ def is_alive(process: object) -> bool:
             return False
 
 
-def child_path(main: Path) -> Path:
-    """A new file next to the run's main trace, for another process of the run."""
-    for n in itertools.count():
-        end = f"-{n}" if n else ""
-        path = main.with_name(f"{main.stem}.p{os.getpid()}{end}{main.suffix}")
-        if not path.exists():
-            return path
-    raise AssertionError("unreachable")
+def new_run() -> str:
+    """A name for a run that no other has."""
+    return os.urandom(8).hex()
+
+
+def is_worker() -> bool:
+    """Whether multiprocessing started this process, in whichever way."""
+    started = "from multiprocessing.spawn import", "from multiprocessing.forkserver import"
+    command = " ".join(sys.orig_argv)
+    return parent_process() is not None or any(text in command for text in started)
+
+
+def family_run() -> str | None:
+    """The name of the run that this process is a part of where multiprocessing started it for a
+    program that does not record: the same for all that this program starts. None elsewhere."""
+    if not is_worker():
+        return None
+    parent = os.getppid()
+    known = f"{socket.gethostname()} {parent} {process_start(parent)}"
+    return f"{zlib.crc32(known.encode()):08x}{parent:08x}"
 
 
 def _folder() -> str:

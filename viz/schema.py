@@ -104,6 +104,7 @@ META: Final = (
     "command",  # list of text
     "cwd",
     "commit",  # {"id", "dirty": changed files}
+    "compiler",  # whose graphs these are: "uopviz" for core's, which can be compiled again
     "machine",
     "python",
     "versions",  # {"package": "version"}

@@ -1,6 +1,7 @@
 """A run in the terminal: its tree, its figures, and single steps as text differences.
 
-Makes lines of text; never prints.
+Makes lines of text; never prints. Whoever prints them shows control characters as escapes
+(viz/terminal.py); here that is done for texts that stand beside others in a line, too.
 """
 
 from __future__ import annotations
@@ -10,17 +11,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from viz.store import Store
+from viz.terminal import clean
 
 Row = dict[str, Any]
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""
+IN_NO_MATCH: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20
 """Rules without a match that are listed."""
-
-
-def clean(text: object) -> str:
-    """Text from a trace for a terminal: control characters, which could drive it, are shown."""
-    return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 
 def plural(n: int, one: str, many: str = "") -> str:
@@ -39,7 +37,7 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
             folded += 1
             continue
         indent = "  " * min(depth[row["row"]], _DEEPEST)
-        status = "" if row["status"] == "ok" else f"  [{row['status']}]"
+        status = "" if row["status"] == "ok" else f"  [{clean(row['status'])}]"
         steps = plural(row["steps"], "step")
         name = clean(row["name"]) + (f"  ({clean(row['calls'])})" if row["calls"] else "")
         yield f"{row['id']:>6}  {indent}{name}  {steps}, {row['ms']:.1f} ms{status}"
@@ -101,22 +99,28 @@ def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
     yield from (clean(line) for line in (difference if step else after))
 
 
-def stats_lines(rows: list[Row], never: list[Row], count: int = 40) -> Iterator[str]:
-    """The rules that cost most, then those that never matched."""
+def stats_lines(
+    rows: list[Row], never: list[Row], untimed: Row | None = None, count: int = 40
+) -> Iterator[str]:
+    """The rules that took most time in their matches, what is in no match, and the rules that never
+    matched."""
     yield (
-        f"{'us':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} {'removed':>9}"
-        "  rule (pass)"
+        f"{'us matching':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} "
+        f"{'removed':>9}  rule (pass)"
     )
     for row in rows[:count]:
         rule, name = clean(row["rule"]), clean(row["pass"])
         known = row.get("tries") is not None
         tries = f"{row['tries']:,}" if known else "not recorded"
+        us = f"{row['us']:,.0f}" if row["matches"] else "-"
         yield (
-            f"{row['us']:>12,.0f} {tries:>12} {row['matches']:>9,} {row['declines']:>9,} "
+            f"{us:>12} {tries:>12} {row['matches']:>9,} {row['declines']:>9,} "
             f"{row['added']:>9,} {row['removed']:>9,}  {rule} ({name})"
         )
     if len(rows) > count:
         yield f"{plural(len(rows) - count, 'more row')}; --json has all"
+    if untimed is not None:
+        yield f"{untimed['us']:>12,.0f}  in no match: {IN_NO_MATCH}"
     if never:
         yield ""
         yield f"{plural(len(never), 'rule')} never matched"

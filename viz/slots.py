@@ -60,10 +60,6 @@ class Slots:
         """Whether the slot is part of the graph now."""
         return self._refs[slot] > 0
 
-    def slot_of(self, node: int) -> int:
-        """The slot that holds a node; made, apart from the graph, where there is none."""
-        return self._place(node)
-
     def holding(self, node: int) -> int:
         """The slot of the graph that holds a node now; -1 for none."""
         slot = self._holder.get(node, -1)

@@ -18,6 +18,7 @@ from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.budget import answering, take
 from viz.bundle import make_bundle
+from viz.economics import untimed
 from viz.graphtext import step_text
 from viz.lineage import Lineage, scope_of
 from viz.places import Places
@@ -25,7 +26,7 @@ from viz.process import STRIDE, Process, graph_data
 from viz.readonly import as_text
 from viz.rulebook import Rulebook
 from viz.search import MAX_HITS, Hit
-from viz.summary import is_live, run_data
+from viz.summary import is_live, is_own, run_data
 from viz.timeline import timeline_data
 from viz.tracefile import Context, Rewrite, Room, TraceFile
 from viz.tree import Tree
@@ -40,9 +41,6 @@ LINEAGES: Final = 6
 
 class Store:
     """A run. Raises TraceError where `path` is no trace."""
-
-    compiles = True
-    """Whether it has graphs of kernels, which can be compiled and run."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -92,6 +90,13 @@ class Store:
         """Whether a process of the run still writes."""
         with self._lock:
             return is_live(self._processes)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its graphs are those of `core`, so that kernels can be compiled and run. Those of
+        other compilers are only shown."""
+        with self._lock:
+            return is_own(self._processes[0].file.meta)
 
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""
@@ -160,6 +165,7 @@ class Store:
                 "silent": self._rules.silent(self._processes),
                 "counted": sum(counted for counted, _ in steps),
                 "steps": sum(total for _, total in steps),
+                "untimed": untimed(process.file for process in self._processes),
             }
 
     def timeline(self) -> dict[str, Any]:

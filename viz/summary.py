@@ -6,13 +6,13 @@ Never reads events.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
 from viz.process import Process
 from viz.readonly import Problem, as_int, as_text
-from viz.runinfo import is_alive
+from viz.runinfo import COMPILER, is_alive
 from viz.tracefile import Rewrite
 
 _MAX_PROBLEMS: Final = 2000
@@ -24,6 +24,14 @@ def is_live(processes: Sequence[Process]) -> bool:
     return any(
         "ended" not in p.file.meta and is_alive(p.file.meta.get("process")) for p in processes
     )
+
+
+def is_own(meta: Mapping[str, Any]) -> bool:
+    """Whether a trace was written by the recorder, and not by another compiler. One of before the
+    recorder said so is known by the flags that it noted."""
+    if "compiler" in meta:
+        return meta["compiler"] == COMPILER
+    return "VIZ" in _dict(meta.get("flags"))
 
 
 def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict[str, Any]:

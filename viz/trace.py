@@ -14,7 +14,6 @@ import atexit
 import ctypes
 import os
 import sqlite3
-import sys
 import threading
 import time
 import traceback
@@ -32,10 +31,14 @@ from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz import transcribe as code
 from viz.buffer import Buffer
+from viz.claim import Claim, claim_beside
+from viz.claim import claim as claim_trace
+from viz.database import cannot_be_made, make_folder
 from viz.exceptions import error_data, loop_of
 from viz.numbering import LOCK
-from viz.runinfo import child_path, run_info
+from viz.runinfo import is_worker, new_run, run_info
 from viz.schema import DECLINE, MATCH, REBUILD
+from viz.terminal import say
 from viz.transcribe import Entry, Transcriber
 from viz.writer import BLOCK, TraceWriter
 
@@ -59,22 +62,26 @@ class _Here(threading.local):
 
 
 class Recorder:
-    """Records everything that begins after `start` into the file `path`, until `close`.
+    """Records everything that begins after `start` into the file `path`, until `close`; or, where
+    another process writes that, into a file of its own beside it, as a part of its run.
 
-    `main`: this process is the run's first; others write files that belong to it. Raises TraceError
-    where the file cannot be made.
+    `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
+    that belongs to it. Raises TraceError where the file cannot be made.
     """
 
-    def __init__(self, path: Path, run: str | None = None, main: bool = True) -> None:
-        info = run_info(run, main)
-        self.path = path
-        self.run = str(info["run"])
-        self._main_path = path
-        self._child = False
+    def __init__(self, path: str | Path, run: str | None = None, main: bool = True) -> None:
+        path = Path(path).absolute()
+        claim, self.run = _claimed(path, run, main)
+        self.path, self.main_path = claim.path, path
+        """The file of this process, and that of the first process of its run."""
+        self.lost = False
+        """Whether the file had been removed or replaced when the recording ended."""
+        info = run_info(self.run, claim.path == path)
+        self._child = is_worker()
         self._lock = threading.RLock()
         self._busy = self._closed = False
         self._flushed = _clock()
-        self._writer: TraceWriter | None = TraceWriter(path, info)
+        self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
         self._to: Transcriber | None = Transcriber(self._writer)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._last_thread = 0
@@ -89,7 +96,9 @@ class Recorder:
         """Begins to record."""
         _recorders.add(self)
         atexit.register(self.close)
-        register_after_fork(self, Recorder._finalize_in_child)
+        register_after_fork(self, Recorder._finalize_as_worker)
+        if self._child:
+            self._finalize_as_worker()
         attach(self)
         return self
 
@@ -104,7 +113,10 @@ class Recorder:
                 return
             self.flush()
             if self._writer is not None:
+                self.lost = self._writer.lost
                 self._work(self._writer.close, wait=True)
+                if self.lost:
+                    say(f"the trace is gone: {self.path} was removed or replaced during the run")
             self._closed = True
             self._writer = self._to = None
 
@@ -297,9 +309,10 @@ class Recorder:
 
     def _transcribe(self, part: Buffer) -> None:
         if self._writer is None or self._to is None:  # the first events of a forked child
-            self.path = child_path(self._main_path)
+            claim, _ = _claimed(self.main_path, self.run, False)
+            self.path = claim.path
             info = run_info(self.run, False, ago=(_clock() - self._forked) / 1e9)
-            self._writer = TraceWriter(self.path, info, self._forked)
+            self._writer = TraceWriter(self.path, info, self._forked, claim)
             self._to = Transcriber(self._writer)
             self._to.resume(part.thread, self._resumed)
         for _ in range(0, len(part.codes), BLOCK):
@@ -310,6 +323,7 @@ class Recorder:
         detach(self)
         self._closed = True
         if self._writer is not None:
+            self.lost = self._writer.lost
             self._writer.stopped(error.what)
             self._writer = self._to = None
         for _, part in self._threads.values():
@@ -347,7 +361,7 @@ class Recorder:
         self._threads.clear()
         self._here = _Here(self._register)  # what was open is the parent's
 
-    def _finalize_in_child(self) -> None:
+    def _finalize_as_worker(self) -> None:
         """Workers of multiprocessing leave without running atexit."""
         Finalize(self, Recorder.close, args=(self,), exitpriority=0)
 
@@ -385,5 +399,20 @@ def _mistake(error: Exception) -> TraceError:
     )
 
 
+def _claimed(path: Path, run: str | None, main: bool) -> tuple[Claim, str]:
+    """The file that a process may write, and the name of its run. Raises TraceError."""
+    try:
+        make_folder(path)
+        name = run or new_run()
+        if main:
+            found = claim_trace(path, name, join=run is not None)
+            if isinstance(found, Claim):
+                return found, name
+            name = found.run
+        return claim_beside(path, name), name
+    except OSError as error:
+        raise cannot_be_made(path, error) from error
+
+
 def _warn(error: TraceError) -> None:
-    print(f"uopviz: recording stopped. {error.what} ({error.where})", file=sys.stderr)
+    say(f"recording stopped. {error.what} ({error.where})")

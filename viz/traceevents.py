@@ -34,6 +34,11 @@ def trace_events(timeline: Data, run: str) -> Data:
     return {"traceEvents": events, "displayTimeUnit": "ms"}
 
 
+def is_trace_events(head: bytes) -> bool:
+    """Whether a file that begins like this was made from what `trace_events` returns."""
+    return head.startswith(b'{"traceEvents": [')
+
+
 def _thread(names: list[str], track: Data, pid: int, position: int) -> Iterator[Data]:
     tid = track["thread"]
     yield _meta("thread_name", pid, tid, {"name": track["name"]})

@@ -30,6 +30,7 @@ from typing import Final
 
 from core.errors import TraceError
 from viz import schema
+from viz.claim import Claim
 from viz.columns import Events
 from viz.database import create, write
 from viz.pack import Ints, pack
@@ -43,15 +44,20 @@ BLOCK: Final = 20_000
 class TraceWriter(Pending):
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
     cannot be made or written. Times `at` are microseconds since the start; left out: now. The start
-    is `start`, a `time.perf_counter_ns()`; left out: when the file is made."""
+    is `start`, a `time.perf_counter_ns()`; left out: when the file is made. `claim`: the right to
+    write this file, if the caller has it (viz/claim.py)."""
 
     def __init__(
-        self, path: str | Path, info: Mapping[str, object], start: int | None = None
+        self,
+        path: str | Path,
+        info: Mapping[str, object],
+        start: int | None = None,
+        claim: Claim | None = None,
     ) -> None:
         super().__init__()
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self._start = time.perf_counter_ns() if start is None else start
-        self._db = create(self.path, info)
+        self._db, self._claim = create(self.path, info, claim)
 
     def __enter__(self) -> TraceWriter:
         return self
@@ -344,6 +350,13 @@ class TraceWriter(Pending):
             pass  # a reader holds the file; the log next to it is complete
         finally:
             self._db.close()
+            self._claim.release()
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file was removed or replaced since it was made: what is written to it is not
+        to be found any more."""
+        return self._claim.lost
 
     def stopped(self, why: str) -> None:
         """Says in the trace that it could not be written to its end, if that can be written, and
@@ -352,6 +365,7 @@ class TraceWriter(Pending):
             write(self._db, self.path, [(META, [("stopped", json.dumps(why))])])
         with suppress(sqlite3.Error):
             self._db.close()
+        self._claim.release()
 
     def abandon(self) -> sqlite3.Connection:
         """The connection, for the child of a fork to keep unused: closing it would be taken for

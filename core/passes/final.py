@@ -1,8 +1,13 @@
 """Final: what renderers want of a program.
 
-Before linearize: every gated load has an alternative value, a choice of several lanes is made of
-single lanes where the target has no vector arithmetic. After it: a gated store becomes a store in
-an IF, and neighbours with the same gate share one. Never changes what is stored.
+Before linearize: every gated load has an alternative value, the gate of a store is a source of the
+store and no longer of its address, and a choice of several lanes is made of single lanes where the
+target has no vector arithmetic. After it: a gated store becomes a store in an IF, and neighbours
+with the same gate share one. Never changes what is stored.
+
+An address is arithmetic: it has a value whether or not its gate holds. With the gate at the store,
+`linearize` places the address by the loops that it depends on itself, so the IF holds nothing but
+stores, and whoever else uses the address finds it outside.
 """
 
 from __future__ import annotations
@@ -20,6 +25,14 @@ def load_alternative(load: UOp) -> UOp:
     return load.src[0].load(UOp.const(load.dtype, 0), dtype=load.dtype)
 
 
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat()), name="place"),
+           UPat.var("value"))))  # fmt: skip
+def store_gate(place: UOp, value: UOp) -> UOp:
+    """store(p[i] if g, v) -> store(p[i], v) if g"""
+    pointer, offset, gate = place.src
+    return UOp(Ops.STORE, dtypes.void, (pointer.index(offset), value, gate))
+
+
 @rule(UPat(Ops.GEP, name="gep"))
 def single_lanes(gep: UOp) -> UOp | None:
     """gep(x, (i, j)) -> vectorize(gep(x, i), gep(x, j))"""
@@ -28,8 +41,8 @@ def single_lanes(gep: UOp) -> UOp | None:
     return UOp.vectorize(*(gep.src[0].gep(i) for i in gep.arg))
 
 
-for_vectors = PatternMatcher([load_alternative], name="final")
-for_scalars = PatternMatcher([load_alternative, single_lanes], name="final")
+for_vectors = PatternMatcher([load_alternative, store_gate], name="final")
+for_scalars = PatternMatcher([load_alternative, store_gate, single_lanes], name="final")
 
 
 def final(sink: UOp, target: Target) -> UOp:
@@ -40,32 +53,22 @@ def final(sink: UOp, target: Target) -> UOp:
 
 def gates_to_ifs(uops: Sequence[UOp]) -> list[UOp]:
     """The program with an IF around each run of neighbouring stores that share a gate."""
-    loaded = {u.src[0] for u in uops if u.op is Ops.LOAD}
-    out: dict[UOp, None] = {}
+    out: list[UOp] = []
     new: dict[UOp, UOp] = {}
     opened: UOp | None = None
     for u in uops:
-        if _is_gated(u):
-            new[u] = u.src[0].index(u.src[1])
-            if u in loaded:
-                out[u] = None
-            out.setdefault(new[u])
-            continue
-        gate = u.src[0].src[2] if u.op is Ops.STORE and _is_gated(u.src[0]) else None
+        gate = u.src[2] if u.op is Ops.STORE and len(u.src) > 2 else None
+        gate = gate if gate is None else new.get(gate, gate)
         if opened is not None and opened.src[0] is not gate:
-            out[UOp(Ops.ENDIF, dtypes.void, (opened,))] = None
+            out.append(UOp(Ops.ENDIF, dtypes.void, (opened,)))
             opened = None
         if gate is not None and opened is None:
             # the tag keeps several IFs with one condition apart
             opened = UOp(Ops.IF, dtypes.void, (gate,), tag=len(out))
-            out[opened] = None
-        reads = u.op is Ops.LOAD
-        made = u.rebuild(tuple([s if reads and _is_gated(s) else new.get(s, s) for s in u.src]))
+            out.append(opened)
+        src = u.src if gate is None else u.src[:2]
+        made = u.rebuild(tuple([new.get(s, s) for s in src]))
         if made is not u:
             new[u] = made
-        out.setdefault(made)
-    return list(out)
-
-
-def _is_gated(u: UOp) -> bool:
-    return u.op is Ops.INDEX and len(u.src) > 2
+        out.append(made)
+    return out

@@ -8,7 +8,7 @@ division where dimensions were merged. Never changes a loop that runs in sequenc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from core.dtype import dtypes
 from core.errors import CompileError
@@ -33,26 +33,47 @@ def dimensions(sizes: Sequence[int], limits: Sequence[int]) -> tuple[int, ...]:
         dims[at : at + 2] = [dims[at] * dims[at + 1]]
     if all(n <= limit for n, limit in zip(dims, limits, strict=False)):
         return tuple(dims)
-    split = _split(prod(dims), limits)
+    split = _split(_primes(dims), tuple(limits))
     if split is None:
         raise CompileError(
             f"loops of sizes {tuple(sizes)} do not fit dimensions of at most {tuple(limits)}",
-            hint="give some of the loops to UPCAST, or fewer to LOCAL",
+            hint="give some of the loops to UPCAST, fewer to LOCAL, or make them longer by PADTO",
         )
     return split
 
 
-def _split(total: int, limits: Sequence[int]) -> tuple[int, ...] | None:
-    """Factors of `total` within the limits, the first as large as possible."""
-    if total == 1:
+def _primes(sizes: Iterable[int]) -> tuple[int, ...]:
+    """The prime factors of all the sizes, in order."""
+    found: list[int] = []
+    for n in sizes:
+        p = 2
+        while p * p <= n:
+            while n % p == 0:
+                found.append(p)
+                n //= p
+            p += 1 if p == 2 else 2
+        if n > 1:
+            found.append(n)
+    return tuple(sorted(found))
+
+
+def _split(primes: tuple[int, ...], limits: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Products of the primes within the limits, the first as large as possible."""
+    if not primes:
         return ()
-    if not limits:
+    if not limits or prod(primes) > prod(limits):
         return None
-    largest = min(limits[0], total)
-    for factor in range(largest, 0, -1):
-        if total % factor == 0:
-            rest = _split(total // factor, limits[1:])
-            return None if rest is None else (factor, *rest)
+    groups: dict[int, tuple[int, ...]] = {1: ()}  # a product, and the primes that make it
+    for p in primes:
+        larger = {n * p: (*group, p) for n, group in groups.items() if n * p <= limits[0]}
+        groups = {**larger, **groups}
+    for factor in sorted(groups, reverse=True):
+        left = list(primes)
+        for p in groups[factor]:
+            left.remove(p)
+        rest = _split(tuple(left), limits[1:])
+        if rest is not None:
+            return (factor, *rest) if factor > 1 else rest
     return None
 
 
@@ -64,9 +85,10 @@ def hardware_indices(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -
     if list(reversed(dims)) == [n for n in sizes if n != 1]:
         found = iter(specials)
         zero = UOp.const(dtypes.index, 0)
-        return {loop: next(found) if loop.src[0].arg != 1 else zero for loop in loops}
-    flat = ravel(specials, dims[::-1])
-    return dict(zip(loops, unravel(flat, sizes), strict=True))
+        values = [next(found) if n != 1 else zero for n in sizes]
+    else:
+        values = unravel(ravel(specials, dims[::-1]), sizes)
+    return {loop: value.cast(loop.dtype) for loop, value in zip(loops, values, strict=True)}
 
 
 @rule(UPat(Ops.RANGE, name="r"))

@@ -127,11 +127,10 @@ def index_reduce(ctx: Loops, x: UOp) -> UOp:
     shape = value.src[0].shaped
     if 0 in (shape[axis] for axis in axes):
         return UOp.const(value.dtype, identity(op, value.dtype))
-    wide = idxs[0].dtype if idxs else dtypes.index
     loops = [ctx.loop(shape[axis], AxisType.REDUCE) for axis in axes]
     inner = list(idxs)
     for axis, loop in zip(axes, loops, strict=True):
-        inner[axis] = loop.cast(wide)
+        inner[axis] = loop
     ranges = [loop for loop in loops if loop.op is Ops.RANGE]
     return element(value.src[0], tuple(inner), gate).reduce(op, *ranges)
 

@@ -1,7 +1,8 @@
 """Index arithmetic of a view chain: an index per axis becomes a flat offset and a validity.
 
 Builds plain integer arithmetic from strides, offset and mask; leaves all simplifying to the
-symbolic rules. Never looks at what the view is of.
+symbolic rules. It is done in 32 bits where every value on the way fits, whatever the indices are,
+else in 64. Never looks at what the view is of.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from core.helpers import prod
 from core.shape import ShapeTracker, View
 from core.uop import Ops, UOp
 
-_INT32_MAX = (1 << 31) - 1
-
 
 def all_of(*conditions: UOp | None) -> UOp | None:
     """The conjunction of the conditions that are there; None where there is none."""
@@ -27,6 +26,7 @@ def unravel(flat: UOp, shape: Sequence[int]) -> list[UOp]:
     """The index per axis of row-major element `flat` of `shape`."""
     digits: list[UOp] = []
     place = prod(shape)
+    (flat,) = _wide_enough([flat], place)
     for axis, size in enumerate(shape):
         place //= max(size, 1)
         if size == 1:
@@ -39,7 +39,7 @@ def unravel(flat: UOp, shape: Sequence[int]) -> list[UOp]:
 
 def ravel(idxs: Sequence[UOp], shape: Sequence[int]) -> UOp:
     """The row-major element of `shape` at one index per axis."""
-    return flat_offset(View.create(tuple(shape)), idxs)
+    return flat_offset(View.create(tuple(shape)), _wide_enough(idxs, prod(shape)))
 
 
 def flat_offset(view: View, idxs: Sequence[UOp]) -> UOp:
@@ -73,8 +73,7 @@ def view_index(st: ShapeTracker, idxs: Sequence[UOp]) -> tuple[UOp, UOp | None]:
     The offset is int64 where some step of the way leaves int32; it is meaningless where the
     validity is false.
     """
-    if idxs and any(_reach(view) > _INT32_MAX for view in st.views):
-        idxs = [idx.cast(dtypes.int64) for idx in idxs]
+    idxs = _wide_enough(idxs, max(map(_reach, st.views)))
     valid: UOp | None = None
     flat: UOp | None = None
     for view in reversed(st.views):
@@ -86,9 +85,17 @@ def view_index(st: ShapeTracker, idxs: Sequence[UOp]) -> tuple[UOp, UOp | None]:
     return flat, valid
 
 
+def _wide_enough(idxs: Sequence[UOp], most: int) -> Sequence[UOp]:
+    """The indices in one dtype that has all of them and the number `most`."""
+    dtype = dtypes.index_up_to(most)
+    if all(idx.dtype is dtypes.int32 for idx in idxs) and dtype is dtypes.int32:
+        return idxs
+    return [idx.cast(dtypes.int64) for idx in idxs]
+
+
 def _reach(view: View) -> int:
-    """The largest magnitude that the flat offset of any index, valid or not, can have."""
+    """The largest magnitude of the flat offset of any index, valid or not, and of its mask."""
     ends = [stride * (size - 1) for stride, size in zip(view.strides, view.shape, strict=True)]
     low = view.offset + sum(e for e in ends if e < 0)
     high = view.offset + sum(e for e in ends if e > 0)
-    return max(-low, high)
+    return max(-low, high, *view.shape)

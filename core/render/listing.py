@@ -136,7 +136,7 @@ class Listing:
         return self.error(
             f"no instruction for {u.op.name} on {dtype}",
             u,
-            f"lower {u.op.name} in core/passes/decompose.py, or add it to the renderer's tables",
+            f"lower {u.op.name} in core/passes/decompose/, or add it to the renderer's tables",
         )
 
 

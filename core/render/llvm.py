@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from core.dtype import AddrSpace, PtrDType, dtypes
+from core.render import llvm_alu, llvm_cast
 from core.render.listing import Listing, resolve
 from core.render.llvm_alu import write_alu
 from core.render.llvm_cast import write_bitcast, write_cast
@@ -23,6 +25,9 @@ from core.uop.kernelinfo import AxisType
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
+
+INTRINSICS: Final = llvm_alu.INTRINSICS | llvm_cast.INTRINSICS | {"masked.load"}
+"""LLVM's own functions that the text for a CPU calls, without the types in their names."""
 
 
 def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:

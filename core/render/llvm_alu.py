@@ -39,6 +39,8 @@ _intrinsic = {
     Ops.POW: "pow",
     Ops.MULACC: "fma",
 }
+INTRINSICS = frozenset(_intrinsic.values())
+"""LLVM's own functions that arithmetic calls."""
 _compare = {
     Ops.CMPLT: ("olt", "slt", "ult"),
     Ops.CMPNE: ("une", "ne", "ne"),

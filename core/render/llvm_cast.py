@@ -11,6 +11,8 @@ from core.render.llvm_types import constant, lanes, type_of
 from core.render.llvm_writer import Operand, Writer
 from core.uop.uop import UOp
 
+INTRINSICS = frozenset({"fabs"})
+"""LLVM's own functions that conversions call."""
 _soft = frozenset({"fp8e4m3", "fp8e5m2"})
 
 

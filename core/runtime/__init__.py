@@ -1,1 +1,1 @@
-"""Memory, devices and launches: everything that happens after a kernel has been compiled."""
+"""Memory, devices and launches, and the compilers from a renderer's text to machine code."""

@@ -16,7 +16,8 @@ from typing import Any, Final, cast
 from llvmlite import binding as llvm
 
 from core.errors import CompileError
-from core.target import Target, host_target
+from core.runtime.llvm_guard import check_selectable
+from core.target import Target, host_target, targets
 
 _lock: Final = threading.RLock()
 """LLVM contexts are not made for several threads at once."""
@@ -29,6 +30,8 @@ def _initialised() -> bool:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.set_option("", "-x86-asm-syntax=intel")
+    # else the parser verifies modules with debug information itself, and aborts where one is wrong
+    llvm.set_option("", "-disable-auto-upgrade-debug-info")
     return True
 
 
@@ -96,6 +99,8 @@ def _optimised(text: str, description: Machine, name: str) -> Any:
         ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
+    gpu = targets[description.cpu].shared_bytes if description.triple.startswith("amdgcn") else None
+    check_selectable(module, name, machine.target_data, gpu)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
     options.loop_unrolling = False

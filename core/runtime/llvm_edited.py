@@ -1,7 +1,9 @@
-"""What LLVM IR that a user has edited may hold: the kernel's one function and LLVM's intrinsics.
+"""What LLVM IR that a user has edited may hold: the kernel's one function, made of instructions and
+of LLVM's own functions such as the renderer writes.
 
-Judges the text that LLVM itself prints of the parsed module, so that no spelling hides anything.
-Not a sandbox: the function may still read and write wherever its arithmetic points.
+LLVM parses the text; its instructions and their operands are judged one by one, and what is run is
+what LLVM prints of them, so that no spelling hides anything. What is not known to be harmless is
+refused. Not a sandbox: loads and stores reach wherever their addresses point.
 """
 
 from __future__ import annotations
@@ -13,80 +15,139 @@ from typing import Any, Final
 from llvmlite import binding as llvm
 
 from core.errors import CompileError, RunError
+from core.render.llvm import INTRINSICS
 from core.runtime.llvm_compiler import parse
 
+OPCODES: Final = frozenset(
+    [
+        *("alloca", "load", "store", "getelementptr", "br", "phi", "ret", "call"),
+        *("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr"),
+        *("and", "or", "xor", "fadd", "fsub", "fmul", "fdiv", "fneg", "icmp", "fcmp", "select"),
+        *("trunc", "zext", "sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp"),
+        *("bitcast", "insertelement", "extractelement", "shufflevector", "freeze"),
+    ]
+)
+"""Instructions that compute values, reach memory, or jump to blocks that the text names."""
+_KINDS: Final = frozenset(
+    {
+        llvm.ValueKind.argument,
+        llvm.ValueKind.basic_block,
+        llvm.ValueKind.instruction,
+        llvm.ValueKind.undef_value,
+        llvm.ValueKind.poison_value,
+        llvm.ValueKind.constant_int,
+        llvm.ValueKind.constant_fp,
+        llvm.ValueKind.constant_vector,
+        llvm.ValueKind.constant_data_vector,
+        llvm.ValueKind.constant_aggregate_zero,
+        llvm.ValueKind.constant_pointer_null,
+    }
+)
+"""Of operands, but for the function that is called."""
+_TYPES: Final = r"(\.(v\d+)?(f16|bf16|f32|f64|i\d+|p0))+"
+_INTRINSIC: Final = re.compile(rf"llvm\.({'|'.join(map(re.escape, sorted(INTRINSICS)))}){_TYPES}")
+_SPLAT: Final = re.compile(r"\bsplat \([^()]*\)")
+_CALL: Final = re.compile(
+    r"\s*(?:%[\w.]+ = )?(?:tail )?call (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
+    r"(?:<\d+ x )?(?:i\d+|half|bfloat|float|double)>? @[\w.]+\(([^()]*)\)"
+)
 _SYNTAX: Final = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _RESULT: Final = re.compile(r"^\s*(%[^\s=]+ = )", re.MULTILINE)
-_FOREIGN: Final = re.compile(r"[^\x01-\x7f]")
+_FOREIGN: Final = re.compile(r"[^\t\n\x20-\x7e]")
 _FLAGS: Final = re.compile(r"^[ \t]*!llvm\.module\.flags[ \t]*=.*$", re.MULTILINE)
-"""Where they are missing, LLVM drops debug information; else a mistake in the text aborts it."""
+"""The version of debug information, in a text as the compiler writes it."""
+_DEBUG: Final = re.compile(r",? !dbg !\d+|^!(?:\d+|llvm\.dbg\.cu) = .*\n?", re.MULTILINE)
+"""Debug information and all numbered metadata, in the form in which LLVM prints it."""
+_METADATA: Final = re.compile(r"^.*(?:!\d|!\{|^!).*$", re.MULTILINE)
 _MODULE: Final = re.compile(
-    r";|$|define |source_filename = |target |attributes #\d+ = [^\"]*$|!\d+ = |%[^ ]+ = type |"
-    r"!llvm\.(dbg\.cu|module\.flags|ident) = |declare "
+    r"; [^\n]*|source_filename = \"<string>\"|target triple = \"[\w.-]*\"|define [^\"]*|"
+    r"declare [^\"]*|attributes #\d+ = [^\"]*|"
 )
-"""Lines outside the function that do no harm; declarations are judged by their names."""
+"""Lines outside the function that do no harm; functions are judged by themselves."""
 _REFUSED: Final = (
     (r"module asm ", "assembly outside the function"),
+    (r"target datalayout ", "a layout of memory"),
+    (r"%.* = type ", "a type of its own"),
     (r"@llvm\.", "a list for the linker, such as constructors"),
     (r"@.* (alias|ifunc) ", "an alias of a function"),
     (r"@.* external ", "a variable of another program"),
     (r"@", "a global variable"),
+    (r"!", "metadata"),
     (r"attributes ", "an attribute that is a text"),
+    (r"define |declare ", "a function with a name or a property that is a text"),
 )
 _OTHER: Final = "a part that kernels do not need"
-_JUMPS: Final = frozenset({"invoke", "callbr", "indirectbr"})
-_NUMBERED: Final = re.compile(r" (#\d+|!dbg !\d+)")
+_NUMBERED: Final = re.compile(r" #\d+")
 
 
 def checked_ir(text: str, own: str, name: str) -> str:
-    """The text to run, without debug information.
+    """The text to run, as LLVM prints it, without debug information.
 
     Raises CompileError where `text` is not valid IR, at its line where that is known; RunError
-    where it is more than the function `name`, with the head that it has in `own`, and calls of
-    intrinsics.
+    where it is more than the function `name`, with the head that it has in `own`, and what OPCODES
+    and INTRINSICS name.
     """
+    text = text.replace("\r\n", "\n")
     foreign = _FOREIGN.search(text)
     if foreign is not None:
         line = text[: foreign.start()].count("\n") + 1
-        raise CompileError("a sign that is not ASCII", f"line {line}", "IR is ASCII text")
-    text = _FLAGS.sub("", text)
-    module = _parsed(text)
-    outside = list(_outside(str(module)))
+        what = f"a character that is not printable ASCII: {ascii(foreign[0])[1:-1]}"
+        raise CompileError(what, f"line {line}", "IR is ASCII text")
+    module, kernel = _parsed(text), _parsed(own)
+    printed = str(module)
+    outside = list(_outside(printed))
     for line in outside:
-        if not _MODULE.match(line):
+        if not _MODULE.fullmatch(line):
             held = next((what for start, what in _REFUSED if re.match(start, line)), _OTHER)
             raise _refused(f"it holds {held}: {line[:80]}")
-    (wanted,) = _heads(_outside(str(_parsed(_FLAGS.sub("", own)))))
+    (wanted,) = _heads(_outside(str(kernel)))
     heads = _heads(outside)
     if len(heads) != 1 or f"@{name}(" not in heads[0]:
         raise _refused(f"it has to define @{name} and nothing else")
-    if heads != [wanted]:
+    if module.triple != kernel.triple:
+        hint = f'keep the line as it is: target triple = "{kernel.triple}"'
+        raise _refused("it is for another target", hint)
+    attributes = list(kernel.get_function(name).attributes)
+    if heads != [wanted] or list(module.get_function(name).attributes) != attributes:
         hint = f"keep the line as it is: {wanted[:200]}"
         raise _refused(f"the arguments or attributes of @{name} are not the kernel's", hint)
     for function in module.functions:
-        if function.is_declaration and not function.name.startswith("llvm."):
-            raise _refused(f"it declares @{function.name[:80]}, which is not LLVM's own")
+        if function.is_declaration and not _INTRINSIC.fullmatch(function.name):
+            raise _refused(f"it declares @{function.name[:80]}, which kernels do not call")
         for block in function.blocks:
             for instruction in block.instructions:
                 _check_instruction(instruction)
-    return text
+    return printed
 
 
 def _check_instruction(instruction: Any) -> None:
-    if instruction.opcode in _JUMPS:
-        raise _refused(f"it holds {instruction.opcode}, a jump to where the text does not say")
+    shown, operands = str(instruction), list(instruction.operands)
+    if any(operand.value_kind is llvm.ValueKind.inline_asm for operand in operands):
+        raise _refused("it holds assembly (asm)")
+    if instruction.opcode not in OPCODES:
+        raise _refused(f"it holds {instruction.opcode}, which kernels do not need")
+    bare = _SPLAT.sub("splat", shown)
     if instruction.opcode == "call":
-        callee = list(instruction.operands)[-1]
-        if callee.value_kind is llvm.ValueKind.inline_asm:
-            raise _refused("it holds assembly (asm)")
-        if callee.value_kind is not llvm.ValueKind.function or not callee.name.startswith("llvm."):
-            shown = str(instruction).strip()[:80]
-            raise _refused(f"it calls what is not an intrinsic of LLVM: {shown}")
+        callee = operands.pop()
+        kind = callee.value_kind
+        if kind is not llvm.ValueKind.function or not _INTRINSIC.fullmatch(callee.name):
+            raise _refused(f"it calls what kernels do not call: {shown.strip()[:80]}")
+        call = _CALL.fullmatch(bare)
+        if call is None:
+            raise _refused(f"a call with more than arguments: {shown.strip()[:80]}")
+        bare = call[1]
+    if not all(operand.value_kind in _KINDS for operand in operands) or re.search(r'[("!#@]', bare):
+        raise _refused(f"it holds a value that is not computed here: {shown.strip()[:80]}")
 
 
 def _parsed(text: str) -> Any:
+    """The verified module of `text` without its debug information. What uses other metadata is
+    refused: an attachment or a list would lose what it refers to."""
     try:
-        return parse(text)
+        bare = _DEBUG.sub("", str(parse(_FLAGS.sub("", text))))
+        if (held := _METADATA.search(bare)) is not None:
+            raise _refused(f"it holds metadata: {held[0].strip()[:80]}")
+        return parse(bare)
     except RuntimeError as error:
         what, line = _place(str(error), text)
         where = f"line {line}" if line else ""
@@ -107,7 +168,7 @@ def _place(said: str, text: str) -> tuple[str, int]:
 
 
 def _heads(outside: Iterable[str]) -> list[str]:
-    """The first lines of all functions, without the numbers of metadata."""
+    """The first lines of all functions, without the numbers of their attributes."""
     return [_NUMBERED.sub("", line) for line in outside if line.startswith("define ")]
 
 
@@ -122,6 +183,6 @@ def _outside(printed: str) -> Iterator[str]:
             inside = False
 
 
-def _refused(what: str, hint: str = "an edited text is one function that calls intrinsics only") \
-        -> RunError:  # fmt: skip
+def _refused(what: str, hint: str = "an edited text is one function of the instructions and "
+             "LLVM functions that the compiler writes") -> RunError:  # fmt: skip
     return RunError(f"this text is not run: {what}", hint=hint)

@@ -1,7 +1,7 @@
 """Methods of UOp that need layers above it: filled in by `core/uop/__init__.py`, in one place.
 
-This is the only late binding in the core. It exists because `u.simplify()` and `u.render()` are
-methods, while the rules and the printer they call are built from UOps.
+`u.simplify()` and `u.render()` are methods, while the rules and the printer that they call are
+built from UOps.
 """
 
 from __future__ import annotations

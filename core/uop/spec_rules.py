@@ -292,10 +292,12 @@ def load_spec(u: UOp, p: UOp) -> bool:
     return element and (alternative or not gated)
 
 
-@rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True))
-def store_spec(p: UOp, x: UOp) -> bool:
-    """STORE writes elements of its pointer's dtype"""
-    return is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
+@rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True, name="u"))
+def store_spec(u: UOp, p: UOp, x: UOp) -> bool:
+    """STORE writes elements of its pointer's dtype, where its gate (a bool, if any) holds"""
+    gated = len(u.src) == 3 and u.src[2].dtype == dtypes.bool and p.op is Ops.INDEX
+    plain = len(u.src) == 2 or (gated and len(p.src) == 2)
+    return plain and is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
 
 
 @rule(UPat(Ops.END, dtypes.void, name="u"))

@@ -310,8 +310,8 @@ class UOp(Arithmetic, Movement):
 
     @staticmethod
     def range(n: int | UOp, number: int, kind: AxisType = AxisType.LOOP) -> UOp:
-        """A loop variable 0..n-1."""
-        bound = n if isinstance(n, UOp) else UOp.const(dtypes.index, n)
+        """A loop variable 0..n-1, of 64 bits where a count up to n needs them."""
+        bound = n if isinstance(n, UOp) else UOp.const(dtypes.index_up_to(n), n)
         return UOp(Ops.RANGE, bound.dtype, (bound,), (number, kind))
 
     @staticmethod

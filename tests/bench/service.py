@@ -5,8 +5,12 @@ Judges nothing.
 
 from __future__ import annotations
 
+import gzip
+import http.client
 import json
+import math
 import os
+import re
 import signal
 import socket
 import statistics
@@ -16,8 +20,11 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from random import Random
+from typing import Any, Final
 
 from tests.bench import traces
 from tests.bench.browser import ROOT, Viewer
@@ -28,6 +35,10 @@ from viz.store import Store
 Row = Sequence[object]
 HEADER: Final = ("what", "measured", "mark (goal)", "anchor")
 ASKED: Final = 40
+CLIENTS: Final = 32
+RUNS: Final = 4
+BROWSING: Final = 60.0
+"""Seconds."""
 STALLED: Final = 8
 """More than the server has threads."""
 
@@ -44,6 +55,23 @@ _PROGRAM: Final = textwrap.dedent(
         i += 1
         sys.stdout.write(f"{i} {time.time()}\\n")
         sys.stdout.flush()
+    """
+)
+
+_STEADY: Final = textwrap.dedent(
+    """
+    import sys, threading, time
+    from core.uop.observe import context
+    from core.uop.rewrite import graph_rewrite
+    from tests.viz.samples import random_graph, rules
+    stop = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+    i = 0
+    while not stop.wait(0.1):
+        with context(f"kernel_{i}", "kernel"):
+            for part in range(10):
+                graph_rewrite(random_graph(10 * i + part), rules, name=f"simplify_{part}")
+        i += 1
     """
 )
 
@@ -126,6 +154,126 @@ def killed(folder: Path) -> Iterator[Row]:
     yield "kill -9 after 2 s, five times", measured, "0.5 s", "-"
 
 
+def browsed(folder: Path) -> Iterator[Row]:
+    """Latency of what pages ask: CLIENTS of them, who look at RUNS programs that still run."""
+    alone = _calibrated()
+    with ExitStack() as stack:
+        live = [stack.enter_context(_Live(folder / f"browsed{i}.viz")) for i in range(RUNS)]
+        time.sleep(2)
+        until = time.monotonic() + BROWSING
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            seeds = range(CLIENTS)
+            spent = -sum(one.cpu() for one in live)
+            made = list(pool.map(lambda i: _browse(live[i % RUNS], i, until), seeds))
+            spent += sum(one.cpu() for one in live)
+            beside = _calibrated()
+    answers = [answer for part in made for answer in part]
+    found = sorted(ms for _, ms in answers)
+    spelled = f"median {statistics.median(found):.0f} ms, 95 % {found[int(0.95 * len(found))]:.0f}"
+    mark = "20 ms, 95 % 100 (idle machine)"
+    yield "CPU time of the servers per answer", f"{1000 * spent / len(found):.2f} ms", "-", "-"
+    what = f"{len(found)} answers to {CLIENTS} pages of {RUNS} running programs"
+    yield what, f"{spelled} (a fixed loop: {alone:.0f} ms before, {beside:.0f} after)", mark, "-"
+    for kind in sorted({name for name, _ in answers}):
+        part = sorted(ms for name, ms in answers if name == kind)
+        least = f"median {statistics.median(part):.0f} ms, 95 % {part[int(0.95 * len(part))]:.0f}"
+        yield f"of these, {kind}", least, "-", "-"
+
+
+class _Live:
+    """A program under VIZ=1 that goes on until the block ends."""
+
+    def __init__(self, trace: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _STEADY],
+            cwd=ROOT,
+            env=_environment(VIZ="1", VIZ_TRACE=str(trace)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stderr is not None
+        found = re.search(r"127\.0\.0\.1:(\d+)/\?token=(\S+)", self._process.stderr.readline())
+        assert found is not None
+        self.port, self.token = int(found[1]), found[2]
+
+    def __enter__(self) -> _Live:
+        return self
+
+    def cpu(self) -> float:
+        """Seconds that its server has computed, where the system says it."""
+        try:
+            pid = self._process.pid
+            server = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0]
+            fields = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return math.nan
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate("\n", timeout=60)
+
+
+def _browse(live: _Live, seed: int, until: float) -> list[tuple[str, float]]:
+    """One page: it asks for run and rows twice a second, and looks at a pass every second."""
+    random, made = Random(seed), list[tuple[str, float]]()
+    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=60)
+    tags: dict[str, str] = {}
+
+    def ask(kind: str, path: str) -> Any:
+        headers = {"X-Uopviz-Token": live.token, "Accept-Encoding": "gzip"}
+        if path in tags:
+            headers["If-None-Match"] = tags[path]
+        began = time.perf_counter()
+        connection.request("GET", f"/api/{path}", headers=headers)
+        answer = connection.getresponse()
+        body = answer.read()
+        made.append((kind, 1000 * (time.perf_counter() - began)))
+        if answer.status == 304:
+            return None
+        assert answer.status == 200, (answer.status, body[:200])
+        if tag := answer.getheader("ETag"):
+            tags[path] = tag
+        packed = answer.getheader("Content-Encoding") == "gzip"
+        return json.loads(gzip.decompress(body) if packed else body)
+
+    rows = list[dict[str, Any]]()
+    time.sleep(random.random() / 2)
+    turn = 0
+    while time.monotonic() < until:
+        began = time.monotonic()
+        ask("run", "run")
+        rows += (ask("rows", f"tree?since={len(rows)}") or {"rows": []})["rows"]
+        passes = [row["id"] for row in rows if row["kind"] == "rewrite"]
+        kernels = [row["id"] for row in rows if row["label"] == "kernel"]
+        if turn % 2 and passes:
+            ask("a pass", f"rewrites/{random.choice(passes[-40:])}")
+        if turn % 6 == 1 and kernels:
+            ask("a kernel", f"kernels/{random.choice(kernels[-40:])}")
+        if turn % 12 == 3:
+            ask("timeline", "timeline")
+        if turn % 12 == 7:
+            ask("rules", "rules")
+            ask("rule totals", "rule-totals")
+        if turn % 12 == 11:
+            ask("search", "search?q=add")
+        turn += 1
+        time.sleep(max(0.0, 0.5 - (time.monotonic() - began)))
+    connection.close()
+    return made
+
+
+def _calibrated() -> float:
+    """Milliseconds of a fixed amount of Python, the median of nine: how busy the machine is."""
+    times: list[float] = []
+    for _ in range(9):
+        began = time.perf_counter()
+        sum(i * i for i in range(200_000))
+        times.append(1000 * (time.perf_counter() - began))
+    return statistics.median(times)
+
+
 def _latencies(viewer: Viewer) -> list[float]:
     made: list[float] = []
     for _ in range(ASKED):
@@ -165,4 +313,4 @@ def _run(arguments: Sequence[str], **more: str) -> None:
     )
 
 
-PARTS: Final = (stalled, exported, killed)
+PARTS: Final = (stalled, browsed, exported, killed)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.served import Process
+from viz.server.handover import browser_at
 
 Open = Callable[..., Explorer]
 Rows = list[dict[str, Any]]
@@ -140,3 +144,16 @@ def test_a_foreign_page_learns_nothing(open_page: Open, server: Any) -> None:
       document.body.append(f); }})"""
     assert other.evaluate(frame) == "closed"
     other.close()
+
+
+def test_the_file_that_the_browser_is_handed_leads_to_the_page(
+    new_page: Open, server: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda _: True)
+    e = new_page()
+    with browser_at(server.url, threading.Event()) as file:
+        e.page.goto(file.as_uri(), wait_until="commit")
+        expect(e.page.locator(".status")).to_contain_text("Connected")
+    assert e.page.url.startswith(server.page)
+    assert "token" not in e.page.url
+    assert e.page.evaluate("document.referrer") == ""

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(cell(c) for c in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
-def _cell(text: object) -> str:
+def cell(text: object) -> str:
     """Text for a cell: no line breaks, no bars; outside of code, no tags."""
     parts = " ".join(str(text).split()).replace("|", "\\|").split("`")
     return "`".join(p if i % 2 else re.sub(r"<(?=[\w/!])", "&lt;", p) for i, p in enumerate(parts))

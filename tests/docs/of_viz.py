@@ -15,6 +15,7 @@ import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from viz import cli, query, schema
+from viz.redaction import TABLE, How
 from viz.server.api import api
 from viz.server.page import page
 
@@ -75,7 +76,7 @@ def _takes_value(action: Any) -> bool:
 
 
 def routes() -> list[tuple[str, str, str]]:
-    """(methods, path, first line of the docstring) of every route."""
+    """(methods, path, docstring) of every route."""
     app = Flask("viz", static_folder=None)
     app.register_blueprint(api)
     app.register_blueprint(page)
@@ -83,7 +84,7 @@ def routes() -> list[tuple[str, str, str]]:
     for rule in app.url_map.iter_rules():
         methods = sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         doc = app.view_functions[rule.endpoint].__doc__ or ""
-        found.append((" ".join(methods), rule.rule, doc.partition("\n")[0]))
+        found.append((" ".join(methods), rule.rule, " ".join(doc.split())))
     return sorted(found, key=lambda r: (r[1], r[0]))
 
 
@@ -94,6 +95,16 @@ def route_table() -> str:
 
 
 # trace-format.md
+
+
+def redaction_table() -> str:
+    """What a redacted copy of a trace has of every column that is not a number."""
+    rows = [
+        (how.value, ", ".join(code(name) for name, of in TABLE.items() if of is how))
+        for how in How
+        if how is not How.NUMBER
+    ]
+    return table(("a redacted copy has", "of the columns"), rows)
 
 
 def columns() -> dict[str, list[str]]:

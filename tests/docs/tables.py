@@ -21,7 +21,14 @@ from tests.docs.of_core import (
     rules_text,
     target_table,
 )
-from tests.docs.of_viz import command_text, flag_table, query_table, route_table, text_table
+from tests.docs.of_viz import (
+    command_text,
+    flag_table,
+    query_table,
+    redaction_table,
+    route_table,
+    text_table,
+)
 
 
 def module_table(package: str) -> Callable[[], str]:
@@ -57,5 +64,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": command_text,
     "routes": route_table,
     "query tables": query_table,
+    "redaction": redaction_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

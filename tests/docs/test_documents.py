@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import os
 import re
 import shlex
@@ -14,13 +16,19 @@ import pytest
 from core import Context, Tensor
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
+from core.render.llvm import INTRINSICS
+from core.runtime.edited import MAX_TEXT
+from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
 from tests.docs.generate import documents, generated, parts_in
+from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
-from viz import cli, schema
+from viz import cli, jobs, schema
+from viz.server import channel, log
+from viz.server.app import MAX_REQUEST
 
 DOCUMENTS = documents()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -105,6 +113,98 @@ def test_named_files_exist(path: Path) -> None:
         assert (ROOT / found).exists(), found
 
 
+SOURCES = [
+    *(
+        path
+        for folder in ("core", "viz", "tests")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ),
+    *sorted((ROOT / "viz/web/src").rglob("*.ts*")),
+]
+PATH = re.compile(r"(?<![\w./-])((?:core|viz|tests|docs|examples)/[\w./-]*\w(?:\.\w+|/))")
+
+
+def test_files_that_the_code_names_exist() -> None:
+    """In docstrings, comments, and the hints of errors."""
+    made = (
+        "core/a",
+        "examples/net.py",
+        "viz/web/dist",
+        "viz/web/node_modules",
+        "docs/x",
+        "viz/web/test/fixtures",
+    )
+    missing = [
+        f"{name_of(path)}: {found}"
+        for path in SOURCES
+        if "node_modules" not in path.parts
+        for found in PATH.findall(path.read_text(encoding="utf-8"))
+        if not found.startswith(made) and not (ROOT / found).exists()
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_passes_never_ask_which_target_it_is() -> None:
+    for path in sorted((ROOT / "core/passes").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ("family", "arch"):
+                raise AssertionError(f"{name_of(path)}:{node.lineno} asks for {node.attr}")
+
+
+def test_every_field_of_a_target_is_read() -> None:
+    text = "".join(p.read_text(encoding="utf-8") for p in SOURCES if name_of(p).startswith("core/"))
+    fields = [field.name for field in dataclasses.fields(Target)]
+    unread = [n for n in fields if n != "title" and not re.search(rf"\w\.{n}\b", text)]
+    assert not unread
+
+
+def test_tests_that_documents_name_exist() -> None:
+    """`file::test`, below tests/; and each line of the tables on what is checked names one."""
+    text = read("security.md")
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
+    assert len(named) > 30
+    for file, test in named:
+        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
+    for title in ("The server", "Running a kernel", "Running an edited text"):
+        section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
+        rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+        assert rows
+        assert not [row for row in rows if "::test_" not in row], title
+
+
+def test_limits_in_the_documents_are_those_of_the_code() -> None:
+    http, security = (" ".join(read(name).split()) for name in ("http.md", "security.md"))
+    assert f"At most {jobs.MAX_RUNNING} jobs run at once" in http
+    assert f"a job may take {jobs.LIMIT:.0f} seconds" in http
+    assert f"results of the last {jobs.KEPT} are kept" in http
+    assert f"JSON objects of at most {MAX_REQUEST >> 20} MiB" in http
+    assert f"a request must have come within {channel.ASKING:.0f} seconds" in security
+    assert f"closed after {channel.IDLE:.0f}" in security
+    assert f"after {channel.READING:.0f} seconds without a byte" in security
+    assert f"less than {channel.SLOWEST >> 10} KiB per second" in security
+    assert f"at most {channel.MOST} connections" in security
+    assert f"at most {log.MOST} lines a minute" in security
+    assert f"a time limit of {jobs.LIMIT:.0f} seconds" in security
+    assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security
+    assert f"more than {MAX_TEXT >> 10} Ki characters" in security
+
+
+def test_the_functions_of_llvm_that_edited_texts_may_call_are_listed() -> None:
+    said = read("security.md").partition("functions of LLVM that it calls: ")[2].partition(" |")[0]
+    assert set(re.findall(r"`([\w.]+)`", said)) == set(INTRINSICS)
+
+
+@pytest.mark.parametrize("path", documents(), ids=name_of)
+def test_named_tests_exist(path: Path) -> None:
+    known = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    named = set(re.findall(r"`(test_\w+)`", path.read_text(encoding="utf-8")))
+    assert named <= known
+
+
 def test_every_op_has_one_meaning() -> None:
     said = op_docs()
     assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}
@@ -171,9 +271,9 @@ def test_every_route_is_documented_and_says_what_it_answers() -> None:
     found = routes()
     assert len(found) > 10
     for method, path, doc in found:
-        assert doc, path
+        assert doc.endswith("."), f"{path}: {doc}"
         shown = path.replace("<", "{").replace(">", "}")
-        assert f"| {method} | `{shown}` |" in text
+        assert f"| {method} | `{shown}` | {cell(doc)} |" in text
 
 
 @pytest.mark.parametrize("table", schema.TABLES)

@@ -12,8 +12,8 @@ import pytest
 
 import viz
 from core import Tensor
+from tests.viz.node_history import node_history
 from viz.cli import main
-from viz.history import node_history
 from viz.reopened import open_run
 from viz.store import Store
 from viz.tracefile import Context

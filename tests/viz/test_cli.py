@@ -144,12 +144,13 @@ def test_a_file_that_may_not_be_read(
     capsys: pytest.CaptureFixture[str],
     at: str,
 ) -> None:
-    def denied(self: Path, *_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+    def denied(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     (tmp_path / "a.viz").write_bytes(b"")
-    monkeypatch.setattr(Path, "open" if at == "file" else "stat", denied)
-    code, _, err = run(capsys, "show", tmp_path / "a.viz")
+    with monkeypatch.context() as patch:
+        patch.setattr(*((os, "open") if at == "file" else (Path, "stat")), denied)
+        code, _, err = run(capsys, "show", tmp_path / "a.viz")
     assert code == 1
     assert err.startswith("uopviz: this file cannot be read: Permission denied (")
     assert "hint: check who may read it" in err

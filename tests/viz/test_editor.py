@@ -25,6 +25,17 @@ def test_editors(monkeypatch: pytest.MonkeyPatch) -> None:
         viz.editor.editor_command("/a.py", 7)
 
 
+def test_a_file_name_is_no_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viz.editor.shutil, "which", lambda name: "/usr/bin/" + name)
+    for template, filled in (
+        ("code -g {file}:{line}", ["code", "-g", "/a{line}b{file}.py:7"]),
+        ("gvim +{line} {file}", ["gvim", "+7", "/a{line}b{file}.py"]),
+        ("ed {other} {file}", ["ed", "{other}", "/a{line}b{file}.py"]),
+    ):
+        monkeypatch.setenv("UOPVIZ_EDITOR", template)
+        assert viz.editor.editor_command("/a{line}b{file}.py", 7) == filled
+
+
 def test_only_files_of_the_trace_are_opened(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

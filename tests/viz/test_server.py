@@ -7,8 +7,10 @@ import json
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from core.uop.observe import context
@@ -16,6 +18,8 @@ from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.live import record
 from viz.server.answers import to_json
+from viz.server.app import create_app
+from viz.server.security import HEADER, Guard
 from viz.server.state import State
 from viz.store import Store
 
@@ -45,8 +49,6 @@ def test_answers(client: FlaskClient) -> None:
     rewrite = tree["rows"][1]["id"]
     bundle = client.get(f"/api/rewrites/{rewrite}").get_json()
     assert bundle["rewrite"] == rewrite
-    text = client.get(f"/api/rewrites/{rewrite}/text?step=1").get_json()
-    assert text["before"] != text["after"]
     assert len(client.get("/api/rules").get_json()) == 7
     kernel = tree["rows"][2]["id"]
     assert client.get(f"/api/kernels/{kernel}").get_json()["name"] == "kernel_0"
@@ -70,8 +72,6 @@ WRONG = {
     "/api/rewrites/-1": 404,
     "/api/rewrites/x": 404,
     "/api/rewrites/999999999999999999999999": 404,
-    "/api/rewrites/2/text?step=999": 404,
-    "/api/rewrites/2/text?step=x": 400,
     "/api/kernels/999": 404,
     "/api/origins/2": 404,
     "/api/jobs/999": 404,
@@ -113,30 +113,40 @@ def test_a_bundle_is_made_once_for_all_who_ask(
         thread.join()
     assert made == [2]
     assert found[0] == found[1] is not None
-    for step in range(3):
-        assert state.step_text(2, step) == store.step_text(2, step)
-    assert made[:2] == [2, 2]
-    assert len([m for m in made if m == 2]) == 2 + 3, "three of them are the store's own"
 
 
-def test_a_text_is_of_the_trace_that_is_open(
+def test_answers_are_of_the_trace_that_is_open(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where another one is opened just when a text is made."""
+    """Also where another one is opened just when one is made."""
     path = tmp_path / "other.viz"
     with record(path), context("other"):
         graph_rewrite(random_graph(7), rules, name="tidy")
-    state, bundle = State(store), store.bundle
+    state, bundle, tree = State(store), store.bundle, store.tree
 
     def slow(rewrite: int) -> object:
         found = bundle(rewrite)
         state.open(path)
         return found
 
+    def slow_tree() -> object:
+        found = tree()
+        state.open(path)
+        return found
+
     monkeypatch.setattr(store, "bundle", slow)
-    before, after = state.step_text(2, 0), state.step_text(2, 0)
-    assert after == state.store.step_text(2, 0) != before
+    before, after = state.bundle(2), state.bundle(2)
+    assert before is not None
+    assert after is not None
+    assert gzip.decompress(after) == to_json(state.store.bundle(2))
+    assert after != before
     state.close()
+    state = State(again := Store(store.path))
+    first = state.shared("tree", slow_tree)
+    assert state.shared("tree", lambda: state.store.tree()).body == to_json(state.store.tree())
+    assert first.body != to_json(state.store.tree())
+    state.close()
+    again.close()
 
 
 def test_errors_have_one_shape(client: FlaskClient) -> None:
@@ -217,3 +227,73 @@ def test_a_job_can_be_cancelled(client: FlaskClient) -> None:
     state = wait_for(client, job)
     assert state["state"] == "error"
     assert "cancelled" in state["error"]["what"] or "AST" in state["error"]["what"]
+
+
+def test_what_many_pages_ask_is_made_once(client: FlaskClient, app: Flask) -> None:
+    """At the same time, and until the run has gone on."""
+    state, made = app.extensions["uopviz"], list[str]()
+    start = threading.Barrier(8)
+
+    def make() -> list[int]:
+        time.sleep(0.05)
+        made.append("")
+        return list(range(10_000))
+
+    def ask() -> None:
+        start.wait(20)
+        assert json.loads(state.shared("numbers", make).body) == list(range(10_000))
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(made) == 1
+    first = client.get("/api/timeline", headers={"Accept-Encoding": "gzip"}).data
+    assert client.get("/api/timeline", headers={"Accept-Encoding": "gzip"}).data == first
+    assert json.loads(client.get("/api/timeline").data)["version"] == 1
+
+
+def test_answers_that_are_not_whole_are_made_again(app: Flask) -> None:
+    state, made = app.extensions["uopviz"], list[int]()
+
+    def make() -> int:
+        made.append(len(made))
+        return len(made)
+
+    for _ in range(3):
+        state.shared("part", make, whole=lambda value: value > 1)
+    assert len(made) == 2
+
+
+def test_shared_answers_follow_the_run(tmp_path: Path) -> None:
+    """Rows, totals, and that it has ended: also where the program is killed, and writes nothing."""
+    with record(tmp_path / "t.viz") as recorder:
+        state = State(Store(recorder.path))
+        client = create_app(state.store, Guard("secret", 4711)).test_client()
+
+        def get(path: str) -> Any:
+            time.sleep(0.2)  # an answer may be that old
+            found = client.get(
+                f"/api/{path}", base_url="http://127.0.0.1:4711", headers={HEADER: "secret"}
+            )
+            return found.get_json()
+
+        assert get("run")["totals"]["rewrites"] == 0
+        for number in (1, 2):
+            graph_rewrite(random_graph(number), rules, name="pass")
+            recorder.flush()
+            assert get("run")["totals"]["rewrites"] == number
+            assert get("tree?since=0")["total"] == number
+            assert get("rule-totals")["counted"] == get("rule-totals")["steps"] > 0
+        assert get("run")["live"] is True
+        is_alive = "viz.summary.is_alive"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(is_alive, lambda _: False)
+            assert get("run")["live"] is False
+        state.close()
+    again = State(Store(tmp_path / "t.viz"))
+    before = again.shared("run", again.run)
+    time.sleep(0.2)
+    assert again.shared("run", again.run) is before, "what has ended is not read again"
+    again.close()

@@ -179,6 +179,56 @@ def test_other_compilers_write_it_or_leave_it(tmp_path: Path) -> None:
     store.close()
 
 
+def test_time_that_is_in_no_match_is_its_own_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the run and of each pass; a pass within a match of another is part of that match."""
+    path = tmp_path / "t.viz"
+    with TraceWriter(path, {"run": "r"}) as t:
+        x = t.node("const")
+        fold, late, idle = t.rule("fold"), t.rule("late"), t.rule("idle")
+        outer = t.rewrite_begin("outer", x, at=0)
+        inner = t.rewrite_begin("inner", x, parent=outer, at=20)
+        t.match(inner, late, x, x, {}, 10_000)
+        t.rewrite_end(inner, x, at=50)
+        t.match(outer, fold, x, x, {}, 40_000)
+        t.decline(outer, idle, x)
+        t.rewrite_end(outer, x, at=100)
+        t.rewrite_end(t.rewrite_begin("empty", x, at=200), x, at=205)
+    store = Store(path)
+    totals = store.rule_totals()
+    store.close()
+    assert {row["rule"]: row["us"] for row in totals["rows"]} == {"fold": 40, "late": 10, "idle": 0}
+    assert totals["untimed"] == {
+        "us": 60 + 20 + 5,
+        "passes": [
+            {"pass": "outer", "us": 60},
+            {"pass": "inner", "us": 20},
+            {"pass": "empty", "us": 5},
+        ],
+    }
+    assert main(["stats", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if line.endswith("idle (outer)")] == ["-"]
+    (rest,) = [line for line in lines if "in no match" in line]
+    assert rest.split()[0] == "85"
+    assert main(["stats", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["untimed"] == totals["untimed"]
+
+
+def test_times_of_a_real_run_add_up(recorded: tuple[Path, dict[tuple[str, str], int]]) -> None:
+    path, _ = recorded
+    store = Store(path)
+    totals, rows = store.rule_totals(), store.tree()["rows"]
+    store.close()
+    timed = sum(row["us"] for row in totals["rows"])
+    passes = 1000 * sum(row["ms"] for row in rows if row["kind"] == "rewrite")
+    assert 0 < totals["untimed"]["us"] <= passes
+    assert timed + totals["untimed"]["us"] <= passes * 1.01
+    by_pass = {row["pass"]: row["us"] for row in totals["untimed"]["passes"]}
+    assert {"tidy", "look"} <= by_pass.keys()
+
+
 def test_two_processes_add_up(tmp_path: Path) -> None:
     for name, ended in (("t.viz", 1), ("t.p7.viz", 0)):
         with TraceWriter(tmp_path / name, {"run": "r", "process": {"main": name == "t.viz"}}) as t:

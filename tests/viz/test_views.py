@@ -18,10 +18,10 @@ from core.errors import ServerError
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from core.uop.uop import UOp
+from tests.viz.node_history import node_history
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.export import export_html
-from viz.history import node_history
 from viz.recent import cached_trace, recent_traces
 from viz.server.app import create_app
 from viz.server.security import Guard
@@ -316,14 +316,8 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
             totals = ask("rule-totals")
     assert totals["counted"] == totals["steps"] > 0
     assert ask(f"lineage/{scope}")["done"]
-    bundle = store.bundle(rewrite)
-    assert bundle is not None
-    node = bundle["nodes"]["id"][0]
-    history = ask(f"history?node={node}&rewrite={rewrite}")
-    assert history["done"] and history["rows"][-1]["node"] >= node
     assert ask("lineage/99999", 404)["error"]["what"]
-    assert ask("history?node=1&rewrite=99999", 404)["error"]["what"]
-    assert ask("history?node=x&rewrite=1", 400)["error"]["what"]
+    assert ask("tree?since=x", 400)["error"]["what"]
     assert [t["name"] for t in ask("traces")] == ["b.viz"]
     bad = client.post("/api/traces/open", json={"name": "../run.viz"}, headers=headers)
     assert bad.status_code == 400

@@ -135,7 +135,7 @@ def test_the_cache_is_for_its_owner_only(tmp_path: Path, monkeypatch: pytest.Mon
         modes[self.name] = mode
         make(self, mode, **options)
 
-    monkeypatch.setattr("viz.database.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("viz.environment.cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(Path, "mkdir", mkdir)
     for folder in ("cache", "chosen"):
         TraceWriter(tmp_path / folder / "t.viz", {}).close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from flask import Flask, Response, request
@@ -46,6 +47,35 @@ def _pieces(value: Any, depth: int = 3) -> Iterator[str]:
         yield _encode(value)
 
 
+@dataclass
+class Encoded:
+    """A value as JSON, and compressed where that pays; made once, and sent to whoever asks."""
+
+    body: bytes
+    packed: bytes | None
+
+    @classmethod
+    def of(cls, value: Any) -> Encoded:
+        """A value in both forms."""
+        body = to_json(value)
+        return cls(body, gzip.compress(body, _LEVEL) if len(body) > _WORTH_COMPRESSING else None)
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes."""
+        return len(self.body) + len(self.packed or b"")
+
+    def answer(self) -> Response:
+        """It as an answer."""
+        response = Response(self.body, content_type="application/json")
+        if self.packed is not None:
+            response.headers["Vary"] = "Accept-Encoding"
+            if _takes_gzip():
+                response.data = self.packed
+                response.headers["Content-Encoding"] = "gzip"
+        return response
+
+
 def pack(value: Any) -> bytes:
     """A value as JSON, compressed with gzip."""
     return gzip.compress(to_json(value), _LEVEL)
@@ -53,10 +83,7 @@ def pack(value: Any) -> bytes:
 
 def answer(value: Any) -> Response:
     """A value as an answer."""
-    body = to_json(value)
-    if len(body) > _WORTH_COMPRESSING and _takes_gzip():
-        return packed_answer(gzip.compress(body, _LEVEL))
-    return Response(body, content_type="application/json")
+    return Encoded.of(value).answer()
 
 
 def packed_answer(packed: bytes) -> Response:

@@ -14,7 +14,6 @@ from flask import Blueprint, Response, current_app, request
 from core.errors import ServerError
 from viz.editor import open_in_editor
 from viz.export import export_html
-from viz.history import node_history
 from viz.recent import cached_trace, recent_traces
 from viz.server.answers import answer, packed_answer, problem
 from viz.server.state import State
@@ -33,14 +32,14 @@ def state() -> State:
 @api.get("/run")
 def run() -> Response:
     """The run as a whole: Run."""
-    return answer(state().run())
+    return state().shared("run", state().run).answer()
 
 
 @api.get("/tree")
 def tree() -> Response:
     """Rows of the navigator: Tree. `since`: how many rows the page has."""
-    state().refresh()
-    return answer(state().store.tree(_number("since")))
+    since = _number("since")
+    return state().shared(f"tree {since}", lambda: state().store.tree(since)).answer()
 
 
 @api.get("/rewrites/<int:rewrite>")
@@ -50,32 +49,27 @@ def bundle(rewrite: int) -> Response:
     return _unknown("rewrite", rewrite) if found is None else packed_answer(found)
 
 
-@api.get("/rewrites/<int:rewrite>/text")
-def text(rewrite: int) -> Response:
-    """The graphs before and after step `step` as text: StepText."""
-    step = _number("step")
-    found = state().step_text(rewrite, step)
-    return _unknown(f"step {step} of rewrite", rewrite) if found is None else answer(found)
-
-
 @api.get("/rules")
 def rules() -> Response:
     """Every rule: Rule[]."""
-    return answer(state().store.rules())
+    return state().shared("rules", lambda: state().store.rules()).answer()
 
 
 @api.get("/rule-totals")
 def rule_totals() -> Response:
     """What each rule did and cost in each pass: RuleTotals. Ask again until all is counted."""
-    state().refresh()
-    return answer(state().store.rule_totals(SLICE))
+    here = state()
+    return here.shared(
+        "rule totals",
+        lambda: here.store.rule_totals(SLICE),
+        whole=lambda made: made["counted"] == made["steps"],
+    ).answer()
 
 
 @api.get("/timeline")
 def timeline() -> Response:
     """When everything happened: TimelineData."""
-    state().refresh()
-    return answer(state().store.timeline())
+    return state().shared("timeline", lambda: state().store.timeline()).answer()
 
 
 @api.get("/lineage/<int:scope>")
@@ -84,13 +78,6 @@ def lineage(scope: int) -> Response:
     state().refresh()
     found = state().store.lineage(scope, SLICE)
     return _unknown("schedule or kernel", scope) if found is None else answer(found)
-
-
-@api.get("/history")
-def history() -> Response:
-    """What happened to `node` before and after `rewrite`: History, or how far it is."""
-    found = node_history(state().store, _number("node"), _number("rewrite"), SLICE)
-    return _unknown("rewrite", _number("rewrite")) if found is None else answer(found)
 
 
 @api.get("/traces")
@@ -165,7 +152,12 @@ def cancel(job: int) -> Response:
 @api.get("/search")
 def search() -> Response:
     """Rows with `q` in a name, call, rule, op or file: SearchResult. Ask again while truncated."""
-    return answer(state().store.search(request.args.get("q", "")[:200], SLICE))
+    here, text = state(), request.args.get("q", "")[:200]
+    return here.shared(
+        f"search {text}",
+        lambda: here.store.search(text, SLICE),
+        whole=lambda made: made["truncated"] is None,
+    ).answer()
 
 
 @api.post("/open")
@@ -182,11 +174,15 @@ def open_file() -> Response:
 
 @api.get("/export")
 def export() -> Response:
-    """The run as one HTML file; `kernels`: numbers of the kernels to keep (all); `redact`: 1, to
-    leave out what says whose run it was."""
+    """The run as one HTML file, with the sources that were compiled here.
+
+    `kernels`: numbers of the kernels to keep (all); `redact`: 1, to leave out what says whose run
+    it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     redact = request.args.get("redact") == "1"
-    made = export_html(state().store, kernels=wanted or None, redact=redact)
+    made = export_html(
+        state().store, kernels=wanted or None, redact=redact, compiled=state().compiled()
+    )
     name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.html"',

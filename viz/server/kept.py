@@ -45,6 +45,11 @@ class Kept(Generic[K, V]):
             while self._bytes > self._budget:
                 self._drop(next(iter(self._values)))
 
+    def items(self) -> list[tuple[K, V]]:
+        """All that is kept, the one used longest ago first."""
+        with self._lock:
+            return [(key, value) for key, (value, _) in self._values.items()]
+
     def clear(self) -> None:
         """Keeps nothing any more."""
         with self._lock:

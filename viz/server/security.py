@@ -11,6 +11,7 @@ its own. Never logs the token.
 from __future__ import annotations
 
 import hmac
+import threading
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +20,8 @@ from flask import Flask, Request, Response, request
 from viz.server.listen import new_token
 
 HEADER: Final = "X-Uopviz-Token"
+CONNECTION: Final = "uopviz.connection"
+"""Of the WSGI environment: the connection of a request; it is `known` once it has the token."""
 _HOSTS: Final = ("127.0.0.1", "localhost")
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; "
@@ -44,6 +47,8 @@ class Guard:
 
     token: str = field(default_factory=new_token, repr=False)
     port: int = 0
+    visited: threading.Event = field(default_factory=threading.Event, repr=False)
+    """Set once somebody has opened the address with the token."""
 
     @property
     def cookie(self) -> str:
@@ -67,10 +72,13 @@ class Guard:
             return None if self._is_first_visit() else _forbidden()
         sent = request.headers.get(HEADER)
         if sent is None and not request.path.startswith("/api/"):
-            return (
-                None if _same(request.cookies.get(self.cookie), self.files_pass) else _forbidden()
-            )
-        return None if _same(sent, self.token) else _forbidden()
+            has_pass = _same(request.cookies.get(self.cookie), self.files_pass)
+            return None if has_pass else _forbidden()
+        if not _same(sent, self.token):
+            return _forbidden()
+        if (connection := request.environ.get(CONNECTION)) is not None:
+            connection.known = True
+        return None
 
     def _is_first_visit(self) -> bool:
         """Whether somebody opens the address that was printed."""
@@ -79,6 +87,7 @@ class Guard:
 
     def _finish(self, response: Response) -> Response:
         if response.status_code == 200 and self._is_first_visit():
+            self.visited.set()
             response.set_cookie(
                 self.cookie, self.files_pass, httponly=True, samesite="Strict", path="/"
             )

@@ -5,6 +5,7 @@ Never opens a socket itself: `listen.py` does, on the loopback address only.
 
 from __future__ import annotations
 
+import logging
 import select
 import socket
 import sys
@@ -16,7 +17,9 @@ from waitress.server import create_server
 
 from viz.server.app import MAX_REQUEST, create_app
 from viz.server.channel import MOST, Channel
+from viz.server.dispatch import Dispatcher
 from viz.server.listen import HOST, listen, new_token
+from viz.server.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.store import Store
@@ -27,6 +30,8 @@ SWITCH: Final = 0.001
 MAX_HEADER: Final = 1 << 15
 IN_MEMORY: Final = 1 << 26
 """Bytes of answers that a client has not read yet; more go to a temporary file."""
+TAKEN: Final = 32
+"""New connections that are taken at once; far fewer than there may be."""
 UNREAD: Final = 1 << 31
 """Beyond this a thread waits for the client to read. Below it, clients that stop reading cost
 memory, but never a thread that others need."""
@@ -43,10 +48,12 @@ class Server:
         self.guard = Guard(token or new_token(), self.port)
         app = create_app(store, self.guard)
         self.state = cast("State", app.extensions["uopviz"])
+        quieten(logging.getLogger("waitress"))
+        quieten(app.logger)
         self._server: Any = create_server(
             app,
+            _dispatcher=Dispatcher(THREADS),
             sockets=[sock],
-            threads=THREADS,
             max_request_body_size=MAX_REQUEST,  # of anybody: the body is read before any check
             outbuf_overflow=IN_MEMORY,
             outbuf_high_watermark=UNREAD,
@@ -55,9 +62,12 @@ class Server:
             backlog=4 * MOST,
             asyncore_use_poll=hasattr(select, "poll"),
             ident=None,
+            log_socket_errors=False,  # anybody can cause them
             clear_untrusted_proxy_headers=True,
         )
         self._server.channel_class = Channel
+        self._accept = self._server.handle_accept
+        self._server.handle_accept = self._accept_some
         self._thread: threading.Thread | None = None
 
     @property
@@ -75,6 +85,12 @@ class Server:
         self._thread = threading.Thread(target=self.run, name="uopviz server", daemon=True)
         self._thread.start()
         return self
+
+    def _accept_some(self) -> None:
+        """Takes connections that wait: between two looks at all sockets more than one, so that the
+        page's does not wait long behind those of others."""
+        for _ in range(TAKEN):
+            self._accept()  # nothing, where none waits
 
     def close(self) -> None:
         """Ends serving, the jobs and the store."""

@@ -15,11 +15,11 @@ from typing import Any, Final
 from core.errors import DeviceError, ServerError, UopvizError
 from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
-from viz.graphtext import step_text
+from viz.extract import Compiled
 from viz.jobs import Jobs
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
-from viz.server.answers import pack, to_json
+from viz.server.answers import Encoded, pack, to_json
 from viz.server.kept import Kept, Turns
 from viz.store import Store
 
@@ -27,6 +27,8 @@ CACHED: Final = 1 << 27
 """Bytes of compressed bundles that are kept."""
 COMPILED: Final = 1 << 26
 """Bytes of compiled sources that are kept: a page that is opened again finds them."""
+ANSWERS: Final = 1 << 25
+"""Bytes of other answers that are kept until the run has gone on."""
 _REFRESH: Final = 0.15
 """Seconds that an answer about a live run may lag behind its trace."""
 
@@ -41,9 +43,11 @@ class State:
         self._lock = threading.Lock()
         self._refreshed = 0.0
         self._bundles: Kept[int, bytes] = Kept(CACHED)
+        self._answers: Kept[str, tuple[int, Encoded]] = Kept(ANSWERS)
         self._making = Turns()
-        self._text_of: tuple[Store, int, dict[str, Any]] | None = None
-        """The bundle of the last step that was asked for as text: the next one is of it, too."""
+        self._state = 0
+        """Counts what may have changed answers: what was read of the trace, another trace."""
+        self._seen: tuple[object, ...] = ()
         self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
         self._looking = False
@@ -60,20 +64,44 @@ class State:
             before, self.store = self.store, store
             self._bundles.clear()
             self._compiled.clear()
-            self._text_of = None
+            self._state += 1
+            self._seen = ()
         before.close()
 
     def refresh(self) -> None:
-        """Brings the store up to date, if its run still goes on."""
+        """Brings the store up to date, if its run still goes on or its files have changed."""
         with self._lock:
             now = time.monotonic()
             if now - self._refreshed > _REFRESH:
-                self.store.refresh()
+                live, folder = self.store.live, self.store.path.parent
+                # an export without its trace has no files, and never changes
+                files = [file.path for file in self.store.files] if self.store.compiles else []
+                seen = (live, _changed(folder), *map(_changed, files), *map(_log, files))
+                if live or seen != self._seen:
+                    self.store.refresh()
+                    self._state += 1
+                    self._seen = seen
                 self._refreshed = now
+
+    def shared(
+        self, key: str, make: Callable[[], Any], whole: Callable[[Any], bool] = lambda _: True
+    ) -> Encoded:
+        """What `make` returns, as an answer. It is made once, however many pages ask for it, until
+        the run has gone on; where it is not yet `whole`, every time."""
+        self.refresh()
+        with self._making.of(key):
+            state = self._state
+            kept = self._answers.get(key)
+            if kept is not None and kept[0] == state:
+                return kept[1]
+            value = make()
+            made = Encoded.of(value)
+            if whole(value):
+                self._answers.put(key, (state, made), made.size)
+            return made
 
     def run(self) -> dict[str, Any]:
         """The run, with what can be done here."""
-        self.refresh()
         if not self.store.compiles:
             return {**self.store.run(), "devices": [], "targets": [], "editable": []}
         self._look_for_devices()
@@ -103,17 +131,6 @@ class State:
                 self._bundles.put(rewrite, body, len(body))
             return body
 
-    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
-        """The graphs before and after a step as text; None for what there is not."""
-        with self._making.of(rewrite):
-            store, found = self.store, self._text_of
-            if found is None or found[:2] != (store, rewrite) or store.is_open(rewrite):
-                made = store.bundle(rewrite)
-                if made is None:
-                    return None
-                found = self._text_of = store, rewrite, made
-        return step_text(found[2], step)
-
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
         Raises ServerError."""
@@ -132,6 +149,19 @@ class State:
             return made
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
+
+    def compiled(self) -> dict[int, list[Compiled]]:
+        """The sources that were compiled here of each kernel, for a copy of the run."""
+        found: dict[int, list[Compiled]] = {}
+        for (context, _), (_, artifacts) in self._compiled.items():
+            for one in artifacts:
+                if not one["error"]:
+                    facts = {fact["name"]: fact["value"] for fact in one["facts"]}
+                    texts = one["kind"], one["target"], one["text"]
+                    found.setdefault(context, []).append(
+                        Compiled(*texts, lines=one["origins"], facts=facts, title=one["title"])
+                    )
+        return found
 
     def launch(
         self,
@@ -164,6 +194,12 @@ class State:
         return self.jobs.start(request, finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
+        if not self.store.compiles and self.store.kernels():
+            self.store.kernel_graph(context)  # may know more to say
+            raise ServerError(
+                "this trace is of another compiler, and its kernels cannot be compiled or run here",
+                hint="its own sources are shown",
+            )
         found = self.store.kernel_graph(context)
         if found is None:
             raise ServerError(
@@ -182,12 +218,27 @@ class State:
 
         def finish(answer: Any) -> Any:
             self._devices = [str(name) for name in answer]
+            self._state += 1
             return None
 
         try:
             self.jobs.start({"job": "devices"}, finish)
         except UopvizError:
             self._looking = False
+
+
+def _changed(path: Path) -> tuple[int, int]:
+    """What changes when a file is written to, or one is made in a folder; it may be gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _log(path: Path) -> tuple[int, int]:
+    """The same of the log of a trace."""
+    return _changed(Path(f"{path}-wal"))
 
 
 def _editable(devices: Iterable[str]) -> list[dict[str, str]]:

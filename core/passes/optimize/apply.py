@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from core.dtype import dtypes
 from core.errors import CompileError
-from core.helpers import ceildiv
+from core.helpers import ceildiv, prod
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.passes.optimize.pad import pad_loop
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
@@ -31,6 +32,12 @@ UPCAST_MAX = 16
 UNROLL_MAX = 32
 LANES_MAX = 256
 """Lanes of one value: more would only make large programs."""
+SHARED_ALIGN = 16
+"""Bytes that renderers align each array of shared memory to."""
+
+_lanes = (AxisType.UPCAST, AxisType.UNROLL)
+_threads = (AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
+_parts = (AxisType.LOCAL, AxisType.WARP, AxisType.UPCAST, AxisType.UNROLL)
 
 
 def refuse(opt: Opt, why: str, hint: str = "") -> CompileError:
@@ -67,20 +74,49 @@ def amount(opt: Opt, loop: UOp, most: int) -> int:
     return n
 
 
+def _split(kernel: Kernel, opt: Opt, loop: UOp, n: int, kind: AxisType, top: bool = False) -> UOp:
+    """Splits the loop, where the kernel then keeps every limit of its target.
+
+    The limits are looked at whatever the opt: lanes that come after threads take as much memory as
+    lanes that were there before them.
+    """
+    if kind in _lanes and kernel.lanes(*_lanes) * n > LANES_MAX:
+        raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
+    if kind in _threads and kernel.lanes(*_threads) * n > kernel.target.threads_max:
+        raise refuse(opt, f"a work group would have {kernel.lanes(*_threads) * n} threads")
+    shared = shared_bytes(kernel, loop, n, kind)
+    if shared > kernel.target.shared_bytes:
+        raise refuse(opt, f"it would take {shared} bytes of shared memory")
+    return kernel.split(loop, n, kind, top, f"optimize: {opt}")
+
+
+def shared_bytes(kernel: Kernel, loop: UOp, n: int, kind: AxisType) -> int:
+    """Shared memory that the grouped reduces take once `n` iterations of `loop` are of a kind."""
+    total = 0
+    for red in kernel.reduces:
+        own = red.src[1:]
+        grouped = [r for r in own if r.arg[1] is AxisType.GROUP_REDUCE]
+        if not grouped and not (kind is AxisType.GROUP_REDUCE and loop in own):
+            continue
+        # a part for each thread that reduces, for each other thread and for each lane
+        parts = prod(r.src[0].arg for r in grouped)
+        parts *= prod(r.src[0].arg for r in red.ranges if r.arg[1] in _parts)
+        if (loop in own and kind is AxisType.GROUP_REDUCE) or (
+            loop in red.ranges and kind in _parts
+        ):
+            parts *= n
+        total += ceildiv(parts * red.dtype.itemsize, SHARED_ALIGN) * SHARED_ALIGN
+    return total
+
+
 def _upcast(kernel: Kernel, opt: Opt) -> None:
     loop = pick(kernel, opt, *OUTER)
-    n = amount(opt, loop, UPCAST_MAX)
-    if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
-        raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-    kernel.split(loop, n, AxisType.UPCAST, False, f"optimize: {opt}")
+    _split(kernel, opt, loop, amount(opt, loop, UPCAST_MAX), AxisType.UPCAST)
 
 
 def _unroll(kernel: Kernel, opt: Opt) -> None:
     loop = pick(kernel, opt, AxisType.REDUCE)
-    n = amount(opt, loop, UNROLL_MAX)
-    if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
-        raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-    kernel.split(loop, n, AxisType.UNROLL, False, f"optimize: {opt}")
+    _split(kernel, opt, loop, amount(opt, loop, UNROLL_MAX), AxisType.UNROLL)
 
 
 def _local(kernel: Kernel, opt: Opt) -> None:
@@ -89,15 +125,7 @@ def _local(kernel: Kernel, opt: Opt) -> None:
     if not kernel.local_allowed:
         raise refuse(opt, "NOLOCALS was applied")
     loop = pick(kernel, opt, *OUTER)
-    n = amount(opt, loop, kernel.target.threads_max)
-    _check_threads(kernel, opt, n)
-    kernel.split(loop, n, AxisType.LOCAL, False, f"optimize: {opt}")
-
-
-def _check_threads(kernel: Kernel, opt: Opt, more: int) -> None:
-    threads = kernel.lanes(AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE) * more
-    if threads > kernel.target.threads_max:
-        raise refuse(opt, f"a work group would have {threads} threads")
+    _split(kernel, opt, loop, amount(opt, loop, kernel.target.threads_max), AxisType.LOCAL)
 
 
 def _group(kernel: Kernel, opt: Opt) -> None:
@@ -105,28 +133,19 @@ def _group(kernel: Kernel, opt: Opt) -> None:
     users = [red for red in kernel.reduces if loop in red.src[1:]]
     top = opt.op is OptOps.GROUPTOP
     if not kernel.target.has_local:
-        n = amount(opt, loop, UNROLL_MAX)
-        if kernel.lanes(AxisType.UPCAST, AxisType.UNROLL) * n > LANES_MAX:
-            raise refuse(opt, f"a value would have more than {LANES_MAX} lanes")
-        made = kernel.split(loop, n, AxisType.UNROLL, top, f"optimize: {opt}")
+        made = _split(kernel, opt, loop, amount(opt, loop, UNROLL_MAX), AxisType.UNROLL, top)
         name = "optimize: partial reduces"
         kernel.sink = graph_rewrite(kernel.sink, partial_reduces, made, name=name)
         return
     if not kernel.local_allowed:
         raise refuse(opt, "NOLOCALS was applied")
     n = amount(opt, loop, kernel.target.threads_max)
-    _check_threads(kernel, opt, n)
     sequential = (AxisType.LOOP, AxisType.REDUCE)
     if any(r.arg[1] in sequential for red in users for r in red.ranges):
         raise refuse(opt, "the reduce is inside another loop")
     if kernel.loops(AxisType.GROUP_REDUCE) and len(kernel.reduces) > 1:
         raise refuse(opt, "the kernel has several reduces")
-    widest = max(red.dtype.itemsize for red in users)
-    threads = kernel.lanes(AxisType.LOCAL, AxisType.GROUP_REDUCE) * n
-    shared = threads * kernel.lanes(AxisType.UPCAST) * widest * len(users)
-    if shared > kernel.target.shared_bytes:
-        raise refuse(opt, f"it would take {shared} bytes of shared memory")
-    kernel.split(loop, n, AxisType.GROUP_REDUCE, top, f"optimize: {opt}")
+    _split(kernel, opt, loop, n, AxisType.GROUP_REDUCE, top)
     kernel.group_outside |= top
 
 
@@ -145,6 +164,8 @@ def _thread(kernel: Kernel, opt: Opt) -> None:
     if any(u.op is Ops.END and loop not in u.src[1:] for u in kernel.sink.toposort()):
         raise refuse(opt, "the kernel has outputs outside that loop")
     n = loop.src[0].arg
+    if loop.dtype is not dtypes.int32:
+        raise refuse(opt, f"{n} is more iterations than are shared out", "UPCAST it first")
     if opt.arg not in (0, n):
         raise refuse(opt, f"all {n} iterations are shared out, or none")
     kernel.split(loop, n, AxisType.THREAD, False, f"optimize: {opt}")
@@ -168,6 +189,8 @@ def _padto(kernel: Kernel, opt: Opt) -> None:
         raise refuse(opt, f"{size} is a multiple of {opt.arg} already")
     if padded >= 2 * size + opt.arg:
         raise refuse(opt, f"padding {size} to {padded} would more than double the work")
+    if dtypes.index_up_to(padded) is not loop.dtype:
+        raise refuse(opt, f"{padded} is more than the loop counts to")
     pad_loop(kernel, loop, padded, f"optimize: {opt}")
 
 

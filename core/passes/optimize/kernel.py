@@ -109,7 +109,10 @@ class Kernel:
         value = made
         if amount != size:
             rest = self.new_loop(size // amount, loop.arg[1], (*path, 1 if top else 0))
-            value = made * (size // amount) + rest if top else rest * amount + made
+            inner, outer = (rest, made) if top else (made, rest)
+            step = size // amount if top else amount
+            value = outer.cast(loop.dtype) * step + inner.cast(loop.dtype)
+        value = value.cast(loop.dtype)
         self.replace({loop: value}, name)
         return made
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from core.dtype import dtypes
 from core.passes.optimize.access import accesses
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.uop import Ops, UOp, graph_rewrite
@@ -35,6 +36,8 @@ def _mergeable(kernel: Kernel) -> tuple[UOp, UOp] | None:
         n = inner.src[0].arg
         if outer in used or inner in used:
             continue
+        if dtypes.index_up_to(outer.src[0].arg * n) is not outer.dtype:
+            continue  # two short loops are faster than one that counts with 64 bits
         for access in found:
             a, b = access.stride(outer), access.stride(inner)
             if a is None or b is None or a != b * n or access.gated_by & {outer, inner}:

@@ -82,9 +82,10 @@ def transpose_tile(t: Tuner, stores: list[Access], loads: list[Access], lanes: i
         or any(r in a.gated_by for a in loads for r in (written[0], read[0]))
     ):
         return
-    at = t.outer.index(read[-1])
+    # the loop over what is written has a place of its own only while something is left of it
+    across = read[-1]
     if t.apply_largest(OptOps.UPCAST, written[-1], halves(lanes, 4)) > 1:
-        t.apply_largest(OptOps.UPCAST, t.outer[at], halves(lanes, 4))
+        t.apply_largest(OptOps.UPCAST, across, halves(lanes, 4))
 
 
 def keep_columns(t: Tuner) -> None:

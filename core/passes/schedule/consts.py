@@ -10,6 +10,7 @@ from core.dtype import ConstType, DType, dtypes
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.meaning import evaluate
+from core.uop.symbolic import symbolic
 
 shaped_const = UPat(Ops.VIEW, src=(UPat(Ops.CONST),))
 const_like = UPat.any(UPat(Ops.CONST), shaped_const)
@@ -53,19 +54,42 @@ def fold_constants(x: UOp) -> UOp | None:
     return broadcast(UOp(Ops.CONST, x.dtype, first.src, value), x.shape)
 
 
-@rule(UPat(Ops.MUL, src=[UPat.var("x"), const_like.named("c")]))
-def mul_one(x: UOp, c: UOp) -> UOp | None:
-    """x * 1 -> x"""
-    const = const_of(c)
-    return x if const is not None and const.arg == 1 and x.shape == c.shape else None
+@rule(UPat(GroupOp.ALU, name="u"))
+def fold_identity(u: UOp) -> UOp | None:
+    """x + 0 -> x; -(-x) -> x; x ^ x -> 0: what identities make of an op with constants"""
+    if not _has_constant(u) and len(set(u.src)) == len(u.src):
+        return None
+    operands: dict[UOp, UOp] = {}
+    found = _simplified(UOp(u.op, u.dtype, tuple(_element(s, operands) for s in u.src), u.arg))
+    if found.op is Ops.CONST:
+        return None if u.device is None else UOp.full(u.shaped, found.arg, u.dtype, u.device)
+    operand = operands.get(found)
+    return operand if operand is not None and operand.shape == u.shape else None
 
 
-@rule(UPat(Ops.ADD, src=[UPat.var("x"), const_like.named("c")]))
-def add_zero(x: UOp, c: UOp) -> UOp | None:
-    """x + 0 -> x, for integers (for floats it would change the sign of -0)"""
-    const = const_of(c)
-    whole = const is not None and const.arg.__class__ is int
-    return x if whole and const is not None and const.arg == 0 and x.shape == c.shape else None
+def _has_constant(u: UOp) -> bool:
+    return u.op is Ops.NEG or any(const_of(s) is not None for s in u.src)
+
+
+def _element(u: UOp, operands: dict[UOp, UOp], inside: bool = False) -> UOp:
+    """`u` for a single element: a constant, an op with constants, or a placeholder for any other
+    node, which goes to `operands`."""
+    if (const := const_of(u)) is not None:
+        return UOp.const(u.dtype, const.arg)
+    if not inside and u.op in GroupOp.ALU and _has_constant(u):
+        return UOp(u.op, u.dtype, tuple(_element(s, operands, True) for s in u.src), u.arg)
+    numbers = {operand: placeholder for placeholder, operand in operands.items()}
+    placeholder = numbers.get(u) or UOp(Ops.UNIQUE, u.dtype, (), len(operands))
+    operands[placeholder] = u
+    return placeholder
+
+
+def _simplified(u: UOp) -> UOp:
+    """The fixed point of the symbolic rules on a graph of a few nodes. Not a rewrite of its own:
+    observers see the rule that asked."""
+    u = u.rebuild(tuple(map(_simplified, u.src)))
+    found = symbolic.rewrite(u)
+    return u if found is None else _simplified(found)
 
 
 @rule(UPat(Ops.WHERE, src=(const_like.named("c"), UPat.var("yes"), UPat.var("no"))))
@@ -76,4 +100,4 @@ def known_where(c: UOp, yes: UOp, no: UOp) -> UOp | None:
     return chosen if chosen is not None and chosen.shape == c.shape else None
 
 
-folding = PatternMatcher([fold_constants, mul_one, add_zero, known_where], name="fold constants")
+folding = PatternMatcher([fold_constants, known_where, fold_identity], name="fold constants")

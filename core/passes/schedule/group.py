@@ -27,7 +27,7 @@ EXPENSIVE = {
     Ops.THREEFRY: 64,
 }
 """Cost of an op in additions; 1 for all others, and for a load."""
-REPEAT_LIMIT = 6
+REPEAT_LIMIT = 16
 """A value read several times by an expanding view is computed each time up to this cost."""
 SHARE_LIMIT = 256
 """A value that several kernels use is computed in each up to this cost."""

@@ -1,8 +1,9 @@
-"""Several outputs: elementwise assignments over one shape become one kernel that stores them all.
+"""Several outputs: kernels that store values over one shape become one that stores them all.
 
-An assignment is merged with one that reads its result element for element, such as the moments and
-the weights of an optimizer step. The result is then stored and used without being read back. Never
-merges a kernel with a reduce, never one that the user asked for with `contiguous`, and never where
+An elementwise assignment is merged with one whose result it reads element for element, such as the
+moments and the weights of an optimizer step, and with the reduce that it reads so, such as the
+gradient of the weights. The result is then stored and used without being read back. Never merges
+two reduces, never an elementwise kernel that the user asked for with `contiguous`, and never where
 another kernel stands between the two.
 """
 
@@ -11,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from core.passes.schedule.group import MOST_BUFFERS
+from core.passes.schedule.kernel import to_leaves
 from core.passes.schedule.kernelize import Kernels, buffer_of
 from core.passes.schedule.linearize import Edges, kernels_of, memory_of, needs, outputs_of
 from core.shape import ShapeTracker
-from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
 
 
@@ -31,38 +33,46 @@ def merges(sink: UOp, notes: Kernels) -> dict[UOp, UOp]:
     """For each kernel to be merged, the one that takes its place."""
     kernels = kernels_of(sink)
     fresh = set(notes.fresh)
-    assigns = [k for k in kernels if buffer_of(outputs_of(k)[0]) not in fresh]
-    shapes = {k: shape for k in assigns if (shape := elementwise_shape(k)) is not None}
-    if len(shapes) < 2:
+    reduces = {k for k in kernels if any(u.op is Ops.REDUCE_AXIS for u in k.src[0].toposort())}
+    assigned = {k for k in kernels if buffer_of(outputs_of(k)[0]) not in fresh}
+    shapes = {k: shape for k in kernels if (shape := stored_shape(k)) is not None}
+    shapes = {k: shape for k, shape in shapes.items() if k in assigned or k in reduces}
+    assigns = [k for k in shapes if k not in reduces]
+    if not assigns or len(shapes) < 2:
         return {}
     groups, place = _groups(kernels, needs(kernels))
-    for k in shapes:
+    for k in assigns:
         for memory in memory_of(k):
             maker = memory.src[1] if memory.op is Ops.AFTER else k
             first, second = place[maker], place[k]
             if first == second or shapes.get(maker) != shapes[k]:
                 continue
             both = groups[first].members + groups[second].members
-            if not _fits(both, shapes[k]) or _way_around(groups, first, second):
+            if len(reduces.intersection(both)) > 1 or not _fits(both, shapes[k]):
+                continue
+            if _way_around(groups, first, second):
                 continue
             _join(groups, place, first, second)
     merged: dict[UOp, UOp] = {}
     for group in groups.values():
         if len(group.members) > 1:
-            kernel = merged_kernel(group.members, notes)
+            kernel = merged_kernel(group.members, shapes[group.members[0]], notes)
             merged.update((member, kernel) for member in group.members)
     return merged
 
 
-def elementwise_shape(kernel: UOp) -> tuple[int, ...] | None:
-    """The shape that a kernel without reduces stores row-major; None for other kernels."""
+def stored_shape(kernel: UOp) -> tuple[int, ...] | None:
+    """The shape, without axes of length 1, that a kernel stores row-major; None for kernels that
+    store in another way or several values."""
     ast = kernel.src[0]
     if ast.op is not Ops.SINK or len(ast.src) != 1:
         return None
     place = ast.src[0].src[0]
-    if not place.arg.contiguous or any(u.op is Ops.REDUCE_AXIS for u in ast.toposort()):
-        return None
-    return place.shaped
+    return _long_axes(place.shaped) if place.arg.contiguous else None
+
+
+def _long_axes(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(n for n in shape if n != 1)
 
 
 def _groups(kernels: list[UOp], before: Edges) -> tuple[dict[int, Group], dict[UOp, int]]:
@@ -78,7 +88,6 @@ def _groups(kernels: list[UOp], before: Edges) -> tuple[dict[int, Group], dict[U
 def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
     """Whether each member reads what others write only at the place where it is written."""
     written = {buffer_of(m) for k in members for m in outputs_of(k)}
-    whole = ShapeTracker.from_shape(shape)
     used: set[UOp] = set()
     for k in members:
         memory = memory_of(k)
@@ -86,7 +95,8 @@ def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
         for u in k.src[0].toposort():
             if u.op is Ops.LOAD:
                 place = u.src[0]
-                if buffer_of(memory[place.src[0].arg]) in written and place.arg != whole:
+                whole = place.arg.contiguous and _long_axes(place.arg.shape) == shape
+                if buffer_of(memory[place.src[0].arg]) in written and not whole:
                     return False
     binds = {b.src[0]: b for k in members for b in k.src if b.op is Ops.BIND}
     same = all(binds[b.src[0]] is b for k in members for b in k.src if b.op is Ops.BIND)
@@ -128,30 +138,31 @@ def _join(groups: dict[int, Group], place: dict[UOp, int], first: int, second: i
         groups[n].needed[second] = None
 
 
-def merged_kernel(members: list[UOp], notes: Kernels) -> UOp:
-    """One KERNEL that stores what `members`, in order, store. What one made for another is used
-    directly."""
+def merged_kernel(members: list[UOp], shape: tuple[int, ...], notes: Kernels) -> UOp:
+    """One KERNEL that stores what `members`, in order, store, each in `shape`. What one made for
+    another is used directly."""
     outputs = [m for k in members for m in outputs_of(k)]
-    made = {m.after(k): k for k in members for m in outputs_of(k)}
+    made = {m.after(k) for k in members for m in outputs_of(k)}
     inputs = [m for k in members for m in memory_of(k) if m not in made]
     arguments = list(dict.fromkeys([*outputs, *inputs]))
     values: dict[UOp, UOp] = {}
     stores: list[UOp] = []
     for k in members:
         replaced: dict[UOp, UOp] = {}
-        for n, memory in enumerate(memory_of(k)):
-            old = UOp(Ops.DEFINE_GLOBAL, memory.dtype.ptr(memory.size), (), n)
-            if memory in made:
-                place = old.view(values[memory].src[0].arg)
-                replaced[place.load(dtype=memory.dtype)] = values[memory].src[1]
-            else:
-                replaced[old] = old.replace(arg=arguments.index(memory))
-        store = k.src[0].src[0].substitute(replaced)
-        stores.append(store)
-        values[outputs_of(k)[0].after(k)] = store
+        memory = memory_of(k)
+        for u in k.src[0].toposort():
+            if u.op is Ops.LOAD and (read := memory[u.src[0].src[0].arg]) in made:
+                replaced[u] = values[read].reshape(u.shaped)
+            elif u.op is Ops.DEFINE_GLOBAL and memory[u.arg] not in made:
+                replaced[u] = u.replace(arg=arguments.index(memory[u.arg]))
+        place, value = k.src[0].src[0].substitute(replaced).src
+        value = value.reshape(shape)
+        stores.append(place.replace(arg=ShapeTracker.from_shape(shape)).store(value))
+        values[outputs_of(k)[0].after(k)] = value
     binds = dict.fromkeys(b for k in members for b in k.src if b.op is Ops.BIND)
     origins = [line for k in members for line in notes.origins_of(k)]
-    return notes.kernel(UOp.sink(*stores, arg=KernelInfo()), (*arguments, *binds), origins)
+    ast = graph_rewrite(UOp.sink(*stores, arg=KernelInfo()), to_leaves, name="push views")
+    return notes.kernel(ast, (*arguments, *binds), origins)
 
 
 @rule(UPat(Ops.KERNEL, name="k"))

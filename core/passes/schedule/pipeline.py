@@ -17,7 +17,7 @@ from core.passes.schedule.kernelize import Kernels, buffer_of, kernelizing
 from core.passes.schedule.linearize import linearize
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
-from core.passes.schedule.reduces import reducing, splitting
+from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
@@ -43,6 +43,8 @@ def create_schedule(sink: UOp) -> Schedule:
     graph = _pass(sink, simplification, "simplify tensors")
     views = view_algebra + folding + storage
     graph = _pass(graph, views + reducing if OPT.value >= 2 else views, "views")
+    shared = shared_reduces(graph)
+    graph = _pass(graph, merging_reduces + view_algebra, "reduces: merge", shared)
     if OPT.value >= 2:
         graph = _pass(graph, splitting + view_algebra, "reduces: split")
     graph = _pass(graph, storing, "group", group(graph))
@@ -60,9 +62,10 @@ def create_schedule(sink: UOp) -> Schedule:
     return items, realized
 
 
-def _pass(graph: UOp, rules: PatternMatcher, name: str, stored: set[UOp] | None = None) -> UOp:
-    """One rewrite of the whole graph, verified where SPEC asks for it."""
-    graph = graph_rewrite(graph, rules, stored, bottom_up=stored is not None, name=name)
+def _pass(graph: UOp, rules: PatternMatcher, name: str, ctx: set[UOp] | None = None) -> UOp:
+    """One rewrite of the whole graph, verified where SPEC asks for it. With a `ctx` of nodes of the
+    graph, users come first, so that rules meet these nodes before they are rewritten."""
+    graph = graph_rewrite(graph, rules, ctx, bottom_up=ctx is not None, name=name)
     if SPEC:
         verify(graph, tensor_spec, name)
     return graph

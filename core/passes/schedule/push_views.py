@@ -59,14 +59,21 @@ def view_before_reduce(v: UOp, r: UOp, x: UOp) -> UOp | None:
     st: ShapeTracker = v.arg
     if st.masked or st.size != r.size or st.contiguous:
         return None
-    op, axes = r.arg
+    moved, last = reduced_under(st, r, x)
+    return moved.r(r.arg[0], last).reshape(st.shape)
+
+
+def reduced_under(st: ShapeTracker, r: UOp, x: UOp) -> tuple[UOp, range]:
+    """`x`, whose reduce is `r`, in the order that `st` gives the elements of `r`: of the shape of
+    `st` with the reduced axes behind it, and where these are."""
+    axes = r.arg[1]
     kept = [k for k in range(len(x.shaped)) if k not in axes]
     last = tuple(x.shaped[k] for k in axes)
     inner = ShapeTracker.from_shape(x.shaped).permute([*kept, *axes])
     for view in st.views:
         inner = inner + ShapeTracker((_with_axes(view, last),))
     rank = len(st.shape)
-    return x.view(inner).r(op, range(rank, rank + len(last))).reshape(st.shape)
+    return x.view(inner), range(rank, rank + len(last))
 
 
 def _with_axes(view: View, last: tuple[int, ...]) -> View:

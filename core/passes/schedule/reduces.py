@@ -1,7 +1,7 @@
-"""Reduces of repeated elements, and reduces so long that two kernels are faster than one.
+"""Reduces of repeated elements and of reduces, and those so long that two kernels are faster.
 
-Keeps every value (a split float sum is added in another order). Never touches a reduce of
-constants and IOTA, which is computed inside its user.
+Keeps every value (a float sum that is merged or split is added in another order). Never
+touches a reduce of constants and IOTA, which is computed inside its user.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.helpers import SPLIT_REDUCE, prod
 from core.passes.identities import repeated
 from core.passes.schedule.copies import MEMORY
+from core.passes.schedule.push_views import reduced_under
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 _CHUNKS = range(256, 7, -1)
@@ -36,6 +37,42 @@ def reduce_of_expanded(r: UOp, v: UOp, x: UOp) -> UOp | None:
     shrunk = st.shrink([(0, 1) if k in same else (0, n) for k, n in enumerate(st.shape)])
     rest = x.view(shrunk).r(op, [k for k in axes if k not in same])
     return repeated(op, rest, prod(st.shape[k] for k in same))
+
+
+def shared_reduces(sink: UOp) -> set[UOp]:
+    """The reduces of a graph of views that several nodes use."""
+    once: set[UOp] = set()
+    shared: set[UOp] = set()
+    for u in sink.toposort():
+        if u.op is not Ops.VIEW:
+            reduces = {s.base for s in u.src if s.base.op is Ops.REDUCE_AXIS}
+            shared |= reduces & once
+            once |= reduces
+    return shared
+
+
+_reduce = UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="inner")
+
+
+@rule(UPat(Ops.REDUCE_AXIS, src=(_reduce,), name="outer"))
+def merge_reduces(ctx: set[UOp], outer: UOp, inner: UOp, x: UOp) -> UOp | None:
+    """reduce(reduce(x, axes1), axes2) -> reduce(x, axes1 + axes2) of one op, where nothing else
+    uses the inner one"""
+    if outer.arg[0] is not inner.arg[0] or inner in ctx:
+        return None
+    return x.r(outer.arg[0], {*outer.arg[1], *inner.arg[1]})
+
+
+@rule(UPat(Ops.REDUCE_AXIS, src=(UPat(Ops.VIEW, src=(_reduce,), name="v"),), name="outer"))
+def merge_viewed_reduces(ctx: set[UOp], outer: UOp, v: UOp, inner: UOp, x: UOp) -> UOp | None:
+    """reduce(view(reduce(x))) -> reduce(view'(x)) of one op, where the view reorders elements and
+    nothing else uses the inner reduce"""
+    if outer.arg[0] is not inner.arg[0] or inner in ctx:
+        return None
+    if v.arg.masked or v.size != inner.size or v.arg.invert(inner.shaped) is None:
+        return None
+    moved, last = reduced_under(v.arg, inner, x)
+    return moved.r(outer.arg[0], {*outer.arg[1], *last}).reshape(outer.shaped)
 
 
 @rule(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="r"))
@@ -74,4 +111,5 @@ def reads_memory(x: UOp) -> bool:
 
 
 reducing = PatternMatcher([reduce_of_one, reduce_of_expanded], name="reduces")
+merging_reduces = PatternMatcher([merge_reduces, merge_viewed_reduces], name="reduces: merge")
 splitting = PatternMatcher([split_reduce], name="reduces: split")

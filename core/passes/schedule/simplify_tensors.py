@@ -96,20 +96,6 @@ def narrow_before_expand(c: UOp, wide: UOp, x: UOp) -> UOp | None:
     return UOp(Ops.EXPAND, c.dtype, (x.cast(c.dtype),), wide.arg)
 
 
-@rule(
-    UPat(
-        Ops.REDUCE_AXIS,
-        src=(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="inner"),),
-        name="outer",
-    )
-)
-def merge_reduces(outer: UOp, inner: UOp, x: UOp) -> UOp | None:
-    """reduce(reduce(x, axes1), axes2) -> reduce(x, axes1 + axes2) of one op"""
-    if outer.arg[0] is not inner.arg[0]:
-        return None
-    return x.r(outer.arg[0], {*outer.arg[1], *inner.arg[1]})
-
-
 simplification = PatternMatcher(
     [
         forget_gradient_marks,
@@ -123,7 +109,6 @@ simplification = PatternMatcher(
         assign_itself,
         assign_to_value,
         narrow_before_expand,
-        merge_reduces,
     ],
     name="simplify tensors",
 )

@@ -6,6 +6,7 @@ VIEW of nothing but padding. Never moves a view past a computation; that is push
 
 from __future__ import annotations
 
+from core.dtype import truncate
 from core.passes.schedule.consts import broadcast
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
@@ -55,7 +56,8 @@ def view_of_padding(v: UOp, x: UOp) -> UOp | None:
     device = x.device
     if device is None or not v.size or all(not view.empty for view in v.arg.views):
         return None
-    return broadcast(UOp(Ops.CONST, v.dtype, (UOp(Ops.DEVICE, arg=device),), 0), v.shaped)
+    zero = UOp(Ops.CONST, v.dtype, (UOp(Ops.DEVICE, arg=device),), truncate(0, v.dtype))
+    return broadcast(zero, v.shaped)
 
 
 view_algebra = PatternMatcher(

@@ -30,6 +30,12 @@ def float_mul_one(x: UOp) -> UOp:
     return x
 
 
+@rule(UPat(Ops.POW, dtypes.floats, (UPat.const(None, 1.0), UPat.var("x"))))
+def power_of_one(x: UOp) -> UOp:
+    """1.0 ** x -> 1.0, of NaN, too"""
+    return x.const_like(1.0)
+
+
 @rule(x_float * -1.0 * -1.0)
 def float_minus_minus(x: UOp) -> UOp:
     """x * -1.0 * -1.0 -> x"""
@@ -70,6 +76,7 @@ floats = PatternMatcher(
     [
         float_add_zero,
         float_mul_one,
+        power_of_one,
         float_minus_minus,
         float_divide_by_power,
         reciprocal,

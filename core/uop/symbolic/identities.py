@@ -60,6 +60,21 @@ def and_ones_unsigned(x: UOp, c: UOp) -> UOp | None:
     return x if c.arg == dtypes.max(x.dtype) else None
 
 
+_bitwise = frozenset({Ops.AND, Ops.OR, Ops.XOR})
+
+
+@rule(
+    UPat(
+        _bitwise,
+        src=(UPat(_bitwise, src=(x_bits, UPat.cvar("c1")), name="inner"), UPat.cvar("c2")),
+        name="outer",
+    )
+)
+def bitwise_constants(outer: UOp, inner: UOp, x: UOp, c1: UOp, c2: UOp) -> UOp | None:
+    """(x & c1) & c2 -> x & (c1 & c2); so for |, ^"""
+    return x.alu(outer.op, c1.alu(outer.op, c2)) if inner.op is outer.op else None
+
+
 @rule(UPat.any(x_bool | True, x_bool.maximum(True), x_bool + True))
 def or_true(x: UOp) -> UOp:
     """x | True -> True"""
@@ -126,6 +141,7 @@ identities = PatternMatcher(
         idempotent,
         and_ones,
         and_ones_unsigned,
+        bitwise_constants,
         or_true,
         divide_by_self,
         remainder_by_self,

@@ -11,6 +11,7 @@ import numpy as np
 from core.dtype import DType, dtypes
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
+from core.passes.verify import verify_program
 from core.shape import ShapeTracker
 from core.target import Target, targets
 from core.uop import Ops, UOp
@@ -57,6 +58,7 @@ def execute(case: Case, target: Target, opts: Sequence[Opt] | None = None) -> li
     """Lowers and runs the case, and compares; returns the program."""
     with Context(SPEC=1):
         program = lower_kernel(case.ast, target, opts)
+    verify_program(program, target, case.name)
     outs = [np.empty(e.size, e.dtype) for e in case.expected]
     for out in outs:
         out.view(np.uint8)[:] = 0x5A

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,14 @@ from hypothesis import strategies as st
 from core.errors import CompileError
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
+from core.passes.optimize.kernel import run_by_groups
 from core.passes.optimize.merge import merge_loops
 from core.passes.pipeline import lower_kernel
 from core.passes.simplify import simplify
+from core.passes.verify import verify_program
 from core.runtime.linear import evaluate_linear
-from core.target import Target
+from core.target import Target, targets
+from core.tensor import Tensor
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from tests.core.passes import kernels
@@ -170,3 +175,28 @@ def test_neighbouring_threads_read_neighbours() -> None:
     )
     sizes = {u.arg: u.src[0].arg for u in along if u.op is Ops.SPECIAL}
     assert sizes == {"lidx0": 16, "lidx1": 4}
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_shared_memory_is_limited_whatever_comes_last(target: str) -> None:
+    """Lanes that come after the threads of a reduce take shared memory for each of them."""
+    case = kernels.row_sum(64, 4096)
+    opts = [Opt(OptOps.UPCAST, 0, 16), Opt(OptOps.UPCAST, 0, 4), Opt(OptOps.GROUP, 0, 512)]
+    for order in permutations(opts):
+        kernel = opened(case, targets[target])
+        run_by_groups(kernel)
+        for opt in order[:2]:
+            apply_opt(kernel, opt)
+        with pytest.raises(CompileError, match="131072 bytes of shared memory"):
+            apply_opt(kernel, order[2])
+        program = lower_kernel(case.ast, targets[target], order[:2])
+        verify_program(program, targets[target], "limits")
+
+
+def test_transposed_assignments_of_every_small_size() -> None:
+    """A loop that the first UPCAST uses up has no position any more."""
+    for m, n in [(4, 4), (8, 8), (4, 8), (8, 4), (2, 4), (12, 4), (16, 8), (3, 5)]:
+        value = np.arange(m * n, dtype=np.float32).reshape(m, n)
+        place, source = Tensor.zeros(n, m).contiguous().realize(), Tensor(value).realize()
+        place.T.assign(source).realize()
+        np.testing.assert_array_equal(place.numpy(), value.T)

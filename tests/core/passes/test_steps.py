@@ -12,7 +12,7 @@ from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, lane_at, pieces, runs
 from core.passes.expand import expand, lanes_of
-from core.passes.final import gates_to_ifs
+from core.passes.final import final, gates_to_ifs
 from core.passes.gpudims import dimensions, gpudims
 from core.passes.linearize import linearize
 from core.passes.loadstore import affine
@@ -241,7 +241,7 @@ def test_neighbouring_stores_with_one_gate_share_an_if() -> None:
     place = kernels.pointer(0, 8)
     stores = [place.index(i, gate=gate).store(1.0) for i in range(3)]
     other = place.index(4).store(2.0)
-    program = gates_to_ifs(linearize(UOp.sink(*stores[:2], other, stores[2])))
+    program = gates_to_ifs(linearize(final(UOp.sink(*stores[:2], other, stores[2]), GPU)))
     ops = [u.op for u in program if u.op in (Ops.IF, Ops.ENDIF, Ops.STORE)]
     assert ops == [Ops.IF, Ops.STORE, Ops.STORE, Ops.ENDIF, Ops.STORE, Ops.IF, Ops.STORE, Ops.ENDIF]
     assert len(set(program)) == len(program)

@@ -15,7 +15,6 @@ from core.uop.spec import (
     program_spec,
     tensor_spec,
     verify,
-    verify_program,
 )
 
 n = UOp.const(dtypes.int32, 8)
@@ -86,41 +85,3 @@ def test_what_is_wrong_is_said(wrong: UOp, said: str) -> None:
         verify(UOp.sink(wrong) if wrong.op is not Ops.SINK else wrong, index_spec, "pass")
     assert said in str(caught.value)
     assert wrong.op.name in caught.value.where
-
-
-def program(*body: UOp) -> list[UOp]:
-    return [out, n, loop, *body]
-
-
-def test_linear_programs() -> None:
-    index = out.index(loop)
-    store = index.store(one)
-    end = store.end(loop)
-    verify_program([*program(one, index, store, end), UOp.sink(end)])
-    with pytest.raises(SpecError, match="STORE is used before it is defined"):
-        verify_program(program(one, index, end))
-    with pytest.raises(SpecError, match="RANGE is never ended"):
-        verify_program(program(one, index, store))
-    with pytest.raises(SpecError, match="RANGE is used after its loop has ended"):
-        verify_program(program(one, index, store, end, loop + n))
-    gated = out.index(loop, gate=loop < n)
-    with pytest.raises(SpecError, match="STORE with a gate"):
-        verify_program(program(one, loop < n, gated, gated.store(one)))
-    inner = UOp.range(8, 1)
-    with pytest.raises(SpecError, match="ends a block around one still open"):
-        verify_program(program(inner, one, index, store, end))
-    with pytest.raises(SpecError, match="does not end exactly one open block"):
-        verify_program(program(one, index, store, end, store.end(loop, loop)))
-
-
-def test_ifs_of_linear_programs() -> None:
-    index = out.index(n)
-    wrong = UOp(Ops.IF, dtypes.void, (n,))
-    variable = UOp.variable("v", 0, 3)
-    inside = [out, n, one, variable, index, variable < n]
-    test = UOp(Ops.IF, dtypes.void, (variable < n,))
-    verify_program([*inside, test, index.store(one), UOp(Ops.ENDIF, dtypes.void, (test,))])
-    with pytest.raises(SpecError, match="IF is never ended"):
-        verify_program([*inside, test, index.store(one)])
-    with pytest.raises(SpecError, match="IF takes a bool"):
-        verify_program([*inside, wrong])

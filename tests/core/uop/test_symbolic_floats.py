@@ -14,6 +14,7 @@ from tests.core.uop.symbols import after, f, g, num, x
 FLOATS: dict[str, tuple[UOp, ...]] = {
     "float_add_zero": (f + -0.0, f - 0.0),
     "float_mul_one": (f * 1.0, f / 1.0),
+    "power_of_one": (f.const_like(1.0).alu(Ops.POW, f),),
     "float_minus_minus": (f * -1.0 * -1.0,),
     "float_divide_by_power": (f / 4.0, f / -0.5, f / 2.0**126, f / 2.0**-100),
     "reciprocal": (1.0 / f,),

@@ -52,6 +52,9 @@ PROOFS: dict[str, Template] = {
     "idempotent": lambda d: (v := d.var("a")).alu(d.rng.choice((Ops.AND, Ops.OR, Ops.MAX)), v),
     "and_ones": lambda d: var("a", -9, 9, dtypes.int8) & -1,
     "and_ones_unsigned": lambda d: ones & d.rng.choice((255, 254)),
+    "bitwise_constants": lambda d: (
+        d.var("a").alu(op := d.rng.choice((Ops.AND, Ops.OR, Ops.XOR)), d.const()).alu(op, d.const())
+    ),
     "or_true": lambda d: d.rng.choice((p | true, p.maximum(true), p + true)),
     "divide_by_self": lambda d: (v := d.var("a")) // v,
     "remainder_by_self": lambda d: (v := d.var("a")) % v,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Artifact, RunResult } from "../src/data/types";
-import { chooseColumns, columnKey, possibleColumns, targetOf } from "../src/panels/sources/columns";
+import {
+  chooseColumns,
+  columnKey,
+  columnsToShow,
+  possibleColumns,
+  targetOf,
+} from "../src/panels/sources/columns";
 import { tellingFacts } from "../src/panels/sources/facts";
 import { histogram, quantile } from "../src/panels/sources/histogram";
 import { pieces, startState } from "../src/panels/sources/languages";
@@ -92,6 +98,16 @@ describe("columns", () => {
     const chosen = chooseColumns([art("ptx", "sm_80"), art("llvm", "x86-64")], ["sm_90", "gfx942"]);
     expect(chosen).toEqual(["ptx:sm_80", "amd_isa:gfx942", "hip:gfx942", "llvm:x86-64"]);
     expect(chooseColumns([], [])).toEqual([]);
+  });
+
+  it("of another compiler stand first, and are all there is where nothing can be compiled", () => {
+    const own = [art("mlir" as never, "dsp"), art("c", "dsp")];
+    expect(chooseColumns(own, [])).toEqual(["mlir:dsp", "c:dsp"]);
+    expect(columnsToShow(["ptx:sm_90", "hip:gfx942"], own, [])).toEqual(["mlir:dsp", "c:dsp"]);
+    expect(columnsToShow(["ptx:sm_90", "c:dsp"], own, [])).toEqual(["c:dsp"]);
+    expect(columnsToShow(["ptx:sm_90"], own, ["sm_90"])).toEqual(["ptx:sm_90"]);
+    expect(columnsToShow([], own, [])).toEqual([]);
+    expect(columnsToShow(null, own, [])).toEqual(["mlir:dsp", "c:dsp"]);
   });
 
   it("list a target's artifacts as they are once they are known", () => {

@@ -376,6 +376,35 @@ describe("rules by cost", () => {
     expect(shareOf({ ...never!, matches: 2 })).toBe(0.25);
   });
 
+  it("have no time where nothing matched, and a line for the time that is in no match", () => {
+    const all = { perPass: false, pass: null, never: false, query: "" };
+    const silent = { ...line(2, "fold", 0), matches: 0, tries: 4000 };
+    const untimed = {
+      us: 70,
+      passes: [
+        { pass: "fold", us: 50 },
+        { pass: "lower", us: 20 },
+      ],
+    };
+    const told = { ...totalsOf(...totals.rows, silent), untimed };
+    const times = (choice: Partial<Choice>): [string, number | null][] =>
+      listRules(told, new Map(), { ...all, ...choice }).map((c) => [c.key, c.us]);
+    expect(times({})).toEqual([
+      ["0", 15],
+      ["1", 8],
+      ["2", null],
+      ["rest.2 passes", 70],
+    ]);
+    expect(times({ pass: "fold" }).at(-1)).toEqual(["rest.fold", 50]);
+    expect(times({ perPass: true }).slice(-2)).toEqual([
+      ["rest.fold", 50],
+      ["rest.lower", 20],
+    ]);
+    expect(times({ never: true })).toEqual([["2", null]]);
+    expect(times({ query: "rule" })).toHaveLength(3);
+    expect(times({ query: "rest" })).toEqual([]);
+  });
+
   it("say nothing of tries that an older trace has not", () => {
     const old = totalsOf(...totals.rows.map((t) => ({ ...t, tries: null })));
     const all = { perPass: false, pass: null, never: false, query: "" };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from core.dtype import dtypes
@@ -207,3 +209,78 @@ def test_flags_switch_single_decisions_off(g: Graphs) -> None:
     costly = g.buffer(4, 1, dtype=F).exp2().log2().expand((4, 6))
     with Context(DONT_REALIZE_EXPAND=1):
         assert g.kernels(costly + g.buffer(4, 6, dtype=F)) == 1
+
+
+def test_reduces_of_one_op_merge_through_reshapes_and_permutations(g: Graphs) -> None:
+    x = g.buffer(4, 6, 5)
+    rows = x.r(Ops.ADD, (2,)).reshape((4, 6))
+    assert g.kernels(rows.reshape((3, 8)).r(Ops.ADD, (1,))) == 1
+    assert g.kernels(rows.permute((1, 0)).r(Ops.ADD, (1,))) == 1
+    assert g.kernels(rows.permute((1, 0)).reshape((2, 12)).r(Ops.ADD, (1,)).r(Ops.ADD, (0,))) == 1
+    assert g.kernels(rows.permute((1, 0)).r(Ops.MAX, (1,))) == 2
+    assert g.kernels(rows.shrink(((0, 2), (0, 6))).r(Ops.ADD, (1,))) == 2
+
+
+def test_shared_reduce_is_computed_once(g: Graphs) -> None:
+    x = g.buffer(4, 6, 5)
+    rows = x.r(Ops.ADD, (2,)).reshape((4, 6))
+    total = rows.permute((1, 0)).r(Ops.ADD, (1,)).reshape((6,))
+    items, _ = create_schedule(UOp.sink(rows, total))
+    assert [b.size for b in items[1].bufs] == [6, 24]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda x, f: x - full(x, 0),
+        lambda x, f: x // full(x, 1),
+        lambda x, f: x.neg().neg(),
+        lambda x, f: (x ^ full(x, -1)) ^ full(x, -1),
+        lambda x, f: x | full(x, 0),
+        lambda x, f: x.maximum(x),
+        lambda x, f: f.neg().neg(),
+        lambda x, f: f - full(f, 0),
+        lambda x, f: f * full(f, 1).recip(),
+        lambda x, f: (full(x, 1) < full(x, 2)).where(x, x + x),
+    ],
+)
+def test_identities_need_no_kernel(g: Graphs, same: Callable[[UOp, UOp], UOp]) -> None:
+    x, f = g.buffer(4), g.buffer(4, dtype=F)
+    assert create_schedule(UOp.sink(same(x, f)))[0] == []
+
+
+def test_float_zero_is_added_and_multiplied(g: Graphs) -> None:
+    """x + 0.0 is 0.0 for -0.0, and x * 0.0 is NaN for infinity."""
+    f = g.buffer(4, dtype=F)
+    assert g.kernels(f + full(f, 0)) == 1
+    assert g.kernels((f * full(f, 0)).contiguous()) == 1
+
+
+def test_constants_from_identities(g: Graphs) -> None:
+    x, y = g.buffer(4), g.buffer(4)
+    items, _ = create_schedule(UOp.sink(y + (x ^ x) + (x % full(x, 1))))
+    assert items == []
+
+
+def test_cheap_channel_values_are_computed_where_they_are_repeated(g: Graphs) -> None:
+    """The factor of a batch norm that is not training: no kernel of its own."""
+    x = g.buffer(2, 3, 8, dtype=F)
+    var, scale = g.buffer(1, 3, 1, dtype=F), g.buffer(1, 3, 1, dtype=F)
+    factor = (var + full(var, 1)).sqrt().recip() * scale
+    assert g.kernels(x * factor.expand((2, 3, 8))) == 1
+
+
+def test_update_is_stored_by_the_kernel_of_its_gradient(g: Graphs) -> None:
+    w, x = g.buffer(4, 3, dtype=F), g.buffer(5, 4, 3, dtype=F)
+    grad = x.r(Ops.ADD, (0,)).contiguous()
+    step = w.assign(w + grad.reshape((4, 3)) * full(w, -1))
+    items, _ = create_schedule(UOp.sink(grad, step))
+    assert [len(item.ast.src) for item in items] == [2]
+
+
+def test_update_of_what_the_gradient_reads_elsewhere_is_another_kernel(g: Graphs) -> None:
+    w, x = g.buffer(4, dtype=F), g.buffer(4, 4, dtype=F)
+    grad = (x * w.reshape((1, 4)).expand((4, 4))).r(Ops.ADD, (1,)).contiguous()
+    step = w.assign(w + grad.reshape((4,)) * full(w, -1))
+    items, _ = create_schedule(UOp.sink(grad, step))
+    assert [len(item.ast.src) for item in items] == [1, 1]

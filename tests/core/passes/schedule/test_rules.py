@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.dtype import dtypes
+from core.dtype import DType, dtypes, truncate
 from core.helpers import Context
 from core.passes.schedule import create_schedule
 from core.passes.schedule.consts import folding
@@ -17,16 +17,16 @@ from core.passes.schedule.kernel import arguments
 from core.passes.schedule.kernelize import kernelizing
 from core.passes.schedule.merge import merging
 from core.passes.schedule.push_views import pushing
-from core.passes.schedule.reduces import reducing, splitting
+from core.passes.schedule.reduces import merging_reduces, reducing, splitting
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.views import view_algebra
-from core.uop import Ops, PatternMatcher, UOp
+from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [
-    simplification, view_algebra, folding, storage, reducing, splitting, storing, arguments,
-    pushing, kernelizing, merging,
+    simplification, view_algebra, folding, storage, reducing, merging_reduces, splitting, storing,
+    arguments, pushing, kernelizing, merging,
 ]  # fmt: skip
 INT = dtypes.int32
 PAIR = (2, 3)
@@ -52,13 +52,21 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
         x.r(Ops.ADD, (0,)).expand(PAIR).cast(dtypes.int8).cast(INT) + y
     ),
     "merge_reduces": lambda x, y, e: x.r(Ops.ADD, (0,)).r(Ops.ADD, (1,)),
+    "merge_viewed_reduces": lambda x, y, e: (
+        x.reshape((2, 3, 1))
+        .expand((2, 3, 4))
+        .pad(((0, 0), (0, 0), (1, 0)))
+        .r(Ops.ADD, (2,))
+        .reshape((2, 3))
+        .permute((1, 0))
+        .r(Ops.ADD, (0,))
+    ),
     "movement_to_view": lambda x, y, e: x.permute((1, 0)) + y.reshape((3, 2)),
     "merge_views": lambda x, y, e: x.permute((1, 0)).reshape(PAIR) + y,
     "drop_view": lambda x, y, e: (x + y).permute((1, 0)).permute((1, 0)) * y,
     "view_of_padding": lambda x, y, e: (x + y).pad(((0, 2), (0, 0))).shrink(((2, 4), (0, 3))) + y,
     "fold_constants": lambda x, y, e: x * (full(3) + full(4)),
-    "mul_one": lambda x, y, e: x * full(1) + y,
-    "add_zero": lambda x, y, e: (x + full(0)) * y,
+    "fold_identity": lambda x, y, e: (x + full(0)) * (y * full(1)),
     "known_where": lambda x, y, e: (full(1) < full(2)).where(x, y) + y,
     "copy_of_view": lambda x, y, e: x.permute((1, 0)).copy_to_device("B"),
     "contiguous_view": lambda x, y, e: x.contiguous() + y,
@@ -137,3 +145,11 @@ def test_padding_is_positive_zero() -> None:
     for negated in (x.neg(), x * x.const_like(-1.0)):
         found, _ = realize(negated.pad(((1, 1),)), memory=dict(g.memory))
         assert np.signbit(found[0]).tolist() == [False, True, True, False, False]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float64, dtypes.float16, dtypes.bool, dtypes.uint8])
+def test_padding_alone_is_a_zero_of_its_dtype(dtype: DType) -> None:
+    x = Graphs(1).buffer(2, 3).cast(dtype).pad(((0, 2), (0, 0))).shrink(((2, 4), (0, 3)))
+    found = graph_rewrite(UOp.sink(x), view_algebra, name="views")
+    (zero,) = [u for u in found.toposort() if u.op is Ops.CONST]
+    assert type(zero.arg) is type(truncate(0, dtype))

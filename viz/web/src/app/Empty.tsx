@@ -34,7 +34,8 @@ export function Empty() {
                   : "No run is open"}
               </h1>
               <p>
-                Put <code>VIZ=1</code> in front of any program. This page fills in while it runs.
+                Put <code>VIZ=1</code> in front of any program that uses the compiler: it prints the
+                address of its own page, which fills in while the program runs.
               </p>
             </>
           )}
@@ -51,16 +52,12 @@ export function Empty() {
                 <span class="sp" />
                 <CopyButton text={COMMAND} what="command" />
               </div>
-              <div class="row note">
-                <i class="dot ac" />
-                Listening on {location.host || "this file"} for a run
-              </div>
             </div>
             <Recent />
             <div class="trio">
               <Card title="Open a trace" command="uopviz open trace.viz" />
               <Card title="Record only" command="VIZ=-1 python train.py" />
-              <Card title="In a notebook" command="%viz" />
+              <Card title="Record a block" command='with viz.record("t.viz"):' />
             </div>
           </>
         )}

@@ -1,4 +1,7 @@
-/** Traces of the user's cache, youngest first; a click goes on with one of them. */
+/**
+ * Traces of the user's cache, youngest first; a click goes on with one of them. Looks for new ones
+ * as long as it is in view.
+ */
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
 import type { RecentTrace } from "../data/types";
@@ -7,19 +10,34 @@ import { ago } from "./ago";
 import { bytes, plural, short } from "./format";
 import { retryNow } from "./live";
 
+const LOOK_AGAIN_MS = 3000;
+
 export function Recent() {
   const { server } = data();
   const [listed, setListed] = useState<readonly RecentTrace[]>([]);
   const fail = (thrown: unknown): void => reportProblem(asProblem(thrown, "recent traces"));
   useEffect(() => {
-    server?.traces().then(setListed, fail);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (told: boolean): Promise<void> => {
+      if (!server) return;
+      try {
+        if (!document.hidden) setListed(await server.traces());
+      } catch (thrown) {
+        if (told) fail(thrown); // once: a server that has ended says so elsewhere
+      }
+      timer = setTimeout(() => void look(false), LOOK_AGAIN_MS);
+    };
+    void look(true);
+    return () => clearTimeout(timer);
   }, []);
   if (!server || !listed.length) return null;
   const open = (name: string): void =>
     void server.openTrace(name).then(() => retryNow(data()), fail);
   return (
     <section class="card recent" aria-label="Recent traces">
-      <h2>Recent traces</h2>
+      <h2>
+        Recent traces <span class="t3">New ones appear here by themselves.</span>
+      </h2>
       <table>
         <tbody>
           {listed.map((t) => (

@@ -285,12 +285,6 @@ export interface SearchResult {
   truncated: string | null;
 }
 
-/** A graph as text before and after one step. */
-export interface StepText {
-  before: string;
-  after: string;
-}
-
 /** When everything of the run happened. Times are microseconds since the recording began. */
 export interface TimelineData {
   version: 1;
@@ -351,6 +345,9 @@ export interface RuleTotals {
   rows: RuleTotal[];
   /** Rules that did neither there, and how often each was tried. Missing in older exports. */
   silent?: { pass: string; id: number[]; tries: number[] }[];
+  /** Time of passes that is in no match, microseconds: of the run, and of the passes of each name,
+   * the longest first. Missing in older exports. */
+  untimed?: { us: number; passes: { pass: string; us: number }[] };
   /** Steps whose added and removed nodes are counted, of all steps of passes that have ended. */
   counted: number;
   steps: number;
@@ -366,7 +363,7 @@ export interface RuleTotal {
   tries?: number | null;
   matches: number;
   declines: number;
-  /** Microseconds in its matches. */
+  /** Microseconds of its function in its matches; other tries are not timed. */
   us: number;
   added: number;
   removed: number;

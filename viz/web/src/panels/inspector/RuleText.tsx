@@ -45,9 +45,9 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
           <span>
             <b>{count(rule.declines)}</b> declined
           </span>
-          {!matched && (
+          {!matched && rule.matches > 0 && (
             <span>
-              <b>{micros(rule.us)}</b> together
+              <b>{micros(rule.us)}</b> in its matches
             </span>
           )}
         </div>

@@ -9,7 +9,7 @@ import { Icon } from "../../ui/Icon";
 import { SortHead } from "../../ui/SortHead";
 import { Place } from "../../ui/Text";
 import { VirtualList } from "../../ui/VirtualList";
-import { meanOf, shareOf, whyNever, type Cost } from "./costs";
+import { meanOf, REST, REST_NAME, REST_TITLE, shareOf, whyNever, type Cost } from "./costs";
 import {
   chosen,
   chosenCost,
@@ -50,7 +50,7 @@ function Tools() {
   const t = ruleTotals.value;
   return (
     <div class="ph">
-      <b class="mid nw">Rules by cost</b>
+      <b class="mid nw">Rules by time in matches</b>
       <label class="field find">
         <Icon name="search" />
         <input
@@ -122,7 +122,9 @@ function Tools() {
           </span>
         </span>
       )}
-      <span class="t3 num nw">{plural(costs.value.length, v.perPass ? "line" : "rule")}</span>
+      <span class="t3 num nw">
+        {plural(costs.value.filter((c) => c.id !== REST).length, v.perPass ? "line" : "rule")}
+      </span>
     </div>
   );
 }
@@ -137,7 +139,7 @@ function List() {
   const problem = watchedTotals.error.value;
   const all = listed.value;
   const v = view.value;
-  const most = costs.value.reduce((m, c) => Math.max(m, c.us), 0);
+  const most = costs.value.reduce((m, c) => Math.max(m, c.us ?? 0), 0);
   if (problem)
     return (
       <div class="state" role="alert">
@@ -196,14 +198,45 @@ function List() {
       reveal={chosen.value}
       onCursor={(key) => (cursor.value = key)}
       onKey={(e, c) => {
-        if ((e.key !== "Enter" && e.key !== " ") || !c) return;
+        if ((e.key !== "Enter" && e.key !== " ") || !c || c.id === REST) return;
         e.preventDefault();
         e.stopPropagation();
         if (e.key === "Enter" && chosen.value === c.key) void showSteps(c);
         else chosen.value = c.key;
       }}
-      draw={(c, i) => <Line key={c.key} c={c} top={i * LINE} most={most} />}
+      draw={(c, i) => {
+        const Drawn = c.id === REST ? Rest : Line;
+        return <Drawn key={c.key} c={c} top={i * LINE} most={most} />;
+      }}
     />
+  );
+}
+
+/** The time that is in no match: no rule, so it opens nothing. */
+function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
+  return (
+    <div
+      id={`rules-list-${c.key}`}
+      role="option"
+      aria-selected={false}
+      class={cursor.value === c.key ? "trow cur" : "trow"}
+      style={{ top: `${top}px`, height: `${LINE}px` }}
+      title={REST_TITLE}
+      onClick={() => (cursor.value = c.key)}
+    >
+      <span class="el t2">{REST_NAME}</span>
+      <span class="el t3">walking, trying, declining, recording</span>
+      <span class="el t2">{short(c.pass)}</span>
+      {Array.from({ length: 7 }, (_, i) => (
+        <span key={i} class="r t3" aria-hidden="true">
+          –
+        </span>
+      ))}
+      <span class="num r">{micros(c.us ?? 0)}</span>
+      <span class="bar" aria-hidden="true">
+        <i style={{ width: `${most ? (100 * (c.us ?? 0)) / most : 0}%` }} />
+      </span>
+    </div>
   );
 }
 
@@ -245,9 +278,15 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       <span class="num r">{known ? signed(c.added, "+") : "…"}</span>
       <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
       <span class="num r t2">{c.matches ? micros(meanOf(c)) : ""}</span>
-      <span class="num r b">{micros(c.us)}</span>
+      {c.us === null ? (
+        <span class="r t3" title="It matched nothing; tries that do not match are not timed">
+          –
+        </span>
+      ) : (
+        <span class="num r b">{micros(c.us)}</span>
+      )}
       <span class="bar" aria-hidden="true">
-        <i style={{ width: `${most ? (100 * c.us) / most : 0}%` }} />
+        <i style={{ width: `${most ? (100 * (c.us ?? 0)) / most : 0}%` }} />
       </span>
     </div>
   );
@@ -265,8 +304,9 @@ const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : 
 
 /** The sum over all lines that are listed. */
 function Sums() {
-  const all = costs.value;
+  const all = costs.value.filter((c) => c.id !== REST);
   const sum = (of: (c: Cost) => number): number => all.reduce((n, c) => n + of(c), 0);
+  const rest = costs.value.reduce((n, c) => n + (c.id === REST ? (c.us ?? 0) : 0), 0);
   return (
     <div class="sums num">
       <span>
@@ -290,8 +330,13 @@ function Sums() {
         </span>
       )}
       <span>
-        <b>{micros(sum((c) => c.us))}</b> in matches
+        <b>{micros(sum((c) => c.us ?? 0))}</b> in matches
       </span>
+      {rest > 0 && (
+        <span title={REST_TITLE}>
+          <b>{micros(rest)}</b> in no match
+        </span>
+      )}
     </div>
   );
 }

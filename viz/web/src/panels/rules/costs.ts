@@ -16,10 +16,17 @@ export interface Cost {
   tries: number | null;
   matches: number;
   declines: number;
-  us: number;
+  /** Time in its matches; null where there was none: other tries are not timed. */
+  us: number | null;
   added: number;
   removed: number;
 }
+
+/** The line of the time that is in no match. */
+export const REST = -1;
+export const REST_NAME = "In no match";
+export const REST_TITLE =
+  "Time of the passes outside of the functions of rules that matched: walking the graph, trying patterns, functions that declined, and recording";
 
 /** Which lines: per pass or of all passes together; of one pass; only rules that never matched. */
 export interface Choice {
@@ -43,7 +50,7 @@ export function listRules(
     cost.tries = cost.tries === null || t.tries == null ? null : cost.tries + t.tries;
     cost.matches += t.matches;
     cost.declines += t.declines;
-    cost.us += t.us;
+    if (t.matches) cost.us = (cost.us ?? 0) + t.us;
     cost.added += t.added;
     cost.removed += t.removed;
   }
@@ -59,12 +66,29 @@ export function listRules(
       if (cost.tries !== null) cost.tries += tries[i] ?? 0;
     }
   }
+  if (!choice.never && !choice.query) rest(made, totals, choice);
   const words = choice.query.toLowerCase().split(/\s+/).filter(Boolean);
   return [...made.values()].filter((c) => {
     if (choice.never && (c.matches > 0 || c.tries === null)) return false;
     const text = `${c.rule} ${c.place} ${c.passes.join(" ")}`.toLowerCase();
     return words.every((w) => text.includes(w));
   });
+}
+
+/** The lines of the time that is in no match: of the run, or of the passes of each name. */
+function rest(made: Map<string, Cost>, totals: RuleTotals, choice: Choice): void {
+  const { us, passes } = totals.untimed ?? { us: 0, passes: [] };
+  const wanted = passes.filter((p) => choice.pass === null || p.pass === choice.pass);
+  const lines =
+    choice.perPass || choice.pass !== null
+      ? wanted
+      : passes.length
+        ? [{ pass: plural(passes.length, "pass", "passes"), us }]
+        : [];
+  for (const line of lines) {
+    const cost = enter(made, `rest.${line.pass}`, REST, REST_NAME, line.pass, new Map());
+    Object.assign(cost, { us: line.us, tries: null, pass: line.pass });
+  }
 }
 
 /** The line of a rule, made where it is not there; it gets one more pass. */
@@ -80,7 +104,7 @@ function enter(
   if (!cost) {
     const rule = rules.get(id);
     const place = rule ? `${rule.file}:${rule.line}` : "";
-    const nothing = { tries: 0, matches: 0, declines: 0, us: 0, added: 0, removed: 0 };
+    const nothing = { tries: 0, matches: 0, declines: 0, added: 0, removed: 0, us: null };
     cost = { key, id, rule: name, pass, passes: [], place, ...nothing };
     made.set(key, cost);
   }
@@ -149,15 +173,15 @@ const COLUMNS: readonly Column<Cost>[] = [
   },
   {
     key: "us",
-    name: "Time",
-    value: (c) => c.us,
+    name: "In matches",
+    value: (c) => c.us ?? -1,
     right: true,
-    title: "Time of its function in all its matches",
+    title: "Time of its function in all its matches; tries that do not match are not timed",
   },
 ];
 
 /** Time of one match, microseconds. */
-export const meanOf = (c: Cost): number => (c.matches ? c.us / c.matches : 0);
+export const meanOf = (c: Cost): number => (c.matches && c.us !== null ? c.us / c.matches : 0);
 
 export function columnsFor(perPass: boolean): readonly Column<Cost>[] {
   return COLUMNS.map((c) => (c.key === "pass" && !perPass ? { ...c, name: "Passes" } : c));

@@ -46,8 +46,23 @@ export function possibleColumns(
 }
 
 /**
- * The columns of a page that nobody has set: of each main kind its best target, recorded before
- * compilable, NVIDIA and AMD next to each other.
+ * The columns to show: those that somebody `wished` for, or else a choice. Where nothing can be
+ * compiled, in an exported file and for another compiler's trace, only what is at hand.
+ */
+export function columnsToShow(
+  wished: readonly string[] | null,
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+): readonly string[] {
+  if (!wished || targets.length) return wished ?? chooseColumns(artifacts, targets);
+  const have = new Set(artifacts.map(columnKey));
+  const here = wished.filter((key) => have.has(key));
+  return here.length || !wished.length ? here : chooseColumns(artifacts, targets);
+}
+
+/**
+ * The columns of a page that nobody has set. What another compiler calls its texts comes first; then
+ * of each main kind its best target, recorded before compilable, NVIDIA and AMD next to each other.
  */
 export function chooseColumns(
   artifacts: readonly Artifact[],
@@ -57,7 +72,9 @@ export function chooseColumns(
   const recorded = new Set(artifacts.map(columnKey));
   const used = new Set(artifacts.map((a) => a.target));
   const chosen: string[] = [];
-  for (const kind of KINDS) {
+  const known: readonly string[] = KINDS;
+  const own = [...new Set(artifacts.map((a) => a.kind))].filter((kind) => !known.includes(kind));
+  for (const kind of [...own, ...KINDS]) {
     const ofKind = possible.filter((key) => kindOf(key) === kind);
     const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind, used);
     if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);

@@ -9,7 +9,7 @@ import { currentKernel, run, runKey } from "../../app/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
-import { chooseColumns, columnKey, targetOf } from "./columns";
+import { columnKey, columnsToShow, targetOf } from "./columns";
 
 export const kernel = signal<Kernel | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
@@ -51,10 +51,12 @@ export function canCompile(target: string): boolean {
 }
 
 /** Keys of the columns that are shown, in order. */
-export const shownColumns = computed<readonly string[]>(
-  () =>
-    shownSources.value ??
-    chooseColumns(kernel.value?.artifacts ?? [], data().server ? (run.value?.targets ?? []) : []),
+export const shownColumns = computed<readonly string[]>(() =>
+  columnsToShow(
+    shownSources.value,
+    kernel.value?.artifacts ?? [],
+    data().server ? (run.value?.targets ?? []) : [],
+  ),
 );
 
 const attempt = signal(0);

@@ -1,8 +1,9 @@
 """The history of one node across passes: its ancestors back to the user's line, its descendants
 down to the last pass of its kernel.
 
-A walk over lineages (`viz/lineage.py`); the page does the same walk on the same data in
-viz/web/src/data/lineage.ts. Never guesses: where the lineage ends, so does the history.
+A walk over lineages (`viz/lineage.py`), written a second time: what the page finds on the same data
+(viz/web/src/data/lineage.ts) is compared with what this finds. Never guesses: where the lineage
+ends, so does the history.
 """
 
 from __future__ import annotations

@@ -1,0 +1,230 @@
+"""The verifier of linear programs: what every renderer may rely on, checked before it renders.
+
+A program is a list of nodes in the order of execution. Every node has types that its op allows
+(`program_spec`) and uses only values that are there: defined before, in a block (a loop or an IF)
+that is still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the
+target, moves and arithmetic are as narrow as the target's, and threads of a group meet at each
+barrier. Runs on every compile, in time linear in the program. Never changes a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from core.dtype import AddrSpace, PtrDType, dtypes
+from core.errors import CompileError
+from core.passes.optimize.apply import SHARED_ALIGN
+from core.passes.span import Exactness
+from core.target import Target
+from core.uop import GroupOp, Ops, UOp
+from core.uop.pointer import pointer_of
+from core.uop.show import excerpt
+from core.uop.spec import program_spec, violation
+
+_SPECIAL: Final = re.compile(r"[gl]idx[0-2]")
+_order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER})
+"""Ops whose sources happen before them and whose values they do not take."""
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """The program (opener None), one loop or one IF."""
+
+    opener: UOp | None
+    open: bool = True
+
+
+def verify_program(uops: Sequence[UOp], target: Target, name: str) -> None:
+    """Raises CompileError at the first node of the program of kernel `name` that is not right."""
+    _Verifier(uops, target, name).run()
+
+
+class _Verifier:
+    def __init__(self, uops: Sequence[UOp], target: Target, name: str) -> None:
+        self.uops, self.target, self.name = uops, target, name
+        self.home: dict[UOp, Block] = {}
+        """Where each node so far is defined."""
+        self.blocks = [Block(None)]
+        self.named: dict[tuple[Ops, object], UOp] = {}
+        self.shared_bytes = 0
+        self.threads = 1
+        self.unread: set[UOp] = set()
+        """Shared memory that was written since the last barrier."""
+        self.exact = Exactness()
+
+    def run(self) -> None:
+        """Checks every node."""
+        for u in self.uops:
+            if u in self.home:
+                self.refuse(u, f"{u.op.name} is there twice")
+            if (what := violation(u, program_spec)) is not None:
+                self.refuse(u, what)
+            self.sources(u)
+            self.home[u] = self.blocks[-1]
+            check = _checks.get(u.op)
+            if check is not None:
+                check(self, u)
+            elif u.op in GroupOp.Elementwise:
+                self.arithmetic(u)
+        if len(self.blocks) > 1 and (opener := self.blocks[-1].opener) is not None:
+            self.refuse(opener, f"{opener.op.name} is never ended")
+
+    def refuse(self, u: UOp, what: str) -> NoReturn:
+        """Raises the error for a node."""
+        at = len(self.home) - (u in self.home)
+        raise CompileError(
+            f"kernel {self.name}: {what}",
+            where=f"node {at} of the linear program for {self.target.name}:\n{excerpt(u)}",
+            hint="a pass made a wrong program: run it with VIZ=1 to see which, and report it",
+        )
+
+    def sources(self, u: UOp) -> None:
+        """Every source is defined before, and every value is one that is still there."""
+        for at, s in enumerate(u.src):
+            home = self.home.get(s)
+            if home is None:
+                self.refuse(u, f"{s.op.name} is used before it is defined")
+            if not home.open and not _orders(u, at):
+                block = "program" if home.opener is None else home.opener.op.name
+                self.refuse(u, f"{s.op.name} is used after its {block} has ended")
+
+    # blocks
+
+    def begin(self, u: UOp) -> None:
+        """RANGE and IF open a block."""
+        if u.op is Ops.RANGE and u.src[0].op is Ops.CONST and u.src[0].arg < 0:
+            self.refuse(u, f"a loop of {u.src[0].arg} iterations")
+        # the loop's variable and what follows belong to the loop
+        block = Block(u)
+        self.blocks.append(block)
+        self.home[u] = block
+
+    def end(self, u: UOp) -> None:
+        """END and ENDIF close the innermost block."""
+        begun = u.src[1] if u.op is Ops.END else u.src[0]
+        if (u.op is Ops.END and len(u.src) != 2) or len(self.blocks) < 2:
+            self.refuse(u, f"{u.op.name} does not end exactly one open block")
+        if self.blocks[-1].opener is not begun:
+            self.refuse(u, f"{u.op.name} ends a block around one still open")
+        self.blocks.pop().open = False
+        self.home[u] = self.blocks[-1]
+
+    def barrier(self, u: UOp) -> None:
+        """All threads of a group come to a barrier equally often."""
+        for block in self.blocks:
+            opener = block.opener
+            if opener is None:
+                continue
+            if opener.op is Ops.IF:
+                self.refuse(u, "a BARRIER in an IF, which some threads may not enter")
+            if any(_differs(s) for s in opener.src[0].toposort()):
+                self.refuse(u, "a BARRIER in a loop that threads run differently often")
+        self.unread.clear()
+
+    # memory
+
+    def define(self, u: UOp) -> None:
+        """Memory has a number of its own, and fits."""
+        if self.named.setdefault((u.op, u.arg), u) is not u:
+            self.refuse(u, f"two {u.op.name} have the number {u.arg}")
+        assert isinstance(u.dtype, PtrDType)
+        if u.op is Ops.DEFINE_GLOBAL:
+            return
+        if u.dtype.size < 1:
+            self.refuse(u, "memory without a size")
+        if u.op is Ops.DEFINE_LOCAL and self.target.has_local:
+            size = u.dtype.size * u.dtype.base.itemsize
+            self.shared_bytes += -(-size // SHARED_ALIGN) * SHARED_ALIGN
+            if self.shared_bytes > self.target.shared_bytes:
+                most = self.target.shared_bytes
+                self.refuse(u, f"{self.shared_bytes} bytes of shared memory, {most} at most")
+
+    def special(self, u: UOp) -> None:
+        """Hardware indices are those of the target, within its limits."""
+        if not self.target.has_local or not _SPECIAL.fullmatch(u.arg):
+            self.refuse(u, f"{self.target.name} has no hardware index {u.arg}")
+        if self.named.setdefault((u.op, u.arg), u) is not u:
+            self.refuse(u, f"two hardware indices {u.arg}")
+        n, axis = u.src[0], int(u.arg[-1])
+        limits = self.target.global_max if u.arg[0] == "g" else self.target.local_max
+        if n.op is not Ops.CONST or not 1 <= n.arg <= limits[axis]:
+            self.refuse(u, f"{u.arg} is not from 1 to {limits[axis]} long")
+        if u.arg[0] == "l":
+            self.threads *= n.arg
+            if self.threads > self.target.threads_max:
+                self.refuse(u, f"{self.threads} threads, {self.target.threads_max} at most")
+
+    def load(self, u: UOp) -> None:
+        """A LOAD is at an address in its memory, after the barrier that it needs."""
+        gated = u.src[0].op is Ops.INDEX and len(u.src[0].src) > 2
+        self.move(u, u.dtype.count, gated)
+        if pointer_of(u.src[0]) in self.unread:
+            self.refuse(u, "shared memory is read without a BARRIER after it was written")
+
+    def store(self, u: UOp) -> None:
+        """A STORE is at an address in its memory, without a gate (that is an IF)."""
+        place, value = u.src[0], u.src[1]
+        if len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2):
+            self.refuse(u, "STORE with a gate")
+        chosen = any(b.opener is not None and b.opener.op is Ops.IF for b in self.blocks)
+        self.move(u, value.dtype.count, chosen)
+        pointer = pointer_of(place)
+        if pointer.op is Ops.DEFINE_LOCAL and self.target.has_local:
+            self.unread.add(pointer)
+
+    def move(self, u: UOp, lanes: int, gated: bool) -> None:
+        """What is moved lies in its memory, and is no wider than a move of the target."""
+        address, pointer = u.src[0], pointer_of(u.src[0])
+        if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
+            self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is no memory")
+        item = pointer.dtype.base.itemsize
+        if pointer.dtype.addrspace is not AddrSpace.REG and lanes > 1 \
+                and lanes * item > self.target.vector_bytes:  # fmt: skip
+            self.refuse(u, f"{lanes * item} bytes at once, {self.target.vector_bytes} at most")
+        size = pointer.dtype.size
+        if size < 0 or address.op is not Ops.INDEX:
+            return
+        offset = address.src[1]
+        low, high = int(offset.vmin), int(offset.vmax)
+        # bounds may be wider than the values; only what must be outside is wrong
+        outside = low < 0 or high + lanes > size
+        if not gated and outside and not self.exact.holds(offset):
+            outside = high < 0 or low + lanes > size
+        if not gated and outside:
+            self.refuse(u, f"elements {low} to {high + lanes - 1} of memory that has {size}")
+
+    # values
+
+    def arithmetic(self, u: UOp) -> None:
+        """Arithmetic is as narrow as the target's."""
+        lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
+        if lanes > 1 and self.target.alu_lanes(dtypes.uint8) == 1:
+            self.refuse(u, f"{u.op.name} of {lanes} lanes, on a target without vector arithmetic")
+
+
+def _orders(u: UOp, at: int) -> bool:
+    """Whether source `at` is there for the order alone."""
+    return u.op in _order_only or (u.op is Ops.AFTER and at > 0) or (u.op is Ops.END and at == 0)
+
+
+def _differs(u: UOp) -> bool:
+    """Whether threads of one group may see different values here."""
+    return u.op is Ops.LOAD or (u.op is Ops.SPECIAL and u.arg[0] == "l")
+
+
+_checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
+    Ops.RANGE: _Verifier.begin,
+    Ops.IF: _Verifier.begin,
+    Ops.END: _Verifier.end,
+    Ops.ENDIF: _Verifier.end,
+    Ops.BARRIER: _Verifier.barrier,
+    Ops.DEFINE_GLOBAL: _Verifier.define,
+    Ops.DEFINE_LOCAL: _Verifier.define,
+    Ops.DEFINE_REG: _Verifier.define,
+    Ops.SPECIAL: _Verifier.special,
+    Ops.LOAD: _Verifier.load,
+    Ops.STORE: _Verifier.store,
+}

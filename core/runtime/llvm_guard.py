@@ -1,0 +1,50 @@
+"""What LLVM is asked to make code for: IR that its code generators take.
+
+A module that LLVM's verifier accepts can still end the process: code generation aborts where it has
+no instruction for an intrinsic, and exits where a GPU's shared memory is too small. So the
+intrinsics of a module must be those that the renderer writes, with types that the target has.
+Never changes a module.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from core.errors import CompileError
+
+_SHARED: Final = (
+    r"(fma|fabs|sqrt|trunc)\.(v\d+)?f(16|32|64)|(exp2|log2|sin)\.(v\d+)?f(16|32)|"
+    r"masked\.load\.v\d+(i\d+|f16|bf16|f32|f64)\.p\d"
+)
+_CPU: Final = re.compile(rf"llvm\.({_SHARED}|(exp2|log2|sin)\.(v\d+)?f64|pow\.(v\d+)?f(16|32|64))")
+_AMD: Final = re.compile(
+    rf"llvm\.({_SHARED}|amdgcn\.(workgroup|workitem)\.id\.[xyz]|amdgcn\.s\.barrier)"
+)
+"""LLVM has no instructions for exp2, log2, sin of float64 and for pow on AMD's GPUs."""
+
+
+def check_selectable(module: Any, name: str, target_data: Any, shared_bytes: int | None) -> None:
+    """Raises CompileError where code generation for kernel `name` would end the process.
+
+    `shared_bytes` is the shared memory of a work group, None for a CPU.
+    """
+    allowed = _CPU if shared_bytes is None else _AMD
+    for function in module.functions:
+        callee = function.name
+        if function.is_declaration and callee.startswith("llvm.") \
+                and not allowed.fullmatch(callee):  # fmt: skip
+            raise _refused(name, f"it calls {callee}, which the target has no instruction for")
+    if shared_bytes is None:
+        return
+    taken = sum(target_data.get_abi_size(v.global_value_type) for v in module.global_variables)
+    if taken > shared_bytes:
+        raise _refused(name, f"it takes {taken} bytes of shared memory, {shared_bytes} at most")
+
+
+def _refused(name: str, why: str) -> CompileError:
+    return CompileError(
+        f"llvm: no code can be made of kernel {name}",
+        why,
+        "this is a fault of the renderer or of a pass; please report it",
+    )
