@@ -93,21 +93,24 @@ def split(total: Sum, c: int, near: bool) -> tuple[Sum, Sum]:
     return q, r
 
 
-def parts(total: Sum, c: int, like: UOp) -> tuple[Sum, Sum] | None:
+def parts(total: Sum, c: int, like: UOp, reduce: bool) -> tuple[Sum, Sum] | None:
     """(q, r) with total // c = q + r // c and total % c = r % c, both truncating, q not nothing.
 
-    With total = q * c + r: the two hold where total and r have no opposite signs, that is, both
-    are >= 0, or both <= 0, or r is 0. None where no such split is found.
+    Terms whose factor c divides go to q as a whole, the others stay; with `reduce`, their factors
+    become what c leaves of them. The constant of r is smaller than c. With total = q * c + r, the
+    two hold where total and r have no opposite signs, that is, both are >= 0, or both <= 0, or r
+    is 0. None where no such split is found.
     """
-    for keep_whole in (True, False):
-        if keep_whole:  # only what divides evenly leaves; the rest stays as it is
-            q = make([(x, f // c) for x, f in total.terms.items() if f % c == 0], 0)
-            r = make([(x, f) for x, f in total.terms.items() if f % c], total.constant)
-            q, r = Sum(q.terms, r.constant // c), Sum(r.terms, r.constant % c)
-        else:
-            q, r = split(total, c, near=False)
-        if not q.terms and not q.constant:
-            continue
+
+    def rest(f: int) -> int:
+        return remainder(f, c) if reduce or f % c == 0 else f
+
+    fixed = total.constant
+    for kept in dict.fromkeys((remainder(fixed, c), fixed % c)):
+        q = make([(x, (f - rest(f)) // c) for x, f in total.terms.items()], (fixed - kept) // c)
+        r = make([(x, rest(f)) for x, f in total.terms.items()], kept)
+        if not q.terms and abs(kept) >= abs(fixed):
+            continue  # nothing leaves, or a constant only that comes back larger
         same_sign = (total.low >= 0 and r.low >= 0) or (total.high <= 0 and r.high <= 0)
         if (same_sign or (not r.terms and not r.constant)) and r.fits(like) and q.fits(like):
             return q, r
@@ -152,14 +155,20 @@ def _apart(x: UOp, c: UOp) -> tuple[Sum, Sum] | None:
 @rule(x // c)
 def divide_sum(x: UOp, c: UOp) -> UOp | None:
     """(x * c + y) // c -> x + y // c  when the sum and y have the same sign, or y is 0"""
-    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
+    if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    found = parts(exact(x), c.arg, x, reduce=False)
     return found[0].node(x) + found[1].node(x) // c if found else None
 
 
 @rule(x % c)
 def remainder_of_sum(x: UOp, c: UOp) -> UOp | None:
-    """(x * c + y) % c -> y % c  when the sum and y have the same sign, or y is 0"""
-    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
+    """(x * c + y) % c -> y % c;  x * (c * k + d) % c -> x * d % c;  when the sums before and after
+    have the same sign, or y is 0"""
+    if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    total = exact(x)
+    found = parts(total, c.arg, x, reduce=True) or parts(total, c.arg, x, reduce=False)
     return found[1].node(x) % c if found else None
 
 

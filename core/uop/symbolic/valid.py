@@ -16,6 +16,7 @@ from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.symbolic.layers import symbolic_index
+from core.uop.symbolic.measure import measure
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -112,8 +113,9 @@ def given(u: UOp, valid: UOp) -> UOp:
             stand_in[x] = _variable(x, *x.bounds, stand_in)
     simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
     simpler = simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
-    after = computed(simpler)
-    return simpler if after is not None and len(after) < len(inside) else u
+    # terms may stand in another order without the stand-ins
+    simpler = graph_rewrite(simpler, symbolic_index, name="given")
+    return simpler if measure(simpler) < measure(u) else u
 
 
 def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]) -> UOp:
