@@ -114,8 +114,9 @@ def _fit(found: IntBounds | None, dtype: DType) -> Bounds:
 
 def _cast(x: UOp, dtype: DType) -> Bounds:
     low, high = x.bounds
-    if dtypes.is_bool(dtype):
-        return (low > 0 or high < 0, low != 0 or high != 0)
+    if dtypes.is_bool(dtype):  # NaN is not 0, so it is True
+        maybe_nan = dtypes.is_float(x.dtype) and not never_nan(x)
+        return (low > 0 or high < 0, low != 0 or high != 0 or maybe_nan)
     if dtypes.is_float(x.dtype):
         if not dtypes.is_float(dtype):
             return _all(dtype)

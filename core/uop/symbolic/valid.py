@@ -3,6 +3,9 @@
 `given(u, valid)` may give another value than `u` where `valid` is false, and only there, so it is
 for what is not used then: the address of a gated load or store, the chosen side of a WHERE. Never
 changes a load under `u`: loads happen where `valid` is false, too, and keep their address and gate.
+
+What the rules here make has a smaller `measure` than what they match, in the form that
+`symbolic_index` gives it, so they cannot undo each other's work forever.
 """
 
 from __future__ import annotations
@@ -98,7 +101,7 @@ def computed(u: UOp) -> dict[UOp, None] | None:
 
 
 def given(u: UOp, valid: UOp) -> UOp:
-    """`u` for the case that `valid` holds, where that makes it smaller; else `u` itself."""
+    """`u` for the case that `valid` holds, where its `measure` is smaller then; else `u` itself."""
     known = implied(valid)
     if not known or (inside := computed(u)) is None:
         return u
@@ -113,9 +116,15 @@ def given(u: UOp, valid: UOp) -> UOp:
             stand_in[x] = _variable(x, *x.bounds, stand_in)
     simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
     simpler = simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
-    # terms may stand in another order without the stand-ins
-    simpler = graph_rewrite(simpler, symbolic_index, name="given")
+    if simpler is u:
+        return u
+    # without the stand-ins, terms may stand in another order; only final forms can be compared
+    simpler = graph_rewrite(simpler, symbolic_index, gate=_is_no_load, name="given")
     return simpler if measure(simpler) < measure(u) else u
+
+
+def _is_no_load(u: UOp) -> bool:
+    return u.op is not Ops.LOAD
 
 
 def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]) -> UOp:
@@ -125,7 +134,7 @@ def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]
 
 def simplify_valid(valid: UOp) -> UOp:
     """`valid` without clauses that the others imply, the others simplified; constant False where
-    two of them exclude each other."""
+    two of them exclude each other. Each step makes the `measure` smaller."""
     never = valid.const_like(False)
     kept = list(islice(clauses(valid), MAX_CLAUSES + 1))
     if not 1 < len(kept) <= MAX_CLAUSES:
