@@ -136,7 +136,8 @@ def simplify_valid(valid: UOp) -> UOp:
     """`valid` without clauses that the others imply, the others simplified; constant False where
     two of them exclude each other. Each step makes the `measure` smaller."""
     never = valid.const_like(False)
-    kept = list(islice(clauses(valid), MAX_CLAUSES + 1))
+    given_clauses = list(islice(clauses(valid), MAX_CLAUSES + 1))
+    kept = list(given_clauses)
     if not 1 < len(kept) <= MAX_CLAUSES:
         return valid
     if implied(valid) is None:
@@ -153,7 +154,7 @@ def simplify_valid(valid: UOp) -> UOp:
             kept = others
         elif simpler is not clause and simpler not in others:
             kept[at] = simpler
-    return _all(kept)
+    return _all(kept) if kept != given_clauses else valid
 
 
 def _all(conditions: list[UOp]) -> UOp:
@@ -200,7 +201,7 @@ def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
 def and_given_each(u: UOp) -> UOp | None:
     """a & b -> a & (b where a holds)"""
     simpler = simplify_valid(u)
-    return simpler if simpler is not u and set(clauses(simpler)) != set(clauses(u)) else None
+    return simpler if simpler is not u else None
 
 
 gated = PatternMatcher(
