@@ -6,11 +6,17 @@ from core.dtype import DType, PtrDType, dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
+from core.uop.symbolic.fold import folded
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
 c, x, y, z = UPat.var("c"), UPat.var("x"), UPat.var("y"), UPat.var("z")
 NUMBER = UPat(Ops.CONST)
+FOLDING = GroupOp.Binary - {Ops.THREEFRY, Ops.POW}
+
+
+def _folded(u: UOp) -> UOp:
+    return folded(u) if all(s.op is Ops.CONST for s in u.src) else u
 
 
 @rule(UPat.var().where(x, x))
@@ -75,14 +81,23 @@ def where_both(a: UOp, b: UOp, x: UOp, y: UOp) -> UOp:
 
 @rule(
     UPat(
-        GroupOp.Binary - {Ops.THREEFRY, Ops.POW},
+        FOLDING,
         src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")), NUMBER.named("k")),
         name="u",
     )
 )
 def where_of_constants(u: UOp, c: UOp, x: UOp, y: UOp, k: UOp) -> UOp:
     """(c ? c1 : c2) op c3 -> c ? (c1 op c3) : (c2 op c3)"""
-    return c.where(x.alu(u.op, k), y.alu(u.op, k))
+    return c.where(_folded(x.alu(u.op, k)), _folded(y.alu(u.op, k)))
+
+
+@rule(UPat(FOLDING, src=(c.where(x, y), c.where(z, UPat.var("w"))), name="u"))
+def where_of_both(u: UOp, c: UOp, x: UOp, y: UOp, z: UOp, w: UOp) -> UOp | None:
+    """(c ? x : y) op (c ? z : w) -> c ? (x op z) : (y op w)  when x and z or y and w are
+    constants"""
+    if x.op is z.op is Ops.CONST or y.op is w.op is Ops.CONST:
+        return c.where(_folded(x.alu(u.op, z)), _folded(y.alu(u.op, w)))
+    return None
 
 
 @rule(UPat(Ops.CAST, src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")),), name="u"))
@@ -191,6 +206,7 @@ choose = PatternMatcher(
         where_both,
         where_of_constants,
         where_of_constants_cast,
+        where_of_both,
         max_decided,
         max_of_max,
         cast_to_same,

@@ -21,10 +21,11 @@ x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
 c, c1, c2 = (UPat.cvar(name, vec=False) for name in ("c", "c1", "c2"))
 
 
-@rule(x % c)
-def remainder_of_small(x: UOp, c: UOp) -> UOp | None:
-    """x % c -> x  when -|c| < x < |c|"""
-    return x if c.arg and -abs(c.arg) < x.vmin and x.vmax < abs(c.arg) else None
+@rule(x % y)
+def remainder_of_small(x: UOp, y: UOp) -> UOp | None:
+    """x % y -> x  when -|y| < x < |y|"""
+    nearest = 0 if y.vmin <= 0 <= y.vmax else min(abs(int(y.vmin)), abs(int(y.vmax)))
+    return x if -nearest < x.vmin and x.vmax < nearest else None
 
 
 @rule(UPat.var("x", dtypes.sints) // c)
@@ -48,6 +49,20 @@ def divide_twice(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
     if both > dtypes.max(x.dtype):
         return x.const_like(0) if x.vmin > -both else None
     return x // both
+
+
+@rule((x // c1 + UPat.cvar("k", vec=False)) // c2)
+def divide_quotient_and_constant(x: UOp, c1: UOp, k: UOp, c2: UOp) -> UOp | None:
+    """(x // c1 + k) // c2 -> (x + c1 * k) // (c1 * c2)  when x and x // c1 + k are never negative,
+    and nothing wraps around"""
+    if c1.arg <= 0 or c2.arg <= 0 or x.vmin < 0:
+        return None
+    inside = Sum({x // c1: 1}, int(k.arg))
+    made = Sum({x: 1}, int(k.arg) * c1.arg)
+    if inside.low < 0 or not (inside.fits(x) and made.fits(x)):
+        return None
+    both = c1.arg * c2.arg
+    return made.node(x) // both if both <= dtypes.max(x.dtype) else None
 
 
 @rule((x % c1) % c2)
@@ -205,12 +220,38 @@ def remainder_by_common(x: UOp, c: UOp) -> UOp | None:
     return made + k.node(x) if k.terms or k.constant else made
 
 
+def negated(x: UOp) -> UOp | None:
+    """-x, of a sum in which all factors are negative and nothing wraps around."""
+    if x.op not in (Ops.ADD, Ops.MUL) or dtypes.is_unsigned(x.dtype):
+        return None
+    total = exact(x)
+    if not total.terms or any(f > 0 for f in total.terms.values()):
+        return None
+    opposite = Sum({t: -f for t, f in total.terms.items()}, -total.constant)
+    return opposite.node(x) if opposite.fits(x) else None
+
+
+@rule(x // c)
+def divide_negated(x: UOp, c: UOp) -> UOp | None:
+    """-x // c -> x // c * -1  when -x does not wrap around"""
+    made = negated(x) if c.arg > 0 else None
+    return (made // c) * -1 if made is not None else None
+
+
+@rule(x % c)
+def remainder_of_negated(x: UOp, c: UOp) -> UOp | None:
+    """-x % c -> x % c * -1  when -x does not wrap around"""
+    made = negated(x) if c.arg > 0 else None
+    return (made % c) * -1 if made is not None else None
+
+
 division = PatternMatcher(
     [
         remainder_of_small,
         divide_by_negative,
         remainder_by_negative,
         divide_twice,
+        divide_quotient_and_constant,
         remainder_twice,
         divide_remainder,
         divide_product,
@@ -221,6 +262,8 @@ division = PatternMatcher(
         remainder_of_sum,
         divide_by_common,
         remainder_by_common,
+        divide_negated,
+        remainder_of_negated,
     ],
     name="division",
 )

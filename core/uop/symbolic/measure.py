@@ -1,12 +1,15 @@
 """What every symbolic rule makes smaller, which is why no rewrite is endless.
 
-`measure(u)` is (weight, spread, disorder), compared in this order. A rule answers a match only with
-an expression of smaller measure. Weight and spread are polynomials of those of the sources that
-grow with each of them, so a smaller part makes the whole smaller wherever it stands, and there is
-no endless chain of ever smaller natural numbers.
+`measure(u)` is (divisions, weight, spread, disorder), compared in this order. A rule answers a
+match only with an expression of smaller measure. The first three are polynomials of those of the
+sources that grow with each of them, so a smaller part makes the whole smaller wherever it stands.
+Rules that change only disorder keep the terms of their sum, so its place in a larger sum does not
+matter. There is no endless chain of ever smaller natural numbers.
 
+- divisions: quotients and remainders in the expression written out.
 - weight: about the work, with constants as factors. (x + c) * d weighs what x * d + c * d does, and
   x * c % (c * d) what x % d * c does, so that constants may move; NOT and factors of -1 are free.
+  Quotients and remainders of what has negative factors only weigh twice, as factors of -1 go out.
 - spread: how far constants are from their places. Products with a constant weigh more around a sum
   than inside it, and remainders more around a product or inside a quotient.
 - disorder: the pairs of terms of a sum that stand in the wrong order, sums right of a sum, and
@@ -22,25 +25,30 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.symbolic.linear import flat, order
 from core.uop.uop import UOp
 
-Measure = tuple[int, int, int]
+Measure = tuple[int, int, int, int]
 CONSTANTS = frozenset({Ops.CONST, Ops.VCONST})
 LEAVES = frozenset({Ops.RANGE, Ops.SPECIAL, Ops.DEFINE_VAR, Ops.LOAD})
+DIVISIONS = frozenset({Ops.IDIV, Ops.MOD})
 LEAF, CONSTANT = 3, 2
 
 
 def measure(u: UOp) -> Measure:
-    """(weight, spread, disorder) of the expression `u`; loads are leaves."""
+    """(divisions, weight, spread, disorder) of the expression `u`; loads are leaves."""
     found: dict[UOp, Measure] = {}
     for n in u.toposort(lambda n: n.op not in LEAVES):
-        src = [found.get(s, (LEAF, LEAF, 0)) for s in n.src]
-        if n.op in CONSTANTS or (
-            n.op in GroupOp.Elementwise and all(s.op in CONSTANTS for s in n.src)
-        ):
-            found[n] = (CONSTANT, CONSTANT, 0 if n.op in CONSTANTS else 1)
-            continue
-        parts = [s[0] for s in src], [s[1] for s in src]
-        found[n] = _weight(n, parts[0]), _spread(n, parts[1]), sum(s[2] for s in src) + _misplaced(n)
-    return found.get(u, (LEAF, LEAF, 0))
+        if n.op in CONSTANTS:
+            found[n] = (0, CONSTANT, CONSTANT, 0)
+        elif n.op in GroupOp.Elementwise and all(s.op in CONSTANTS for s in n.src):
+            found[n] = (0, CONSTANT, CONSTANT, 1)
+        else:
+            src = [found.get(s, (0, LEAF, LEAF, 0)) for s in n.src]
+            found[n] = (
+                sum(s[0] for s in src) + (n.op in DIVISIONS and dtypes.is_int(n.dtype)),
+                _weight(n, [s[1] for s in src]),
+                _spread(n, [s[2] for s in src]),
+                sum(s[3] for s in src) + _misplaced(n),
+            )
+    return found.get(u, (0, LEAF, LEAF, 0))
 
 
 def _size(c: UOp) -> int:
@@ -65,9 +73,11 @@ def _weight(n: UOp, src: list[int]) -> int:
         return src[0] * max(1, _size(n.src[1])) if by_constant else src[0] * src[1]
     if op in (Ops.SUB, Ops.NEG):
         return 2 * total + 3
-    if op in (Ops.IDIV, Ops.MOD):
+    if op in DIVISIONS:
         positive = by_constant and n.src[1].op is Ops.CONST and n.src[1].arg > 0
-        return (3 if op is Ops.IDIV else 4) * src[0] - 1 + (0 if positive else src[1] + 1)
+        negated = all(f < 0 for _, f in flat(n.src[0]))
+        dividend = src[0] * (2 if negated else 1) * (3 if op is Ops.IDIV else 4)
+        return dividend - 1 + (0 if positive else src[1] + 1)
     return total + 1
 
 

@@ -84,6 +84,17 @@ def implied(valid: UOp) -> dict[UOp, tuple[int, int]] | None:
     return found
 
 
+def truths(valid: UOp) -> Iterator[tuple[UOp, bool]]:
+    """The conditions that are true, or false, where `valid` holds: its clauses, and what they
+    negate."""
+    for clause in islice(clauses(valid), MAX_CLAUSES):
+        truth = True
+        while clause.op is Ops.CMPNE and _constant(clause.src[1]) is True:
+            clause, truth = clause.src[0], not truth
+        if clause.op is not Ops.CONST:
+            yield clause, truth
+
+
 def computed(u: UOp) -> dict[UOp, None] | None:
     """The nodes that `u` is computed from, down to the loads; None for more than MAX_NODES."""
     found: dict[UOp, None] = {u: None}
@@ -103,9 +114,9 @@ def computed(u: UOp) -> dict[UOp, None] | None:
 def given(u: UOp, valid: UOp) -> UOp:
     """`u` for the case that `valid` holds, where its `measure` is smaller then; else `u` itself."""
     known = implied(valid)
-    if not known or (inside := computed(u)) is None:
+    if known is None or (inside := computed(u)) is None:
         return u
-    stand_in: dict[UOp, UOp] = {}
+    stand_in = {x: x.const_like(truth) for x, truth in truths(valid) if x in inside}
     for x, (low, high) in known.items():
         if x in inside and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
             stand_in[x] = x.const_like(low) if low == high else _variable(x, low, high, stand_in)
@@ -190,11 +201,13 @@ def load_never_valid(x: UOp) -> UOp:
     return x
 
 
-@rule(UPat.var("c", dtypes.bool).where(UPat.var("x", dtypes.ints), UPat.var("y")))
+@rule(UPat.var("c", dtypes.bool).where(UPat.var("x"), UPat.var("y")))
 def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """c ? x : y -> c ? (x where c holds) : y"""
-    simpler = given(x, c)
-    return c.where(simpler, y) if simpler is not x else None
+    """c ? x : y -> c ? (x where c holds) : (y where c does not hold)"""
+    if c.op is Ops.CONST:
+        return None
+    yes, no = given(x, c), given(y, c.logical_not())
+    return c.where(yes, no) if yes is not x or no is not y else None
 
 
 @rule(UPat(Ops.AND, dtypes.bool, name="u"))

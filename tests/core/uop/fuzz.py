@@ -65,7 +65,9 @@ class Cases:
     def factor(self) -> int:
         """A factor of a term."""
         factors = (1, 1, 1, 1, 2, 3, 4, 5, 8)
-        return self.rng.choice(factors if dtypes.is_unsigned(self.dtype) else (*factors, -1, -1, -2))
+        return self.rng.choice(
+            factors if dtypes.is_unsigned(self.dtype) else (*factors, -1, -1, -2)
+        )
 
     def term(self) -> UOp:
         """A variable, or a quotient or remainder of something linear."""
