@@ -58,7 +58,7 @@ def _below(
     for count in range(len(small), -1, -1):
         g = gcd(base, *(steps[k] for k in small[count:]))
         low, high = _bounds(start % g, {k: steps[k] for k in small[:count]}, ranges)
-        if 0 <= low and high < g:
+        if low >= 0 and high < g:
             return set(small[:count]), g
     return set(), 1
 

@@ -63,6 +63,8 @@ def _weight(n: UOp, src: list[int]) -> int:
         return 2 * src[0] + 1 + _leads_negative(n.src[0]) if by_constant else 2 * total + 4
     if op is Ops.CMPNE and by_constant:
         return src[0] if n.src[1].arg is True else src[0] + 1
+    if op in (Ops.SUB, Ops.NEG, Ops.FDIV):
+        return 2 * total + 3
     if not dtypes.is_int(n.dtype) or not src:
         return total + 1
     if op in (Ops.ADD, Ops.MUL) and n.src[0].op in CONSTANTS:
@@ -71,8 +73,6 @@ def _weight(n: UOp, src: list[int]) -> int:
         return src[0] + _size(n.src[1]) if by_constant else total
     if op is Ops.MUL:
         return src[0] * max(1, _size(n.src[1])) if by_constant else src[0] * src[1]
-    if op in (Ops.SUB, Ops.NEG):
-        return 2 * total + 3
     if op in DIVISIONS:
         positive = by_constant and n.src[1].op is Ops.CONST and n.src[1].arg > 0
         negated = all(f < 0 for _, f in flat(n.src[0]))
