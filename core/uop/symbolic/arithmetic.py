@@ -24,7 +24,7 @@ c1, c2 = UPat.cvar("c1", vec=False), UPat.cvar("c2", vec=False)
 @rule(UPat(Ops.SUB, SIGNED, (x, y)))
 def subtract(x: UOp, y: UOp) -> UOp:
     """x - y -> x + y * -1"""
-    return x + y * -1
+    return x + (folded(y * -1) if y.op in (Ops.CONST, Ops.VCONST) else y * -1)
 
 
 @rule(UPat(Ops.NEG, SIGNED, (x,)))

@@ -6,7 +6,7 @@ from core.dtype import DType, PtrDType, dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
-from core.uop.symbolic.fold import folded
+from core.uop.symbolic.fold import folded, folded_cast
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -95,15 +95,16 @@ def where_of_constants(u: UOp, c: UOp, x: UOp, y: UOp, k: UOp) -> UOp:
 def where_of_both(u: UOp, c: UOp, x: UOp, y: UOp, z: UOp, w: UOp) -> UOp | None:
     """(c ? x : y) op (c ? z : w) -> c ? (x op z) : (y op w)  when x and z or y and w are
     constants"""
-    if x.op is z.op is Ops.CONST or y.op is w.op is Ops.CONST:
-        return c.where(_folded(x.alu(u.op, z)), _folded(y.alu(u.op, w)))
-    return None
+    if not (x.op is z.op is Ops.CONST or y.op is w.op is Ops.CONST):
+        return None
+    return c.where(_folded(x.alu(u.op, z)), _folded(y.alu(u.op, w)))
 
 
 @rule(UPat(Ops.CAST, src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")),), name="u"))
 def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp:
-    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)"""
-    return c.where(x.cast(u.dtype), y.cast(u.dtype))
+    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)  where both are defined"""
+    yes, no = (folded_cast(UOp(Ops.CAST, u.dtype, (v,))) for v in (x, y))
+    return c.where(yes, no) if yes is not None and no is not None else None
 
 
 @rule(UPat(Ops.MAX, dtypes.ints, (x, y)))

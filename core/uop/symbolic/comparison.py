@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from core.dtype import dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
@@ -27,8 +29,8 @@ def less(x: UOp, c: int) -> UOp:
 
 @rule(UPat(LINEAR, dtypes.ints, name="x") < c)
 def less_of_sum(x: UOp, c: UOp) -> UOp | None:
-    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number and the sum does not
-    wrap around"""
+    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number;  -x < c -> !(x < 1 - c)
+    when that has the smaller measure;  when the sums do not wrap around"""
     total = exact(x)
     if not total.terms:
         return None
@@ -40,10 +42,21 @@ def less_of_sum(x: UOp, c: UOp) -> UOp | None:
         bound = rest.low // g
         if bound != rest.high // g or not kept:
             continue
-        made = _less(kept, -bound, x)
-        if made is not None and made is not x.alu(Ops.CMPLT, c):
+        before = x.alu(Ops.CMPLT, c)
+        forms = [made for made in _less(kept, -bound, x) if made is not before]
+        if forms and measure(made := min(forms, key=measure)) < measure(before):
             return made
     return None
+
+
+def _less(terms: dict[UOp, int], c: int, like: UOp) -> Iterator[UOp]:
+    """sum(terms) < c, and !(-sum(terms) < 1 - c)."""
+    left = Sum(terms, 0)
+    if left.fits(like):
+        yield less(left.node(like), c)
+    opposite = Sum({t: -f for t, f in terms.items()}, 0)
+    if opposite.fits(like):
+        yield less(opposite.node(like), 1 - c).logical_not()
 
 
 @rule(UPat(LINEAR, dtypes.ints, name="x") < c)
@@ -87,15 +100,6 @@ def less_of_both(x: UOp, y: UOp) -> UOp | None:
     else:
         made = low.node(x) < high.node(x)
     return made if measure(made) < measure(x < y) else None
-
-
-def _less(terms: dict[UOp, int], c: int, like: UOp) -> UOp | None:
-    """sum(terms) < c, with a positive first factor."""
-    if next(iter(terms.values())) > 0:
-        left = Sum(terms, 0)
-        return less(left.node(like), c) if left.fits(like) else None
-    left = Sum({t: -f for t, f in terms.items()}, 0)
-    return less(left.node(like), 1 - c).logical_not() if left.fits(like) else None
 
 
 @rule(c < UPat.var("x", dtypes.ints))

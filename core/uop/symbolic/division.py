@@ -172,8 +172,10 @@ def divide_sum(x: UOp, c: UOp) -> UOp | None:
     """(x * c + y) // c -> x + y // c  when the sum and y have the same sign, or y is 0"""
     if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
         return None
-    found = parts(exact(x), c.arg, x, reduce=False)
-    return found[0].node(x) + found[1].node(x) // c if found else None
+    if (found := parts(exact(x), c.arg, x, reduce=False)) is None:
+        return None
+    q, r = found
+    return q.node(x) + r.node(x) // c if r.terms else q.node(x)  # a constant is less than c
 
 
 @rule(x % c)
@@ -184,7 +186,17 @@ def remainder_of_sum(x: UOp, c: UOp) -> UOp | None:
         return None
     total = exact(x)
     found = parts(total, c.arg, x, reduce=True) or parts(total, c.arg, x, reduce=False)
-    return found[1].node(x) % c if found else None
+    if found is None:
+        return None
+    r = found[1]
+    return r.node(x) % c if r.terms else r.node(x)
+
+
+def moderate(total: Sum, like: UOp) -> bool:
+    """Whether all numbers of a sum are in the inner half of the dtype of `like`: others are close
+    to wrapping around, where the measure takes -x for less than 2 * x."""
+    most = dtypes.max(like.dtype) // 2
+    return all(abs(f) <= most for f in (*total.terms.values(), total.constant))
 
 
 def common(x: UOp, c: int) -> tuple[int, Sum, Sum] | None:
@@ -193,6 +205,8 @@ def common(x: UOp, c: int) -> tuple[int, Sum, Sum] | None:
     if c <= 1 or x.op not in (Ops.ADD, Ops.MUL):
         return None
     total = exact(x)
+    if not moderate(total, x):
+        return None
     shared = {math.gcd(c, f) for f in (total.gcd, *total.terms.values())}
     for g in sorted(shared, reverse=True):
         s = Sum({t: f // g for t, f in total.terms.items() if f % g == 0}, total.constant // g)
@@ -216,16 +230,19 @@ def remainder_by_common(x: UOp, c: UOp) -> UOp | None:
     if (found := common(x, c.arg)) is None:
         return None
     g, s, k = found
+    if s.constant < 0 and k.constant:  # (x * 6 - 5) % 24 would be (x - 1) % 4 * 6 + 1
+        return None
     made = (s.node(x) % (c.arg // g)) * g
     return made + k.node(x) if k.terms or k.constant else made
 
 
 def negated(x: UOp) -> UOp | None:
-    """-x, of a sum in which all factors are negative and nothing wraps around."""
+    """-x, of a sum in which no number is positive, none is large, and nothing wraps around."""
     if x.op not in (Ops.ADD, Ops.MUL) or dtypes.is_unsigned(x.dtype):
         return None
     total = exact(x)
-    if not total.terms or any(f > 0 for f in total.terms.values()):
+    numbers = (*total.terms.values(), total.constant)
+    if not total.terms or max(numbers) > 0 or not moderate(total, x):
         return None
     opposite = Sum({t: -f for t, f in total.terms.items()}, -total.constant)
     return opposite.node(x) if opposite.fits(x) else None

@@ -47,9 +47,8 @@ def fold_constants(u: UOp) -> UOp | None:
     return made if made is not u else None
 
 
-@rule(UPat((Ops.CAST, Ops.BITCAST), src=(CONSTANT,), name="u"))
-def fold_cast(u: UOp) -> UOp | None:
-    """cast(c) -> c, where it is defined (see the meaning of CAST)"""
+def folded_cast(u: UOp) -> UOp | None:
+    """The constant that a CAST or BITCAST of one gives; None where that is not defined."""
     source = u.src[0].dtype
     if source.count != u.dtype.count or (source.bits != u.dtype.bits and u.op is Ops.BITCAST):
         return None
@@ -58,6 +57,12 @@ def fold_cast(u: UOp) -> UOp | None:
     if to_int and not all(castable(float(v)) for v in values):
         return None
     return constant(u, tuple(evaluate(u.op, u.dtype, (v,), source) for v in values))
+
+
+@rule(UPat((Ops.CAST, Ops.BITCAST), src=(CONSTANT,), name="u"))
+def fold_cast(u: UOp) -> UOp | None:
+    """cast(c) -> c, where it is defined (see the meaning of CAST)"""
+    return folded_cast(u)
 
 
 @rule(UPat(bounded, (dtypes.bool, *dtypes.ints), name="u"))

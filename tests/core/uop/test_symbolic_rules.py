@@ -100,7 +100,7 @@ EXACT: list[tuple[str, UOp, UOp | None]] = [
     (
         "where_of_constants_cast",
         p.where(num(1), 2).cast(dtypes.float32),
-        p.where(num(1).cast(dtypes.float32), num(2).cast(dtypes.float32)),
+        p.where(num(1.0, dtypes.float32), num(2.0, dtypes.float32)),
     ),
     ("max_decided", x.maximum(9), num(9)),
     ("max_decided", x.maximum(y), None),
@@ -157,7 +157,8 @@ EXACT: list[tuple[str, UOp, UOp | None]] = [
     ("divide_sum", (i * 5) // 2, None),
     ("remainder_of_sum", (i * 5 + var("k", 0, 9)) % 4, (i + var("k", 0, 9)) % 4),
     ("divide_negated", (x * -1) // 4, (x // 4) * -1),
-    ("divide_negated", (x * -2 + i * -1 + 3) // 4, (x * 2 + i + -3) // 4 * -1),
+    ("divide_negated", (x * -2 + i * -1 + -3) // 4, (x * 2 + i + 3) // 4 * -1),
+    ("divide_negated", (x * -1 + 3) // 4, None),
     ("divide_negated", (x * -1 + i) // 4, None),
     ("divide_negated", (var("x", -128, 9, dtypes.int8) * -1) // 4, None),
     ("remainder_of_negated", (x * -1) % 4, (x % 4) * -1),
