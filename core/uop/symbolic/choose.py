@@ -101,7 +101,7 @@ def where_of_both(u: UOp, c: UOp, x: UOp, y: UOp, z: UOp, w: UOp) -> UOp | None:
 
 
 @rule(UPat(Ops.CAST, src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")),), name="u"))
-def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp:
+def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp | None:
     """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)  where both are defined"""
     yes, no = (folded_cast(UOp(Ops.CAST, u.dtype, (v,))) for v in (x, y))
     return c.where(yes, no) if yes is not None and no is not None else None

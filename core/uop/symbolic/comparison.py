@@ -29,8 +29,8 @@ def less(x: UOp, c: int) -> UOp:
 
 @rule(UPat(LINEAR, dtypes.ints, name="x") < c)
 def less_of_sum(x: UOp, c: UOp) -> UOp | None:
-    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number;  -x < c -> !(x < 1 - c)
-    when that has the smaller measure;  when the sums do not wrap around"""
+    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number;
+    -x < c -> !(x < 1 - c)  when that has the smaller measure;  when the sums do not wrap around"""
     total = exact(x)
     if not total.terms:
         return None
