@@ -7,6 +7,8 @@ once, in linear time, shared parts included. Holds with wraparound. Never touche
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from core.dtype import dtypes, truncate
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
@@ -39,14 +41,15 @@ def _is_inside(u: UOp) -> bool:
     return u.op is Ops.ADD or (u.op is Ops.MUL and u.src[1].op is Ops.CONST)
 
 
-def _inside(u: UOp) -> tuple[set[UOp], dict[UOp, int]]:
-    """(the nodes that the sum `u` is made of, its terms in order with a factor of 0)"""
+def _inside(u: UOp, seen: Set[UOp]) -> tuple[set[UOp], dict[UOp, int]]:
+    """(the nodes that the sum `u` is made of, its terms in order with a factor of 0). What is in
+    `seen`, as part of another sum, stays as it is, so that no node is looked at twice."""
     inside: set[UOp] = set()
     terms: dict[UOp, int] = {}
     stack = [u]
     while stack:
         x = stack.pop()
-        if not _is_inside(x):
+        if x in seen or not _is_inside(x):
             terms[x] = 0
         elif x not in inside:
             inside.add(x)
@@ -54,9 +57,9 @@ def _inside(u: UOp) -> tuple[set[UOp], dict[UOp, int]]:
     return inside, terms
 
 
-def _taken_apart(u: UOp) -> tuple[Sum, set[UOp]]:
+def _taken_apart(u: UOp, seen: Set[UOp]) -> tuple[Sum, set[UOp]]:
     """(the sum `u`, the nodes that it is made of)"""
-    inside, terms = _inside(u)
+    inside, terms = _inside(u, seen)
     factors = dict.fromkeys(inside, 0)
     factors[u] = 1
     for x in reversed(u.toposort(inside.__contains__)):  # what uses a node comes before it
@@ -81,13 +84,13 @@ def merge_terms(u: UOp, ctx: set[UOp]) -> UOp | None:
     inside the sums that have been seen"""
     if u in ctx:
         return None
-    total, inside = _taken_apart(u)
+    total, inside = _taken_apart(u, ctx)
     ctx |= inside
     after = len(total.terms) + sum(f != 1 for f in total.terms.values()) + (total.constant != 0)
     if len(inside) <= MAX_TERMS or after > len(inside):
         return None
     made = total.node(u)
-    ctx |= _inside(made)[0]
+    ctx |= _inside(made, ctx)[0]
     return made
 
 

@@ -77,6 +77,20 @@ def test_shared_parts_are_taken_apart_once() -> None:
     assert simplify(u) is x * 110 + y * 4
 
 
+def test_sums_that_share_parts_take_linear_time() -> None:
+    """Each prefix of a long sum is used: none is taken apart again."""
+    steps: list[int] = []
+    for n in (300, 3_000):
+        total, uses = x, x
+        for k in range(n):
+            total = total + var(f"v{k % LEAVES}", 0, 9) * (k % 3 + 1)
+            uses = uses.maximum(total % 97)
+        with recording() as recorded:
+            merge_sums(uses)
+        steps.append(len(recorded.events))
+    assert steps[1] <= 12 * steps[0], steps
+
+
 def test_short_sums_are_left_to_the_rules() -> None:
     u = x + y + x
     assert merge_sums(u) is u
