@@ -55,7 +55,7 @@ EXACT: list[tuple[str, UOp, UOp | None]] = [
     ("and_ones", x & -1, x),
     ("and_ones_unsigned", ones & 255, ones),
     ("and_ones_unsigned", ones & 127, None),
-    ("bitwise_constants", (x ^ 5) ^ 3, x ^ num(5).alu(Ops.XOR, num(3))),
+    ("bitwise_constants", (x ^ 5) ^ 3, x ^ 6),
     ("bitwise_constants", (x & 6) | 1, None),
     ("or_true", p | true, true),
     ("divide_by_self", var("x", 1, 5) // var("x", 1, 5), num(1)),
