@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from core.target import Target
 from core.uop import UOp, graph_rewrite
-from core.uop.symbolic import gated, symbolic_index
+from core.uop.symbolic import gated, merge_sums, symbolic_index
 
 simplifying = symbolic_index + gated
 
 
 def simplify(sink: UOp, target: Target) -> UOp:
     """The kernel with simpler arithmetic."""
-    return graph_rewrite(sink, simplifying, name="simplify")
+    return graph_rewrite(merge_sums(sink), simplifying, name="simplify")

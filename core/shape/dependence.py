@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import gcd
 
+from core.shape.axis import merge_adjacent
 from core.shape.view import View
 
 
@@ -47,23 +49,41 @@ def _bounds(
     return low, high
 
 
+def _below(
+    start: int, steps: Mapping[int, int], base: int, ranges: Sequence[tuple[int, int]]
+) -> tuple[set[int], int]:
+    """(axes, g): the small steps that, with start % g, always stay in 0..g-1, where g divides
+    `base` and all other steps. They are the lowest digit of the sum, for base g."""
+    small = sorted(steps, key=lambda k: abs(steps[k]))
+    for count in range(len(small), -1, -1):
+        g = gcd(base, *(steps[k] for k in small[count:]))
+        low, high = _bounds(start % g, {k: steps[k] for k in small[:count]}, ranges)
+        if low >= 0 and high < g:
+            return set(small[:count]), g
+    return set(), 1
+
+
 def _digit(flat: _Affine, place: int, size: int, ranges: Sequence[tuple[int, int]]) -> _Affine:
     """flat // place % size, affine in the axes that neither carry into it nor wrap it."""
-    lost = _Affine(0, {}, flat.axes)
     if flat.unknown:
-        return lost
-    high = {k: step // place for k, step in flat.steps.items() if step % place == 0}
-    low = {k: step for k, step in flat.steps.items() if step % place}
-    start, rest = divmod(flat.start, place)
+        return _Affine(0, {}, flat.axes)
+    steps = {k: step for k, step in flat.steps.items() if step % (place * size)}
+    lost, g = _below(flat.start, steps, place, ranges)
+    steps = {k: step for k, step in steps.items() if k not in lost}
+    start, rest = divmod(flat.start - flat.start % g, place)
+    high = {k: step // place for k, step in steps.items() if step % place == 0}
+    low = {k: step for k, step in steps.items() if step % place}
     least, most = _bounds(rest, low, ranges)
     # flat // place is start + high + carry; the carry is unknown in the low axes
     carries = (least // place, most // place)
-    unknown = frozenset(low) if carries != (0, 0) else frozenset[int]()
-    steps = {k: step for k, step in high.items() if step % size}
-    least, most = _bounds(start % size, steps, ranges)
-    if least + carries[0] < 0 or most + carries[1] >= size:
-        return _Affine(0, {}, unknown | frozenset(steps))
-    return _Affine(start % size, steps, unknown)
+    least, most = _bounds(start % size, high, ranges)
+    if least + carries[0] >= 0 and most + carries[1] < size:
+        return _Affine(start % size, high, frozenset(low))
+    if low:
+        return _Affine(0, {}, frozenset(steps))
+    kept, g = _below(start, high, size, ranges)
+    wrapped = frozenset(high) - kept
+    return _Affine(start % g, {k: step for k, step in high.items() if k in kept}, wrapped)
 
 
 def axis_effects(views: Sequence[View]) -> AxisEffects:
@@ -77,7 +97,8 @@ def axis_effects(views: Sequence[View]) -> AxisEffects:
     for view in reversed(views[:-1]):
         place = view.size
         total = _Affine(view.offset, {}, frozenset())
-        for axis in view.axes:
+        axes, total.start = merge_adjacent(view.axes, view.offset)
+        for axis in axes:
             place = place // axis.size if axis.size else 1
             digit = _digit(flat, max(place, 1), max(axis.size, 1), ranges)
             if not axis.full:

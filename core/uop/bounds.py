@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from core.dtype import ConstType, DType, PtrDType, dtypes
-from core.uop.meaning import cast_value, divide, remainder
+from core.uop.meaning import cast_value, divide
 from core.uop.ops import GroupOp, Ops
 
 if TYPE_CHECKING:
@@ -65,13 +65,9 @@ def bounds(u: UOp) -> Bounds:
         return _union(src[0].bounds, (_zero(dtype), _zero(dtype)))
     if op is Ops.WHERE:
         low, high = src[0].bounds
-        return (
-            src[1].bounds
-            if low
-            else _union(src[1].bounds, src[2].bounds)
-            if high
-            else (src[2].bounds)
-        )
+        if low or not high:
+            return src[1 if low else 2].bounds
+        return _union(_chosen(src[1], src[0], True), _chosen(src[2], src[0], False))
     if op is Ops.CAST:
         return _cast(src[0], dtype)
     if op is Ops.REDUCE:
@@ -112,10 +108,26 @@ def _fit(found: IntBounds | None, dtype: DType) -> Bounds:
     return found
 
 
+def _chosen(x: UOp, test: UOp, holds: bool) -> Bounds:
+    """The bounds of `x` where `test` holds, or where it does not: of integers that it compares."""
+    low, high = x.bounds
+    if test.op is Ops.CMPNE and test.src[1].op is Ops.CONST and test.src[1].arg is True:
+        test, holds = test.src[0], not holds
+    if test.op is not Ops.CMPLT or not dtypes.is_int(x.dtype):
+        return low, high
+    a, b = test.src
+    if x is a:  # a < b, or a >= b
+        low, high = (low, min(high, b.vmax - 1)) if holds else (max(low, b.vmin), high)
+    elif x is b:
+        low, high = (max(low, a.vmin + 1), high) if holds else (low, min(high, a.vmax))
+    return (low, high) if low <= high else x.bounds
+
+
 def _cast(x: UOp, dtype: DType) -> Bounds:
     low, high = x.bounds
-    if dtypes.is_bool(dtype):
-        return (low > 0 or high < 0, low != 0 or high != 0)
+    if dtypes.is_bool(dtype):  # NaN is not 0, so it is True
+        maybe_nan = dtypes.is_float(x.dtype) and not never_nan(x)
+        return (low > 0 or high < 0, low != 0 or high != 0 or maybe_nan)
     if dtypes.is_float(x.dtype):
         if not dtypes.is_float(dtype):
             return _all(dtype)
@@ -199,8 +211,14 @@ def _divide(x: IntBounds, y: IntBounds) -> IntBounds:
 def _remainder(x: IntBounds, y: IntBounds) -> IntBounds:
     """Has the sign of x; is smaller than y and no larger than x; is x where y is 0."""
     (a, b), (c, d) = x, y
-    if c == d != 0 and divide(a, c) == divide(b, c) and (a >= 0 or b <= 0):
-        return remainder(a, c), remainder(b, c)
+    if c > 0 or d < 0:
+        near, far = min(abs(c), abs(d)), max(abs(c), abs(d))
+        if -near < a and b < near:
+            return x
+        if a >= 0 and (q := a // far) == b // near:  # the same quotient for all
+            return a - q * far, b - q * near
+        if b <= 0 and (q := -b // far) == -a // near:
+            return a + q * near, b + q * far
     largest = max(abs(a), abs(b)) if c <= 0 <= d else max(abs(c), abs(d)) - 1
     return (0 if a >= 0 else max(a, -largest)), (0 if b <= 0 else min(b, largest))
 

@@ -7,11 +7,11 @@ integers and of floats become ADD and MUL with -1, which is exact for floats, to
 from __future__ import annotations
 
 from core.dtype import dtypes
-from core.uop.kernelinfo import AxisType
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
 from core.uop.rule import rule
-from core.uop.symbolic.linear import make, term_list
+from core.uop.symbolic.fold import folded
+from core.uop.symbolic.linear import make, order, term_list
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -24,7 +24,7 @@ c1, c2 = UPat.cvar("c1", vec=False), UPat.cvar("c2", vec=False)
 @rule(UPat(Ops.SUB, SIGNED, (x, y)))
 def subtract(x: UOp, y: UOp) -> UOp:
     """x - y -> x + y * -1"""
-    return x + y * -1
+    return x + (folded(y * -1) if y.op in (Ops.CONST, Ops.VCONST) else y * -1)
 
 
 @rule(UPat(Ops.NEG, SIGNED, (x,)))
@@ -36,25 +36,29 @@ def negate(x: UOp) -> UOp:
 @rule((xi + UPat.cvar("c1")) + UPat.cvar("c2"))
 def add_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
     """(x + c1) + c2 -> x + (c1 + c2)"""
-    return x + (c1 + c2)
+    return x + folded(c1 + c2)
 
 
 @rule((xi * UPat.cvar("c1")) * UPat.cvar("c2"))
 def multiply_constants(x: UOp, c1: UOp, c2: UOp) -> UOp:
     """(x * c1) * c2 -> x * (c1 * c2)"""
-    return x * (c1 * c2)
+    return x * folded(c1 * c2)
 
 
-@rule((xi + c1) + y)
-def constant_out_of_sum(x: UOp, c1: UOp, y: UOp) -> UOp | None:
-    """(x + c) + y -> (x + y) + c"""
-    return None if y.op is Ops.CONST else (x + y) + c1
+@rule(UPat(Ops.ADD, src=[xi + c1, y], name="u"))
+def constant_out_of_sum(u: UOp, x: UOp, c1: UOp, y: UOp) -> UOp | None:
+    """(x + c) + y -> (x + y) + c;  y + (x + c) -> (y + x) + c"""
+    if y.op in (Ops.CONST, Ops.VCONST):
+        return None
+    return (x + y if u.src[1] is y else y + x) + c1
 
 
-@rule((xi * c1) * y)
-def constant_out_of_product(x: UOp, c1: UOp, y: UOp) -> UOp | None:
-    """(x * c) * y -> (x * y) * c"""
-    return None if y.op is Ops.CONST else (x * y) * c1
+@rule(UPat(Ops.MUL, src=[xi * c1, y], name="u"))
+def constant_out_of_product(u: UOp, x: UOp, c1: UOp, y: UOp) -> UOp | None:
+    """(x * c) * y -> (x * y) * c;  y * (x * c) -> (y * x) * c"""
+    if y.op in (Ops.CONST, Ops.VCONST):
+        return None
+    return (x * y if u.src[1] is y else y * x) * c1
 
 
 @rule((xi + c1) * c2)
@@ -70,18 +74,6 @@ def combine_terms(u: UOp) -> UOp | None:
         return None
     found = make(*listed)
     return found.node(u) if len(found.terms) < len(listed[0]) else None
-
-
-def order(u: UOp) -> tuple[int, str, int]:
-    """Where a term stands in a sum: outer loops and hardware indices first, as addresses are read.
-    Looks at the node alone; terms that it cannot tell apart keep their places."""
-    if u.op is Ops.RANGE:
-        return (2, "", u.arg[0] if u.arg[1] is not AxisType.REDUCE else 1000 + u.arg[0])
-    if u.op is Ops.SPECIAL:
-        return (1, str(u.arg), 0)
-    if u.op is Ops.DEFINE_VAR:
-        return (0, str(u.arg[0]), 0)
-    return (4 if u.op is Ops.VCONST else 3, u.op.name, 0)
 
 
 @rule(UPat(Ops.ADD, dtypes.ints, name="u"))

@@ -6,11 +6,17 @@ from core.dtype import DType, PtrDType, dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
+from core.uop.symbolic.fold import folded, folded_cast
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
 c, x, y, z = UPat.var("c"), UPat.var("x"), UPat.var("y"), UPat.var("z")
 NUMBER = UPat(Ops.CONST)
+FOLDING = GroupOp.Binary - {Ops.THREEFRY, Ops.POW}
+
+
+def _folded(u: UOp) -> UOp:
+    return folded(u) if all(s.op is Ops.CONST for s in u.src) else u
 
 
 @rule(UPat.var().where(x, x))
@@ -75,20 +81,30 @@ def where_both(a: UOp, b: UOp, x: UOp, y: UOp) -> UOp:
 
 @rule(
     UPat(
-        GroupOp.Binary - {Ops.THREEFRY, Ops.POW},
+        FOLDING,
         src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")), NUMBER.named("k")),
         name="u",
     )
 )
 def where_of_constants(u: UOp, c: UOp, x: UOp, y: UOp, k: UOp) -> UOp:
     """(c ? c1 : c2) op c3 -> c ? (c1 op c3) : (c2 op c3)"""
-    return c.where(x.alu(u.op, k), y.alu(u.op, k))
+    return c.where(_folded(x.alu(u.op, k)), _folded(y.alu(u.op, k)))
+
+
+@rule(UPat(FOLDING, src=(c.where(x, y), c.where(z, UPat.var("w"))), name="u"))
+def where_of_both(u: UOp, c: UOp, x: UOp, y: UOp, z: UOp, w: UOp) -> UOp | None:
+    """(c ? x : y) op (c ? z : w) -> c ? (x op z) : (y op w)  when x and z or y and w are
+    constants"""
+    if not (x.op is z.op is Ops.CONST or y.op is w.op is Ops.CONST):
+        return None
+    return c.where(_folded(x.alu(u.op, z)), _folded(y.alu(u.op, w)))
 
 
 @rule(UPat(Ops.CAST, src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")),), name="u"))
-def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp:
-    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)"""
-    return c.where(x.cast(u.dtype), y.cast(u.dtype))
+def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp | None:
+    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)  where both are defined"""
+    yes, no = (folded_cast(UOp(Ops.CAST, u.dtype, (v,))) for v in (x, y))
+    return c.where(yes, no) if yes is not None and no is not None else None
 
 
 @rule(UPat(Ops.MAX, dtypes.ints, (x, y)))
@@ -191,6 +207,7 @@ choose = PatternMatcher(
         where_both,
         where_of_constants,
         where_of_constants_cast,
+        where_of_both,
         max_decided,
         max_of_max,
         cast_to_same,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from core.dtype import dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
 from core.uop.rule import rule
-from core.uop.symbolic.linear import Sum, exact, is_exact
+from core.uop.symbolic.linear import Sum, exact, is_exact, make
+from core.uop.symbolic.measure import measure
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -26,8 +29,8 @@ def less(x: UOp, c: int) -> UOp:
 
 @rule(UPat(LINEAR, dtypes.ints, name="x") < c)
 def less_of_sum(x: UOp, c: UOp) -> UOp | None:
-    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number and the sum does not
-    wrap around"""
+    """x * g + y < c -> x < ceil((c - y) / g)  when that bound is one number;
+    -x < c -> !(x < 1 - c)  when that has the smaller measure;  when the sums do not wrap around"""
     total = exact(x)
     if not total.terms:
         return None
@@ -39,19 +42,64 @@ def less_of_sum(x: UOp, c: UOp) -> UOp | None:
         bound = rest.low // g
         if bound != rest.high // g or not kept:
             continue
-        made = _less(kept, -bound, x)
-        if made is not None and made is not x.alu(Ops.CMPLT, c):
+        before = x.alu(Ops.CMPLT, c)
+        forms = [made for made in _less(kept, -bound, x) if made is not before]
+        if forms and measure(made := min(forms, key=measure)) < measure(before):
             return made
     return None
 
 
-def _less(terms: dict[UOp, int], c: int, like: UOp) -> UOp | None:
-    """sum(terms) < c, with a positive first factor."""
-    if next(iter(terms.values())) > 0:
-        left = Sum(terms, 0)
-        return less(left.node(like), c) if left.fits(like) else None
-    left = Sum({t: -f for t, f in terms.items()}, 0)
-    return less(left.node(like), 1 - c).logical_not() if left.fits(like) else None
+def _less(terms: dict[UOp, int], c: int, like: UOp) -> Iterator[UOp]:
+    """sum(terms) < c, and !(-sum(terms) < 1 - c)."""
+    left = Sum(terms, 0)
+    if left.fits(like):
+        yield less(left.node(like), c)
+    opposite = Sum({t: -f for t, f in terms.items()}, 0)
+    if opposite.fits(like):
+        yield less(opposite.node(like), 1 - c).logical_not()
+
+
+@rule(UPat(LINEAR, dtypes.ints, name="x") < c)
+def less_of_nonnegative(x: UOp, c: UOp) -> UOp | None:
+    """x * f + y * g < c -> x * c + y * g < c  when f > c, no term is negative, and the sum does
+    not wrap around"""
+    total = exact(x)
+    bound = int(c.arg) - total.constant
+    sizes = {t: f * int(t.vmin if f > 0 else t.vmax) for t, f in total.terms.items()}
+    if bound <= 0 or any(least < 0 for least in sizes.values()):
+        return None
+    capped = {t: max(-bound, min(f, bound)) for t, f in total.terms.items()}
+    if capped == total.terms:
+        return None
+    return less(Sum(capped, 0).node(x), bound)
+
+
+@rule(UPat(None, dtypes.ints, name="x") < y)
+def less_of_both(x: UOp, y: UOp) -> UOp | None:
+    """x + z < y + z -> x < y;  -x < -y -> y < x;  x * g < y * g -> x < y;  when the sums do not
+    wrap around"""
+    if x.op is Ops.CONST or y.op is Ops.CONST or (x.op not in LINEAR and y.op not in LINEAR):
+        return None
+    left, right = exact(x), exact(y)
+    apart = make(
+        [*left.terms.items(), *((t, -f) for t, f in right.terms.items())],
+        left.constant - right.constant,
+    )
+    if not apart.terms:
+        return UOp.const(dtypes.bool.vec(x.dtype.count), apart.constant < 0)
+    bound = -(apart.constant // apart.gcd)
+    below = {t: f // apart.gcd for t, f in apart.terms.items() if f > 0}
+    above = {t: -f // apart.gcd for t, f in apart.terms.items() if f < 0}
+    low, high = Sum(below, max(-bound, 0)), Sum(above, max(bound, 0))
+    if not (low.fits(x) and high.fits(x)):
+        return None
+    if not above:
+        made = less(Sum(below, 0).node(x), bound)
+    elif not below:
+        made = less(Sum(above, 0).node(x), 1 - bound).logical_not()
+    else:
+        made = low.node(x) < high.node(x)
+    return made if measure(made) < measure(x < y) else None
 
 
 @rule(c < UPat.var("x", dtypes.ints))
@@ -155,6 +203,8 @@ comparison = PatternMatcher(
         greater_than_constant,
         less_of_quotient,
         less_of_sum,
+        less_of_nonnegative,
+        less_of_both,
         equal_of_sum,
         equal_of_product,
         both_less,

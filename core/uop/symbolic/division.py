@@ -21,10 +21,11 @@ x, y = UPat.var("x", dtypes.ints), UPat.var("y", dtypes.ints)
 c, c1, c2 = (UPat.cvar(name, vec=False) for name in ("c", "c1", "c2"))
 
 
-@rule(x % c)
-def remainder_of_small(x: UOp, c: UOp) -> UOp | None:
-    """x % c -> x  when -|c| < x < |c|"""
-    return x if c.arg and -abs(c.arg) < x.vmin and x.vmax < abs(c.arg) else None
+@rule(x % y)
+def remainder_of_small(x: UOp, y: UOp) -> UOp | None:
+    """x % y -> x  when -|y| < x < |y|"""
+    nearest = 0 if y.vmin <= 0 <= y.vmax else min(abs(int(y.vmin)), abs(int(y.vmax)))
+    return x if -nearest < x.vmin and x.vmax < nearest else None
 
 
 @rule(UPat.var("x", dtypes.sints) // c)
@@ -48,6 +49,20 @@ def divide_twice(x: UOp, c1: UOp, c2: UOp) -> UOp | None:
     if both > dtypes.max(x.dtype):
         return x.const_like(0) if x.vmin > -both else None
     return x // both
+
+
+@rule((x // c1 + UPat.cvar("k", vec=False)) // c2)
+def divide_quotient_and_constant(x: UOp, c1: UOp, k: UOp, c2: UOp) -> UOp | None:
+    """(x // c1 + k) // c2 -> (x + c1 * k) // (c1 * c2)  when x and x // c1 + k are never negative,
+    and nothing wraps around"""
+    if c1.arg <= 0 or c2.arg <= 0 or x.vmin < 0:
+        return None
+    inside = Sum({x // c1: 1}, int(k.arg))
+    made = Sum({x: 1}, int(k.arg) * c1.arg)
+    if inside.low < 0 or not (inside.fits(x) and made.fits(x)):
+        return None
+    both = c1.arg * c2.arg
+    return made.node(x) // both if both <= dtypes.max(x.dtype) else None
 
 
 @rule((x % c1) % c2)
@@ -93,21 +108,24 @@ def split(total: Sum, c: int, near: bool) -> tuple[Sum, Sum]:
     return q, r
 
 
-def parts(total: Sum, c: int, like: UOp) -> tuple[Sum, Sum] | None:
+def parts(total: Sum, c: int, like: UOp, reduce: bool) -> tuple[Sum, Sum] | None:
     """(q, r) with total // c = q + r // c and total % c = r % c, both truncating, q not nothing.
 
-    With total = q * c + r: the two hold where total and r have no opposite signs, that is, both
-    are >= 0, or both <= 0, or r is 0. None where no such split is found.
+    Terms whose factor c divides go to q as a whole, the others stay; with `reduce`, their factors
+    become what c leaves of them. The constant of r is smaller than c. With total = q * c + r, the
+    two hold where total and r have no opposite signs, that is, both are >= 0, or both <= 0, or r
+    is 0. None where no such split is found.
     """
-    for keep_whole in (True, False):
-        if keep_whole:  # only what divides evenly leaves; the rest stays as it is
-            q = make([(x, f // c) for x, f in total.terms.items() if f % c == 0], 0)
-            r = make([(x, f) for x, f in total.terms.items() if f % c], total.constant)
-            q, r = Sum(q.terms, r.constant // c), Sum(r.terms, r.constant % c)
-        else:
-            q, r = split(total, c, near=False)
-        if not q.terms and not q.constant:
-            continue
+
+    def rest(f: int) -> int:
+        return remainder(f, c) if reduce or f % c == 0 else f
+
+    fixed = total.constant
+    for kept in dict.fromkeys((remainder(fixed, c), fixed % c)):
+        q = make([(x, (f - rest(f)) // c) for x, f in total.terms.items()], (fixed - kept) // c)
+        r = make([(x, rest(f)) for x, f in total.terms.items()], kept)
+        if not q.terms and abs(kept) >= abs(fixed):
+            continue  # nothing leaves, or a constant only that comes back larger
         same_sign = (total.low >= 0 and r.low >= 0) or (total.high <= 0 and r.high <= 0)
         if (same_sign or (not r.terms and not r.constant)) and r.fits(like) and q.fits(like):
             return q, r
@@ -152,15 +170,33 @@ def _apart(x: UOp, c: UOp) -> tuple[Sum, Sum] | None:
 @rule(x // c)
 def divide_sum(x: UOp, c: UOp) -> UOp | None:
     """(x * c + y) // c -> x + y // c  when the sum and y have the same sign, or y is 0"""
-    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
-    return found[0].node(x) + found[1].node(x) // c if found else None
+    if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    if (found := parts(exact(x), c.arg, x, reduce=False)) is None:
+        return None
+    q, r = found
+    return q.node(x) + r.node(x) // c if r.terms else q.node(x)  # a constant is less than c
 
 
 @rule(x % c)
 def remainder_of_sum(x: UOp, c: UOp) -> UOp | None:
-    """(x * c + y) % c -> y % c  when the sum and y have the same sign, or y is 0"""
-    found = parts(exact(x), c.arg, x) if c.arg > 1 and x.op in (Ops.ADD, Ops.MUL) else None
-    return found[1].node(x) % c if found else None
+    """(x * c + y) % c -> y % c;  x * (c * k + d) % c -> x * d % c;  when the sums before and after
+    have the same sign, or y is 0"""
+    if c.arg <= 1 or x.op not in (Ops.ADD, Ops.MUL):
+        return None
+    total = exact(x)
+    found = parts(total, c.arg, x, reduce=True) or parts(total, c.arg, x, reduce=False)
+    if found is None:
+        return None
+    r = found[1]
+    return r.node(x) % c if r.terms else r.node(x)
+
+
+def moderate(total: Sum, like: UOp) -> bool:
+    """Whether all numbers of a sum are in the inner half of the dtype of `like`: others are close
+    to wrapping around, where the measure takes -x for less than 2 * x."""
+    most = dtypes.max(like.dtype) // 2
+    return all(abs(f) <= most for f in (*total.terms.values(), total.constant))
 
 
 def common(x: UOp, c: int) -> tuple[int, Sum, Sum] | None:
@@ -169,6 +205,8 @@ def common(x: UOp, c: int) -> tuple[int, Sum, Sum] | None:
     if c <= 1 or x.op not in (Ops.ADD, Ops.MUL):
         return None
     total = exact(x)
+    if not moderate(total, x):
+        return None
     shared = {math.gcd(c, f) for f in (total.gcd, *total.terms.values())}
     for g in sorted(shared, reverse=True):
         s = Sum({t: f // g for t, f in total.terms.items() if f % g == 0}, total.constant // g)
@@ -192,8 +230,36 @@ def remainder_by_common(x: UOp, c: UOp) -> UOp | None:
     if (found := common(x, c.arg)) is None:
         return None
     g, s, k = found
+    if s.constant < 0 and k.constant:  # (x * 6 - 5) % 24 would be (x - 1) % 4 * 6 + 1
+        return None
     made = (s.node(x) % (c.arg // g)) * g
     return made + k.node(x) if k.terms or k.constant else made
+
+
+def negated(x: UOp) -> UOp | None:
+    """-x, of a sum in which no number is positive, none is large, and nothing wraps around."""
+    if x.op not in (Ops.ADD, Ops.MUL) or dtypes.is_unsigned(x.dtype):
+        return None
+    total = exact(x)
+    numbers = (*total.terms.values(), total.constant)
+    if not total.terms or max(numbers) > 0 or not moderate(total, x):
+        return None
+    opposite = Sum({t: -f for t, f in total.terms.items()}, -total.constant)
+    return opposite.node(x) if opposite.fits(x) else None
+
+
+@rule(x // c)
+def divide_negated(x: UOp, c: UOp) -> UOp | None:
+    """-x // c -> x // c * -1  when -x does not wrap around"""
+    made = negated(x) if c.arg > 0 else None
+    return (made // c) * -1 if made is not None else None
+
+
+@rule(x % c)
+def remainder_of_negated(x: UOp, c: UOp) -> UOp | None:
+    """-x % c -> x % c * -1  when -x does not wrap around"""
+    made = negated(x) if c.arg > 0 else None
+    return (made % c) * -1 if made is not None else None
 
 
 division = PatternMatcher(
@@ -202,6 +268,7 @@ division = PatternMatcher(
         divide_by_negative,
         remainder_by_negative,
         divide_twice,
+        divide_quotient_and_constant,
         remainder_twice,
         divide_remainder,
         divide_product,
@@ -212,6 +279,8 @@ division = PatternMatcher(
         remainder_of_sum,
         divide_by_common,
         remainder_by_common,
+        divide_negated,
+        remainder_of_negated,
     ],
     name="division",
 )

@@ -30,20 +30,25 @@ def constant(like: UOp, values: tuple[ConstType, ...]) -> UOp:
     return UOp.const(like.dtype, values)
 
 
-@rule(UPat(GroupOp.ALU, src=CONSTANT, name="u"))
-def fold_constants(u: UOp) -> UOp | None:
-    """op(c0, c1, ...) -> c"""
+def folded(u: UOp) -> UOp:
+    """The constant that an op of constants gives; `u` where the op has no meaning on its dtype."""
     source = u.src[0].dtype if u.op in GroupOp.Comparison else u.dtype
     table = on_bools if dtypes.is_bool(source) else on_ints if dtypes.is_int(source) else on_floats
     if u.op not in table and u.op is not Ops.MULACC:
-        return None
+        return u
     rows = zip(*map(lanes, u.src), strict=True)
     return constant(u, tuple(evaluate(u.op, u.dtype, row, source) for row in rows))
 
 
-@rule(UPat((Ops.CAST, Ops.BITCAST), src=(CONSTANT,), name="u"))
-def fold_cast(u: UOp) -> UOp | None:
-    """cast(c) -> c, where it is defined (see the meaning of CAST)"""
+@rule(UPat(GroupOp.ALU, src=CONSTANT, name="u"))
+def fold_constants(u: UOp) -> UOp | None:
+    """op(c0, c1, ...) -> c"""
+    made = folded(u)
+    return made if made is not u else None
+
+
+def folded_cast(u: UOp) -> UOp | None:
+    """The constant that a CAST or BITCAST of one gives; None where that is not defined."""
     source = u.src[0].dtype
     if source.count != u.dtype.count or (source.bits != u.dtype.bits and u.op is Ops.BITCAST):
         return None
@@ -52,6 +57,12 @@ def fold_cast(u: UOp) -> UOp | None:
     if to_int and not all(castable(float(v)) for v in values):
         return None
     return constant(u, tuple(evaluate(u.op, u.dtype, (v,), source) for v in values))
+
+
+@rule(UPat((Ops.CAST, Ops.BITCAST), src=(CONSTANT,), name="u"))
+def fold_cast(u: UOp) -> UOp | None:
+    """cast(c) -> c, where it is defined (see the meaning of CAST)"""
+    return folded_cast(u)
 
 
 @rule(UPat(bounded, (dtypes.bool, *dtypes.ints), name="u"))

@@ -9,6 +9,7 @@ from core.dtype import dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
+from core.uop.symbolic.fold import folded
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -72,7 +73,7 @@ _bitwise = frozenset({Ops.AND, Ops.OR, Ops.XOR})
 )
 def bitwise_constants(outer: UOp, inner: UOp, x: UOp, c1: UOp, c2: UOp) -> UOp | None:
     """(x & c1) & c2 -> x & (c1 & c2); so for |, ^"""
-    return x.alu(outer.op, c1.alu(outer.op, c2)) if inner.op is outer.op else None
+    return x.alu(outer.op, folded(c1.alu(outer.op, c2))) if inner.op is outer.op else None
 
 
 @rule(UPat.any(x_bool | True, x_bool.maximum(True), x_bool + True))

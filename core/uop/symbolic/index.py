@@ -10,7 +10,7 @@ from core.dtype import dtypes
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
 from core.uop.rule import rule
-from core.uop.symbolic.linear import make, term_list
+from core.uop.symbolic.linear import Sum, exact, make, term_list
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -74,4 +74,27 @@ def remainder_from_quotient(u: UOp) -> UOp | None:
     return None
 
 
-index_rules = PatternMatcher([distribute, recombine, remainder_from_quotient], name="index")
+@rule(UPat(Ops.ADD, dtypes.ints, name="u"))
+def sum_of_shifted_quotients(u: UOp) -> UOp | None:
+    """x // c + (x + 1) // c + ... + (x + c - 1) // c -> x  when no x + k is negative or wraps
+    around (the identity of Hermite)"""
+    terms, constant = term_list(u, must_be_exact=False) or ([], 0)
+    families: dict[tuple[frozenset[tuple[UOp, int]], int, int], dict[int, tuple[Sum, UOp]]] = {}
+    for q, f in terms:
+        if q.op is Ops.IDIV and q.src[1].op is Ops.CONST and q.src[1].arg > 1:
+            x = exact(q.src[0])
+            family = families.setdefault((frozenset(x.terms.items()), q.src[1].arg, f), {})
+            family[x.constant] = (x, q)
+    for (_, c, f), family in families.items():
+        for k, (x, _) in family.items() if len(family) >= c else ():
+            if x.low >= 0 and all(k + j in family for j in range(1, c)):
+                gone = {family[k + j][1] for j in range(c)}
+                rest = [t for t in terms if t[0] not in gone]
+                more = [(t, g * f) for t, g in x.terms.items()]
+                return make([*rest, *more], constant + x.constant * f).node(u)
+    return None
+
+
+index_rules = PatternMatcher(
+    [distribute, recombine, remainder_from_quotient, sum_of_shifted_quotients], name="index"
+)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.dtype import dtypes
+from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -46,7 +47,10 @@ class Sum:
         return math.gcd(*self.terms.values())
 
     def fits(self, like: UOp) -> bool:
-        """Whether every value is one of the dtype of `like`."""
+        """Whether every value is one of the dtype of `like`, and for unsigned dtypes every factor
+        and the constant, too: -1 would be a large number there."""
+        if dtypes.is_unsigned(like.dtype) and min(self.constant, *self.terms.values(), 0) < 0:
+            return False
         return dtypes.min(like.dtype) <= self.low and self.high <= dtypes.max(like.dtype)
 
     def node(self, like: UOp) -> UOp:
@@ -66,6 +70,26 @@ def make(terms: Iterable[tuple[UOp, int]], constant: int) -> Sum:
     for x, f in terms:
         found[x] = found.get(x, 0) + f
     return Sum({x: f for x, f in found.items() if f}, constant)
+
+
+def order(u: UOp) -> tuple[int, str, int]:
+    """Where a term stands in a sum: outer loops and hardware indices first, as addresses are read.
+    Looks at the node alone; terms that it cannot tell apart keep their places."""
+    if u.op is Ops.CONST:
+        return (5, "", 0)
+    if u.op is Ops.RANGE:
+        return (2, "", u.arg[0] if u.arg[1] is not AxisType.REDUCE else 1000 + u.arg[0])
+    if u.op is Ops.SPECIAL:
+        return (1, str(u.arg), 0)
+    if u.op is Ops.DEFINE_VAR:
+        return (0, str(u.arg[0]), 0)
+    return (4 if u.op is Ops.VCONST else 3, u.op.name, 0)
+
+
+def flat(u: UOp) -> list[tuple[UOp, int]]:
+    """The terms of a sum as they come, with wraparound, without its constants."""
+    found = term_list(u, must_be_exact=False)
+    return [(u, 1)] if found is None else found[0]
 
 
 def term_list(u: UOp, must_be_exact: bool) -> tuple[list[tuple[UOp, int]], int] | None:

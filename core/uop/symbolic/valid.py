@@ -3,6 +3,9 @@
 `given(u, valid)` may give another value than `u` where `valid` is false, and only there, so it is
 for what is not used then: the address of a gated load or store, the chosen side of a WHERE. Never
 changes a load under `u`: loads happen where `valid` is false, too, and keep their address and gate.
+
+What the rules here make has a smaller `measure` than what they match, in the form that
+`symbolic_index` gives it, so they cannot undo each other's work forever.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from core.uop.ops import Ops
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.symbolic.layers import symbolic_index
+from core.uop.symbolic.measure import measure
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -80,6 +84,17 @@ def implied(valid: UOp) -> dict[UOp, tuple[int, int]] | None:
     return found
 
 
+def truths(valid: UOp) -> Iterator[tuple[UOp, bool]]:
+    """The conditions that are true, or false, where `valid` holds: its clauses, and what they
+    negate."""
+    for clause in islice(clauses(valid), MAX_CLAUSES):
+        truth = True
+        while clause.op is Ops.CMPNE and _constant(clause.src[1]) is True:
+            clause, truth = clause.src[0], not truth
+        if clause.op is not Ops.CONST:
+            yield clause, truth
+
+
 def computed(u: UOp) -> dict[UOp, None] | None:
     """The nodes that `u` is computed from, down to the loads; None for more than MAX_NODES."""
     found: dict[UOp, None] = {u: None}
@@ -97,11 +112,11 @@ def computed(u: UOp) -> dict[UOp, None] | None:
 
 
 def given(u: UOp, valid: UOp) -> UOp:
-    """`u` for the case that `valid` holds, where that makes it smaller; else `u` itself."""
+    """`u` for the case that `valid` holds, where its `measure` is smaller then; else `u` itself."""
     known = implied(valid)
-    if not known or (inside := computed(u)) is None:
+    if known is None or (inside := computed(u)) is None:
         return u
-    stand_in: dict[UOp, UOp] = {}
+    stand_in = {x: x.const_like(truth) for x, truth in truths(valid) if x in inside}
     for x, (low, high) in known.items():
         if x in inside and x.op is not Ops.CONST and (low > x.vmin or high < x.vmax):
             stand_in[x] = x.const_like(low) if low == high else _variable(x, low, high, stand_in)
@@ -112,8 +127,15 @@ def given(u: UOp, valid: UOp) -> UOp:
             stand_in[x] = _variable(x, *x.bounds, stand_in)
     simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
     simpler = simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
-    after = computed(simpler)
-    return simpler if after is not None and len(after) < len(inside) else u
+    if simpler is u:
+        return u
+    # without the stand-ins, terms may stand in another order; only final forms can be compared
+    simpler = graph_rewrite(simpler, symbolic_index, gate=_is_no_load, name="given")
+    return simpler if measure(simpler) < measure(u) else u
+
+
+def _is_no_load(u: UOp) -> bool:
+    return u.op is not Ops.LOAD
 
 
 def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]) -> UOp:
@@ -123,9 +145,10 @@ def _variable(x: UOp, low: ConstType, high: ConstType, others: Mapping[UOp, UOp]
 
 def simplify_valid(valid: UOp) -> UOp:
     """`valid` without clauses that the others imply, the others simplified; constant False where
-    two of them exclude each other."""
+    two of them exclude each other. Each step makes the `measure` smaller."""
     never = valid.const_like(False)
-    kept = list(islice(clauses(valid), MAX_CLAUSES + 1))
+    given_clauses = list(islice(clauses(valid), MAX_CLAUSES + 1))
+    kept = list(given_clauses)
     if not 1 < len(kept) <= MAX_CLAUSES:
         return valid
     if implied(valid) is None:
@@ -142,7 +165,7 @@ def simplify_valid(valid: UOp) -> UOp:
             kept = others
         elif simpler is not clause and simpler not in others:
             kept[at] = simpler
-    return _all(kept)
+    return _all(kept) if kept != given_clauses else valid
 
 
 def _all(conditions: list[UOp]) -> UOp:
@@ -178,18 +201,20 @@ def load_never_valid(x: UOp) -> UOp:
     return x
 
 
-@rule(UPat.var("c", dtypes.bool).where(UPat.var("x", dtypes.ints), UPat.var("y")))
+@rule(UPat.var("c", dtypes.bool).where(UPat.var("x"), UPat.var("y")))
 def where_given(c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """c ? x : y -> c ? (x where c holds) : y"""
-    simpler = given(x, c)
-    return c.where(simpler, y) if simpler is not x else None
+    """c ? x : y -> c ? (x where c holds) : (y where c does not hold)"""
+    if c.op is Ops.CONST:
+        return None
+    yes, no = given(x, c), given(y, c.logical_not())
+    return c.where(yes, no) if yes is not x or no is not y else None
 
 
 @rule(UPat(Ops.AND, dtypes.bool, name="u"))
 def and_given_each(u: UOp) -> UOp | None:
     """a & b -> a & (b where a holds)"""
     simpler = simplify_valid(u)
-    return simpler if simpler is not u and set(clauses(simpler)) != set(clauses(u)) else None
+    return simpler if simpler is not u else None
 
 
 gated = PatternMatcher(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.errors import ShapeError
 from core.shape import ShapeTracker, View
-from tests.core.shape.movements import Elements, chains, draw_step, elements
+from tests.core.shape.movements import RANDOMS, Elements, chains, draw_step, elements
 
 Chain = tuple[ShapeTracker, Elements]
 
@@ -33,7 +33,7 @@ def test_simplify_keeps_the_meaning(data: st.DataObject) -> None:
     for _ in range(4):
         raw.extend(last.views)
         last = ShapeTracker.from_shape(last.shape)
-        last, model = draw_step(data.draw, last, model)
+        last, model = draw_step(data.draw(RANDOMS), last, model)
     long = ShapeTracker((*raw, *last.views))
     short = long.simplify()
     assert len(short.views) <= len(long.views)
@@ -99,6 +99,25 @@ def test_strides_through_two_views() -> None:
     assert columns.real_strides() == (2, None)
     assert ShapeTracker.from_shape((4, 6)).real_strides() == (6, 1)
     assert ShapeTracker.from_shape((4, 6)).permute((1, 0)).real_strides() == (1, 6)
+
+
+@pytest.mark.parametrize(
+    ("tracker", "strides"),
+    [
+        # the lowest digit does not carry, whatever the axis above it does
+        (ShapeTracker.from_shape((2, 2, 3)).permute((2, 1, 0)).reshape((6, 2)), (None, 6)),
+        # it does not wrap, either
+        (ShapeTracker.from_shape((2, 5, 2)).permute((2, 0, 1)).reshape((4, 5)), (None, 2)),
+        # axes below that are one in memory are one digit
+        (ShapeTracker.from_shape((2, 5, 4)).flip((True, True, False)).reshape((20, 2)), (None, 1)),
+        (ShapeTracker.from_shape((6, 4)).permute((1, 0)).reshape((2, 2, 2, 3)), (2, 1, 12, 4)),
+        (ShapeTracker.from_shape((4, 6)).permute((1, 0)).reshape((3, 8)), (2, None)),
+    ],
+)
+def test_strides_of_axes_that_carry_nowhere(
+    tracker: ShapeTracker, strides: tuple[int | None, ...]
+) -> None:
+    assert tracker.real_strides() == strides
 
 
 def test_masked_axes() -> None:

@@ -92,6 +92,23 @@ def product_of_quotient(d: Draw) -> UOp:
     return v * k + d.var("b") + v // c * (-c * k)
 
 
+def negative_sum(d: Draw) -> UOp:
+    """A sum with negative factors only, and a constant."""
+    total = d.var("a") * d.const(-1, -2) + d.var("b") * d.const(-1, -3)
+    return total + d.const(0, 1, -2, 5)
+
+
+def shifted_quotients(d: Draw) -> UOp:
+    """Quotients of x, x + 1, ... by one divisor, in any order, times a constant."""
+    x, c, f = d.var("a", 0) + d.const(0, 1, 3), d.rng.choice((2, 3, 4)), d.rng.choice((1, 1, 2))
+    parts = [(x + k) // c * f for k in range(c)] + [d.var("b")]
+    d.rng.shuffle(parts)
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
 def clauses(d: Draw) -> UOp:
     """A condition of three clauses."""
     v = d.var("a")

@@ -18,8 +18,10 @@ from tests.core.uop.expressions import (
     clauses,
     common_factor,
     division,
+    negative_sum,
     product_of_quotient,
     remainder,
+    shifted_quotients,
     split_number,
 )
 from tests.core.uop.prover import counterexample
@@ -77,6 +79,10 @@ PROOFS: dict[str, Template] = {
         d.rng.choice((Ops.ADD, Ops.IDIV, Ops.MOD, Ops.CMPLT, Ops.MAX, Ops.SUB)), d.const()
     ),
     "where_of_constants_cast": lambda d: p.where(d.const(), d.const()).cast(d.rng.choice(INTS[1:])),
+    "where_of_both": lambda d: p.where(d.const(), d.var("a")).alu(
+        d.rng.choice((Ops.ADD, Ops.CMPLT, Ops.MAX, Ops.SUB, Ops.XOR)),
+        p.where(d.const(), d.var("b")),
+    ),
     "max_decided": lambda d: d.var("a").maximum(d.rng.choice((d.const(), d.var("b") + 15))),
     "max_of_max": lambda d: d.var("a").maximum(d.const()).maximum(d.const()),
     "cast_to_same": lambda d: UOp(Ops.CAST, d.dtype, (d.var("a"),)),
@@ -95,10 +101,13 @@ PROOFS: dict[str, Template] = {
         (v := d.var("a")) * d.const() + d.var("b") + v * d.const() + d.const()
     ),
     "order_terms": lambda d: d.var("c") * d.const() + d.var("b") + d.var("a") * d.const(),
-    "remainder_of_small": lambda d: d.var("a") % d.const(),
+    "remainder_of_small": lambda d: d.var("a") % d.rng.choice((d.const(), d.var("b", 0) + 9)),
     "divide_by_negative": lambda d: d.var("a") // d.const(),
     "remainder_by_negative": lambda d: d.var("a") % d.const(),
     "divide_twice": lambda d: d.var("a") // d.const() // d.const(2, 3, 64),
+    "divide_quotient_and_constant": lambda d: (
+        (d.var("a", 0) // d.const(2, 3, 5) + d.const(0, 1, 2, 3, -1)) // d.const(2, 3, 4)
+    ),
     "remainder_twice": lambda d: d.var("a") % d.const(2, 4, 12, 100) % d.const(2, 3, 4),
     "divide_remainder": lambda d: d.var("a") % d.const(8, 12, 100) // d.const(2, 4),
     "divide_product": lambda d: d.var("a", 0) * (v := d.var("b", d.rng.choice((1, -9)))) // v,
@@ -109,9 +118,19 @@ PROOFS: dict[str, Template] = {
     "remainder_of_sum": remainder,
     "divide_by_common": lambda d: common_factor(d, Ops.IDIV),
     "remainder_by_common": lambda d: common_factor(d, Ops.MOD),
+    "divide_negated": lambda d: negative_sum(d) // d.const(2, 3, 7),
+    "remainder_of_negated": lambda d: negative_sum(d) % d.const(2, 3, 7),
     "greater_than_constant": lambda d: d.const() < d.var("a"),
     "less_of_quotient": lambda d: d.var("a") // d.const(1, 2, 3, 7, 100) < d.const(),
     "less_of_sum": lambda d: d.sum(d.c) < d.const(0, 1, 2, 8, 12, 100),
+    "less_of_nonnegative": lambda d: (
+        d.var("a", 0) * d.const(1, 3, 5) + d.var("b", 0) * d.const(2, 4) + d.const(0, 0, 1)
+        < d.const(1, 2, 3)
+    ),
+    "less_of_both": lambda d: (
+        d.var("a") * d.const(1, 2, -1, -2) + d.var("b") + d.const(0, 1, 2)
+        < d.var("c") * d.const(1, 2, -1) + d.rng.choice((d.var("a"), d.var("b"))) + d.const(0, 3)
+    ),
     "equal_of_sum": lambda d: (d.var("a") + d.const()).alu(
         d.rng.choice((Ops.CMPNE, Ops.CMPEQ)), d.const()
     ),
@@ -131,8 +150,9 @@ PROOFS: dict[str, Template] = {
     "distribute": lambda d: (d.var("a") + d.var("b")) * d.const(),
     "recombine": split_number,
     "remainder_from_quotient": product_of_quotient,
+    "sum_of_shifted_quotients": shifted_quotients,
     "where_given": lambda d: ((v := d.var("a")) < d.const(1, 3, 4)).where(
-        d.rng.choice((v // 4, v % 4, v * 3 % 5)), d.const()
+        d.rng.choice((v // 4, v % 4, v * 3 % 5)), d.rng.choice((v // 4, v % 4, d.const()))
     ),
     "and_given_each": clauses,
 }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp, graph_rewrite
 from core.uop.symbolic import gated, symbolic_index
 from core.uop.symbolic.valid import given, implied, limits, simplify_valid
+from tests.core.uop.evaluator import value
 from tests.core.uop.expressions import Draw, clauses, division, remainder
+from tests.core.uop.fuzz import simplified
 from tests.core.uop.prover import counterexample
 from tests.core.uop.symbols import f, false, i, num, p, var, x, y, z
 
@@ -73,3 +76,25 @@ def test_simplify_valid_keeps_the_condition() -> None:
         assert found is None, f"{valid.render()} -> {simpler.render()}: {found} (seed {seed}, {at})"
     assert simplify_valid((i < 4) & (i < 6)) is (i < 4)
     assert simplify_valid((i < 4) & (num(4) < i)) is false
+
+
+def test_band_masks_come_to_an_end() -> None:
+    """Two conditions on two loops, each of which says something of the other."""
+    a, b = UOp.range(8, 0), UOp.range(8, 1)
+    for first, c, low, k, second in itertools.product(
+        (a + b * -1, b + a * -1, a + b), (-2, 0, 1, 3), (True, False), range(1, 8, 2), (a, b)
+    ):
+        band = first < c
+        valid = (band.logical_not() if low else band) & (second < k)
+        simpler = simplified(valid)
+        for m, n in itertools.product(range(8), repeat=2):
+            env = {a: m, b: n}
+            assert value(valid, env) == value(simpler, env), valid.render()
+
+
+def test_conditions_known_from_the_choice_around() -> None:
+    u = p.where(p.where(x, y) + 1, p.where(y, z) * 2)
+    assert graph_rewrite(u, symbolic_index + gated) is p.where(x + 1, z * 2)
+    both = p & (x < 3)
+    u = both.where(p.where(x, y) + 1, z)
+    assert graph_rewrite(u, symbolic_index + gated) is both.where(x + 1, z)
