@@ -10,6 +10,7 @@ import numpy as np
 from core import Tensor
 from core.compile import compile_kernel
 from core.passes.schedule import create_schedule
+from core.passes.schedule import ScheduleItem
 from core.realize import capturing, run_schedule
 from core.runtime.processor import host_target
 from core.uop import Ops, UOp
@@ -30,7 +31,7 @@ def replayed(build: Callable[[], Tensor]) -> Callable[[], object]:
     """The kernels of `build`, as a function that runs them again."""
     with capturing() as items:
         keep = build().realize()
-    kernels = [item for item in items if item.ast.op is Ops.SINK]
+    kernels = [i for i in items if isinstance(i, ScheduleItem) and i.ast.op is Ops.SINK]
     return lambda: (run_schedule(kernels), keep)
 
 
