@@ -9,8 +9,7 @@ import numpy as np
 
 from core import Tensor
 from core.compile import compile_kernel
-from core.passes.schedule import create_schedule
-from core.passes.schedule import ScheduleItem
+from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import capturing, run_schedule
 from core.runtime.processor import host_target
 from core.uop import Ops, UOp
