@@ -170,10 +170,14 @@ class TensorBase(metaclass=TensorMeta):
 
     def size(self, dim: int | None = None) -> Shape | int:
         """The shape, or the length of one axis."""
-        return self.shape if dim is None else self.shape[self._axis(dim)]
+        return self.shape if dim is None else self.shape[self._own_axis("size", dim)]
 
     def _axis(self, axis: int, extra: int = 0) -> int:
-        """A non-negative axis number. `extra` counts axes that the result has more."""
+        """A non-negative axis number. `extra` counts axes that the result has more.
+
+        A Tensor without axes is its one element along axis 0 (or -1), which gives 0 here; what has
+        to have an axis asks `_own_axis`.
+        """
         total = self.ndim + extra
         if not -max(1, total) <= axis < max(1, total):
             raise ShapeError(
@@ -181,7 +185,17 @@ class TensorBase(metaclass=TensorMeta):
                 where=here(),
                 hint=f"the shape is {self.shape}",
             )
-        return axis + total if axis < 0 else axis
+        return axis % total if total else 0
+
+    def _own_axis(self, name: str, axis: int) -> int:
+        """As `_axis`, for the operation `name` that needs one to be there."""
+        if not self.ndim:
+            raise ShapeError(
+                f"{name} along axis {axis} of a Tensor without axes",
+                where=here(),
+                hint="give it an axis with reshape(1)",
+            )
+        return self._axis(axis)
 
     def cast(self, dtype: DTypeLike) -> Self:
         """Values converted to `dtype`: floats to integers truncate toward zero."""

@@ -202,21 +202,25 @@ class Random(Reduction):
         X. Glorot and Y. Bengio, Understanding the difficulty of training deep networks (2010).
         """
         lengths = as_ints(*shape)
-        bound = math.sqrt(6 / (lengths[0] + prod(lengths[1:])))
+        if not lengths:
+            raise ShapeError(
+                "glorot_uniform without axes", where=here(), hint="the first axis is fan_out"
+            )
+        bound = math.sqrt(6 / max(1, lengths[0] + prod(lengths[1:])))
         return cls.uniform(lengths, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_uniform(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
         """Uniform with bound sqrt(6 / ((1 + a ** 2) fan_in)), https://arxiv.org/abs/1502.01852"""
         lengths = as_ints(*shape)
-        bound = math.sqrt(6 / ((1 + a * a) * prod(lengths[1:])))
+        bound = math.sqrt(6 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.uniform(lengths, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_normal(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / ((1 + a ** 2) fan_in)), as `kaiming_uniform`."""
         lengths = as_ints(*shape)
-        std = math.sqrt(2 / ((1 + a * a) * prod(lengths[1:])))
+        std = math.sqrt(2 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.normal(lengths, std=std, **options)
 
     def rand_like(self, **options: Any) -> Self:
