@@ -41,7 +41,8 @@ def _each(accepts: Accepts) -> Accepts:
     def check(value: object) -> bool:
         if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
             return False
-        return isinstance(value, np.ndarray) or all(map(accepts, value))
+        # of an array, the first element stands for all
+        return all(map(accepts, value.flat[:1] if isinstance(value, np.ndarray) else value))
 
     return check
 
@@ -112,6 +113,8 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
     named: dict[str, list[Kind]] = {}
     places: list[str] = []
     rest = ""
+    called = function.__name__.strip("_")
+    called = cls.__name__ if called == "init" else called
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             places.append(name)
@@ -130,7 +133,7 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
     def refuse(name: str, value: object) -> None:
         words = " or ".join(words for words, _ in named[name])
         raise DTypeError(
-            f"{function.__name__.strip('_')}: {name} is {_short(value)}",
+            f"{called}: {name} is {_short(value)}",
             where=where(),
             hint=f"{name} takes {words}",
         )

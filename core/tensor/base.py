@@ -60,6 +60,8 @@ class TensorBase(metaclass=TensorMeta):
         if isinstance(data, TensorBase):
             data = data.uop if device is None else data.to(where).uop
         uop = uop_from_data(data, where, wanted)
+        if uop.device is None and where != Device.DEFAULT:
+            uop = in_fresh_memory(uop, where)
         self._setup(uop, None)
         self.requires_grad = requires_grad
 
@@ -222,7 +224,7 @@ class TensorBase(metaclass=TensorMeta):
         """The values stored in row-major order in memory of their own, when they are realized."""
         if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
             return self
-        if self.uop.base.op is Ops.CONST and self.numel():
+        if (self.uop.base.op is Ops.CONST or self.uop.device is None) and self.numel():
             return self._make(in_fresh_memory(self.uop))
         return self._make(self.uop.contiguous())
 
@@ -235,6 +237,8 @@ class TensorBase(metaclass=TensorMeta):
         wanted = Device.canonicalize(device)
         if wanted == self.device:
             return self
+        if self.uop.device is None:
+            return self._make(in_fresh_memory(self.uop, wanted))
         return self._make(self.uop.copy_to_device(wanted))
 
     def to_(self, device: str | None) -> Self:
@@ -264,10 +268,19 @@ live: Live[TensorBase] = Live()
 """Every Tensor that is alive."""
 
 
-def in_fresh_memory(uop: UOp) -> UOp:
-    """The value in memory of its own: a new buffer, after the value was stored in it."""
-    buffer = UOp.new_buffer(uop.device or Device.DEFAULT, uop.size, uop.dtype)
+def in_fresh_memory(uop: UOp, device: str | None = None) -> UOp:
+    """The value in memory of its own: a new buffer, after the value was stored in it. `device` is
+    for a value that has none."""
+    buffer = UOp.new_buffer(uop.device or device or Device.DEFAULT, uop.size, uop.dtype)
     return buffer.reshape(uop.shaped).assign(uop)
+
+
+def placed(tensor: TensorBase) -> UOp:
+    """The graph of a Tensor that is to be stored: a value of variables alone, which is computed
+    wherever it is used, gets memory on the Tensor's device."""
+    if tensor.uop.device is None:
+        tensor.uop = in_fresh_memory(tensor.uop)
+    return tensor.uop
 
 
 def _stored(uop: UOp) -> bool:

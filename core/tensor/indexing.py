@@ -81,7 +81,7 @@ class Indexing(Joining):
     def _index(self, item: Item) -> Index:
         """One index, with lists and arrays as Tensors. Raises DTypeError for what is none."""
         if isinstance(item, list | np.ndarray):
-            return type(self)(item, self.device)
+            return type(self)(item, self.device, None if len(item) else dtypes.int32)
         if item is None or isinstance(item, slice | EllipsisType | TensorBase):
             return item
         if isinstance(item, SupportsIndex) and not isinstance(item, bool | np.bool_):
