@@ -63,7 +63,16 @@ def _of(*types: type[Any]) -> Accepts:
 
 
 def _either(*kinds: Accepts) -> Accepts:
-    return lambda value: any(accepts(value) for accepts in kinds)
+    if len(kinds) == 1:
+        return kinds[0]
+
+    def check(value: object) -> bool:
+        for accepts in kinds:  # noqa: SIM110 - runs at every call; a generator costs as much again
+            if accepts(value):
+                return True
+        return False
+
+    return check
 
 
 Kind: TypeAlias = tuple[str, Accepts]
@@ -110,7 +119,7 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
 
     `where` is asked for the user's line. The check raises DTypeError.
     """
-    named: dict[str, list[Kind]] = {}
+    named: dict[str, Kind] = {}
     places: list[str] = []
     rest = ""
     called = function.__name__.strip("_")
@@ -126,25 +135,25 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
         # lengths given one by one are read, and refused, by `as_ints`
         kinds = None if several and "int" in text else kinds_of(text, cls)
         if kinds is not None:
-            named[name] = kinds
+            words = " or ".join(words for words, _ in kinds)
+            named[name] = (words, _either(*(accepts for _, accepts in kinds)))
     if not named:
         return None
 
     def refuse(name: str, value: object) -> None:
-        words = " or ".join(words for words, _ in named[name])
         raise DTypeError(
             f"{called}: {name} is {_short(value)}",
             where=where(),
-            hint=f"{name} takes {words}",
+            hint=f"{name} takes {named[name][0]}",
         )
 
     def check(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         for i, value in enumerate(args):
             name = places[i] if i < len(places) else rest
-            if name in named and not any(accepts(value) for _, accepts in named[name]):
+            if (kind := named.get(name)) is not None and not kind[1](value):
                 refuse(name, value)
         for name, value in kwargs.items():
-            if name in named and not any(accepts(value) for _, accepts in named[name]):
+            if (kind := named.get(name)) is not None and not kind[1](value):
                 refuse(name, value)
 
     return check
