@@ -211,7 +211,7 @@ class dtypes:  # noqa: N801 - the field's own spelling
     @staticmethod
     def named(name: str) -> DType:
         """The scalar dtype called `name` (aliases too). Raises DTypeError for an unknown name."""
-        found = getattr(dtypes, name, None)
+        found = getattr(dtypes, name, None) if name.__class__ is str else None
         if not isinstance(found, DType):
             raise DTypeError(
                 f"unknown dtype {name!r}", hint="one of " + ", ".join(d.name for d in dtypes.all)
@@ -223,7 +223,7 @@ DTypeLike = DType | str
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """A dtype from itself or from its name."""
+    """A dtype from itself or from its name. Raises DTypeError for anything else."""
     return dtype if isinstance(dtype, DType) else dtypes.named(dtype)
 
 

@@ -20,16 +20,21 @@ class UopvizError(Exception):
     """
 
     def __init__(self, what: str, where: str = "", hint: str = "") -> None:
-        self.what, self.where, self.hint = what, where, hint
-        lines = [what]
+        self.what, self.hint = what, hint
+        self.locate(where)
+
+    def locate(self, where: str) -> None:
+        """Says where; what raises an error may know less of that than what passes it on."""
+        self.where = where
+        lines = [self.what]
         if where:
             lines += [
                 "  at   " + line if i == 0 else "       " + line
                 for i, line in enumerate(where.splitlines())
             ]
-        if hint:
-            lines.append("  hint: " + hint)
-        super().__init__("\n".join(lines))
+        if self.hint:
+            lines.append("  hint: " + self.hint)
+        self.args = ("\n".join(lines),)
 
     def __reduce__(self) -> tuple[type[UopvizError], tuple[str, str, str]]:
         return type(self), (self.what, self.where, self.hint)

@@ -127,6 +127,12 @@ class Text:
 VIZ: Final = Flag("VIZ", 0, "1 records the run and serves it, -1 records only", low=-1)
 VIZ_TRACE: Final = Text("VIZ_TRACE", "", "where the trace goes; default: the user's cache")
 DEV: Final = Text("DEV", "CPU", "the default device")
+CPU: Final = Text(
+    "CPU",
+    "native",
+    "the processor of CPU kernels: native or a CPU target such as x86-64-v2, then features to do "
+    "without, such as native,-avx512f,-f16c",
+)
 TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in training")
 DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)
 NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")

@@ -1,7 +1,8 @@
 """`TinyJit`: runs a function's kernels again without running its Python.
 
 The first call runs as usual, the second is captured, and from the third on the captured kernels run
-with the new inputs in place of the old ones. Never compiles anything by itself.
+with the new inputs in place of the old ones, and draw new random numbers. Never compiles anything
+by itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from core.dtype import DType
 from core.errors import RunError
 from core.passes.schedule import ScheduleItem
-from core.realize import capturing, run_schedule
+from core.realize import Step, capturing, run_now, run_schedule
 from core.tensor import Tensor
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -34,10 +35,11 @@ class Signature:
 
 @dataclass(frozen=True)
 class Captured(Generic[R]):
-    """One captured call: its kernels in order, the memory of its inputs, and what it returned."""
+    """One captured call: its kernels and random draws in order, the memory of its inputs, and what
+    it returned."""
 
     signature: Signature
-    items: tuple[ScheduleItem, ...]
+    steps: tuple[Step, ...]
     inputs: tuple[UOp, ...]
     result: R
 
@@ -46,7 +48,9 @@ class TinyJit(Generic[P, R]):
     """Decorator for a function that computes and realizes Tensors from Tensor arguments.
 
     The function must realize what it returns, and must not look at values on the way. The Tensors
-    that it returns are the same objects in each call: take their values before the next one.
+    that it returns are the same objects in each call: take their values before the next one. Random
+    numbers are those that the function itself would draw, call after call. A TinyJit may call
+    another: the outer one captures the kernels that the inner one runs.
 
     Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, and
     where the function ran no kernel.
@@ -80,12 +84,15 @@ class TinyJit(Generic[P, R]):
             return self._capture(signature, inputs, *args, **kwargs)
         self._check(self.captured.signature, signature)
         old = dict(zip(self.captured.inputs, inputs, strict=True))
-        run_schedule(
-            [
-                replace(item, bufs=tuple(old.get(b, b) for b in item.bufs))
-                for item in self.captured.items
-            ]
-        )
+        items: list[ScheduleItem] = []
+        for step in self.captured.steps:
+            if isinstance(step, ScheduleItem):
+                items.append(replace(step, bufs=tuple(old.get(b, b) for b in step.bufs)))
+            else:
+                run_schedule(items)
+                items = []
+                run_now(step)
+        run_schedule(items)
         return self.captured.result
 
     def _capture(
@@ -96,14 +103,14 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} got the same memory in two arguments",
                 hint="pass a Tensor once, or .contiguous() copies of it",
             )
-        with capturing() as items:
+        with capturing() as steps:
             result = self.function(*args, **kwargs)
-        if not items:
+        if not any(isinstance(step, ScheduleItem) for step in steps):
             raise RunError(
                 f"{self._name} ran no kernel",
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
-        self.captured = Captured(signature, tuple(items), inputs, result)
+        self.captured = Captured(signature, tuple(steps), inputs, result)
         return result
 
     def _check(self, old: Signature, new: Signature) -> None:

@@ -5,13 +5,16 @@ Adds nothing to a schedule; how a kernel is compiled and launched is the runtime
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from core.passes.schedule import ScheduleItem
 from core.runtime import run
 
-_captures: list[list[ScheduleItem]] = []
+Step: TypeAlias = ScheduleItem | Callable[[], None]
+"""What is done again when a capture is run again: a kernel or copy, or a call."""
+_captures: list[list[Step]] = []
 
 
 def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | None = None) -> None:
@@ -19,17 +22,29 @@ def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | N
 
     Raises RunError for memory that cannot be had, and what compiling raises.
     """
-    for captured in _captures:
-        captured.extend(items)
+    _capture(*items)
     run.run_schedule(items, variables or {})
 
 
+def run_now(action: Callable[[], None]) -> None:
+    """Calls `action`, now and whenever what is being captured is run again."""
+    _capture(action)
+    action()
+
+
+def _capture(*steps: Step) -> None:
+    for captured in _captures:
+        captured.extend(steps)
+
+
 @contextmanager
-def capturing() -> Generator[list[ScheduleItem]]:
-    """The items of every schedule that runs in the block, in order, in the list that it gives."""
-    captured: list[ScheduleItem] = []
+def capturing() -> Generator[list[Step]]:
+    """The items of every schedule that runs in the block, and every call of `run_now`, in order, in
+    the list that it gives. Blocks may nest: an outer one gets what an inner one gets."""
+    captured: list[Step] = []
     _captures.append(captured)
     try:
         yield captured
     finally:
-        _captures.remove(captured)
+        # by identity: an inner block may have captured the same items
+        _captures[:] = [c for c in _captures if c is not captured]

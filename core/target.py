@@ -7,10 +7,8 @@ Holds no code for any device. Figures come from the vendors' manuals: CUDA C++ P
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -30,7 +28,10 @@ class Target:
     `vector_bytes`: widest load or store of one thread; `alu_lanes(dtype)`: lanes of one arithmetic
     instruction (1: only scalars); `registers`: values of 4 bytes that an inner loop may keep;
     `shared_bytes`: shared memory of one work group;
-    `unsupported`: dtypes it has no arithmetic for; `ops`: what its renderers have text for;
+    `unsupported`: dtypes it has no arithmetic for; `convertible`: those among them that it turns
+    into float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
+    `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
+    `requires`: the features, in LLVM's words, that a processor has to have for it;
     `lane_gates`: a vector load may have a gate for each of its lanes.
     """
 
@@ -43,6 +44,10 @@ class Target:
     simd_bytes: int = 0
     registers: int = 64
     unsupported: frozenset[DType] = frozenset()
+    convertible: frozenset[DType] = frozenset()
+    triple: str = ""
+    processor: str = ""
+    requires: frozenset[str] = frozenset()
     has_local: bool = False
     shared_bytes: int = 0
     global_max: tuple[int, ...] = ()
@@ -66,6 +71,10 @@ class Target:
         """Whether it has arithmetic for `dtype`."""
         return dtype.scalar() not in self.unsupported
 
+    def converts(self, dtype: DType) -> bool:
+        """Whether it has instructions between `dtype` and float32."""
+        return self.supports(dtype) or dtype.scalar() in self.convertible
+
 
 _fp8 = frozenset(dtypes.fp8s)
 _common_ops = (GroupOp.ALU - _transcendental) | {Ops.CAST, Ops.BITCAST}
@@ -74,18 +83,39 @@ _ptx_ops = _common_ops | {Ops.EXP2, Ops.LOG2, Ops.SIN}
 _amd_ops = _common_ops | {Ops.EXP2, Ops.LOG2, Ops.SIN}
 
 
-def _cpu(name: str, arch: str, title: str, simd: int, registers: int) -> Target:
+# The levels of the x86-64 psABI, each with those below it, in LLVM's words.
+_v2: Final = frozenset({"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16", "sahf"})
+_v3: Final = _v2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+_v4: Final = _v3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+
+
+def _cpu(
+    name: str,
+    title: str,
+    simd: int,
+    registers: int,
+    processor: str,
+    requires: frozenset[str] = frozenset(),
+    x86: bool = True,
+) -> Target:
+    """What needs an instruction that a level of x86-64 lacks is missing there: TRUNC is SSE4.1's,
+    fused multiply-add is FMA's, conversion of float16 is F16C's."""
     return Target(
         name,
         "cpu",
-        arch,
+        name,
         title,
-        _cpu_ops,
+        _cpu_ops - {Ops.TRUNC} if x86 and "sse4.1" not in requires else _cpu_ops,
         vector_bytes=64,
         simd_bytes=simd,
         lane_gates=True,
         registers=registers,
         unsupported=_fp8 | {dtypes.bfloat16, dtypes.float16},
+        convertible=frozenset({dtypes.float16} if not x86 or "f16c" in requires else ()),
+        triple="x86_64-unknown-linux-gnu" if x86 else "aarch64-unknown-linux-gnu",
+        processor=processor,
+        requires=requires,
+        has_fma=not x86 or "fma" in requires,
     )
 
 
@@ -123,13 +153,17 @@ def _amd(arch: str, title: str) -> Target:
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 1024),
         threads_max=1024,
+        triple="amdgcn-amd-amdhsa",
+        processor=arch,
     )
 
 
 _all: Final = (
-    _cpu("x86-64", "x86-64", "x86-64 with 256-bit vectors", 32, 16),
-    _cpu("x86-64-v4", "x86-64-v4", "x86-64 with 512-bit vectors", 64, 32),
-    _cpu("aarch64", "aarch64", "ARM 64-bit", 16, 32),
+    _cpu("x86-64", "x86-64 with 256-bit vectors (level v3)", 32, 16, "x86-64-v3", _v3),
+    _cpu("x86-64-v4", "x86-64 with 512-bit vectors", 64, 32, "x86-64-v4", _v4),
+    _cpu("x86-64-v2", "x86-64 with SSE4.2: no FMA, no F16C", 16, 16, "x86-64-v2", _v2),
+    _cpu("x86-64-v1", "x86-64 with SSE2 only, which every one has", 16, 16, "x86-64"),
+    _cpu("aarch64", "ARM 64-bit", 16, 32, "generic", x86=False),
     _nvidia(75, 48, "NVIDIA Turing"),
     _nvidia(80, 48, "NVIDIA Ampere (A100)"),
     _nvidia(86, 48, "NVIDIA Ampere"),
@@ -151,18 +185,3 @@ def target_named(name: str) -> Target:
     if name not in targets:
         raise DeviceError(f"unknown target {name!r}", hint="one of " + ", ".join(targets))
     return targets[name]
-
-
-@lru_cache(maxsize=1)
-def host_target() -> Target:
-    """The target of the machine that this runs on. Raises DeviceError on an unknown processor."""
-    machine = platform.machine().lower()
-    if machine in ("x86_64", "amd64"):
-        return targets["x86-64"]
-    if machine in ("aarch64", "arm64"):
-        return targets["aarch64"]
-    raise DeviceError(
-        f"no CPU target for a {machine} processor",
-        hint="x86-64 and 64-bit ARM are supported; kernels of other targets can "
-        "still be made by name",
-    )

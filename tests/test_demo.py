@@ -18,9 +18,10 @@ from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
+from core.runtime.processor import host_target
 from core.runtime.ptxas import assemble
 from core.runtime.reference import evaluate_ast
-from core.target import host_target, targets
+from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.pointer import pointer_of

@@ -59,7 +59,7 @@ class _Convolution:
     ) -> None:
         self.kernel_size = tuple(weight[2:])
         self.stride, self.dilation, self.groups = stride, dilation, groups
-        self.padding = _same(padding, self.kernel_size, dilation)
+        self.padding = _same(padding, self.kernel_size, stride, dilation)
         fan_in = prod(weight[1:])
         self.weight = _uniform(weight, fan_in)
         self.bias = _uniform((channels,), fan_in) if bias else None
@@ -75,7 +75,7 @@ class _Convolution:
         return kernel
 
 
-def _same(padding: Sizes | str, kernel: Sequence[int], dilation: Sizes) -> Sizes:
+def _same(padding: Sizes | str, kernel: Sequence[int], stride: Sizes, dilation: Sizes) -> Sizes:
     """The padding that keeps lengths, for "same" (last axis first); other padding as it is."""
     if not isinstance(padding, str):
         return padding
@@ -83,6 +83,11 @@ def _same(padding: Sizes | str, kernel: Sequence[int], dilation: Sizes) -> Sizes
         return 0
     if padding != "same":
         raise ShapeError(f"unknown padding {padding!r}", hint='use a number, "same" or "valid"')
+    if any(step != 1 for step in ((stride,) if isinstance(stride, int) else stride)):
+        raise ShapeError(
+            f'padding "same" with stride {stride}',
+            hint="only stride 1 keeps lengths: give the padding as numbers",
+        )
     spread = (dilation,) * len(kernel) if isinstance(dilation, int) else tuple(dilation)
     total = [d * (k - 1) for d, k in zip(spread, kernel, strict=True)]
     return [side for t in reversed(total) for side in (t // 2, t - t // 2)]

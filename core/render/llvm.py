@@ -17,7 +17,7 @@ from core.render.listing import Listing, resolve
 from core.render.llvm_alu import write_alu
 from core.render.llvm_cast import write_bitcast, write_cast
 from core.render.llvm_dialect import Dialect, dialect_of
-from core.render.llvm_types import constant, memory_type, type_of
+from core.render.llvm_types import constant
 from core.render.llvm_writer import METADATA, Operand, Writer
 from core.render.rendered import Lines, Rendered
 from core.target import Target
@@ -46,7 +46,7 @@ def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
 class _Kernel:
     def __init__(self, listing: Listing, dialect: Dialect) -> None:
         self.listing, self.dialect = listing, dialect
-        self.w = Writer(listing, dialect.half_fma)
+        self.w = Writer(listing, dialect)
         self.globals = Lines()
         self.args = self._arguments()
 
@@ -60,7 +60,7 @@ class _Kernel:
             self.w.bind(u, pointer)
         for u in self.listing.variables:
             value = Operand(
-                type_of(u.dtype), "%arg." + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII)
+                self.w.type(u.dtype), "%arg." + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII)
             )
             args.append(str(value))
             self.w.bind(u, value)
@@ -88,7 +88,7 @@ class _Kernel:
         self.w.bind(u, write_bitcast(self.w, u))
 
     def vectorize(self, u: UOp) -> None:
-        to = type_of(u.dtype)
+        to = self.w.type(u.dtype)
         parts = [self.w.value(s) for s in u.src]
         vector = Operand(to, "poison")
         if len(set(parts)) == 1:
@@ -101,7 +101,7 @@ class _Kernel:
         self.w.bind(u, vector)
 
     def gep(self, u: UOp) -> None:
-        x, to = self.w.value(u.src[0]), type_of(u.dtype)
+        x, to = self.w.value(u.src[0]), self.w.type(u.dtype)
         if u.dtype.count == 1:
             self.w.bind(u, self.w.let(to, f"extractelement {x}, i64 {u.arg[0]}"))
             return
@@ -130,7 +130,7 @@ class _Kernel:
         name = f"@local{u.arg}"
         self.globals.at = self.listing.position[u]
         space = self.dialect.spaces[AddrSpace.LOCAL]
-        array = f"[{u.dtype.size} x {memory_type(u.dtype.base)}]"
+        array = f"[{u.dtype.size} x {self.w.stored(u.dtype.base)}]"
         self.globals.add(
             f"{name} = internal unnamed_addr addrspace({space}) global {array} poison, align 16"
         )
@@ -142,13 +142,13 @@ class _Kernel:
             raise self.listing.error("memory of unknown size", u, "give its pointer a size")
         name, number = self.w.name(), self.dialect.spaces[AddrSpace.REG]
         space = f", addrspace({number})" if number else ""
-        array = f"[{u.dtype.size} x {memory_type(u.dtype.base)}]"
+        array = f"[{u.dtype.size} x {self.w.stored(u.dtype.base)}]"
         self.w.entry.add(f"  {name} = alloca {array}, align 16{space}, !dbg !{self.w.location}")
         self.w.bind(u, Operand(self.dialect.pointer(AddrSpace.REG), name))
 
     def index(self, u: UOp) -> None:
         pointer, offset = self.w.value(u.src[0]), self.w.value(u.src[1])
-        element = memory_type(u.src[0].dtype.base)
+        element = self.w.stored(u.src[0].dtype.base)
         text = f"getelementptr inbounds {element}, {pointer}, {offset}"
         self.w.bind(u, self.w.let(pointer.type, text))
 
@@ -161,7 +161,7 @@ class _Kernel:
 
     def load(self, u: UOp) -> None:
         address = resolve(u.src[0])
-        stored = memory_type(u.dtype)
+        stored = self.w.stored(u.dtype)
         text = f"load {stored}, {self.w.value(address)}, align {self._align(u, address)}"
         gate = address.src[2] if address.op is Ops.INDEX and len(address.src) > 2 else None
         if gate is None:
@@ -181,17 +181,17 @@ class _Kernel:
         found = self._from_memory(u, self.w.let(stored, text))
         self.w.jump(f"skip{at}")
         self.w.label(f"skip{at}")
-        to = type_of(u.dtype)
+        to = self.w.type(u.dtype)
         pairs = f"[ {found.text}, %read{at} ], [ {other.text}, %{before} ]"
         self.w.bind(u, self.w.let(to, f"phi {to} {pairs}"))
 
     def masked_load(self, u: UOp, address: UOp, gate: UOp) -> None:
         """A vector load with a gate for each lane (LLVM language reference, "Masked Vector Load
         and Store Intrinsics"): memory of lanes whose gate is false is not touched."""
-        stored, other = memory_type(u.dtype), self.w.value(u.src[1])
+        stored, other = self.w.stored(u.dtype), self.w.value(u.src[1])
         if dtypes.is_bool(u.dtype):
             other = self.w.let(stored, f"zext {other} to {stored}")
-        lane = memory_type(u.dtype.scalar())
+        lane = self.w.stored(u.dtype.scalar())
         suffix = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(lane, lane)
         align = Operand("i32", str(self._align(u, address)))
         function = f"llvm.masked.load.v{u.dtype.count}{suffix}.p0"
@@ -202,14 +202,14 @@ class _Kernel:
         if not dtypes.is_bool(u.dtype):
             return x
         zero = constant(dtypes.uint8.vec(u.dtype.count), 0)
-        return self.w.let(type_of(u.dtype), f"icmp ne {x}, {zero}")
+        return self.w.let(self.w.type(u.dtype), f"icmp ne {x}, {zero}")
 
     def store(self, u: UOp) -> None:
         address, value = resolve(u.src[0]), self.w.value(u.src[1])
         if address.op is Ops.INDEX and len(address.src) > 2:
             raise self.listing.error("a gated store", u, "turn the gate into an IF first")
         if dtypes.is_bool(u.src[1].dtype):
-            to = memory_type(u.src[1].dtype)
+            to = self.w.stored(u.src[1].dtype)
             value = self.w.let(to, f"zext {value} to {to}")
         align = self._align(u.src[1], address)
         self.w.do(f"store {value}, {self.w.value(address)}, align {align}")
@@ -217,7 +217,7 @@ class _Kernel:
     # control
 
     def range(self, u: UOp) -> None:
-        at, to = self.w.number, type_of(u.dtype)
+        at, to = self.w.number, self.w.type(u.dtype)
         threaded = u.arg[1] is AxisType.THREAD and u is self.listing.thread_range
         first, last = ("%begin", "%end") if threaded else ("0", self.w.value(u.src[0]).text)
         self.w.jump(f"enter{at}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from core.dtype import DType, dtypes
 from core.render.llvm_cast import convert
-from core.render.llvm_types import constant, lanes, type_of
+from core.render.llvm_types import constant, lanes
 from core.render.llvm_writer import Operand, Writer
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
@@ -60,13 +60,13 @@ def write_alu(w: Writer, u: UOp) -> Operand:
     operands = [w.value(s) for s in u.src]
     dtype = u.src[-1].dtype
     if u.op is Ops.WHERE:
-        return w.let(type_of(u.dtype), f"select {operands[0]}, {operands[1]}, {operands[2]}")
+        return w.let(w.type(u.dtype), f"select {operands[0]}, {operands[1]}, {operands[2]}")
     if dtype.name in ("fp8e4m3", "fp8e5m2"):
         raise w.listing.unsupported(u)
-    short = dtype.name == "bfloat16" or (dtype.name == "float16" and not w.half_fma)
-    if u.op is Ops.MULACC and short:
+    short = dtypes.is_float(dtype) and dtype.bits == 16 and not w.dialect.half_fma
+    if u.op is Ops.MULACC and (short or dtype.name in w.dialect.soft):
         return _short_fma(w, dtype, operands)
-    if dtype.name == "bfloat16":
+    if dtype.name in w.dialect.soft:
         single = dtypes.float32.vec(dtype.count)
         operands = [convert(w, x, dtype, single) for x in operands]
         found = _arithmetic(w, u, single, operands)

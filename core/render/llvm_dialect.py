@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
-from core.dtype import AddrSpace
+from core.dtype import AddrSpace, dtypes
 from core.errors import RenderError
+from core.render.llvm_types import SOFT
 from core.target import Target
 
 
@@ -20,6 +22,7 @@ class Dialect:
     `spaces` maps address spaces to LLVM's numbers, `special` the prefix of a hardware index to the
     intrinsic that reads it (x, y or z is appended), `barrier` is the instructions of a barrier,
     `half_fma` whether there is a fused multiply-add of float16,
+    `soft` the names of the dtypes that are integers of their bits (see `llvm_types`),
     `aligned` the bytes that every buffer's address is a multiple of (0: those of its elements; a
     CPU's buffers may be parts of arrays, and it reads unaligned vectors as fast).
     """
@@ -31,6 +34,7 @@ class Dialect:
     barrier: tuple[str, ...] = ()
     shared_global: bool = False
     half_fma: bool = False
+    soft: frozenset[str] = SOFT
     aligned: int = 0
 
     def pointer(self, space: AddrSpace) -> str:
@@ -40,15 +44,13 @@ class Dialect:
 
 
 _flat = {AddrSpace.GLOBAL: 0, AddrSpace.LOCAL: 0, AddrSpace.REG: 0}
-_x86 = Dialect("x86_64-unknown-linux-gnu", "", _flat)
-_arm = Dialect("aarch64-unknown-linux-gnu", "", _flat)
 # Address spaces, intrinsics and calling convention: LLVM, "User Guide for AMDGPU Backend".
-_amd = Dialect(
-    "amdgcn-amd-amdhsa",
-    "amdgpu_kernel ",
-    {AddrSpace.GLOBAL: 1, AddrSpace.LOCAL: 3, AddrSpace.REG: 5},
-    {"gidx": "llvm.amdgcn.workgroup.id.", "lidx": "llvm.amdgcn.workitem.id."},
-    (
+_amd = partial(
+    Dialect,
+    convention="amdgpu_kernel ",
+    spaces={AddrSpace.GLOBAL: 1, AddrSpace.LOCAL: 3, AddrSpace.REG: 5},
+    special={"gidx": "llvm.amdgcn.workgroup.id.", "lidx": "llvm.amdgcn.workitem.id."},
+    barrier=(
         'fence syncscope("workgroup") release',
         "call void @llvm.amdgcn.s.barrier()",
         'fence syncscope("workgroup") acquire',
@@ -62,7 +64,8 @@ _amd = Dialect(
 def dialect_of(target: Target) -> Dialect:
     """The dialect for a CPU or AMD target. Raises RenderError for other targets."""
     if target.family == "amd":
-        return _amd
+        return _amd(target.triple)
     if target.family == "cpu":
-        return _arm if target.arch.startswith("aarch64") else _x86
+        narrow = () if target.converts(dtypes.float16) else (dtypes.float16.name,)
+        return Dialect(target.triple, "", _flat, soft=SOFT.union(narrow))
     raise RenderError(f"llvm: no dialect for {target.name}", hint="use ptx for NVIDIA targets")

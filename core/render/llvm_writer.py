@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.dtype import ConstType, DType
 from core.render.listing import Listing, resolve
-from core.render.llvm_types import constant, type_of
+from core.render.llvm_dialect import Dialect
+from core.render.llvm_types import constant, memory_type, type_of
 from core.render.rendered import Lines
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -28,8 +30,8 @@ class Operand:
 class Writer:
     """The body of one function. `at(u)` says which node the following instructions belong to."""
 
-    def __init__(self, listing: Listing, half_fma: bool) -> None:
-        self.listing, self.half_fma = listing, half_fma
+    def __init__(self, listing: Listing, dialect: Dialect) -> None:
+        self.listing, self.dialect = listing, dialect
         self.lines = Lines()
         self.entry = Lines()
         self.block = "entry"
@@ -49,11 +51,23 @@ class Writer:
         self.located.add(self.number)
         return self.number + METADATA
 
+    def type(self, dtype: DType) -> str:
+        """The type of a value in registers."""
+        return type_of(dtype, self.dialect.soft)
+
+    def stored(self, dtype: DType) -> str:
+        """The type of a value in memory."""
+        return memory_type(dtype, self.dialect.soft)
+
+    def constant(self, dtype: DType, value: ConstType | tuple[ConstType, ...]) -> str:
+        """The text of a constant."""
+        return constant(dtype, value, self.dialect.soft)
+
     def value(self, u: UOp) -> Operand:
         """The operand for the value of `u`. Raises RenderError where nothing has computed it."""
         u = resolve(u)
         if u.op in (Ops.CONST, Ops.VCONST):
-            return Operand(type_of(u.dtype), constant(u.dtype, u.arg))
+            return Operand(self.type(u.dtype), self.constant(u.dtype, u.arg))
         if u not in self._values:
             raise self.listing.error("used before it is computed", u, "check the linear order")
         return self._values[u]

@@ -21,8 +21,8 @@ from core.runtime import llvm_compiler
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
+from core.runtime.processor import host_target
 from core.runtime.program import Program
-from core.target import host_target
 
 _integers = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
 

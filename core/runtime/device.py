@@ -41,6 +41,11 @@ class Devices:
         for a kind of device that does not exist."""
         if name is None:
             return self.DEFAULT
+        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise DeviceError(
+                f"{name!r} is not the name of a device",
+                hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
+            )
         kind, _, number = name.upper().partition(":")
         kind = ALIASES.get(kind, kind)
         if kind not in MAKERS or (number and not number.isdigit()):

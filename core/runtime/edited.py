@@ -12,8 +12,9 @@ from typing import Final
 
 from core.errors import RunError
 from core.runtime.llvm_edited import checked_ir
+from core.runtime.processor import host_target
 from core.runtime.program import Program
-from core.target import Target, host_target
+from core.target import Target
 
 MAX_TEXT: Final = 1 << 19
 """Characters of an edited text."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from llvmlite import binding as llvm
 
 from core.errors import CompileError
 from core.runtime.llvm_guard import check_selectable
-from core.target import Target, host_target, targets
+from core.runtime.processor import Machine, host
+from core.target import Target, targets
 
 _lock: Final = threading.RLock()
 """LLVM contexts are not made for several threads at once."""
@@ -35,27 +35,15 @@ def _initialised() -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Machine:
-    """A target as LLVM knows it."""
-
-    triple: str
-    cpu: str
-    features: str
+def machine_of(target: Target) -> Machine:
+    """LLVM's names for `target`; for that of this processor, with every feature that it has."""
+    found = host()
+    return found.machine if target == found.target else named(target)
 
 
-def machine_of(target: Target, native: bool = False) -> Machine:
-    """LLVM's names for `target`; with `native`, every feature of this very processor."""
-    if target.family == "amd":
-        return Machine("amdgcn-amd-amdhsa", target.arch, "")
-    if native:
-        _initialised()
-        features = cast("Any", llvm.get_host_cpu_features()).flatten()
-        return Machine(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
-    if target.arch.startswith("aarch64"):
-        return Machine("aarch64-unknown-linux-gnu", "generic", "+neon")
-    level = "x86-64-v4" if target.arch.endswith("v4") else "x86-64-v3"
-    return Machine("x86_64-unknown-linux-gnu", level, "")
+def named(target: Target) -> Machine:
+    """LLVM's names for `target`, with no feature but those that it needs."""
+    return Machine(target.triple, target.processor, "")
 
 
 @lru_cache(maxsize=32)
@@ -113,8 +101,14 @@ def _optimised(text: str, description: Machine, name: str) -> Any:
 def assembly(text: str, name: str, target: Target) -> str:
     """Assembly text of the IR `text` for `target`, with `.loc` directives. Raises CompileError."""
     with _lock:
-        machine = machine_of(target, native=target == host_target())
+        machine = machine_of(target)
         return _target_machine(machine).emit_assembly(_optimised(text, machine, name))
+
+
+def object_code(text: str, name: str, machine: Machine) -> bytes:
+    """The object file of the IR `text`. Raises CompileError."""
+    with _lock:
+        return _target_machine(machine).emit_object(_optimised(text, machine, name))
 
 
 class Loaded:
@@ -130,15 +124,14 @@ _numbers: Final = itertools.count()
 
 @lru_cache(maxsize=1)
 def _jit() -> Any:
-    return llvm.create_lljit_compiler(_target_machine(machine_of(host_target(), native=True)))
+    return llvm.create_lljit_compiler(_target_machine(host().machine))
 
 
 @lru_cache(maxsize=4096)
 def load(text: str, name: str) -> Loaded:
     """Compiles the IR `text` for this processor and loads function `name`. Raises CompileError."""
     with _lock:
-        machine = machine_of(host_target(), native=True)
-        code = _target_machine(machine).emit_object(_optimised(text, machine, name))
+        code = object_code(text, name, host().machine)
         builder = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
         builder.add_current_process()
         try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,19 @@ class ShapeTracker:
 
     @staticmethod
     def from_shape(shape: Sequence[int], strides: Sequence[int] | None = None) -> ShapeTracker:
-        """All of the shape's elements in row-major order, or with the given strides."""
-        return ShapeTracker((View.create(shape, strides),))
+        """All of the shape's elements in row-major order, or with the given strides.
+
+        Raises ShapeError for a length that is no integer, or negative.
+        """
+        try:
+            lengths = tuple(map(index, shape))
+        except TypeError:
+            raise ShapeError(
+                f"{tuple(shape)} is no shape: each length is an integer",
+                hint="variables are values, not lengths: take the largest that a variable can be, "
+                "and mask what is beyond it",
+            ) from None
+        return ShapeTracker((View.create(lengths, strides),))
 
     @property
     def shape(self) -> Shape:

@@ -60,6 +60,8 @@ class TensorBase(metaclass=TensorMeta):
         if isinstance(data, TensorBase):
             data = data.uop if device is None else data.to(where).uop
         uop = uop_from_data(data, where, wanted)
+        if uop.device is None and where != Device.DEFAULT:
+            uop = in_fresh_memory(uop, where)
         self._setup(uop, None)
         self.requires_grad = requires_grad
 
@@ -170,10 +172,14 @@ class TensorBase(metaclass=TensorMeta):
 
     def size(self, dim: int | None = None) -> Shape | int:
         """The shape, or the length of one axis."""
-        return self.shape if dim is None else self.shape[self._axis(dim)]
+        return self.shape if dim is None else self.shape[self._own_axis("size", dim)]
 
     def _axis(self, axis: int, extra: int = 0) -> int:
-        """A non-negative axis number. `extra` counts axes that the result has more."""
+        """A non-negative axis number. `extra` counts axes that the result has more.
+
+        A Tensor without axes is its one element along axis 0 (or -1), which gives 0 here; what has
+        to have an axis asks `_own_axis`.
+        """
         total = self.ndim + extra
         if not -max(1, total) <= axis < max(1, total):
             raise ShapeError(
@@ -181,7 +187,17 @@ class TensorBase(metaclass=TensorMeta):
                 where=here(),
                 hint=f"the shape is {self.shape}",
             )
-        return axis + total if axis < 0 else axis
+        return axis % total if total else 0
+
+    def _own_axis(self, name: str, axis: int) -> int:
+        """As `_axis`, for the operation `name` that needs one to be there."""
+        if not self.ndim:
+            raise ShapeError(
+                f"{name} along axis {axis} of a Tensor without axes",
+                where=here(),
+                hint="give it an axis with reshape(1)",
+            )
+        return self._axis(axis)
 
     def cast(self, dtype: DTypeLike) -> Self:
         """Values converted to `dtype`: floats to integers truncate toward zero."""
@@ -208,7 +224,7 @@ class TensorBase(metaclass=TensorMeta):
         """The values stored in row-major order in memory of their own, when they are realized."""
         if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
             return self
-        if self.uop.base.op is Ops.CONST and self.numel():
+        if (self.uop.base.op is Ops.CONST or self.uop.device is None) and self.numel():
             return self._make(in_fresh_memory(self.uop))
         return self._make(self.uop.contiguous())
 
@@ -221,6 +237,8 @@ class TensorBase(metaclass=TensorMeta):
         wanted = Device.canonicalize(device)
         if wanted == self.device:
             return self
+        if self.uop.device is None:
+            return self._make(in_fresh_memory(self.uop, wanted))
         return self._make(self.uop.copy_to_device(wanted))
 
     def to_(self, device: str | None) -> Self:
@@ -250,10 +268,19 @@ live: Live[TensorBase] = Live()
 """Every Tensor that is alive."""
 
 
-def in_fresh_memory(uop: UOp) -> UOp:
-    """The value in memory of its own: a new buffer, after the value was stored in it."""
-    buffer = UOp.new_buffer(uop.device or Device.DEFAULT, uop.size, uop.dtype)
+def in_fresh_memory(uop: UOp, device: str | None = None) -> UOp:
+    """The value in memory of its own: a new buffer, after the value was stored in it. `device` is
+    for a value that has none."""
+    buffer = UOp.new_buffer(uop.device or device or Device.DEFAULT, uop.size, uop.dtype)
     return buffer.reshape(uop.shaped).assign(uop)
+
+
+def placed(tensor: TensorBase) -> UOp:
+    """The graph of a Tensor that is to be stored: a value of variables alone, which is computed
+    wherever it is used, gets memory on the Tensor's device."""
+    if tensor.uop.device is None:
+        tensor.uop = in_fresh_memory(tensor.uop)
+    return tensor.uop
 
 
 def _stored(uop: UOp) -> bool:

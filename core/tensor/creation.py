@@ -5,6 +5,7 @@ Constants and sequences take no memory; the kernels that use them compute them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -127,8 +128,12 @@ class Creation(Activation):
         """start, start + step, ... up to but without `stop`; 0 to `start` where that is alone."""
         if stop is None:
             start, stop = 0, start
-        if step == 0:
-            raise ShapeError("arange with step 0", where=here())
+        if step == 0 or not all(map(math.isfinite, (start, stop, step))):
+            raise ShapeError(
+                f"arange from {start} to {stop} with step {step}",
+                where=here(),
+                hint="bounds are finite, and the step is finite and not 0",
+            )
         ints = all(isinstance(v, int) for v in (start, stop, step))
         wanted = to_dtype(dtype or (dtypes.default_int if ints else dtypes.default_float))
         count = max(

@@ -41,7 +41,8 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
 def uop_from_data(data: Data | UOp, device: str, dtype: DType | None) -> UOp:
     """A UOp for `data` on `device`, as `dtype` where one is given.
 
-    Raises DTypeError for data of a kind that no dtype holds, ShapeError for ragged lists.
+    Raises DTypeError for data of a kind that no dtype holds, ShapeError for ragged lists. A UOp of
+    variables alone has no device until it is stored (see `core.tensor.base.placed`).
     """
     if isinstance(data, UOp):
         return _from_uop(data, device, dtype)
@@ -76,6 +77,12 @@ def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: str) -> UOp:
 
 
 def _from_uop(uop: UOp, device: str, dtype: DType | None) -> UOp:
+    if uop.shape is None:
+        raise DTypeError(
+            f"{uop.op.name} is not the value of a Tensor",
+            where=here(),
+            hint="give a constant, a bound variable, or a node with a shape",
+        )
     if uop.op is Ops.CONST and not uop.src:
         uop = UOp.full((), uop.arg, uop.dtype, device)
     return uop if dtype is None else uop.cast(dtype)

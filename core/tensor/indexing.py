@@ -6,9 +6,10 @@ direct loads. Only boolean masks need values, and realize their mask; nothing el
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,13 @@ from core.tensor.subscript import Index, Subscript
 Item: TypeAlias = "int | slice | EllipsisType | Sequence[Any] | TensorBase | None"
 
 
+def _axes_taken(item: Index) -> int:
+    """How many axes an index names; an Ellipsis takes what is left."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, TensorBase) and dtypes.is_bool(item.dtype) else 1
+
+
 class Indexing(Joining):
     """Selection by position. Indices out of range raise ShapeError where they are known, and give 0
     where they are in a Tensor."""
@@ -37,6 +45,8 @@ class Indexing(Joining):
         shape, which takes the place of the first of them, or goes to the front where an axis that
         is not indexed by one lies between.
         """
+        if not self.ndim and isinstance(key, Indexing) and key.dtype is dtypes.bool:
+            return self.reshape(1)[key.reshape(1)]
         subscript = self._subscript(key)
         x = self._cut(subscript)
         tensors = [(axis, self._as_index(t, x.shape[axis])) for axis, t in subscript.tensors]
@@ -49,25 +59,38 @@ class Indexing(Joining):
         return (self[i] for i in range(self.shape[0]))
 
     def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
-        items = key if isinstance(key, tuple) else (key,)
+        items = [self._index(item) for item in (key if isinstance(key, tuple) else (key,))]
+        named = sum(map(_axes_taken, items))
         plain: list[Index] = []
+        axis = 0
         for item in items:
             if isinstance(item, Indexing) and dtypes.is_bool(item.dtype):
+                place = self.shape[axis : axis + item.ndim]
+                if not item.ndim or item.shape != place:
+                    raise ShapeError(
+                        f"a mask of shape {item.shape} for axes of lengths {place}",
+                        where=here(),
+                        hint=f"the shape is {self.shape}: a mask is as long as what it selects",
+                    )
                 plain.extend(item.nonzero().transpose(0, 1)._rows())
-            elif isinstance(item, list | np.ndarray):
-                plain.extend(type(self)(item, self.device)._as_items())
-            elif item is None or isinstance(item, int | slice | EllipsisType | TensorBase):
-                plain.append(item)
             else:
-                raise DTypeError(
-                    f"a Tensor is not indexed by {type(item).__name__}",
-                    where=here(),
-                    hint="use integers, slices, None, ..., or Tensors of integers",
-                )
+                plain.append(item)
+            axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
         return Subscript.parse(plain, self.shape)
 
-    def _as_items(self) -> list[Index]:
-        return self.nonzero().transpose(0, 1)._rows() if dtypes.is_bool(self.dtype) else [self]
+    def _index(self, item: Item) -> Index:
+        """One index, with lists and arrays as Tensors. Raises DTypeError for what is none."""
+        if isinstance(item, list | np.ndarray):
+            return type(self)(item, self.device, None if len(item) else dtypes.int32)
+        if item is None or isinstance(item, slice | EllipsisType | TensorBase):
+            return item
+        if isinstance(item, SupportsIndex) and not isinstance(item, bool | np.bool_):
+            return operator.index(item)
+        raise DTypeError(
+            f"a Tensor is not indexed by {type(item).__name__}",
+            where=here(),
+            hint="use integers, slices, None, ..., or Tensors of integers or bools",
+        )
 
     def _rows(self) -> list[Index]:
         return [self._part(0, i, i + 1).squeeze(0) for i in range(self.shape[0])]
@@ -176,6 +199,8 @@ class Indexing(Joining):
         """
         axis = self._axis(dim)
         self._check_index("gather", index, self, axis)
+        if not self.ndim:
+            return self.reshape(1).gather(0, index.reshape(1)).reshape(())
         x = self.shrink([None if i == axis else (0, n) for i, n in enumerate(index.shape)])
         # the axis to pick from goes last, and a length 1 stands in its place
         moved = x.permute([*(i for i in range(x.ndim) if i != axis), axis]).unsqueeze(axis)
@@ -209,7 +234,14 @@ class Indexing(Joining):
             raise DTypeError(
                 f"unknown reduction {reduce!r}", where=here(), hint='use None, "add" or "multiply"'
             )
+        if not self.ndim:
+            self._axis(dim)
+            self._check_index("scatter", index, self, 0)
+            values = src.reshape(-1) if isinstance(src, TensorBase) else src
+            return self.reshape(1).scatter(0, index.reshape(1), values, reduce).reshape(())
         mask, values = self._scattered(dim, index, src)
+        if not mask.shape[-1]:
+            return self
         if reduce == "add":
             return self + mask.where(values, 0).sum(-1, dtype=self.dtype)
         if reduce == "multiply":
@@ -224,6 +256,12 @@ class Indexing(Joining):
         self, dim: int, index: Self, src: Self, reduce: str, include_self: bool = True
     ) -> Self:
         """As `scatter`, combining with "sum", "prod", "mean", "amax" or "amin"."""
+        if not self.ndim:
+            self._axis(dim)
+            self._check_index("scatter_reduce", index, self, 0)
+            places, values = index.reshape(1), src.reshape(-1)
+            found = self.reshape(1).scatter_reduce(0, places, values, reduce, include_self)
+            return found.reshape(())
         mask, values = self._scattered(dim, index, src)
         any_ = mask.any(-1)
         base = self if include_self else None

@@ -157,7 +157,7 @@ class Joining(Linear):
                 f"roll by {by} along {along}", where=here(), hint="give one shift per axis"
             )
         for shift, dim in zip(by, along, strict=True):
-            axis = self._axis(dim)
+            axis = self._own_axis("roll", dim)
             cut = -shift % self.shape[axis] if self.shape[axis] else 0
             if cut:
                 x = x._part(axis, cut, self.shape[axis]).cat(x._part(axis, 0, cut), dim=axis)
@@ -197,6 +197,11 @@ class Joining(Linear):
 
         `indexing` "xy" exchanges the first two axes.
         """
+        for t in (self, *others):
+            if t.ndim > 1:
+                raise ShapeError(
+                    f"meshgrid of shape {t.shape}", where=here(), hint="it takes vectors"
+                )
         vectors = [t.reshape(-1) for t in (self, *others)]
         if indexing not in ("ij", "xy"):
             raise ShapeError(

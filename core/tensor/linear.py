@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from core.dtype import DTypeLike, least_upper_dtype
+from core.dtype import ConstType, DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import argsort
 from core.tensor.einsum import Formula
@@ -21,9 +21,10 @@ class Linear(Random):
 
     __slots__ = ()
 
-    def dot(self, w: Self, dtype: DTypeLike | None = None) -> Self:
+    def dot(self, w: Self | ConstType, dtype: DTypeLike | None = None) -> Self:
         """The matrix product over the last axis of this and the second last of `w` (the last of a
-        vector); other axes broadcast. Raises ShapeError where the two lengths differ."""
+        vector); other axes broadcast. Raises ShapeError where the two lengths differ, and for a
+        number, which has no axis."""
         w = self._operand(w)
         if not self.ndim or not w.ndim:
             raise ShapeError(
@@ -45,14 +46,16 @@ class Linear(Random):
         result = least_upper_dtype(x.dtype, y.dtype)
         return (x * y).sum(-1, dtype=dtype).cast(result if dtype is None else dtype)
 
-    def matmul(self, x: Self, reverse: bool = False, dtype: DTypeLike | None = None) -> Self:
+    def matmul(
+        self, x: Self | ConstType, reverse: bool = False, dtype: DTypeLike | None = None
+    ) -> Self:
         """`dot`, or with `reverse` the product with `x` on the left."""
-        return x.dot(self, dtype) if reverse else self.dot(x, dtype)
+        return self._operand(x).dot(self, dtype) if reverse else self.dot(x, dtype)
 
-    def __matmul__(self, x: Self) -> Self:
+    def __matmul__(self, x: Self | ConstType) -> Self:
         return self.dot(x)
 
-    def __rmatmul__(self, x: Self) -> Self:
+    def __rmatmul__(self, x: Self | ConstType) -> Self:
         return self.matmul(x, reverse=True)
 
     def linear(

@@ -118,6 +118,8 @@ class Movement(Execution):
         """Two axes exchanged."""
         order = list(range(self.ndim))
         a, b = self._axis(dim0), self._axis(dim1)
+        if a == b:
+            return self
         order[a], order[b] = order[b], order[a]
         return self.permute(order)
 
@@ -170,9 +172,15 @@ class Movement(Execution):
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
         """One axis split into several; one of `sizes` may be -1."""
-        axis = self._axis(dim)
+        axis = self._own_axis("unflatten", dim)
         known = prod(n for n in sizes if n != -1)
         lengths = [self.shape[axis] // known if n == -1 and known else n for n in sizes]
+        if prod(lengths) != self.shape[axis]:
+            raise ShapeError(
+                f"cannot split {self.shape[axis]} elements into {tuple(sizes)}",
+                where=here(),
+                hint="the lengths multiply to that of the axis; one of them may be -1",
+            )
         return self.reshape((*self.shape[:axis], *lengths, *self.shape[axis + 1 :]))
 
     def repeat(self, *repeats: int | Sequence[int]) -> Self:
@@ -195,15 +203,17 @@ class Movement(Execution):
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
         """Each element `repeats` times in a row along an axis (of the flat Tensor for None)."""
-        x = self.flatten() if dim is None else self
         axis = 0 if dim is None else self._axis(dim)
+        x = self.flatten() if dim is None or not self.ndim else self
+        if repeats < 0:
+            raise ShapeError(f"repeats of {repeats}", where=here(), hint="give 0 or more")
         shape = x.shape
         wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
         return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Parts of an axis: of the given lengths, or all of one length and a shorter last one."""
-        axis = self._axis(dim)
+        axis = self._own_axis("split", dim)
         total = self.shape[axis]
         if isinstance(sizes, int):
             if sizes < 1:
@@ -220,7 +230,7 @@ class Movement(Execution):
 
     def chunk(self, chunks: int, dim: int = 0) -> list[Self]:
         """At most `chunks` parts of an axis, equal except for a shorter last one."""
-        axis = self._axis(dim)
+        axis = self._own_axis("chunk", dim)
         if chunks < 1:
             raise ShapeError(
                 f"cannot cut into {chunks} chunks", where=here(), hint="give 1 or more"
@@ -233,7 +243,7 @@ class Movement(Execution):
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Self:
         """The elements whose indices on two axes differ by `offset`, as a last axis."""
-        a, b = self._axis(dim1), self._axis(dim2)
+        a, b = self._own_axis("diagonal", dim1), self._own_axis("diagonal", dim2)
         if a == b:
             raise ShapeError(f"diagonal of axis {a} with itself", where=here())
         rest = [i for i in range(self.ndim) if i not in (a, b)]

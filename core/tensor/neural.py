@@ -80,7 +80,14 @@ class Neural(Convolution):
         `enable_gqa` repeats the heads of key and value to the number of heads of this.
         """
         if enable_gqa:
-            heads = self.shape[-3]
+            counts = [t.shape[-3] if t.ndim > 2 else 0 for t in (self, key, value)]
+            if not all(counts) or any(counts[0] % n for n in counts):
+                raise ShapeError(
+                    f"attention of {self.shape} with keys of {key.shape}, values of {value.shape}",
+                    where=here(),
+                    hint="axis -3 counts heads: those of keys and values divide those of queries",
+                )
+            heads = counts[0]
             key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
         scores = self.matmul(key.transpose(-2, -1)) / math.sqrt(self.shape[-1])
         if is_causal:
@@ -196,9 +203,9 @@ class Neural(Convolution):
 
         Counts for each element those before it: work grows with the square of the length.
         """
+        axis = self._axis(dim)
         if not self.ndim:
             return self, self._make(self.uop.const_like(0).cast(dtypes.int32))
-        axis = self._axis(dim)
         x = self.transpose(axis, -1)
         n = x.shape[-1]
         mine, other = x.detach().unsqueeze(-1), x.detach().unsqueeze(-2)

@@ -1,6 +1,7 @@
 """Remembers which line of the user's program asked for a node, and with which public call.
 
-Marks nodes through `creating` and does nothing else; what a call returns is never changed.
+Marks nodes through `creating`, and has arguments checked on the way in; what a call returns is
+never changed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from pathlib import Path
 from types import FrameType, FunctionType
 from typing import Any, Final, TypeVar, cast
 
+from core.errors import UopvizError
+from core.tensor.arguments import Check, check_of
 from core.uop.origin import split_origin
 from core.uop.uop import creating
 
@@ -46,12 +49,16 @@ def origin(line: str | None) -> Generator[None]:
 
 
 def marks_origin(
-    function: Callable[..., T], name: str | None = None, of_class: bool = False
+    function: Callable[..., T],
+    name: str | None = None,
+    of_class: bool = False,
+    check: Check | None = None,
 ) -> Callable[..., T]:
     """`function`, marking the nodes it makes with the user's line that called it and with `name`
     (that of the function by default); `of_class` puts the class of the first argument before it.
+    `check` looks at the arguments first, and an error that names no place gets the user's line.
 
-    A call from inside another marked call keeps the outer line and name.
+    A call from inside another marked call keeps the outer line and name, and is not checked.
     """
     label = function.__name__ if name is None else name
 
@@ -62,7 +69,13 @@ def marks_origin(
         called = type(args[0]).__name__ + label if of_class else label
         creating.origin = user_line(sys._getframe(1), called)  # pyright: ignore[reportPrivateUsage]
         try:
+            if check is not None:
+                check(args, kwargs)
             return function(*args, **kwargs)
+        except UopvizError as error:
+            if not error.where:
+                error.locate(here())
+            raise
         finally:
             creating.origin = None
 
@@ -70,9 +83,9 @@ def marks_origin(
 
 
 def mark_methods(cls: type[T]) -> type[T]:
-    """Class decorator: every public method, own or inherited from this package, marks origins with
-    its name; an operator with its name alone (`add` for `__radd__`), the constructor with that of
-    the class."""
+    """Class decorator: every public method, own or inherited from this package, refuses arguments
+    of the wrong type and marks origins with its name; an operator with its name alone (`add` for
+    `__radd__`), the constructor with that of the class."""
     seen: set[str] = set()
     package = __name__.rpartition(".")[0]
     layers = [base for base in cls.__mro__ if base.__module__.startswith(package)]
@@ -83,10 +96,12 @@ def mark_methods(cls: type[T]) -> type[T]:
             seen.add(name)
             label = _special.get(name, name) or cls.__name__
             if isinstance(member, FunctionType):
-                setattr(cls, name, marks_origin(member, label))
+                check = check_of(member, cls, here)
+                setattr(cls, name, marks_origin(member, label, check=check))
             elif isinstance(member, classmethod | staticmethod):
-                inner = cast("Callable[..., Any]", member.__func__)
-                setattr(cls, name, type(member)(marks_origin(inner, label)))
+                inner = cast("FunctionType", member.__func__)
+                check = check_of(inner, cls, here)
+                setattr(cls, name, type(member)(marks_origin(inner, label, check=check)))
     return cls
 
 

@@ -1,7 +1,8 @@
 """Random Tensors: threefry2x32 applied to a counter, so that a seed fixes every number.
 
 Element i of the n-th random Tensor since `manual_seed` is a pure function of the seed and of the
-count of elements drawn before it, the same on every device. Holds no state but these two numbers.
+count of elements drawn before it, the same on every device. Kernels read both from memory: one
+kernel draws any number of times, and a captured one draws anew when that memory is filled again.
 
 Threefry: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011).
 """
@@ -9,13 +10,17 @@ Threefry: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011
 from __future__ import annotations
 
 import math
+import struct
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 from core.dtype import DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import prod
+from core.realize import run_now
+from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
 from core.tensor.base import Shape
 from core.tensor.movement import as_ints
@@ -31,6 +36,21 @@ class RandomState:
     seed: int = time.time_ns() & 0xFFFF_FFFF
     drawn: dict[str, int] = {}  # noqa: RUF012 - one state for the process
 
+    @classmethod
+    def restart(cls, seed: int) -> None:
+        """Sets the seed."""
+        cls.seed, cls.drawn = seed & 0xFFFF_FFFF_FFFF_FFFF, {}
+
+    @classmethod
+    def draw(cls, memory: UOp, count: int) -> None:
+        """Fills `memory`, two uint64, with what the next `count` numbers of its device are drawn
+        from: the seed, and how many were drawn before."""
+        assert memory.device is not None
+        first = cls.drawn.get(memory.device, 0)
+        cls.drawn[memory.device] = first + count
+        state = struct.pack("=QQ", cls.seed, first & 0xFFFF_FFFF_FFFF_FFFF)
+        buffer_of(memory).copyin(memoryview(state))
+
 
 class Random(Reduction):
     """Random constructors. A seed gives the same numbers on every device."""
@@ -40,7 +60,7 @@ class Random(Reduction):
     @staticmethod
     def manual_seed(seed: int = 0) -> None:
         """Starts the random numbers of all devices again, from `seed`."""
-        RandomState.seed, RandomState.drawn = seed & 0xFFFF_FFFF_FFFF_FFFF, {}
+        run_now(partial(RandomState.restart, seed))
 
     @classmethod
     def _bits(cls, shape: Shape, device: str | None) -> Self:
@@ -50,11 +70,12 @@ class Random(Reduction):
                 f"a random Tensor of shape {shape}", where=here(), hint="lengths are not negative"
             )
         where, count = Device.canonicalize(device), prod(shape)
-        first = RandomState.drawn.get(where, 0)
-        RandomState.drawn[where] = first + count
+        memory = UOp.new_buffer(where, 2, dtypes.uint64)
+        run_now(partial(RandomState.draw, memory, count))
+        state = cls._new(memory)
+        seed, first = (state._part(0, i, i + 1)._broadcast_to((count,)) for i in range(2))
         counter = cls._iota(count, where).cast(dtypes.uint64) + first
-        key = UOp.full((count,), RandomState.seed, dtypes.uint64, where)
-        return cls._new(counter.uop.alu(Ops.THREEFRY, key)).reshape(shape)
+        return cls._new(counter.uop.alu(Ops.THREEFRY, seed.uop)).reshape(shape)
 
     def _unit(self, dtype: DType) -> Self:
         """Random bits as numbers of [0, 1): as many as the dtype has digits, times 2 ** -digits."""
@@ -181,21 +202,25 @@ class Random(Reduction):
         X. Glorot and Y. Bengio, Understanding the difficulty of training deep networks (2010).
         """
         lengths = as_ints(*shape)
-        bound = math.sqrt(6 / (lengths[0] + prod(lengths[1:])))
+        if not lengths:
+            raise ShapeError(
+                "glorot_uniform without axes", where=here(), hint="the first axis is fan_out"
+            )
+        bound = math.sqrt(6 / max(1, lengths[0] + prod(lengths[1:])))
         return cls.uniform(lengths, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_uniform(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
         """Uniform with bound sqrt(6 / ((1 + a ** 2) fan_in)), https://arxiv.org/abs/1502.01852"""
         lengths = as_ints(*shape)
-        bound = math.sqrt(6 / ((1 + a * a) * prod(lengths[1:])))
+        bound = math.sqrt(6 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.uniform(lengths, low=-bound, high=bound, **options)
 
     @classmethod
     def kaiming_normal(cls, *shape: int | Sequence[int], a: float = 0.01, **options: Any) -> Self:
         """Normal with standard deviation sqrt(2 / ((1 + a ** 2) fan_in)), as `kaiming_uniform`."""
         lengths = as_ints(*shape)
-        std = math.sqrt(2 / ((1 + a * a) * prod(lengths[1:])))
+        std = math.sqrt(2 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.normal(lengths, std=std, **options)
 
     def rand_like(self, **options: Any) -> Self:

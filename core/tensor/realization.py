@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
-from core.tensor.base import TensorBase, live
+from core.tensor.base import TensorBase, live, placed
 from core.tensor.live import KEEPS_ALL, is_stored
 from core.tensor.origin import origin
 from core.uop.ops import Ops
@@ -28,7 +28,7 @@ def storage_root(uop: UOp) -> UOp:
 
 def plan(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     """The kernels and copies that would store `tensors`; no Tensor changes and nothing runs."""
-    roots = {storage_root(t.uop): None for t in tensors if not is_stored(t.uop)}
+    roots = {storage_root(placed(t)): None for t in tensors if not is_stored(t.uop)}
     with origin(None):
         return create_schedule(UOp.sink(*roots))[0] if roots else []
 
@@ -40,7 +40,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     computed, still reads it: laziness never changes a value. An assignment that cannot be done is
     forgotten with its error: its target keeps its values.
     """
-    roots = {storage_root(t.uop): None for t in tensors if not is_stored(t.uop)}
+    roots = {storage_root(placed(t)): None for t in tensors if not is_stored(t.uop)}
     if not roots:
         return []
     graph = UOp.sink(*roots).toposort()

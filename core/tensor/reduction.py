@@ -33,7 +33,7 @@ class Reduction(Creation):
     def _axes(self, axis: Axes) -> tuple[int, ...]:
         if axis is None:
             return tuple(range(self.ndim))
-        axes = tuple(self._axis(a) for a in as_ints(axis) if self.ndim or a in (0, -1))
+        axes = tuple(self._axis(a) for a in as_ints(axis))
         if len(set(axes)) != len(axes):
             raise ShapeError(
                 f"axes {as_ints(axis)} name an axis twice",
@@ -158,19 +158,25 @@ class Reduction(Creation):
 
     def _shift(self, axes: tuple[int, ...]) -> Self:
         """The largest along `axes` where it is finite, else 0, without gradient."""
-        largest = self.detach().max(axes, keepdim=True)
+        largest = self._largest(axes)
         return largest.isinf().where(0, largest)
+
+    def _largest(self, axes: Axes) -> Self:
+        """The largest along `axes`, which stay; without gradient. Any number where there is none to
+        compare."""
+        x = self.detach()
+        return x.sum(axes, keepdim=True) if not x.numel() else x.max(axes, keepdim=True)
 
     def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
         """e ** x / sum(e ** x) along an axis."""
         x = self._as_float() if dtype is None else self.cast(dtype)
-        powers = (x - x.detach().max(axis, keepdim=True)).exp()
+        powers = (x - x._largest(axis)).exp()
         return powers / powers.sum(axis, keepdim=True)
 
     def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
         """ln(softmax(x)), without underflow."""
         x = self._as_float() if dtype is None else self.cast(dtype)
-        shifted = x - x.detach().max(axis, keepdim=True)
+        shifted = x - x._largest(axis)
         return shifted - shifted.exp().sum(axis, keepdim=True).log()
 
     # running reductions
@@ -191,9 +197,9 @@ class Reduction(Creation):
 
     def _scan(self, op: Ops, axis: int) -> Self:
         """The reduction of each prefix of an axis."""
+        at = self._axis(axis)
         if not self.ndim:
             return self
-        at = self._axis(axis)
         return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
 
     def _scan_last(self, op: Ops, strict: bool) -> Self:

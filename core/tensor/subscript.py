@@ -11,7 +11,7 @@ from operator import index
 from types import EllipsisType
 from typing import Self, TypeAlias
 
-from core.errors import ShapeError
+from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
 from core.tensor.base import Shape, TensorBase
 from core.tensor.origin import here
@@ -85,10 +85,17 @@ def _place(i: int, length: int, axis: int, shape: Shape) -> int:
 
 def _bounds(item: slice, length: int) -> tuple[int, int, int]:
     """The part to cut out (start, end) and the step; a negative step starts at the part's end."""
-    step = 1 if item.step is None else index(item.step)
+    try:
+        step = 1 if item.step is None else index(item.step)
+        start, stop, _ = item.indices(length) if step else (0, 0, 0)
+    except TypeError:
+        raise DTypeError(
+            f"a slice from {item.start!r} to {item.stop!r} with step {item.step!r}",
+            where=here(),
+            hint="bounds and step are integers or left out",
+        ) from None
     if step == 0:
         raise ShapeError("a slice with step 0", where=here())
-    start, stop, _ = item.indices(length)
     count = max(0, ceildiv(stop - start, step))
     if count == 0:
         return 0, 0, step

@@ -47,6 +47,8 @@ class _Interned(weakref.ref["UOp"]):
 
 _nodes: dict[tuple[Any, ...], _Interned] = {}
 _unique = itertools.count(1)
+_SAME: Any = object()
+"""As a field of `replace`: what the node has."""
 
 
 def _forget(ref: weakref.ref[UOp]) -> None:
@@ -223,15 +225,22 @@ class UOp(Arithmetic, Movement):
 
     # changed copies
 
-    def replace(self, **fields: Any) -> UOp:
-        """A node with some of op, dtype, src, arg and tag changed."""
-        get = fields.get
+    def replace(
+        self,
+        *,
+        op: Ops | None = None,
+        dtype: DType | None = None,
+        src: tuple[UOp, ...] | None = None,
+        arg: Any = _SAME,
+        tag: Any = _SAME,
+    ) -> UOp:
+        """A node with some of its fields changed."""
         made = UOp(
-            get("op", self.op),
-            get("dtype", self.dtype),
-            get("src", self.src),
-            get("arg", self.arg),
-            get("tag", self.tag),
+            self.op if op is None else op,
+            self.dtype if dtype is None else dtype,
+            self.src if src is None else src,
+            self.arg if arg is _SAME else arg,
+            self.tag if tag is _SAME else tag,
         )
         if made.origin is None:
             made.origin = self.origin

@@ -9,9 +9,9 @@ import numpy as np
 
 from core import Tensor
 from core.compile import compile_kernel
-from core.passes.schedule import create_schedule
+from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import capturing, run_schedule
-from core.target import host_target
+from core.runtime.processor import host_target
 from core.uop import Ops, UOp
 from tests.bench.measure import side_by_side, spread, table
 
@@ -30,7 +30,7 @@ def replayed(build: Callable[[], Tensor]) -> Callable[[], object]:
     """The kernels of `build`, as a function that runs them again."""
     with capturing() as items:
         keep = build().realize()
-    kernels = [item for item in items if item.ast.op is Ops.SINK]
+    kernels = [i for i in items if isinstance(i, ScheduleItem) and i.ast.op is Ops.SINK]
     return lambda: (run_schedule(kernels), keep)
 
 

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -97,9 +98,29 @@ def row(compiler: str, program: str, trace: Path) -> list[object]:
     ]
 
 
+def lacking() -> str:
+    """Why tinygrad cannot be measured beside this compiler here; "" where it can."""
+    if importlib.util.find_spec("tinygrad") is None:
+        return "it is not installed (`make bench` installs it)"
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command("tinygrad", "a"),
+            env={**os.environ, **environment(False, Path(folder) / "trace")},
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode == 0:
+        return ""
+    last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    compiler = os.environ.get("CC", "clang")
+    hint = f"; it compiles with {compiler}, which is not installed"
+    return last + (hint if shutil.which(compiler) is None else "")
+
+
 def figures() -> str:
-    """The table."""
-    compilers = ["core"] + ["tinygrad"] * (importlib.util.find_spec("tinygrad") is not None)
+    """The table, and what is missing from it."""
+    missing = lacking()
+    compilers = ["core"] + ["tinygrad"] * (not missing)
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             row(compiler, program, Path(folder) / f"{compiler}-{program}.viz")
@@ -115,4 +136,5 @@ def figures() -> str:
         "matches",
         "trace bytes per match",
     ]
-    return table("Recording", header, rows)
+    text = table("Recording", header, rows)
+    return f"{text}\ntinygrad is not measured: {missing}\n" if missing else text

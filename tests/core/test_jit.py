@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -122,3 +124,96 @@ def test_the_same_memory_twice() -> None:
     add(x, x)
     with pytest.raises(RunError, match="same memory in two arguments"):
         add(x, x)
+
+
+def test_random_numbers_are_those_of_the_function_without_a_jit() -> None:
+    def noisy(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        with Tensor.train():
+            kept = x.dropout(0.5)
+        drawn = (x + Tensor.rand(4) + Tensor.randn(4), kept, Tensor.randint(4, high=1 << 20))
+        drawn[0].realize(*drawn[1:])
+        return drawn
+
+    def calls(function: Callable[[Tensor], tuple[Tensor, ...]]) -> list[list[list[float]]]:
+        Tensor.manual_seed(7)
+        found: list[list[list[float]]] = []
+        for i in range(8):
+            if i == 5:
+                Tensor.manual_seed(11)  # later calls follow the new seed
+            found.append([t.tolist() for t in function(Tensor([1.0 + i] * 4))])
+            Tensor.rand(i).realize()  # and what is drawn between them
+        return found
+
+    plain, captured = calls(noisy), calls(TinyJit(noisy))
+    assert captured == plain
+    assert len({str(one[2]) for one in plain}) == len(plain)
+
+
+def test_a_seed_that_the_function_sets() -> None:
+    @TinyJit
+    def same() -> Tensor:
+        Tensor.manual_seed(3)
+        return Tensor.rand(4).realize()
+
+    assert len({str(same().tolist()) for _ in range(5)}) == 1
+    after = [same().tolist(), Tensor.rand(4).tolist()]
+    Tensor.manual_seed(3)
+    assert after == [Tensor.rand(4).tolist() for _ in range(2)]
+
+
+def test_random_numbers_drawn_before_are_not_drawn_again() -> None:
+    noise = Tensor.rand(4).realize()
+
+    @TinyJit
+    def add(x: Tensor) -> Tensor:
+        return (x + noise).realize()
+
+    assert len({str(add(Tensor.zeros(4)).tolist()) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize("before", range(4))
+def test_a_jit_in_a_jit(before: int) -> None:
+    """The inner one joins the capture of the outer one, at whichever of its calls."""
+    calls: list[str] = []
+
+    @TinyJit
+    def inner(x: Tensor) -> Tensor:
+        calls.append("inner")
+        return (x * 2 + Tensor.rand(2)).realize()
+
+    @TinyJit
+    def outer(x: Tensor, y: Tensor) -> Tensor:
+        calls.append("outer")
+        first = (inner(x + 1) + y).realize()
+        second = (inner(first) * 3).realize()  # before the next call of inner
+        return (second + inner(y)).realize()
+
+    def plainly(x: Tensor, y: Tensor) -> Tensor:
+        first = (x + 1) * 2 + Tensor.rand(2) + y
+        return (first * 2 + Tensor.rand(2)) * 3 + (y * 2 + Tensor.rand(2))
+
+    for i in range(before):
+        inner(Tensor([float(i), 1.0]))
+    for i in range(5):
+        x, y = Tensor([float(i), 2.0]), Tensor([5.0, -float(i)])
+        Tensor.manual_seed(i)
+        got = outer(x, y).tolist()
+        Tensor.manual_seed(i)
+        assert got == pytest.approx(plainly(x, y).tolist())
+    assert calls.count("outer") == 2
+    assert calls.count("inner") == 2
+
+
+def test_captures_that_hold_the_same() -> None:
+    with capturing() as outer:
+        with capturing() as inner:
+            pass
+        (Tensor([1.0]) + 1).realize()
+    assert (len(outer), len(inner)) == (1, 0)
+    with capturing() as outer:
+        with capturing() as inner:
+            (Tensor([1.0]) + 1).realize()
+        (Tensor([1.0]) + 1).realize()
+    assert (len(outer), len(inner)) == (2, 1)
+    (Tensor([1.0]) + 1).realize()
+    assert (len(outer), len(inner)) == (2, 1)

@@ -17,8 +17,8 @@ from core import Tensor
 from core.errors import CompileError, RunError, ServerError
 from core.runtime.edited import MAX_TEXT
 from core.runtime.llvm_edited import checked_ir
+from core.runtime.processor import host_target
 from core.runtime.worker import first_wrong
-from core.target import host_target
 from viz.server.state import State
 from viz.store import Store
 

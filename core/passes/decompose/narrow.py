@@ -15,8 +15,8 @@ from core.uop import UOp
 
 
 @dataclass(frozen=True, slots=True)
-class Fp8:
-    """One 8-bit format: fraction bits, smallest normal exponent, codes."""
+class Format:
+    """One narrow format: fraction bits, smallest normal exponent, codes without their sign."""
 
     fraction: int
     smallest: int
@@ -24,52 +24,50 @@ class Fp8:
     """Code of the largest finite number."""
     overflow: int
     """What larger numbers become."""
+    nan: int
 
 
-_NAN = 0x7F
 _formats = {
-    dtypes.fp8e4m3: Fp8(3, -6, 0x7E, _NAN),
-    dtypes.fp8e5m2: Fp8(2, -14, 0x7B, 0x7C),
+    dtypes.fp8e4m3: Format(3, -6, 0x7E, 0x7F, 0x7F),
+    dtypes.fp8e5m2: Format(2, -14, 0x7B, 0x7C, 0x7F),
+    dtypes.float16: Format(10, -14, 0x7BFF, 0x7C00, 0x7E00),
 }
+_codes = {1: dtypes.uint8, 2: dtypes.uint16}
 
 
 def widen(x: UOp) -> UOp:
-    """A bfloat16 or 8-bit float as float32."""
+    """A narrow float as float32."""
     dtype = x.dtype.scalar()
+    code = same_bits(x, _codes[dtype.itemsize]).cast(dtypes.uint32)
     if dtype is dtypes.bfloat16:
-        return same_bits(same_bits(x, dtypes.uint16).cast(dtypes.uint32) << 16, dtypes.float32)
+        return same_bits(code << 16, dtypes.float32)
     fmt = _formats[dtype]
-    code = same_bits(x, dtypes.uint8).cast(dtypes.uint32)
-    size, sign = code & 0x7F, (code & 0x80) << 24
+    top = 1 << (dtype.bits - 1)
+    size, sign = code & (top - 1), (code & top) << (32 - dtype.bits)
     shift = 23 - fmt.fraction
     normal = same_bits((size << shift) + ((fmt.smallest + 126) << 23), dtypes.float32)
     tiny = size.cast(dtypes.float32) * 2.0 ** (fmt.smallest - fmt.fraction)
     value = (size < (1 << fmt.fraction)).where(tiny, normal)
-    if fmt.overflow != _NAN:
+    if fmt.overflow != fmt.nan:
         value = size.eq(fmt.overflow).where(value.const_like(float("inf")), value)
-    value = (size > max(fmt.overflow, fmt.largest)).where(value.const_like(float("nan")), value)
-    if fmt.overflow == _NAN:
-        value = size.eq(_NAN).where(value.const_like(float("nan")), value)
+    is_nan = size.eq(fmt.nan) if fmt.overflow == fmt.nan else size > fmt.overflow
+    value = is_nan.where(value.const_like(float("nan")), value)
     return same_bits(same_bits(value, dtypes.uint32) | sign, dtypes.float32)
 
 
-def round_bfloat16(x: UOp) -> UOp:
-    """A float32 as the nearest bfloat16, ties to even."""
+def narrow(x: UOp, dtype: DType) -> UOp:
+    """A float32 as the nearest number of the narrow `dtype`, ties to even."""
     bits = same_bits(x, dtypes.uint32)
-    nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    quiet = (bits >> 16) | 0x40
-    return same_bits(x.ne(x).where(quiet, nearest).cast(dtypes.uint16), dtypes.bfloat16)
-
-
-def round_fp8(x: UOp, dtype: DType) -> UOp:
-    """A float32 as the nearest 8-bit float, ties to even."""
+    if dtype is dtypes.bfloat16:
+        nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+        quiet = (bits >> 16) | 0x40
+        return same_bits(x.ne(x).where(quiet, nearest).cast(dtypes.uint16), dtype)
     fmt = _formats[dtype]
-    bits = same_bits(x, dtypes.uint32)
-    sign, size = (bits >> 24) & 0x80, bits & 0x7FFFFFFF
+    sign, size = (bits >> (32 - dtype.bits)) & (1 << (dtype.bits - 1)), bits & 0x7FFFFFFF
     exponent = (size >> 23).cast(dtypes.int32) - 127
     low = exponent < fmt.smallest
     exponent = low.where(exponent.const_like(fmt.smallest), exponent)
-    # below 2 ** 14 all is exact; larger numbers overflow anyway
+    # below 2 ** 16 all is exact; larger numbers overflow anyway
     capped = exponent > 20
     exponent = capped.where(exponent.const_like(20), exponent)
     scale = same_bits((exponent * -1 + (127 + fmt.fraction)) << 23, dtypes.float32)
@@ -78,5 +76,20 @@ def round_fp8(x: UOp, dtype: DType) -> UOp:
     nearest = capped.where(nearest.const_like(1.0), nearest)
     code = ((exponent - fmt.smallest) << fmt.fraction) + nearest.cast(dtypes.int32)
     code = (code > fmt.largest).where(code.const_like(fmt.overflow), code)
-    code = x.ne(x).where(code.const_like(_NAN), code).cast(dtypes.uint32)
-    return same_bits((code | sign).cast(dtypes.uint8), dtype)
+    code = x.ne(x).where(code.const_like(fmt.nan), code).cast(dtypes.uint32)
+    return same_bits((code | sign).cast(_codes[dtype.itemsize]), dtype)
+
+
+def round_to_odd(x: UOp) -> UOp:
+    """A float64 as a float32 that, rounded to a narrower float, gives what rounding `x` once would.
+
+    What float32 does not hold goes to the neighbour whose last bit is 1, which keeps a tie of the
+    narrower float from looking like one where it is none (S. Boldo, G. Melquiond, "Emulation of FMA
+    and correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on
+    Computers 57(4), 2008).
+    """
+    near = x.cast(dtypes.float32)
+    back, bits = near.cast(dtypes.float64), same_bits(near, dtypes.uint32)
+    away = (x < 0.0).where(back < x, x < back)
+    odd = away.where(bits - 1, bits) | 1
+    return same_bits(back.ne(x).where(odd, bits), dtypes.float32)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from core.dtype import DType, dtypes
 from core.passes.decompose.exponential import exp2
 from core.passes.decompose.logarithm import log2
-from core.passes.decompose.narrow import round_bfloat16, round_fp8, widen
+from core.passes.decompose.narrow import narrow, round_to_odd, widen
 from core.passes.decompose.power import float_power, int_power
 from core.passes.decompose.random import threefry
+from core.passes.decompose.rounding import trunc
 from core.passes.decompose.sine import sin
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
@@ -35,28 +36,28 @@ def narrow_arithmetic(ctx: Target, x: UOp) -> UOp | None:
 
 @rule(UPat(Ops.CAST, src=(UPat.var("x"),), name="cast"))
 def cast_by_way_of_float32(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
-    """cast(x: narrow, other) -> cast(cast(x, float32), other), and the other way round"""
+    """cast(x: narrow, other) -> cast(cast(x, float32), other), and the other way round, rounded
+    once: what float32 does not hold is rounded to odd on the way"""
     have, want = x.dtype.scalar(), cast.dtype.scalar()
-    for one, other in ((have, want), (want, have)):
-        if one in _narrow and not ctx.supports(one) and other is not dtypes.float32:
-            return x.cast(dtypes.float32).cast(want)
-    return None
+    if have in _narrow and not ctx.supports(have) and want is not dtypes.float32:
+        return x.cast(dtypes.float32).cast(want)
+    if want not in _narrow or ctx.supports(want) or have is dtypes.float32:
+        return None
+    if have is dtypes.float64 or (have.bits > 16 and want is dtypes.bfloat16):
+        return round_to_odd(x.cast(dtypes.float64)).cast(want)
+    return x.cast(dtypes.float32).cast(want)  # integers beyond float32 overflow the others
 
 
-@rule(UPat(Ops.CAST, dtypes.float32, src=(UPat.var("x", (dtypes.bfloat16, *dtypes.fp8s)),)))
+@rule(UPat(Ops.CAST, dtypes.float32, src=(UPat.var("x", _narrow),)))
 def widen_by_bits(ctx: Target, x: UOp) -> UOp | None:
     """float32(x: bfloat16) -> bits of x << 16, as float32"""
-    return None if ctx.supports(x.dtype) else widen(x)
+    return None if ctx.converts(x.dtype) else widen(x)
 
 
-@rule(UPat(Ops.CAST, (dtypes.bfloat16, *dtypes.fp8s), src=(UPat.var("x", dtypes.float32),),
-           name="cast"))  # fmt: skip
+@rule(UPat(Ops.CAST, _narrow, src=(UPat.var("x", dtypes.float32),), name="cast"))
 def narrow_by_bits(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
     """bfloat16(x: float32) -> bits of x, rounded to the nearest even, >> 16"""
-    dtype = cast.dtype.scalar()
-    if ctx.supports(dtype):
-        return None
-    return round_bfloat16(x) if dtype is dtypes.bfloat16 else round_fp8(x, dtype)
+    return None if ctx.converts(cast.dtype) else narrow(x, cast.dtype.scalar())
 
 
 def _missing(ctx: Target, op: Ops, dtype: DType) -> bool:
@@ -132,6 +133,12 @@ def reciprocal_by_division(ctx: Target, x: UOp) -> UOp | None:
     return x.const_like(1.0) / x if Ops.RECIPROCAL not in ctx.ops else None
 
 
+@rule(UPat(Ops.TRUNC, _wide, src=(UPat.var("x"),)))
+def trunc_by_conversion(ctx: Target, x: UOp) -> UOp | None:
+    """trunc(x) -> float(int(|x|)) with the sign of x, where |x| has a fraction"""
+    return trunc(x) if Ops.TRUNC not in ctx.ops else None
+
+
 @rule(UPat(Ops.SUB, src=(UPat.var("x"), UPat.var("y"))))
 def subtract_by_addition(ctx: Target, x: UOp, y: UOp) -> UOp | None:
     """x - y -> x + -1 * y"""
@@ -160,6 +167,7 @@ replacing = PatternMatcher(
         equal_by_unequal,
         divide_by_reciprocal,
         reciprocal_by_division,
+        trunc_by_conversion,
         subtract_by_addition,
         negate_by_product,
     ],

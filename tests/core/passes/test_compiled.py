@@ -14,7 +14,8 @@ from core.passes.pipeline import lower_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
-from core.target import host_target, targets
+from core.runtime.processor import host_target
+from core.target import targets
 from core.uop import Ops
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CASES, Case, close

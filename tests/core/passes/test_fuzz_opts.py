@@ -22,9 +22,10 @@ from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import from_memory
 from core.runtime.nvidia_tools import find_tool
+from core.runtime.processor import host_target
 from core.runtime.ptxas import assemble
 from core.runtime.reference import evaluate_ast
-from core.target import host_target, targets
+from core.target import targets
 from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from core.uop.pointer import pointer_of

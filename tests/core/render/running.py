@@ -12,7 +12,7 @@ from core.render import llvm
 from core.runtime import llvm_compiler
 from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import memory_dtype
-from core.target import host_target
+from core.runtime.processor import host_target
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

@@ -14,9 +14,10 @@ from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
+from core.runtime.processor import host_target
 from core.runtime.ptxas import assemble
 from core.runtime.reference import evaluate_ast
-from core.target import host_target, targets
+from core.target import targets
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of

@@ -15,10 +15,11 @@ from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import from_memory
+from core.runtime.processor import host_target
 from core.runtime.reference import evaluate_ast
 from core.runtime.safety import check_kernel
 from core.shape import ShapeTracker
-from core.target import host_target, targets
+from core.target import targets
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp

@@ -18,12 +18,12 @@ from core.runtime import isolate, worker
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu import CpuRunner
 from core.runtime.isolate import run_isolated
+from core.runtime.processor import host_target
 from core.runtime.program import Argument, Artifact, Program
 from core.runtime.reference import working_bytes
 from core.runtime.run import run_schedule
 from core.runtime.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.shape import ShapeTracker, View
-from core.target import host_target
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops

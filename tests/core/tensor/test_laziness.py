@@ -371,3 +371,14 @@ def test_reading_what_is_stored_schedules_nothing() -> None:
         assert x.reshape(2, 2).detach().tolist() == [[2.0, 3.0], [4.0, 5.0]]
         assert x[3:].item() == 5.0
     assert len(seen.names) <= 2, "only the part needs a kernel"
+
+
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
+def test_views_are_read_from_every_device(device: str) -> None:
+    x = Tensor([7.0, 8.0], device=device)
+    for y in (x, x + 1):
+        first = y.tolist()[0]
+        assert y.flip(0).tolist() == y.tolist()[::-1]
+        assert y[:1].expand(3).tolist() == [first] * 3
+        assert y[:1].reshape(1, 1).expand(3, 2).permute(1, 0).tolist() == [[first] * 3] * 2
+        assert y.pad((1, 0)).tolist() == [0.0, *y.tolist()]

@@ -9,6 +9,7 @@ import pytest
 
 from core import Tensor, dtypes
 from core.tensor.random import RandomState
+from core.uop.uop import UOp
 from tests.core.tensor_eval import threefry, value
 
 
@@ -121,3 +122,20 @@ def test_likes_keep_shape_and_dtype() -> None:
     x = Tensor.zeros(2, 3, dtype="float64")
     assert (x.rand_like().shape, x.rand_like().dtype) == (x.shape, x.dtype)
     assert x.randn_like(dtype="float32").dtype is dtypes.float32
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Tensor.rand(5, 3),
+    lambda: Tensor.randn(7),
+    lambda: Tensor.randint(9, low=-3, high=4),
+    lambda: Tensor.ones(6) * Tensor.rand(6, contiguous=False),
+])  # fmt: skip
+def test_one_kernel_for_all_draws_of_a_shape(make: Callable[[], Tensor]) -> None:
+    kernels: set[UOp] = set()
+    for call in range(5):
+        (item,) = make().schedule()
+        kernels.add(item.ast)
+        Tensor.rand(call).realize()
+    Tensor.manual_seed(2)
+    kernels |= {item.ast for item in make().schedule()}
+    assert len(kernels) == 1

@@ -23,9 +23,8 @@ body4:
   %v9.8 = fcmp uno <8 x float> %v8, %v8, !dbg !25
   %v9.9 = select <8 x i1> %v9.8, <8 x i32> %v9.7, <8 x i32> %v9.6, !dbg !25
   %v9.10 = trunc <8 x i32> %v9.9 to <8 x i16>, !dbg !25
-  %v9.11 = bitcast <8 x i16> %v9.10 to <8 x bfloat>, !dbg !25
-  %v10 = getelementptr inbounds bfloat, ptr addrspace(1) %data1, i32 %v5, !dbg !26
-  store <8 x bfloat> %v9.11, ptr addrspace(1) %v10, align 16, !dbg !27
+  %v10 = getelementptr inbounds i16, ptr addrspace(1) %data1, i32 %v5, !dbg !26
+  store <8 x i16> %v9.10, ptr addrspace(1) %v10, align 16, !dbg !27
   %v13 = fadd <8 x half> %v7, splat (half 0xH3555), !dbg !29
   %v14 = getelementptr inbounds half, ptr addrspace(1) %data0, i32 %v5, !dbg !30
   store <8 x half> %v13, ptr addrspace(1) %v14, align 16, !dbg !31

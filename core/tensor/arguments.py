@@ -1,0 +1,164 @@
+"""Arguments of the wrong type, refused at the user's call with the argument's name.
+
+What a public method takes is read from its annotations, once; so no method has to check types by
+hand. Values (axes out of range, shapes that do not fit) are the methods' own to judge.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Set
+from numbers import Real
+from operator import index
+from types import FunctionType
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from core.dtype import DType
+from core.errors import DTypeError
+
+Accepts: TypeAlias = Callable[[Any], bool]
+Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
+
+
+def _is_int(value: object) -> bool:
+    try:
+        index(value)  # pyright: ignore[reportArgumentType] - that is the question
+    except TypeError:
+        return False
+    return True
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool | np.bool_) or (isinstance(value, int) and value in (0, 1))
+
+
+def _each(accepts: Accepts) -> Accepts:
+    """Lists, tuples and the like of what `accepts` takes."""
+
+    def check(value: object) -> bool:
+        if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
+            return False
+        # of an array, the first element stands for all
+        return all(map(accepts, value.flat[:1] if isinstance(value, np.ndarray) else value))
+
+    return check
+
+
+def _is_pair(value: Any) -> bool:
+    return value is None or (_each(_is_int)(value) and len(list(value)) == 2)
+
+
+_ints: Final = _each(_is_int)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real | np.bool_)
+
+
+def _of(*types: type[Any]) -> Accepts:
+    return lambda value: isinstance(value, types)
+
+
+def _either(*kinds: Accepts) -> Accepts:
+    if len(kinds) == 1:
+        return kinds[0]
+
+    def check(value: object) -> bool:
+        for accepts in kinds:  # noqa: SIM110 - runs at every call; a generator costs as much again
+            if accepts(value):
+                return True
+        return False
+
+    return check
+
+
+Kind: TypeAlias = tuple[str, Accepts]
+_KINDS: Final[Mapping[str, Kind]] = {
+    "None": ("None", _of(type(None))),
+    "int": ("an integer", _is_int),
+    "float": ("a number", _is_number),
+    "ConstType": ("a number", _is_number),
+    "bool": ("True or False", _is_flag),
+    "str": ("text", _of(str)),
+    "bytes": ("bytes", _of(bytes, bytearray)),
+    "memoryview": ("memory", _of(memoryview)),
+    "Array": ("a NumPy array", _of(np.ndarray)),
+    "DTypeLike": ("a dtype or its name", _of(DType, str)),
+    "Sequence[int]": ("integers", _ints),
+    "Sequence[float]": ("numbers", _each(_is_number)),
+    "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
+    "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
+    "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
+    "Sizes": ("an integer or several", _either(_is_int, _ints)),
+    "Widths": ("integers, or a pair or None per axis", _either(_ints, _each(_is_pair))),
+}
+"""What an annotation is called, and what it takes."""
+ANYTHING: Final = frozenset(
+    {"Any", "object", "Data", "UOp", "Item", "tuple[Item, ...]", "Sequence[Any]"}
+)
+"""What the methods themselves judge, with errors that say more."""
+_UNION: Final = re.compile(r" \| (?![^\[]*\])")
+
+
+def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
+    """What a parameter takes; None: anything, or an annotation that is not known here."""
+    parts = _UNION.split(annotation)
+    if ANYTHING.intersection(parts) or {"Self", "ConstType"}.issubset(parts):
+        return None
+    tensor: Kind = ("a Tensor", _of(cls))
+    found: dict[str, Kind] = {**_KINDS, "Self": tensor, "TensorBase": tensor}
+    found["Sequence[Self]"] = ("Tensors", _each(tensor[1]))
+    return [found[part] for part in parts] if found.keys() >= set(parts) else None
+
+
+def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -> Check | None:
+    """What refuses arguments of a public function of `cls`; None where nothing is refused.
+
+    `where` is asked for the user's line. The check raises DTypeError.
+    """
+    named: dict[str, Kind] = {}
+    places: list[str] = []
+    rest = ""
+    called = function.__name__.strip("_")
+    called = cls.__name__ if called == "init" else called
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            places.append(name)
+        several = parameter.kind is parameter.VAR_POSITIONAL
+        rest = name if several else rest
+        text = parameter.annotation
+        if text is parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        # lengths given one by one are read, and refused, by `as_ints`
+        kinds = None if several and "int" in text else kinds_of(text, cls)
+        if kinds is not None:
+            words = " or ".join(words for words, _ in kinds)
+            named[name] = (words, _either(*(accepts for _, accepts in kinds)))
+    if not named:
+        return None
+
+    def refuse(name: str, value: object) -> None:
+        raise DTypeError(
+            f"{called}: {name} is {_short(value)}",
+            where=where(),
+            hint=f"{name} takes {named[name][0]}",
+        )
+
+    def check(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        for i, value in enumerate(args):
+            name = places[i] if i < len(places) else rest
+            if (kind := named.get(name)) is not None and not kind[1](value):
+                refuse(name, value)
+        for name, value in kwargs.items():
+            if (kind := named.get(name)) is not None and not kind[1](value):
+                refuse(name, value)
+
+    return check
+
+
+def _short(value: object) -> str:
+    text = f"{value!r} ({type(value).__name__})"
+    return text if len(text) <= 80 and "\n" not in text else f"of type {type(value).__name__}"
