@@ -1,6 +1,7 @@
 """Activation functions of neural networks.
 
-All are compositions of `mathematics.py`; none has a gradient rule of its own.
+Compositions of `mathematics.py`. Where the composition would lose the derivative (the two halves of
+softplus meet at 0, gelu's argument overflows), the derivative is given.
 """
 
 from __future__ import annotations
@@ -29,10 +30,6 @@ class Activation(Mathematics):
         x = (self <= min_val).where(min_val, self)
         return (x >= max_val).where(max_val, x)
 
-    def sigmoid(self) -> Self:
-        """1 / (1 + e ** -x)"""
-        return self._wide(lambda x: (1 + (-x).exp()).reciprocal())
-
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha x + beta, between 0 and 1"""
         return (self * alpha + beta).hardtanh(0, 1)
@@ -51,25 +48,39 @@ class Activation(Mathematics):
 
     def hardswish(self) -> Self:
         """x relu6(x + 3) / 6, https://arxiv.org/abs/1905.02244"""
-        return self * (self + 3).relu6() * (1 / 6)
+        return self * ((self + 3).relu6() * (1 / 6))
 
     def gelu(self) -> Self:
-        """x (1 + tanh(sqrt(2/pi) (x + 0.044715 x ** 3))) / 2, https://arxiv.org/abs/1606.08415"""
-        return self._wide(
-            lambda x: 0.5 * x * (1 + (math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)).tanh())
-        )
+        """x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x ** 3).
+
+        https://arxiv.org/abs/1606.08415
+        """
+
+        def gate(x: Self) -> Self:
+            inner = x.clamp(-100, 100)  # where sigmoid is 0 or 1 for long
+            square = inner * inner
+            factor = 2 * math.sqrt(2 / math.pi)
+            share = (factor * inner * (1 + 0.044715 * square)).sigmoid()
+            slope = share + inner * (share * (1 - share)) * (factor * (1 + 0.134145 * square))
+            return (x * share)._with_derivatives((x, slope))
+
+        return self._wide(gate)
 
     def quick_gelu(self) -> Self:
         """x sigmoid(1.702 x)"""
         return self * (self * 1.702).sigmoid()
 
+    def _not_positive(self) -> Self:
+        """min(x, 0), with gradient 1 at 0."""
+        return (self > 0).where(0, self)
+
     def elu(self, alpha: float = 1.0) -> Self:
         """x for x > 0, else alpha (e ** x - 1), https://arxiv.org/abs/1511.07289"""
-        return (self > 0).where(self, alpha * (self.minimum(0).exp() - 1))
+        return (self > 0).where(self, alpha * self._not_positive().expm1())
 
     def celu(self, alpha: float = 1.0) -> Self:
         """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483"""
-        return (self > 0).where(self, alpha * ((self.minimum(0) / alpha).exp() - 1))
+        return (self > 0).where(self, alpha * (self._not_positive() / alpha).expm1())
 
     def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
         """gamma elu(x, alpha), https://arxiv.org/abs/1706.02515"""
@@ -80,11 +91,12 @@ class Activation(Mathematics):
         return (self > 0).where(self, neg_slope * self)
 
     def softplus(self, beta: float = 1.0) -> Self:
-        """ln(1 + e ** (beta x)) / beta, as max(x, 0) + ln(1 + e ** -|beta x|) / beta."""
+        """ln(1 + e ** (beta x)) / beta"""
 
         def smooth(x: Self) -> Self:
             scaled = x * beta
-            return (scaled.relu() + (1 + (-scaled.abs()).exp()).log()) / beta
+            value = scaled.relu() + (-scaled.abs()).exp().log1p()
+            return (value / beta)._with_derivatives((x, scaled.sigmoid()))
 
         return self._wide(smooth)
 
@@ -94,4 +106,9 @@ class Activation(Mathematics):
 
     def softsign(self) -> Self:
         """x / (1 + |x|)"""
-        return self / (1 + self.abs())
+
+        def squash(x: Self) -> Self:
+            inverse = (1 + x.abs()).reciprocal()
+            return (x / (1 + x.abs()))._with_derivatives((x, inverse * inverse))
+
+        return self._wide(squash)

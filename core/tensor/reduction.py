@@ -117,8 +117,11 @@ class Reduction(Creation):
         return (squares / max(0, self._count(axes) - correction)).cast(dtype)
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The square root of `var`."""
-        return self.var(axis, keepdim, correction).sqrt()
+        """The square root of `var`, with gradient 0 where it is 0."""
+        var = self.var(axis, keepdim, correction)
+        root = var._wide(lambda v: v.sqrt())
+        slope = (root == 0).where(0, 0.5 / root)
+        return root._with_derivatives((var, slope))
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -133,7 +136,8 @@ class Reduction(Creation):
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first of the largest, along an axis or in the flat Tensor."""
+        """The position of the first of the largest, along an axis or in the flat Tensor. NaN counts
+        as larger than every number."""
         if axis is None:
             flat = self.flatten().argmax(0)
             return flat.reshape((1,) * self.ndim) if keepdim else flat
@@ -141,12 +145,15 @@ class Reduction(Creation):
         if at is None:
             return self._make(self.uop.const_like(0).cast(dtypes.int32))
         count = self.shape[at]
-        largest = self.detach() == self.detach().max(at, keepdim=True)
+        x = self.detach()
+        largest = x == x.max(at, keepdim=True)
+        if dtypes.is_float(self.dtype):
+            largest = largest | x.isnan()
         backwards = count - self._positions(at)
         return count - (largest.cast(dtypes.int32) * backwards).max(at, keepdim)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first of the smallest."""
+        """The position of the first of the smallest; of the first NaN where there is one."""
         flipped = -self if dtypes.is_float(self.dtype) else ~self
         return flipped.argmax(axis, keepdim)
 

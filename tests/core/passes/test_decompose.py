@@ -46,7 +46,7 @@ def values(f: Callable[..., UOp], *inputs: Array, target: Target = CPU) -> Array
     return env[expression]
 
 
-ARITHMETIC = {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW, Ops.THREEFRY}
+ARITHMETIC = {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY}
 
 
 def error_in_ulp(got: Array, want: Array, dtype: Any) -> float:
