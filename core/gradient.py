@@ -124,7 +124,7 @@ def exp2(ctx: UOp, ret: UOp) -> Grads:
 @rule(UPat(Ops.LOG2, src=(x,)))
 def log2(ctx: UOp, x: UOp) -> Grads:
     """d log2(x) = dx / (x ln(2))"""
-    return (ctx / (x * math.log(2)),)
+    return (ctx * (1 / math.log(2)) / x,)
 
 
 @rule(UPat(Ops.SIN, src=(x,)))

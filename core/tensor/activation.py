@@ -31,12 +31,18 @@ class Activation(Mathematics):
         return (x >= max_val).where(max_val, x)
 
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
-        """alpha x + beta, between 0 and 1"""
-        return (self * alpha + beta).hardtanh(0, 1)
+        """alpha x + beta, between 0 and 1, with gradient 0 at both ends"""
+
+        def line(x: Self) -> Self:
+            ends = sorted((-beta / alpha, (1 - beta) / alpha)) if alpha else (0.0, 0.0)
+            slope = ((x > ends[0]) & (x < ends[1])).where(x._make(x.uop.const_like(alpha)), 0)
+            return (x * alpha + beta).hardtanh(0, 1)._with_derivatives((x, slope))
+
+        return self._wide(line)
 
     def logsigmoid(self) -> Self:
         """ln(sigmoid(x)) = -softplus(-x)"""
-        return -((-self).softplus())
+        return 0 - (-self).softplus()
 
     def silu(self) -> Self:
         """x sigmoid(x), https://arxiv.org/abs/1702.03118"""
@@ -48,7 +54,12 @@ class Activation(Mathematics):
 
     def hardswish(self) -> Self:
         """x relu6(x + 3) / 6, https://arxiv.org/abs/1905.02244"""
-        return self * ((self + 3).relu6() * (1 / 6))
+
+        def curve(x: Self) -> Self:
+            slope = (x <= -3).where(0, (x < 3).where(x * (1 / 3) + 0.5, 1))
+            return (x * ((x + 3).relu6() * (1 / 6)))._with_derivatives((x, slope))
+
+        return self._wide(curve)
 
     def gelu(self) -> Self:
         """x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x ** 3).
@@ -60,8 +71,8 @@ class Activation(Mathematics):
             inner = x.clamp(-100, 100)  # where sigmoid is 0 or 1 for long
             square = inner * inner
             factor = 2 * math.sqrt(2 / math.pi)
-            share = (factor * inner * (1 + 0.044715 * square)).sigmoid()
-            slope = share + inner * (share * (1 - share)) * (factor * (1 + 0.134145 * square))
+            share, other = (factor * inner * (1 + 0.044715 * square))._logistic()
+            slope = share + inner * (share * other) * (factor * (1 + 0.134145 * square))
             return (x * share)._with_derivatives((x, slope))
 
         return self._wide(gate)
@@ -101,8 +112,19 @@ class Activation(Mathematics):
         return self._wide(smooth)
 
     def mish(self) -> Self:
-        """x tanh(softplus(x)), https://arxiv.org/abs/1908.08681"""
-        return self * self.softplus().tanh()
+        """x tanh(softplus(x)), https://arxiv.org/abs/1908.08681
+
+        tanh(ln(1 + u)) is n / (n + 2) with n = u (u + 2), here for u = e ** x.
+        """
+
+        def gate(x: Self) -> Self:
+            e = (-x.abs()).exp()
+            top, rest = (x < 0).where(e * (e + 2), 1 + 2 * e), (x < 0).where(2, 2 * e * e)
+            share, other = top / (top + rest), rest / (top + rest)
+            slope = share + x * (other * (1 + share)) * x._logistic()[0]
+            return (x * share)._with_derivatives((x, slope))
+
+        return self._wide(gate)
 
     def softsign(self) -> Self:
         """x / (1 + |x|)"""

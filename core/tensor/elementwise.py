@@ -105,6 +105,12 @@ class Elementwise(Movement):
         wide = dtype if dtype.bits >= 32 else dtypes.float32
         return function(self.cast(wide)).cast(dtype)
 
+    def _wide_with(self, other: Self | ConstType, function: Callable[[Self, Self], Self]) -> Self:
+        """`function` of this and another as floats; as `_wide`."""
+        a, b = self._as_float()._meet(other)
+        wide = a.dtype if a.dtype.bits >= 32 else dtypes.float32
+        return function(a.cast(wide), b.cast(wide)).cast(a.dtype)
+
     def _with_derivatives(self, *partial: tuple[Self, Self]) -> Self:
         """This, a function whose derivative by each argument is given: (argument, derivative), of
         the shape and dtype of this. Gradients do not see how this was computed."""

@@ -35,9 +35,9 @@ class Exponential(Rounding):
 
     def polynomial(self, coefficients: Sequence[float]) -> Self:
         """c[0] x ** n + ... + c[n], by Horner's scheme."""
-        value = self * 0 + coefficients[0]
-        for c in coefficients[1:]:
-            value = value * self + c
+        value = self._make(self.uop.const_like(coefficients[0]))
+        for k, c in enumerate(coefficients[1:]):
+            value = (value * self if k else self * coefficients[0]) + c
         return value
 
     def exp2(self) -> Self:
@@ -48,10 +48,20 @@ class Exponential(Rounding):
         """e ** x = 2 ** (x / ln 2)"""
 
         def power(x: Self) -> Self:
-            value = (x * (1 / math.log(2)))._unary(Ops.EXP2)
+            value = x._exponential()
             return value._with_derivatives((x, value))
 
         return self._wide(power)
+
+    def _exponential(self) -> Self:
+        """e ** x, without derivative. 2 ** p with p = x / ln 2 would be off by half a unit in the
+        last place of p, which is much for large p; so what p lacks is computed, too."""
+        word, mask, high, low = _SPLIT[self.dtype]
+        leading = self._new((self.uop.bitcast(word) & mask).bitcast(self.dtype))
+        p = self * (1 / math.log(2))
+        rest = (leading * high - p) + (self - leading) * high + self * low
+        factor = (p * p < 2.0**22).where(rest * math.log(2) + 1, 1)
+        return p._unary(Ops.EXP2) * factor
 
     def expm1(self) -> Self:
         """e ** x - 1, to full precision also where that is close to 0."""
@@ -75,7 +85,11 @@ class Exponential(Rounding):
 
     def log10(self) -> Self:
         """Logarithm to base 10."""
-        return self._wide(lambda x: x._unary(Ops.LOG2) * math.log10(2))
+        return self._wide(
+            lambda x: (x._unary(Ops.LOG2) * math.log10(2))._with_derivatives(
+                (x, 1 / math.log(10) / x)
+            )
+        )
 
     def log1p(self) -> Self:
         """Natural logarithm of 1 + x, to full precision also where that is close to 0."""
@@ -84,7 +98,7 @@ class Exponential(Rounding):
             s = x / (2 + x)  # ln(1 + x) = 2 atanh(s)
             near = s * (s * s)._series(_LOG1P[:7], _LOG1P)
             value = ((x > -0.3) & (x < 0.42)).where(near, (1 + x).log())
-            value = (x == 0).where(x, value)
+            value = (x.abs() < 1e-20).where(x, value)
             return value._with_derivatives((x, (1 + x).reciprocal()))
 
         return self._wide(logarithm)
@@ -114,15 +128,17 @@ class Exponential(Rounding):
         """1 / (1 + e ** -x)"""
 
         def logistic(x: Self) -> Self:
-            value, other = x._logistic(), (-x)._logistic()
+            value, other = x._logistic()
             return value._with_derivatives((x, value * other))
 
         return self._wide(logistic)
 
-    def _logistic(self) -> Self:
-        """1 / (1 + e ** -x), to full relative precision where it is close to 0. No derivative."""
+    def _logistic(self) -> tuple[Self, Self]:
+        """1 / (1 + e ** -x) and 1 / (1 + e ** x), each to full relative precision where it is close
+        to 0. No derivatives."""
         e = (-self.abs()).exp()
-        return (self < 0).where(e, 1) / (1 + e)
+        negative, total = self < 0, 1 + e
+        return negative.where(e, 1) / total, negative.where(1, e) / total
 
     # powers
 
@@ -196,6 +212,12 @@ class Exponential(Rounding):
         return self.pow(x, reverse=True)
 
 
+_SPLIT = {
+    dtypes.float32: (dtypes.int32, ~0xFFF, 2955 / 2048, -0.00017605286103659264),
+    dtypes.float64: (dtypes.int64, ~0x7FFFFFF, 48408813 / 2**25, -1.0542692476429138e-8),
+}
+"""For 1 / ln 2 = a + b with few bits in a: the integer that reads a float, a mask for the leading
+bits, so few that their product with a is exact, a, and b."""
 _EXPM1 = tuple(1 / math.factorial(k + 1) for k in range(14))
 """Taylor coefficients of (e ** x - 1) / x. For |x| < 0.35 the rest is below 2 ** -26 of the sum
 after 8, and below 2 ** -54 after 14."""

@@ -91,7 +91,7 @@ class Mathematics(Exponential):
             t = x - 1
             near = (t + t.sqrt() * (x + 1).sqrt()).log1p()
             value = (x > _large(x)).where(x.log() + math.log(2), near)
-            slope = (x.abs() > _large(x)).where(x.abs().reciprocal(), (t * (x + 1)).rsqrt())
+            slope = (x.abs() > _large(x)).where(x.abs().reciprocal(), (t * (x + 1) + 0).rsqrt())
             return value._with_derivatives((x, slope))
 
         return self._wide(inverse)
@@ -143,9 +143,9 @@ class Mathematics(Exponential):
         top = far.where(-1, middle.where(a - 1, a))
         rest = top / far.where(a, middle.where(a + 1, 1))
         series = rest * (rest * rest)._series(_ATAN[:9], _ATAN)
-        high, low = _pi(self)
-        high, low = (far.where(p / 2, middle.where(p / 4, 0.0)) for p in (high, low))
-        size = high.cast(self.dtype) + (series + low.cast(self.dtype))
+        zero = self._new(self.uop.const_like(0.0))
+        high, low = (far.where(p / 2, middle.where(p / 4, zero)) for p in _pi(self))
+        size = high + (series + low)
         return (self > 0).where(size, (self == 0).where(self, -size))
 
     def erf(self) -> Self:

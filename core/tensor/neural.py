@@ -111,15 +111,23 @@ class Neural(Convolution):
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
         """-(y ln(p) + (1 - y) ln(1 - p)) of probabilities p. Logarithms count as at least -100, and
         p (1 - p) as at least 1e-12 in gradients, so that both are finite."""
-        p, y = self._meet(Y)
-        yes, no = p.log().clamp(-100), (-p).log1p().clamp(-100)
-        slope = (p - y) / (p * (1 - p)).clamp(1e-12)
-        losses = (y - 1) * no - y * yes
-        return losses._with_derivatives((p, slope), (y, no - yes))._reduced(reduction)
+
+        def losses(p: Self, y: Self) -> Self:
+            yes, no = p.log(), (-p).log1p()
+            slope = (p - y) / (p * (1 - p)).clamp(1e-12)
+            value = (y - 1) * no.clamp(-100) - y * yes.clamp(-100)
+            return value._with_derivatives((p, slope), (y, no - yes))
+
+        return self._wide_with(Y, losses)._reduced(reduction)
 
     def binary_crossentropy_logits(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
-        """`binary_crossentropy` of sigmoid(x), as (1 - y) x - ln(sigmoid(x))."""
-        return ((1 - Y) * self - self.logsigmoid())._reduced(reduction)
+        """`binary_crossentropy` of sigmoid(x), as max(x, 0) - x y + ln(1 + e ** -|x|)."""
+
+        def losses(x: Self, y: Self) -> Self:
+            value = (x > 0).where((1 - y) * x, -y * x) + (-x.abs()).exp().log1p()
+            return value._with_derivatives((x, x.sigmoid() - y), (y, -x))
+
+        return self._wide_with(Y, losses)._reduced(reduction)
 
     def sparse_categorical_crossentropy(
         self,

@@ -110,18 +110,21 @@ class Reduction(Creation):
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The mean square distance from the mean, divided by count - `correction`."""
+        return self._variance(axis, keepdim, correction).cast(least_upper_float(self.dtype))
+
+    def _variance(self, axis: Axes, keepdim: bool, correction: int) -> Self:
+        """`var`, in the dtype in which it is summed."""
         axes = self._axes(axis)
-        dtype = least_upper_float(self.dtype)
-        x = self.cast(sum_acc_dtype(dtype))
+        x = self.cast(sum_acc_dtype(least_upper_float(self.dtype)))
         squares = (x - x.mean(axes, keepdim=True)).square()._reduce(Ops.ADD, axes, keepdim)
-        return (squares / max(0, self._count(axes) - correction)).cast(dtype)
+        return squares / max(0, self._count(axes) - correction)
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The square root of `var`, with gradient 0 where it is 0."""
-        var = self.var(axis, keepdim, correction)
-        root = var._wide(lambda v: v.sqrt())
+        var = self._variance(axis, keepdim, correction)
+        root = var.sqrt()
         slope = (root == 0).where(0, 0.5 / root)
-        return root._with_derivatives((var, slope))
+        return root._with_derivatives((var, slope)).cast(least_upper_float(self.dtype))
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1

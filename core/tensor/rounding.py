@@ -110,7 +110,7 @@ class Rounding(Operators):
 
     def lerp(self, end: Self, weight: Self | ConstType) -> Self:
         """self + (end - self) * weight"""
-        return self + (end - self) * weight
+        return self._wide_with(end, lambda a, b: a + (b - a) * weight)
 
     def isnan(self) -> Self:
         """Whether NaN."""
