@@ -146,13 +146,14 @@ class AdamW(Optimizer):
     ) -> None:
         super().__init__(params, lr)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
-        self.b1_t, self.b2_t = self._number(1.0).contiguous(), self._number(1.0).contiguous()
+        # 1 - b ** t, which loses digits where it is computed from b ** t
+        self.bias1, self.bias2 = self._number(0.0).contiguous(), self._number(0.0).contiguous()
         self.m, self.v = self._zeros(), self._zeros()
 
     def _begin(self) -> list[Tensor]:
-        self.b1_t.assign(self.b1_t * self.b1)
-        self.b2_t.assign(self.b2_t * self.b2)
-        return [self.b1_t, self.b2_t]
+        self.bias1.assign(self.bias1 * self.b1 + (1 - self.b1))
+        self.bias2.assign(self.bias2 * self.b2 + (1 - self.b2))
+        return [self.bias1, self.bias2]
 
     def _state(self) -> list[Tensor]:
         return [*self.m, *self.v]
@@ -161,7 +162,7 @@ class AdamW(Optimizer):
         m, v = self.m[i], self.v[i]
         m.assign(m * self.b1 + grad * (1 - self.b1))
         v.assign(v * self.b2 + grad * grad * (1 - self.b2))
-        first, second = (1 - t.cast(p.dtype) for t in (self.b1_t, self.b2_t))
+        first, second = self.bias1.cast(p.dtype), self.bias2.cast(p.dtype)
         step = (m / first) / ((v / second).sqrt() + self.eps)
         return p - (step + p * self.wd if self.wd else step) * self.lr.cast(p.dtype)
 

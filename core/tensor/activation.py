@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from core.errors import DTypeError
 from core.tensor.mathematics import Mathematics
+from core.tensor.origin import here
 
 
 class Activation(Mathematics):
@@ -26,7 +28,14 @@ class Activation(Mathematics):
         return self.hardtanh(0, 6)
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
-        """x between `min_val` and `max_val`, with gradient 0 at both ends."""
+        """x between `min_val` and `max_val`, with gradient 0 at both ends. Raises DTypeError where
+        those are in the other order."""
+        if min_val > max_val:
+            raise DTypeError(
+                f"hardtanh between {min_val} and {max_val}",
+                where=here(),
+                hint="give the smaller limit first",
+            )
         x = (self <= min_val).where(min_val, self)
         return (x >= max_val).where(max_val, x)
 
@@ -90,7 +99,12 @@ class Activation(Mathematics):
         return (self > 0).where(self, alpha * self._not_positive().expm1())
 
     def celu(self, alpha: float = 1.0) -> Self:
-        """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483"""
+        """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483
+
+        Raises DTypeError for alpha 0.
+        """
+        if alpha == 0:
+            raise DTypeError("celu with alpha 0", where=here(), hint="1 is the default")
         return (self > 0).where(self, alpha * (self._not_positive() / alpha).expm1())
 
     def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:

@@ -146,6 +146,7 @@ class Neural(Convolution):
                 where=here(),
                 hint="classes have the shape of the logits without the last axis",
             )
+        _check_smoothing(label_smoothing)
         logs = self.log_softmax(-1)
         counted = Y.ne(ignore_index)
         wanted = Y.unsqueeze(-1).eq(type(self)._iota(self.shape[-1], self.device))
@@ -167,6 +168,7 @@ class Neural(Convolution):
         """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...),
         or probabilities of the logits' shape."""
         axis = self._axis(1 if self.ndim > 1 else 0)
+        _check_smoothing(label_smoothing)
         logs = self.log_softmax(axis)
         if Y.shape == self.shape and dtypes.is_float(Y.dtype):
             target = Y * (1 - label_smoothing) + label_smoothing / self.shape[axis]
@@ -258,3 +260,12 @@ class Neural(Convolution):
     def randperm(cls, n: int, *, device: str | None = None) -> Self:
         """0..n-1 in random order, as int32."""
         return cls.rand(n, device=device).argsort(0)
+
+
+def _check_smoothing(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise DTypeError(
+            f"label smoothing of {share}",
+            where=here(),
+            hint="give the share of all classes, 0 to 1",
+        )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype, to_dtype
-from core.errors import ShapeError
+from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv, prod
 from core.tensor.creation import Creation
 from core.tensor.movement import as_ints
@@ -171,15 +171,22 @@ class Reduction(Creation):
         largest = self.detach().max(axes, keepdim=True)
         return largest.isinf().where(0, largest)
 
+    def _as_float_of(self, name: str, dtype: DTypeLike | None) -> Self:
+        if dtype is None:
+            return self._as_float()
+        if not dtypes.is_float(to_dtype(dtype)):
+            raise DTypeError(f"{name} as {dtype}", where=here(), hint="give a float dtype")
+        return self.cast(dtype)
+
     def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
-        """e ** x / sum(e ** x) along an axis."""
-        x = self._as_float() if dtype is None else self.cast(dtype)
+        """e ** x / sum(e ** x) along an axis. Raises DTypeError for a dtype that is no float."""
+        x = self._as_float_of("softmax", dtype)
         powers = (x - x.detach().max(axis, keepdim=True)).exp()
         return powers / powers.sum(axis, keepdim=True)
 
     def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
-        """ln(softmax(x)), without underflow."""
-        x = self._as_float() if dtype is None else self.cast(dtype)
+        """ln(softmax(x)), without underflow. Raises DTypeError for a dtype that is no float."""
+        x = self._as_float_of("log_softmax", dtype)
         shifted = x - x.detach().max(axis, keepdim=True)
         return shifted - shifted.exp().sum(axis, keepdim=True).log()
 
