@@ -49,7 +49,7 @@ class Execution(TensorBase):
         if into:
             memory = _row_major_memory(self.uop)
             if memory is None:
-                memory = self.detach().to("CPU").contiguous().realize().uop.base
+                memory = self.detach().contiguous().to("CPU").realize().uop.base
             Device[memory.device].synchronize()
             buffer_of(memory).allocate().copyout(memoryview(into))
         return into

@@ -74,3 +74,8 @@ def test_learning_rates_keep_their_digits(kind: Any, lr: float) -> None:
         np.testing.assert_allclose(x.numpy(), [1 - lr], rtol=1e-6)
     finally:
         dtypes.default_float = saved  # type: ignore[misc]
+
+
+def test_repeated_elements_come_back_from_another_device() -> None:
+    x = Tensor([1.0, 2.0], device="REFERENCE").realize().reshape(2, 1).expand(2, 3)
+    assert x.tolist() == [[1.0] * 3, [2.0] * 3]
