@@ -124,13 +124,19 @@ def exp2(ctx: UOp, ret: UOp) -> Grads:
 @rule(UPat(Ops.LOG2, src=(x,)))
 def log2(ctx: UOp, x: UOp) -> Grads:
     """d log2(x) = dx / (x ln(2))"""
-    return (ctx / (x * math.log(2)),)
+    return (ctx * (1 / math.log(2)) / x,)
 
 
 @rule(UPat(Ops.SIN, src=(x,)))
 def sin(ctx: UOp, x: UOp) -> Grads:
-    """d sin(x) = cos(x) dx = sin(pi/2 - x) dx"""
-    return (ctx * (math.pi / 2 - x).sin(),)
+    """d sin(x) = cos(x) dx"""
+    return (ctx * x.cos(),)
+
+
+@rule(UPat(Ops.COS, src=(x,)))
+def cos(ctx: UOp, x: UOp) -> Grads:
+    """d cos(x) = -sin(x) dx"""
+    return (-ctx * x.sin(),)
 
 
 @rule(UPat(Ops.ADD))
@@ -168,16 +174,16 @@ def power(ctx: UOp, x: UOp, y: UOp, ret: UOp) -> Grads:
     """d(x^y) = y x^(y-1) dx + x^y ln(x) dy, with 0 dx for y = 0 and 0 dy for x = 0, y >= 0"""
     zero = ctx.const_like(0)
     base = y.eq(0).where(zero, ctx * y * x.alu(Ops.POW, y - 1))
-    flat = x.eq(0) & (y < 0).logical_not()
+    flat = x.eq(0) & ((y > 0) | y.eq(0))
     return base, flat.where(zero, ctx * ret * x.log2() * math.log(2))
 
 
 @rule(UPat(Ops.MAX, src=(x, y)))
 def maximum(ctx: UOp, x: UOp, y: UOp) -> Grads:
-    """d max(x, y) = dx where x > y, dy where y > x, half of each where x = y"""
-    half, zero = ctx * 0.5, ctx.const_like(0)
-    tie = x.eq(y)
-    return tie.where(half, (y < x).where(ctx, zero)), tie.where(half, (x < y).where(ctx, zero))
+    """d max(x, y) = dx where x > y, dy where y > x, half of each where x = y, both where one is
+    NaN"""
+    shared, zero = x.eq(y).where(ctx * 0.5, ctx), ctx.const_like(0)
+    return (x < y).where(zero, shared), (y < x).where(zero, shared)
 
 
 @rule(UPat(Ops.WHERE, src=(c, x, y)))
@@ -196,7 +202,7 @@ def reduce_axis(ctx: UOp, x: UOp, ret: UOp) -> Grads:
     if op is Ops.ADD:
         return (wide,)
     if op is Ops.MAX:
-        largest = x.eq(ret.expand(x.shaped)).cast(ctx.dtype)
+        largest = (x.eq(ret.expand(x.shaped)) | x.ne(x)).cast(ctx.dtype)
         return (largest * (ctx / summed(largest, axes)).expand(x.shaped),)
     zero = x.eq(0)
     ones, zeros = x.const_like(1), x.const_like(0)
@@ -252,6 +258,15 @@ def copy(ctx: UOp, x: UOp) -> Grads:
     return (ctx if device is None else ctx.copy_to_device(device),)
 
 
+@rule(UPat(Ops.DERIVATIVE, name=ret))
+def derivative(ctx: UOp, ret: UOp) -> Grads:
+    """d derivative(f, x, df/dx, ...) = df/dx dx + ..."""
+    grads: list[UOp | None] = [None]
+    for slope in ret.src[2::2]:
+        grads += [ctx * slope, None]
+    return tuple(grads)
+
+
 @rule(UPat(Ops.CONTIGUOUS))
 def contiguous(ctx: UOp) -> Grads:
     """d contiguous(x) = dx"""
@@ -280,6 +295,7 @@ derivatives = PatternMatcher(
         exp2,
         log2,
         sin,
+        cos,
         add,
         sub,
         mul,
@@ -296,6 +312,7 @@ derivatives = PatternMatcher(
         shrink,
         flip,
         copy,
+        derivative,
         contiguous,
         contiguous_backward,
         assign,

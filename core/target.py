@@ -18,7 +18,7 @@ from core.uop.ops import GroupOp, Ops
 
 Family = Literal["cpu", "nvidia", "amd"]
 
-_transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW, Ops.THREEFRY})
+_transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY})
 
 
 @dataclass(frozen=True)

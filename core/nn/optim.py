@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.dtype import dtypes
+from core.dtype import DType, dtypes, least_upper_dtype
 from core.errors import GradientError
 from core.helpers import TRAINING
 from core.tensor import Tensor
@@ -33,7 +33,13 @@ class Optimizer:
                 "an optimizer without parameters", hint="give Tensors that may require a gradient"
             )
         self.device = self.params[0].device
-        self.lr = Tensor([lr], device=self.device, requires_grad=False)
+        self.lr = self._number(lr)
+
+    def _number(self, value: float) -> Tensor:
+        """A Tensor in which learning rates and running powers keep their digits, whatever the
+        default float is: float32, or float64 where a parameter is."""
+        dtype = least_upper_dtype(dtypes.float32, *(p.dtype for p in self.params))
+        return Tensor([value], dtype=dtype, device=self.device, requires_grad=False)
 
     def zero_grad(self) -> None:
         """Forgets the gradients of all parameters."""
@@ -61,7 +67,8 @@ class Optimizer:
         indices = {id(p): i for i, p in enumerate(self.params)}
         extra = self._begin()
         for p, grad in active:
-            moved = self._move(indices[id(p)], p.detach(), grad.detach())
+            wide = _wide(p.dtype)
+            moved = self._move(indices[id(p)], p.detach().cast(wide), grad.detach().cast(wide))
             p.assign(moved.cast(p.dtype))
         return [*extra, *self._state(), *(p for p, _ in active), *self.buffers]
 
@@ -74,16 +81,20 @@ class Optimizer:
         return []
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
-        """The new value of parameter `i`."""
+        """The new value of parameter `i`, from its value and gradient in float32 at least."""
         raise NotImplementedError
 
     def _zeros(self) -> list[Tensor]:
         """Zeros like each parameter, in float32 at least."""
         made: list[Tensor] = []
         for p in self.params:
-            dtype = p.dtype if p.dtype.bits >= 32 else dtypes.float32
-            made.append(Tensor.zeros(p.shape, dtype=dtype, device=p.device).contiguous())
+            zeros = Tensor.zeros(p.shape, dtype=_wide(p.dtype), device=p.device)
+            made.append(zeros.contiguous())
         return made
+
+
+def _wide(dtype: DType) -> DType:
+    return dtype if dtype.bits >= 32 else dtypes.float32
 
 
 class SGD(Optimizer):
@@ -112,9 +123,9 @@ class SGD(Optimizer):
         g = grad + p * self.wd if self.wd else grad
         if self.momentum:
             kept = self.b[i]
-            kept.assign((kept * self.momentum + g).cast(kept.dtype))
+            kept.assign(kept * self.momentum + g)
             g = g + kept * self.momentum if self.nesterov else kept
-        return p - g * self.lr
+        return p - g * self.lr.cast(p.dtype)
 
 
 class AdamW(Optimizer):
@@ -135,25 +146,25 @@ class AdamW(Optimizer):
     ) -> None:
         super().__init__(params, lr)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
-        ones = [Tensor.ones(1, device=self.device).contiguous() for _ in range(2)]
-        self.b1_t, self.b2_t = ones
+        # 1 - b ** t, which loses digits where it is computed from b ** t
+        self.bias1, self.bias2 = self._number(0.0).contiguous(), self._number(0.0).contiguous()
         self.m, self.v = self._zeros(), self._zeros()
 
     def _begin(self) -> list[Tensor]:
-        self.b1_t.assign(self.b1_t * self.b1)
-        self.b2_t.assign(self.b2_t * self.b2)
-        return [self.b1_t, self.b2_t]
+        self.bias1.assign(self.bias1 * self.b1 + (1 - self.b1))
+        self.bias2.assign(self.bias2 * self.b2 + (1 - self.b2))
+        return [self.bias1, self.bias2]
 
     def _state(self) -> list[Tensor]:
         return [*self.m, *self.v]
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
         m, v = self.m[i], self.v[i]
-        g = grad.cast(m.dtype)
-        m.assign(m * self.b1 + g * (1 - self.b1))
-        v.assign(v * self.b2 + g * g * (1 - self.b2))
-        step = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
-        return p - (step + p * self.wd if self.wd else step) * self.lr
+        m.assign(m * self.b1 + grad * (1 - self.b1))
+        v.assign(v * self.b2 + grad * grad * (1 - self.b2))
+        first, second = self.bias1.cast(p.dtype), self.bias2.cast(p.dtype)
+        step = (m / first) / ((v / second).sqrt() + self.eps)
+        return p - (step + p * self.wd if self.wd else step) * self.lr.cast(p.dtype)
 
 
 class Adam(AdamW):

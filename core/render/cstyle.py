@@ -79,13 +79,14 @@ class _Walk:
 
     def expression(self, u: UOp, lane: int) -> str:
         operands = [self.lane(s, lane) for s in u.src]
-        if u.op is Ops.CAST:
-            return cast(self.dialect, u, operands[0], self.listing)
         if u.op is Ops.BITCAST:
             if u.src[0].dtype.count != u.dtype.count:
                 raise self.listing.unsupported(u)
             return bitcast(self.dialect, u, operands[0])
-        text, needs = alu(self.dialect, u, operands, self.listing)
+        if u.op is Ops.CAST:
+            text, needs = cast(self.dialect, u, operands[0], self.listing)
+        else:
+            text, needs = alu(self.dialect, u, operands, self.listing)
         if needs:
             self.helpers[needs] = None
         return text

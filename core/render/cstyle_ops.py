@@ -51,24 +51,23 @@ def _float_literal(dtype: DType, value: float, dialect: Dialect) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def cast(dialect: Dialect, u: UOp, x: str, listing: Listing) -> str:
-    """The expression `x` of source 0 as u.dtype. Raises RenderError for 8-bit floats."""
+def cast(dialect: Dialect, u: UOp, x: str, listing: Listing) -> tuple[str, str]:
+    """The expression `x` of source 0 as u.dtype, and the name of the helper function it needs or
+    "". Raises RenderError for 8-bit floats."""
     source, target = u.src[0].dtype.scalar(), u.dtype.scalar()
     if source is not target and ("fp8" in source.name or "fp8" in target.name):
         raise listing.unsupported(u)
     to = dialect.types[target.name]
     if dtypes.is_bool(target):
-        return f"({x} != 0)"
+        return f"({x} != 0)", ""
     if dtypes.is_float(source) and dtypes.is_int(target):
         if source.bits < 32:
-            x = f"(float)({x})"
-        if target.bits < 32:
-            return f"({to})(int)({x})"
-        if target.name == "uint32":
-            return f"({to})(long long)({x})"
+            x, source = f"(float)({x})", dtypes.float32
+        name = f"{target.name}_of_{source.name}"
+        return f"{name}({x})", name
     if dtypes.is_float(target) and target.bits < 32 and source.bits != 64 and source.bits != 32:
         x = f"(float)({x})"
-    return f"({to})({x})"
+    return f"({to})({x})", ""
 
 
 def bitcast(dialect: Dialect, u: UOp, x: str) -> str:
@@ -163,8 +162,22 @@ def _shift(dialect: Dialect, u: UOp, dtype: DType, a: str, b: str) -> str:
 
 
 def helper(dialect: Dialect, name: str) -> str:
-    """The definition of a helper function that `alu` asked for. max is NaN where either is."""
+    """The definition of a helper function that `alu` or `cast` asked for. max is NaN where either
+    is; a float beyond the integers of a dtype becomes the nearest of them, NaN becomes 0."""
+    if "_of_" in name:
+        return _conversion(dialect, name, *map(dtypes.named, name.split("_of_")))
     dtype = dtypes.named(name.removeprefix("max_"))
     to = dialect.types[dtype.name]
     test = "a > b || a != a" if dtypes.is_float(dtype) else "a > b"
     return f"{dialect.helper} {to} {name}({to} a, {to} b) {{ return {test} ? a : b; }}"
+
+
+def _conversion(dialect: Dialect, name: str, target: DType, source: DType) -> str:
+    """What C leaves undefined, a float that no integer of the type is next to, never gets to the
+    conversion. The limits are powers of two, which every float has."""
+    low, high = int(dtypes.min(target)), int(dtypes.max(target))
+    least, limit = (literal(source, float(v), dialect) for v in (low, high + 1))
+    inside = f"x < {limit} ? ({dialect.types[target.name]})x : {literal(target, high, dialect)}"
+    below = "0" if low == 0 else f"x != x ? 0 : {literal(target, low, dialect)}"
+    head = f"{dialect.helper} {dialect.types[target.name]} {name}({dialect.types[source.name]} x)"
+    return f"{head} {{ return x >= {least} ? {inside} : {below}; }}"

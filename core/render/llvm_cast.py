@@ -188,18 +188,9 @@ def _int_to_float(w: Writer, x: Operand, signed: bool, target: DType) -> Operand
 
 
 def _float_to_int(w: Writer, x: Operand, target: DType) -> Operand:
-    """Toward zero. What does not fit in `target` but in a wider integer wraps around."""
-    count = target.count
-    to = w.type(target)
-    if target.name == "uint64":
-        negative = w.let(lanes("i1", count), f"fcmp olt {x}, {_zero(x, count)}")
-        below = w.let(to, f"fptosi {x} to {to}")
-        above = w.let(to, f"fptoui {x} to {to}")
-        return w.let(to, f"select {negative}, {below}, {above}")
-    wide = lanes("i64" if target.name in ("uint32", "int64") else "i32", count)
-    integer = w.let(wide, f"fptosi {x} to {wide}")
-    return integer if wide == to else w.let(to, f"trunc {integer} to {to}")
-
-
-def _zero(x: Operand, count: int) -> str:
-    return constant((dtypes.float64 if "double" in x.type else dtypes.float32).vec(count), 0.0)
+    """Toward zero; what is beyond `target` becomes its nearest integer, NaN becomes 0."""
+    count, to = target.count, w.type(target)
+    name = "fptoui" if dtypes.is_unsigned(target) else "fptosi"
+    vector = f"v{count}" if count > 1 else ""
+    kinds = f"{vector}i{target.bits}.{vector}f{64 if 'double' in x.type else 32}"
+    return w.call(to, f"llvm.{name}.sat.{kinds}", x)

@@ -78,20 +78,17 @@ def _int_to_int(w: Writer, x: str, source: DType, target: DType) -> str:
 
 
 def _float_to_int(w: Writer, x: str, source: DType, target: DType) -> str:
-    """Toward zero; what does not fit in `target` but in a wider integer wraps around."""
-    origin = type_of(source)
-    if target.name == "uint64":
-        below = w.let("rd", f"cvt.rzi.s64.{origin} {{}}, {x}")
-        above = w.let("rd", f"cvt.rzi.u64.{origin} {{}}, {x}")
-        if source.name == "float16":
-            x, source = w.let("f", f"cvt.f32.f16 {{}}, {x}"), dtypes.float32
-        negative = w.let("p", f"setp.lt.{type_of(source)} {{}}, {x}, {immediate(source, 0)}")
-        return w.let("rd", f"selp.b64 {{}}, {below}, {above}, {negative}")
-    if target.name in ("int64", "uint32"):
-        wide = w.let("rd", f"cvt.rzi.s64.{origin} {{}}, {x}")
-        return wide if target.bits == 64 else w.let("r", f"cvt.u32.u64 {{}}, {wide}")
-    word = w.let("r", f"cvt.rzi.s32.{origin} {{}}, {x}")
-    return word if target.bits == 32 else _int_to_int(w, word, dtypes.int32, target)
+    """Toward zero. The instruction saturates to the integers of its type, and NaN becomes 0 except
+    from .f64 and to 64 bits, where it has to be told apart."""
+    if source.name == "float16":
+        x, source = w.let("f", f"cvt.f32.f16 {{}}, {x}"), dtypes.float32
+    kind = ("u" if dtypes.is_unsigned(target) else "s") + str(target.bits)
+    found = w.let(class_of(target), f"cvt.rzi.{kind}.{type_of(source)} {{}}, {x}")
+    if source.bits < 64 and target.bits < 64:
+        return found
+    nan = w.let("p", f"setp.nan.{type_of(source)} {{}}, {x}, {x}")
+    suffix = register_type(target)
+    return w.let(class_of(target), f"selp.{suffix} {{}}, {immediate(target, 0)}, {found}, {nan}")
 
 
 def widen_bf16(w: Writer, x: str) -> str:

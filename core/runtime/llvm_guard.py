@@ -15,6 +15,7 @@ from core.errors import CompileError
 
 _SHARED: Final = (
     r"(fma|fabs|sqrt|trunc)\.(v\d+)?f(16|32|64)|(exp2|log2|sin)\.(v\d+)?f(16|32)|"
+    r"fpto[su]i\.sat\.(v\d+)?i(8|16|32|64)\.(v\d+)?f(32|64)|"
     r"masked\.load\.v\d+(i\d+|f16|bf16|f32|f64)\.p\d"
 )
 _CPU: Final = re.compile(rf"llvm\.({_SHARED}|(exp2|log2|sin)\.(v\d+)?f64|pow\.(v\d+)?f(16|32|64))")

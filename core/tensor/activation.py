@@ -1,6 +1,7 @@
 """Activation functions of neural networks.
 
-All are compositions of `mathematics.py`; none has a gradient rule of its own.
+Compositions of `mathematics.py`. Where the composition would lose the derivative (the two halves of
+softplus meet at 0, gelu's argument overflows), the derivative is given.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from core.errors import DTypeError
 from core.tensor.mathematics import Mathematics
+from core.tensor.origin import here
 
 
 class Activation(Mathematics):
@@ -25,21 +28,30 @@ class Activation(Mathematics):
         return self.hardtanh(0, 6)
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
-        """x between `min_val` and `max_val`, with gradient 0 at both ends."""
+        """x between `min_val` and `max_val`, with gradient 0 at both ends. Raises DTypeError where
+        those are in the other order."""
+        if min_val > max_val:
+            raise DTypeError(
+                f"hardtanh between {min_val} and {max_val}",
+                where=here(),
+                hint="give the smaller limit first",
+            )
         x = (self <= min_val).where(min_val, self)
         return (x >= max_val).where(max_val, x)
 
-    def sigmoid(self) -> Self:
-        """1 / (1 + e ** -x)"""
-        return self._wide(lambda x: (1 + (-x).exp()).reciprocal())
-
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
-        """alpha x + beta, between 0 and 1"""
-        return (self * alpha + beta).hardtanh(0, 1)
+        """alpha x + beta, between 0 and 1, with gradient 0 at both ends"""
+
+        def line(x: Self) -> Self:
+            ends = sorted((-beta / alpha, (1 - beta) / alpha)) if alpha else (0.0, 0.0)
+            slope = ((x > ends[0]) & (x < ends[1])).where(x._make(x.uop.const_like(alpha)), 0)
+            return (x * alpha + beta).hardtanh(0, 1)._with_derivatives((x, slope))
+
+        return self._wide(line)
 
     def logsigmoid(self) -> Self:
         """ln(sigmoid(x)) = -softplus(-x)"""
-        return -((-self).softplus())
+        return 0 - (-self).softplus()
 
     def silu(self) -> Self:
         """x sigmoid(x), https://arxiv.org/abs/1702.03118"""
@@ -51,25 +63,49 @@ class Activation(Mathematics):
 
     def hardswish(self) -> Self:
         """x relu6(x + 3) / 6, https://arxiv.org/abs/1905.02244"""
-        return self * (self + 3).relu6() * (1 / 6)
+
+        def curve(x: Self) -> Self:
+            slope = (x <= -3).where(0, (x < 3).where(x * (1 / 3) + 0.5, 1))
+            return (x * ((x + 3).relu6() * (1 / 6)))._with_derivatives((x, slope))
+
+        return self._wide(curve)
 
     def gelu(self) -> Self:
-        """x (1 + tanh(sqrt(2/pi) (x + 0.044715 x ** 3))) / 2, https://arxiv.org/abs/1606.08415"""
-        return self._wide(
-            lambda x: 0.5 * x * (1 + (math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)).tanh())
-        )
+        """x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x ** 3).
+
+        https://arxiv.org/abs/1606.08415
+        """
+
+        def gate(x: Self) -> Self:
+            inner = x.clamp(-100, 100)  # where sigmoid is 0 or 1 for long
+            square = inner * inner
+            factor = 2 * math.sqrt(2 / math.pi)
+            share, other = (factor * inner * (1 + 0.044715 * square))._logistic()
+            slope = share + inner * (share * other) * (factor * (1 + 0.134145 * square))
+            return (x * share)._with_derivatives((x, slope))
+
+        return self._wide(gate)
 
     def quick_gelu(self) -> Self:
         """x sigmoid(1.702 x)"""
         return self * (self * 1.702).sigmoid()
 
+    def _not_positive(self) -> Self:
+        """min(x, 0), with gradient 1 at 0."""
+        return (self > 0).where(0, self)
+
     def elu(self, alpha: float = 1.0) -> Self:
         """x for x > 0, else alpha (e ** x - 1), https://arxiv.org/abs/1511.07289"""
-        return (self > 0).where(self, alpha * (self.minimum(0).exp() - 1))
+        return (self > 0).where(self, alpha * self._not_positive().expm1())
 
     def celu(self, alpha: float = 1.0) -> Self:
-        """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483"""
-        return (self > 0).where(self, alpha * ((self.minimum(0) / alpha).exp() - 1))
+        """x for x > 0, else alpha (e ** (x / alpha) - 1), https://arxiv.org/abs/1704.07483
+
+        Raises DTypeError for alpha 0.
+        """
+        if alpha == 0:
+            raise DTypeError("celu with alpha 0", where=here(), hint="1 is the default")
+        return (self > 0).where(self, alpha * (self._not_positive() / alpha).expm1())
 
     def selu(self, alpha: float = 1.6732632423543772, gamma: float = 1.0507009873554805) -> Self:
         """gamma elu(x, alpha), https://arxiv.org/abs/1706.02515"""
@@ -80,18 +116,35 @@ class Activation(Mathematics):
         return (self > 0).where(self, neg_slope * self)
 
     def softplus(self, beta: float = 1.0) -> Self:
-        """ln(1 + e ** (beta x)) / beta, as max(x, 0) + ln(1 + e ** -|beta x|) / beta."""
+        """ln(1 + e ** (beta x)) / beta"""
 
         def smooth(x: Self) -> Self:
             scaled = x * beta
-            return (scaled.relu() + (1 + (-scaled.abs()).exp()).log()) / beta
+            value = scaled.relu() + (-scaled.abs()).exp().log1p()
+            return (value / beta)._with_derivatives((x, scaled.sigmoid()))
 
         return self._wide(smooth)
 
     def mish(self) -> Self:
-        """x tanh(softplus(x)), https://arxiv.org/abs/1908.08681"""
-        return self * self.softplus().tanh()
+        """x tanh(softplus(x)), https://arxiv.org/abs/1908.08681
+
+        tanh(ln(1 + u)) is n / (n + 2) with n = u (u + 2), here for u = e ** x.
+        """
+
+        def gate(x: Self) -> Self:
+            e = (-x.abs()).exp()
+            top, rest = (x < 0).where(e * (e + 2), 1 + 2 * e), (x < 0).where(2, 2 * e * e)
+            share, other = top / (top + rest), rest / (top + rest)
+            slope = share + x * (other * (1 + share)) * x._logistic()[0]
+            return (x * share)._with_derivatives((x, slope))
+
+        return self._wide(gate)
 
     def softsign(self) -> Self:
         """x / (1 + |x|)"""
-        return self / (1 + self.abs())
+
+        def squash(x: Self) -> Self:
+            inverse = (1 + x.abs()).reciprocal()
+            return (x / (1 + x.abs()))._with_derivatives((x, inverse * inverse))
+
+        return self._wide(squash)

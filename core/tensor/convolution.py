@@ -207,6 +207,12 @@ class Convolution(Indexing):
         steps = kernel if stride is None else per_axis("stride", stride, space)
         spread = per_axis("dilation", dilation, space)
         sides = self._sides(padding, space)
+        if any(max(side) > k // 2 for side, k in zip(sides, kernel, strict=True)):
+            raise ShapeError(
+                f"pooling with padding {padding} and a kernel of {kernel}",
+                where=here(),
+                hint="windows would lie in the padding: pad by half of the kernel at most",
+            )
         if ceil_mode:
             sizes = self.shape[-space:]
             sides = [

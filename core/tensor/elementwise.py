@@ -105,6 +105,18 @@ class Elementwise(Movement):
         wide = dtype if dtype.bits >= 32 else dtypes.float32
         return function(self.cast(wide)).cast(dtype)
 
+    def _wide_with(self, other: Self | ConstType, function: Callable[[Self, Self], Self]) -> Self:
+        """`function` of this and another as floats; as `_wide`."""
+        a, b = self._as_float()._meet(other)
+        wide = a.dtype if a.dtype.bits >= 32 else dtypes.float32
+        return function(a.cast(wide), b.cast(wide)).cast(a.dtype)
+
+    def _with_derivatives(self, *partial: tuple[Self, Self]) -> Self:
+        """This, a function whose derivative by each argument is given: (argument, derivative), of
+        the shape and dtype of this. Gradients do not see how this was computed."""
+        pairs = [(argument.uop, slope.uop) for argument, slope in partial]
+        return self._make(self.uop.derivative(*pairs), *(argument for argument, _ in partial))
+
     # arithmetic
 
     def add(self, x: Self | ConstType, reverse: bool = False) -> Self:
@@ -121,65 +133,6 @@ class Elementwise(Movement):
     def mul(self, x: Self | ConstType, reverse: bool = False) -> Self:
         """self * x. Of bools: whether both hold."""
         return self._binary(Ops.MUL, x, reverse)
-
-    def div(
-        self, x: Self | ConstType, reverse: bool = False, rounding_mode: str | None = None
-    ) -> Self:
-        """self / x, a float; or rounded to a whole number: "trunc" toward zero, "floor" down."""
-        a, b = self._meet(x)
-        if reverse:
-            a, b = b, a
-        exact = dtypes.is_int(a.dtype)
-        if rounding_mode == "floor":
-            return a._floor_divide(b)
-        if rounding_mode == "trunc":
-            return a._binary(Ops.IDIV, b) if exact else a.div(b)._unary(Ops.TRUNC)
-        if rounding_mode is not None:
-            raise DTypeError(
-                f"unknown rounding mode {rounding_mode!r}",
-                where=here(),
-                hint='use None, "trunc" or "floor"',
-            )
-        return a._as_float()._binary(Ops.FDIV, b._as_float())
-
-    def idiv(self, x: Self | ConstType) -> Self:
-        """Integer division that truncates toward zero. Raises DTypeError for floats."""
-        a, b = self._meet(x)
-        if not dtypes.is_int(a.dtype):
-            raise DTypeError(
-                f"idiv of {a.dtype}", where=here(), hint='use div(rounding_mode="trunc")'
-            )
-        return a._binary(Ops.IDIV, b)
-
-    def _floor_divide(self, b: Self) -> Self:
-        if not dtypes.is_int(self.dtype):
-            return self.div(b)._floor()
-        quotient = self._binary(Ops.IDIV, b)
-        if dtypes.is_unsigned(self.dtype):
-            return quotient
-        return quotient.sub(self._binary(Ops.MOD, b)._wrong_side(b).cast(self.dtype))
-
-    def _wrong_side(self, divisor: Self) -> Self:
-        """Whether this, a C remainder, has not the sign that Python's would have."""
-        return self.ne(0)._binary(Ops.AND, self._binary(Ops.XOR, divisor).lt(0))
-
-    def _floor(self) -> Self:
-        down = self._unary(Ops.TRUNC)
-        return self.lt(down).where(down.sub(1), down)
-
-    def mod(self, x: Self | ConstType, reverse: bool = False) -> Self:
-        """The remainder with the sign of the divisor, as in Python."""
-        a, b = self._meet(x)
-        if reverse:
-            a, b = b, a
-        if dtypes.is_float(a.dtype):
-            return a.sub(a.div(b)._floor().detach().mul(b))
-        if dtypes.is_bool(a.dtype):
-            raise DTypeError("remainder of bools", where=here(), hint="cast to int")
-        remainder = a._binary(Ops.MOD, b)
-        if dtypes.is_unsigned(a.dtype):
-            return remainder
-        return remainder._wrong_side(b).where(remainder.add(b), remainder)
 
     def maximum(self, x: Self | ConstType) -> Self:
         """The larger of two."""

@@ -50,7 +50,7 @@ class Execution(TensorBase):
             memory = _row_major_memory(self.uop)
             if memory is None:
                 # contiguous first: what is copied has an element for each one of this
-                memory = self.detach().contiguous().to("CPU").contiguous().realize().uop.base
+                memory = self.detach().contiguous().to("CPU").realize().uop.base
             Device[memory.device].synchronize()
             buffer_of(memory).allocate().copyout(memoryview(into))
         return into

@@ -272,10 +272,12 @@ class Indexing(Joining):
             total = mask.where(values, 1).prod(-1, dtype=self.dtype)
             return total * self if base is not None else any_.where(total, self)
         if reduce in ("amax", "amin"):
-            sign = -1 if reduce == "amin" else 1
-            lowest = dtypes.min(self.dtype) if sign == 1 else -dtypes.max(self.dtype)
-            best = mask.where(values * sign, lowest).max(-1) * sign
-            combined = best.maximum(self) if sign == 1 else best.minimum(self)
+            if reduce == "amax":
+                best = mask.where(values, dtypes.min(self.dtype)).max(-1)
+                combined = best.maximum(self)
+            else:
+                best = mask.where(values, dtypes.max(self.dtype)).min(-1)
+                combined = best.minimum(self)
             return any_.where(combined if base is not None else best, self)
         if reduce == "mean":
             count = mask.cast(dtypes.int32).sum(-1) + int(include_self)

@@ -110,7 +110,9 @@ class Movement(Execution):
         axes = [self._axis(a) for a in as_ints(*order)]
         if sorted(axes) != list(range(self.ndim)):
             raise ShapeError(
-                f"{as_ints(*order)} does not name every axis of {self.shape} once", where=here()
+                f"{as_ints(*order)} does not name every axis of {self.shape} once",
+                where=here(),
+                hint=f"give each of 0 to {self.ndim - 1} once, in the new order",
             )
         return self._make(self.uop.permute(axes))
 
@@ -127,7 +129,11 @@ class Movement(Execution):
         """Axes reversed."""
         axes = [self._axis(a) for a in as_ints(*axis)]
         if len(set(axes)) != len(axes):
-            raise ShapeError(f"flip names an axis twice: {as_ints(*axis)}", where=here())
+            raise ShapeError(
+                f"flip names an axis twice: {as_ints(*axis)}",
+                where=here(),
+                hint="leave out those that stay as they are",
+            )
         return self._make(self.uop.flip([i in axes for i in range(self.ndim)]))
 
     def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:

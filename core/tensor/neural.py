@@ -116,13 +116,25 @@ class Neural(Convolution):
         return self.mean() if reduction == "mean" else self.sum()
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
-        """-(y ln(p) + (1 - y) ln(1 - p)) of probabilities p."""
-        return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
+        """-(y ln(p) + (1 - y) ln(1 - p)) of probabilities p. Logarithms count as at least -100, and
+        p (1 - p) as at least 1e-12 in gradients, so that both are finite."""
+
+        def losses(p: Self, y: Self) -> Self:
+            yes, no = p.log(), (-p).log1p()
+            slope = (p - y) / (p * (1 - p)).clamp(1e-12)
+            value = (y - 1) * no.clamp(-100) - y * yes.clamp(-100)
+            return value._with_derivatives((p, slope), (y, no - yes))
+
+        return self._wide_with(Y, losses)._reduced(reduction)
 
     def binary_crossentropy_logits(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
         """`binary_crossentropy` of sigmoid(x), as max(x, 0) - x y + ln(1 + e ** -|x|)."""
-        smooth = (1 + (-self.abs()).exp()).log()
-        return (self.relu() - self * Y + smooth)._reduced(reduction)
+
+        def losses(x: Self, y: Self) -> Self:
+            value = (x > 0).where((1 - y) * x, -y * x) + (-x.abs()).exp().log1p()
+            return value._with_derivatives((x, x.sigmoid() - y), (y, -x))
+
+        return self._wide_with(Y, losses)._reduced(reduction)
 
     def sparse_categorical_crossentropy(
         self,
@@ -141,11 +153,14 @@ class Neural(Convolution):
                 where=here(),
                 hint="classes have the shape of the logits without the last axis",
             )
+        _check_smoothing(label_smoothing)
         logs = self.log_softmax(-1)
         counted = Y.ne(ignore_index)
         wanted = Y.unsqueeze(-1).eq(type(self)._iota(self.shape[-1], self.device))
         picked = wanted.where(logs, 0).sum(-1)
-        losses = -(picked * (1 - label_smoothing) + logs.mean(-1) * label_smoothing)
+        losses = -picked
+        if label_smoothing:
+            losses = losses * (1 - label_smoothing) - logs.mean(-1) * label_smoothing
         losses = counted.where(losses, 0)
         if reduction == "mean":
             return losses.sum() / counted.cast(dtypes.int32).sum()
@@ -160,8 +175,11 @@ class Neural(Convolution):
         """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...),
         or probabilities of the logits' shape."""
         axis = self._axis(1 if self.ndim > 1 else 0)
+        _check_smoothing(label_smoothing)
+        logs = self.log_softmax(axis)
         if Y.shape == self.shape and dtypes.is_float(Y.dtype):
-            target = Y
+            target = Y * (1 - label_smoothing) + label_smoothing / self.shape[axis]
+            losses = -(logs * target).sum(axis)
         else:
             if Y.shape != self.shape[:axis] + self.shape[axis + 1 :]:
                 raise ShapeError(
@@ -169,9 +187,11 @@ class Neural(Convolution):
                     where=here(),
                     hint="classes have the shape of the logits without the class axis",
                 )
-            target = Y.unsqueeze(axis).eq(self._positions(axis)).cast(self.dtype)
-        target = target * (1 - label_smoothing) + label_smoothing / self.shape[axis]
-        losses = -(self.log_softmax(axis) * target).sum(axis)
+            # chosen, not multiplied by 0: logits of -inf are fine where they are not the target
+            losses = -Y.unsqueeze(axis).eq(self._positions(axis)).where(logs, 0).sum(axis)
+            if label_smoothing:
+                even = logs.mean(axis) * label_smoothing
+                losses = losses * (1 - label_smoothing) - even
         return losses._reduced(reduction)
 
     def nll_loss(
@@ -199,7 +219,8 @@ class Neural(Convolution):
     # order
 
     def sort(self, dim: int = -1, descending: bool = False) -> tuple[Self, Self]:
-        """(values, positions) in order along an axis; equals keep their order.
+        """(values, positions) in order along an axis; equals keep their order, NaN counts as larger
+        than every number.
 
         Counts for each element those before it: work grows with the square of the length.
         """
@@ -210,8 +231,12 @@ class Neural(Convolution):
         n = x.shape[-1]
         mine, other = x.detach().unsqueeze(-1), x.detach().unsqueeze(-2)
         place = type(self)._iota(n, self.device)
-        ahead = (mine < other) if descending else (other < mine)
-        tie = (mine == other) & (place.reshape(1, n) < place.reshape(n, 1))
+        small, large = (mine, other) if descending else (other, mine)
+        ahead, same = small < large, mine == other
+        if dtypes.is_float(self.dtype):
+            ahead = ahead | (large.isnan() & small.isnan().logical_not())
+            same = same | (large.isnan() & small.isnan())
+        tie = same & (place.reshape(1, n) < place.reshape(n, 1))
         rank = (ahead | tie).cast(dtypes.int32).sum(-1).contiguous()
         chosen = rank.unsqueeze(-2) == place.reshape(n, 1)
         values = x.unsqueeze(-2)._or_zero(chosen)._sum_exact((x.ndim,))
@@ -242,3 +267,12 @@ class Neural(Convolution):
     def randperm(cls, n: int, *, device: str | None = None) -> Self:
         """0..n-1 in random order, as int32."""
         return cls.rand(n, device=device).argsort(0)
+
+
+def _check_smoothing(share: float) -> None:
+    if not 0 <= share <= 1:
+        raise DTypeError(
+            f"label smoothing of {share}",
+            where=here(),
+            hint="give the share of all classes, 0 to 1",
+        )

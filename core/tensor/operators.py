@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Self, cast
 
 from core.dtype import ConstType
-from core.tensor.elementwise import Elementwise
+from core.tensor.division import Division
 
 
-class Operators(Elementwise):
+class Operators(Division):
     """`a + b` and the like. `/` divides to floats, `//` and `%` round down as in Python."""
 
     __slots__ = ()
-    __hash__ = Elementwise.__hash__
+    __hash__ = Division.__hash__
 
     def __neg__(self) -> Self:
         return self.neg()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype, to_dtype
-from core.errors import ShapeError
+from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv, prod
 from core.tensor.creation import Creation
 from core.tensor.movement import as_ints
@@ -110,15 +110,21 @@ class Reduction(Creation):
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The mean square distance from the mean, divided by count - `correction`."""
+        return self._variance(axis, keepdim, correction).cast(least_upper_float(self.dtype))
+
+    def _variance(self, axis: Axes, keepdim: bool, correction: int) -> Self:
+        """`var`, in the dtype in which it is summed."""
         axes = self._axes(axis)
-        dtype = least_upper_float(self.dtype)
-        x = self.cast(sum_acc_dtype(dtype))
+        x = self.cast(sum_acc_dtype(least_upper_float(self.dtype)))
         squares = (x - x.mean(axes, keepdim=True)).square()._reduce(Ops.ADD, axes, keepdim)
-        return (squares / max(0, self._count(axes) - correction)).cast(dtype)
+        return squares / max(0, self._count(axes) - correction)
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The square root of `var`."""
-        return self.var(axis, keepdim, correction).sqrt()
+        """The square root of `var`, with gradient 0 where it is 0."""
+        var = self._variance(axis, keepdim, correction)
+        root = var.sqrt()
+        slope = (root == 0).where(0, 0.5 / root)
+        return root._with_derivatives((var, slope)).cast(least_upper_float(self.dtype))
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -133,7 +139,8 @@ class Reduction(Creation):
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first of the largest, along an axis or in the flat Tensor."""
+        """The position of the first of the largest, along an axis or in the flat Tensor. NaN counts
+        as larger than every number."""
         if axis is None:
             flat = self.flatten().argmax(0)
             return flat.reshape((1,) * self.ndim) if keepdim else flat
@@ -141,12 +148,15 @@ class Reduction(Creation):
         if at is None:
             return self._make(self.uop.const_like(0).cast(dtypes.int32))
         count = self.shape[at]
-        largest = self.detach() == self.detach().max(at, keepdim=True)
+        x = self.detach()
+        largest = x == x.max(at, keepdim=True)
+        if dtypes.is_float(self.dtype):
+            largest = largest | x.isnan()
         backwards = count - self._positions(at)
         return count - (largest.cast(dtypes.int32) * backwards).max(at, keepdim)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The position of the first of the smallest."""
+        """The position of the first of the smallest; of the first NaN where there is one."""
         flipped = -self if dtypes.is_float(self.dtype) else ~self
         return flipped.argmax(axis, keepdim)
 
@@ -167,15 +177,22 @@ class Reduction(Creation):
         x = self.detach()
         return x.sum(axes, keepdim=True) if not x.numel() else x.max(axes, keepdim=True)
 
+    def _as_float_of(self, name: str, dtype: DTypeLike | None) -> Self:
+        if dtype is None:
+            return self._as_float()
+        if not dtypes.is_float(to_dtype(dtype)):
+            raise DTypeError(f"{name} as {dtype}", where=here(), hint="give a float dtype")
+        return self.cast(dtype)
+
     def softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
-        """e ** x / sum(e ** x) along an axis."""
-        x = self._as_float() if dtype is None else self.cast(dtype)
+        """e ** x / sum(e ** x) along an axis. Raises DTypeError for a dtype that is no float."""
+        x = self._as_float_of("softmax", dtype)
         powers = (x - x._largest(axis)).exp()
         return powers / powers.sum(axis, keepdim=True)
 
     def log_softmax(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
-        """ln(softmax(x)), without underflow."""
-        x = self._as_float() if dtype is None else self.cast(dtype)
+        """ln(softmax(x)), without underflow. Raises DTypeError for a dtype that is no float."""
+        x = self._as_float_of("log_softmax", dtype)
         shifted = x - x._largest(axis)
         return shifted - shifted.exp().sum(axis, keepdim=True).log()
 

@@ -145,6 +145,10 @@ class Arithmetic(Node):
         """Sine of radians."""
         return self.alu(Ops.SIN)
 
+    def cos(self) -> Self:
+        """Cosine of radians."""
+        return self.alu(Ops.COS)
+
     def sqrt(self) -> Self:
         """Square root."""
         return self.alu(Ops.SQRT)

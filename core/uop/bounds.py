@@ -29,6 +29,7 @@ _same_as_source: Final = frozenset(
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
         Ops.DETACH,
+        Ops.DERIVATIVE,
         Ops.COPY,
         Ops.AFTER,
         Ops.NOOP,
@@ -273,7 +274,7 @@ def _float(op: Ops, dtype: DType, *parts: Bounds) -> Bounds:
         return -high, -low
     if op is Ops.MAX:
         return max(low, parts[1][0]), max(high, parts[1][1])
-    if op is Ops.SIN:
+    if op in (Ops.SIN, Ops.COS):
         return -1.0, 1.0
     if op in (Ops.EXP2, Ops.SQRT):
         return 0.0, math.inf

@@ -9,10 +9,11 @@ result undefined or machines differ:
 - A shift by less than 0 or by at least the width of the dtype gives 0 (SHR of a negative: -1).
 - On bool, ADD and MAX are OR, MUL is AND.
 - MAX is NaN where an operand is; which zero MAX(0.0, -0.0) gives is left open.
-- CAST of a float to an integer truncates toward zero and wraps around what fits in 64 bits. NaN and
-  larger values are undefined: 0 here, and constant folding leaves them alone.
-- Every float result is rounded once to the dtype of the op (of SIN, EXP2, LOG2, POW: of the value
-  that float64 gives). MULACC has a single rounding, too, except for float64 arrays.
+- CAST of a float to an integer truncates toward zero and saturates: what is beyond the integers of
+  the dtype becomes the nearest of them, NaN becomes 0. So do the conversions of GPUs, and it keeps
+  order, which wrapping around does not. CAST of an integer to a narrower one wraps around.
+- Every float result is rounded once to the dtype of the op (of SIN, COS, EXP2, LOG2, POW: of the
+  value that float64 gives). MULACC has a single rounding, too, except for float64 arrays.
 
 Never sees a graph: it maps (op, dtype, values) to values.
 """
@@ -107,6 +108,10 @@ def _sin(a: float) -> float:
     return math.sin(a) if math.isfinite(a) else math.nan
 
 
+def _cos(a: float) -> float:
+    return math.cos(a) if math.isfinite(a) else math.nan
+
+
 def _sqrt(a: float) -> float:
     return math.sqrt(a) if a >= 0 or a == 0 else math.nan
 
@@ -186,6 +191,7 @@ on_floats: Final[dict[Ops, Callable[..., Any]]] = {
     Ops.EXP2: _exp2,
     Ops.LOG2: _log2,
     Ops.SIN: _sin,
+    Ops.COS: _cos,
     Ops.SQRT: _sqrt,
     Ops.TRUNC: _float_trunc,
     Ops.ADD: operator.add,
@@ -232,15 +238,17 @@ def cast_value(value: ConstType, dtype: DType) -> ConstType:
     if isinstance(value, float):
         if dtypes.is_float(dtype):
             return round_float(value, dtype)
-        return truncate(int(value), dtype) if castable(value) else 0
+        return _saturated(value, dtype)
     if dtypes.is_float(dtype):
         return _int_to_float(int(value), dtype)
     return truncate(value, dtype)
 
 
-def castable(value: float) -> bool:
-    """Whether a cast of this float to an integer is defined."""
-    return -(2.0**63) <= value < 2.0**64
+def _saturated(value: float, dtype: DType) -> int:
+    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+    if value != value:
+        return 0
+    return low if value <= low else high if value >= high else int(value)
 
 
 def _int_to_float(value: int, dtype: DType) -> float:

@@ -115,6 +115,7 @@ _float_arrays: Final[dict[Ops, Callable[..., Any]]] = {
     Ops.EXP2: np.exp2,
     Ops.LOG2: np.log2,
     Ops.SIN: np.sin,
+    Ops.COS: np.cos,
     Ops.SQRT: np.sqrt,
     Ops.TRUNC: np.trunc,
     Ops.SUB: np.subtract,
@@ -122,7 +123,7 @@ _float_arrays: Final[dict[Ops, Callable[..., Any]]] = {
     Ops.POW: np.power,
     Ops.MULACC: multiply_add,
 }
-_through_float64: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.POW, Ops.MULACC})
+_through_float64: Final = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.MULACC})
 
 
 def evaluate_arrays(op: Ops, dtype: DType, arrays: Sequence[Array], source: DType) -> Array:
@@ -152,11 +153,18 @@ def _cast_array(a: Array, source: DType, dtype: DType) -> Array:
     if dtypes.is_bool(dtype):
         return a != 0
     if dtypes.is_float(source) and not dtypes.is_float(dtype):
-        wide = np.asarray(a, np.float64)
-        low = np.where(wide < 2.0**63, wide, wide - 2.0**64)
-        fits = (wide >= -(2.0**63)) & (wide < 2.0**64)
-        return np.where(fits, low, 0.0).astype(np.int64).astype(numpy_dtype(dtype))
+        return _saturated(np.asarray(a, np.float64), dtype)
     return round_array(a, dtype)
+
+
+def _saturated(a: Array, dtype: DType) -> Array:
+    held = numpy_dtype(dtype)
+    low, high = dtypes.min(dtype), dtypes.max(dtype)
+    limit = float(int(high) + 1)  # a power of two, so exact
+    inside = (a > low) & (a < limit)
+    found = np.where(inside, a, 0.0).astype(held)
+    found = np.where(a <= low, np.asarray(low, held), found)
+    return np.where(a >= limit, np.asarray(high, held), found)
 
 
 def _bitcast_array(a: Array, source: DType, dtype: DType) -> Array:

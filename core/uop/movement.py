@@ -78,6 +78,11 @@ class Movement(Node):
         """Itself, without gradient."""
         return type(self)(Ops.DETACH, self.dtype, (self,))
 
+    def derivative(self, *partial: tuple[Self, Self]) -> Self:
+        """Itself, a function with these (argument, derivative by that argument)."""
+        pairs = (u for pair in partial for u in pair)
+        return type(self)(Ops.DERIVATIVE, self.dtype, (self, *pairs))
+
     def copy_to_device(self, device: str) -> Self:
         """The value on another device."""
         return type(self)(Ops.COPY, self.dtype, (self, type(self)(Ops.DEVICE, arg=device)))

@@ -36,6 +36,9 @@ class Ops(IntEnum):
     """Its source; the gradient that flows back through it is made contiguous."""
     DETACH = auto()
     """Its source, without a gradient."""
+    DERIVATIVE = auto()
+    """Source 0, a function of x, y, ... whose partial derivatives are given: the other sources are
+    x, df/dx, y, df/dy, ... Gradients flow through these and not into source 0."""
     ASSIGN = auto()
     """Source 0 (a buffer or view of one) after the value of source 1 was stored in it."""
     BIND = auto()
@@ -116,6 +119,7 @@ class Ops(IntEnum):
     EXP2 = auto()
     LOG2 = auto()
     SIN = auto()
+    COS = auto()
     SQRT = auto()
     TRUNC = auto()
     # arithmetic, binary
@@ -147,7 +151,18 @@ class Ops(IntEnum):
 class GroupOp:
     """Named sets of ops. Patterns take them in place of a single op."""
 
-    Unary = frozenset({Ops.NEG, Ops.RECIPROCAL, Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.TRUNC})
+    Unary = frozenset(
+        {
+            Ops.NEG,
+            Ops.RECIPROCAL,
+            Ops.EXP2,
+            Ops.LOG2,
+            Ops.SIN,
+            Ops.COS,
+            Ops.SQRT,
+            Ops.TRUNC,
+        }
+    )
     Binary = frozenset(
         {
             Ops.ADD,
@@ -185,6 +200,7 @@ class GroupOp:
             Ops.RECIPROCAL,
             Ops.LOG2,
             Ops.EXP2,
+            Ops.COS,
             Ops.IDIV,
             Ops.MOD,
             Ops.FDIV,

@@ -22,6 +22,7 @@ _pass_through = frozenset(
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
         Ops.DETACH,
+        Ops.DERIVATIVE,
         Ops.COPY,
         Ops.ASSIGN,
         Ops.NOOP,

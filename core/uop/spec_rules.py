@@ -177,6 +177,13 @@ def same_value_spec(u: UOp, x: UOp) -> bool:
     return u.dtype == x.dtype
 
 
+@rule(UPat(Ops.DERIVATIVE, name="u"))
+def derivative_spec(u: UOp) -> bool:
+    """DERIVATIVE has a value, then arguments and derivatives of its dtype and shape in turn"""
+    odd = len(u.src) >= 3 and len(u.src) % 2 == 1
+    return odd and all(s.dtype == u.dtype and s.shape == u.shape for s in u.src)
+
+
 @rule(UPat(Ops.COPY, src=(UPat.var("x"), UPat(Ops.DEVICE)), name="u"))
 def copy_spec(u: UOp, x: UOp) -> bool:
     """COPY takes a value to a DEVICE and keeps its dtype"""
@@ -207,6 +214,7 @@ tensor_spec = PatternMatcher(
         movement_spec,
         reduce_axis_spec,
         same_value_spec,
+        derivative_spec,
         copy_spec,
         assign_spec,
         kernel_spec,

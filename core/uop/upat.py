@@ -235,6 +235,10 @@ class UPat:
         """Sine."""
         return self.alu(Ops.SIN)
 
+    def cos(self) -> UPat:
+        """Cosine."""
+        return self.alu(Ops.COS)
+
     def sqrt(self) -> UPat:
         """Square root."""
         return self.alu(Ops.SQRT)

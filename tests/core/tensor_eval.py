@@ -55,7 +55,7 @@ def _value(u: UOp, src: list[Array]) -> Any:
         op, axes = u.arg
         function = {Ops.ADD: np.sum, Ops.MUL: np.prod, Ops.MAX: np.max}[op]
         return function(src[0], axis=axes, keepdims=True).astype(src[0].dtype)
-    if u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.COPY):
+    if u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.DERIVATIVE, Ops.COPY):
         return src[0]
     if u.op is Ops.ASSIGN:
         return src[1]
@@ -93,7 +93,7 @@ def _alu(u: UOp, s: list[Array]) -> Any:
         return threefry(s[0], s[1])
     unary = {
         Ops.NEG: np.negative, Ops.RECIPROCAL: np.reciprocal, Ops.EXP2: np.exp2, Ops.LOG2: np.log2,
-        Ops.SIN: np.sin, Ops.SQRT: np.sqrt, Ops.TRUNC: np.trunc,
+        Ops.SIN: np.sin, Ops.COS: np.cos, Ops.SQRT: np.sqrt, Ops.TRUNC: np.trunc,
     }  # fmt: skip
     if op in unary:
         return unary[op](s[0])

@@ -131,7 +131,7 @@ def test_nodes_carry_the_line_of_the_forward_operation() -> None:
     x = Tensor([1.0, 2.0])
     y = x.sin()
     (grad,) = y.sum().gradient(x)
-    cosines = [u for u in grad.uop.toposort() if u.op is Ops.SIN]
+    cosines = [u for u in grad.uop.toposort() if u.op is Ops.COS]
     assert [u.origin for u in cosines] == [f"{y.uop.origin}.backward"]
 
 

@@ -49,6 +49,7 @@ MEANINGS: dict[Ops, str] = {
     Ops.EXP2: "2 ** x.",
     Ops.LOG2: "Logarithm to base 2.",
     Ops.SIN: "Sine of radians.",
+    Ops.COS: "Cosine of radians.",
     Ops.SQRT: "Square root.",
     Ops.TRUNC: "Rounded toward zero.",
     Ops.ADD: "x + y; OR of bools.",

@@ -32,6 +32,14 @@ def _inverse_ln2(dtype: DType) -> tuple[float, float]:
 
 def log2(x: UOp) -> UOp:
     """The logarithm to base 2: -inf at 0, NaN below; subnormal numbers are fine."""
+    value = log2_in_parts(x)[0]
+    value = x.eq(0.0).where(x.const_like(-math.inf), value)
+    value = (x < 0.0).where(x.const_like(math.nan), value)
+    return (x.ne(x) | x.eq(math.inf)).where(x, value)
+
+
+def log2_in_parts(x: UOp) -> tuple[UOp, UOp]:
+    """The logarithm to base 2 of a positive finite number, and what that lacks by rounding."""
     dtype, parts = x.dtype.scalar(), layout(x)
     tiny = x < math.ldexp(1.0, 1 - parts.bias)
     raised = parts.mantissa + 1
@@ -56,7 +64,6 @@ def log2(x: UOp) -> UOp:
     high = leading * inverse
     low = (trailing + leading) * inverse_rest + trailing * inverse
     total = e + high
-    value = ((e - total) + high) + low + total
-    value = x.eq(0.0).where(x.const_like(-math.inf), value)
-    value = (x < 0.0).where(x.const_like(math.nan), value)
-    return (x.ne(x) | x.eq(math.inf)).where(x, value)
+    rest = ((e - total) + high) + low
+    value = rest + total
+    return value, (total - value) + rest

@@ -12,14 +12,14 @@ from core.passes.decompose.narrow import narrow, round_to_odd, widen
 from core.passes.decompose.power import float_power, int_power
 from core.passes.decompose.random import threefry
 from core.passes.decompose.rounding import trunc
-from core.passes.decompose.sine import sin
+from core.passes.decompose.sine import cos, sin
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 
 _narrow = (*dtypes.fp8s, dtypes.float16, dtypes.bfloat16)
 _wide = (dtypes.float32, dtypes.float64)
 _in_float32 = frozenset(
-    {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.SQRT, Ops.RECIPROCAL, Ops.FDIV, Ops.POW, Ops.TRUNC}
+    {Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.SQRT, Ops.RECIPROCAL, Ops.FDIV, Ops.POW, Ops.TRUNC}
 )
 """Ops that no target has for narrow floats."""
 
@@ -81,6 +81,12 @@ def log2_by_series(ctx: Target, x: UOp) -> UOp | None:
 def sin_by_series(x: UOp) -> UOp:
     """sin(q * pi/2 + r) -> +- series(r); hardware sines are too rough for large arguments"""
     return sin(x)
+
+
+@rule(UPat(Ops.COS, _wide, src=(UPat.var("x"),)))
+def cos_by_series(x: UOp) -> UOp:
+    """cos(q * pi/2 + r) -> +- series(r); with the reduction of sin"""
+    return cos(x)
 
 
 @rule(UPat(Ops.POW, _wide, src=(UPat.var("x"), UPat.var("y"))))
@@ -160,6 +166,7 @@ replacing = PatternMatcher(
         exp2_by_series,
         log2_by_series,
         sin_by_series,
+        cos_by_series,
         pow_by_logarithm,
         pow_by_squares,
         threefry_by_rounds,

@@ -18,6 +18,7 @@ EXPENSIVE = {
     Ops.EXP2: 8,
     Ops.LOG2: 8,
     Ops.SIN: 8,
+    Ops.COS: 8,
     Ops.POW: 16,
     Ops.SQRT: 4,
     Ops.RECIPROCAL: 4,

@@ -24,6 +24,12 @@ def forget_gradient_marks(x: UOp) -> UOp:
     return x
 
 
+@rule(UPat(Ops.DERIVATIVE, name="u"))
+def forget_derivative(u: UOp) -> UOp:
+    """derivative(f, x, df/dx, ...) -> f"""
+    return u.src[0]
+
+
 @rule(UPat(_computed, name="x"))
 def empty_result(x: UOp) -> UOp | None:
     """f(...) without elements -> 0"""
@@ -99,6 +105,7 @@ def narrow_before_expand(c: UOp, wide: UOp, x: UOp) -> UOp | None:
 simplification = PatternMatcher(
     [
         forget_gradient_marks,
+        forget_derivative,
         empty_result,
         pad_of_nothing,
         reduce_of_nothing,

@@ -173,10 +173,6 @@ def test_cpu_conversions(source: DType, bitcast: bool) -> None:
     cpu, numpy = run_both(uops, memory)
     for k, d in enumerate(wanted):
         found, right = from_memory(cpu[k], d), from_memory(numpy[k], d)
-        if dtypes.is_float(source) and dtypes.is_int(d) and not bitcast:
-            limit = 2.0**31 if d.bits <= 32 and d.name != "uint32" else 2.0**63
-            defined = np.abs(values.astype(np.float64)) < limit  # false for NaN
-            found, right = found[defined], right[defined]
         assert same(found, right), (source, d, list(zip(values, found, right, strict=False)))
 
 

@@ -63,7 +63,8 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
         return src[0].reshape(u.arg)
     if u.op is Ops.ASSIGN:
         return src[1]
-    assert u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.COPY), u.op
+    same = (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.DERIVATIVE, Ops.COPY)
+    assert u.op in same, u.op
     return src[0]
 
 

@@ -39,6 +39,7 @@ def full(value: int, shape: tuple[int, ...] = PAIR) -> UOp:
 CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     # x and y have shape (2, 3), e has shape (0, 3)
     "forget_gradient_marks": lambda x, y, e: x.detach() + y,
+    "forget_derivative": lambda x, y, e: (x * x).derivative((x, x + x)) + y,
     "empty_result": lambda x, y, e: e.permute((1, 0)) + e.permute((1, 0)),
     "pad_of_nothing": lambda x, y, e: e.pad(((1, 1), (0, 0))) + x,
     "reduce_of_nothing": lambda x, y, e: e.r(Ops.MAX, (0,)).expand(PAIR) + x,

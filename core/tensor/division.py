@@ -1,0 +1,91 @@
+"""Division, and what it leaves: of floats the exact remainder, however large the quotient.
+
+Integers divide as `IDIV` and `MOD` do, with the sign put right for Python's rounding down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Self
+
+from core.dtype import ConstType, dtypes
+from core.errors import DTypeError
+from core.tensor.elementwise import Elementwise
+from core.tensor.origin import here
+from core.tensor.remainder import floor_quotient, python_remainder
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+class Division(Elementwise):
+    """Quotients and remainders of elements at the same place."""
+
+    __slots__ = ()
+
+    def div(
+        self, x: Self | ConstType, reverse: bool = False, rounding_mode: str | None = None
+    ) -> Self:
+        """self / x, a float; or rounded to a whole number: "trunc" toward zero, "floor" down.
+
+        Raises DTypeError for any other rounding mode.
+        """
+        a, b = self._meet(x)
+        if reverse:
+            a, b = b, a
+        exact = dtypes.is_int(a.dtype)
+        if rounding_mode == "floor":
+            return a._floor_divide(b)
+        if rounding_mode == "trunc":
+            return a._binary(Ops.IDIV, b) if exact else a.div(b)._unary(Ops.TRUNC)
+        if rounding_mode is not None:
+            raise DTypeError(
+                f"unknown rounding mode {rounding_mode!r}",
+                where=here(),
+                hint='use None, "trunc" or "floor"',
+            )
+        return a._as_float()._binary(Ops.FDIV, b._as_float())
+
+    def idiv(self, x: Self | ConstType) -> Self:
+        """Integer division that truncates toward zero. Raises DTypeError for floats."""
+        a, b = self._meet(x)
+        if not dtypes.is_int(a.dtype):
+            raise DTypeError(
+                f"idiv of {a.dtype}", where=here(), hint='use div(rounding_mode="trunc")'
+            )
+        return a._binary(Ops.IDIV, b)
+
+    def mod(self, x: Self | ConstType, reverse: bool = False) -> Self:
+        """The remainder with the sign of the divisor, as in Python; exact up to one rounding."""
+        a, b = self._meet(x)
+        if reverse:
+            a, b = b, a
+        if dtypes.is_float(a.dtype):
+            # d(a mod b) = da - floor(a / b) db
+            quotient = a._floor_divide(b)
+            one = self._new(a.uop.const_like(1))
+            return a._wide_pair(b, python_remainder)._with_derivatives(
+                (a, one), (b, quotient.neg())
+            )
+        if dtypes.is_bool(a.dtype):
+            raise DTypeError("remainder of bools", where=here(), hint="cast to int")
+        remainder = a._binary(Ops.MOD, b)
+        if dtypes.is_unsigned(a.dtype):
+            return remainder
+        return remainder._wrong_side(b).where(remainder.add(b), remainder)
+
+    def _floor_divide(self, b: Self) -> Self:
+        if not dtypes.is_int(self.dtype):
+            return self._as_float()._wide_pair(b._as_float(), floor_quotient)
+        quotient = self._binary(Ops.IDIV, b)
+        if dtypes.is_unsigned(self.dtype):
+            return quotient
+        return quotient.sub(self._binary(Ops.MOD, b)._wrong_side(b).cast(self.dtype))
+
+    def _wrong_side(self, divisor: Self) -> Self:
+        """Whether this, a C remainder, has not the sign that Python's would have."""
+        return self.ne(0)._binary(Ops.AND, self._binary(Ops.XOR, divisor).lt(0))
+
+    def _wide_pair(self, other: Self, function: Callable[[UOp, UOp], UOp]) -> Self:
+        """`function` of two floats; in float32 for narrower ones."""
+        wide = self.dtype if self.dtype.bits >= 32 else dtypes.float32
+        return self._new(function(self.uop.cast(wide), other.uop.cast(wide)).cast(self.dtype))
