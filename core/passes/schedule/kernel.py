@@ -70,8 +70,8 @@ def kernel_ast(
 ) -> tuple[UOp, Arguments]:
     """The AST that stores each value through a tracker in memory: (memory, tracker, value).
 
-    Raises ScheduleError for a kernel that reads what it assigns in another order, and DeviceError
-    for memory on different devices or on a disk.
+    Raises ScheduleError for a variable with two values, and DeviceError for memory on different
+    devices or on a disk.
     """
     ctx = Arguments()
     places = [ctx.pointer(memory).view(st) for memory, st, _ in stores]
@@ -84,7 +84,6 @@ def kernel_ast(
     if SPEC:
         verify(sink, ast_spec, "push views")
     _check_devices(ctx, sink)
-    _check_assigns(ctx, sink, places)
     return sink, ctx
 
 
@@ -102,28 +101,6 @@ def _check_devices(ctx: Arguments, sink: UOp) -> None:
             where=origin_of(sink),
             hint="copy the values to a device that computes with .to(device)",
         )
-
-
-def _check_assigns(ctx: Arguments, sink: UOp, places: Sequence[UOp]) -> None:
-    written = {place.src[0]: place.arg for place in places}
-    targets = {_buffer(ctx.memory[pointer.arg]) for pointer in written}
-    for u in sink.toposort():
-        if u.op is not Ops.LOAD:
-            continue
-        place = u.src[0]
-        memory = ctx.memory[place.src[0].arg]
-        if _buffer(memory) in targets and written.get(place.src[0]) != place.arg:
-            raise ScheduleError(
-                "a kernel reads what it assigns in another order than it writes it",
-                where=origin_of(sink),
-                hint="store the value first: x.assign(value.contiguous())",
-            )
-
-
-def _buffer(memory: UOp) -> UOp:
-    while memory.op in (Ops.AFTER, Ops.BUFFER_VIEW):
-        memory = memory.src[0]
-    return memory
 
 
 def origin_of(sink: UOp) -> str:
