@@ -52,6 +52,9 @@ class Linear(Random):
     def __matmul__(self, x: Self) -> Self:
         return self.dot(x)
 
+    def __imatmul__(self, x: Self) -> Self:
+        return self._take_result(self.matmul(x))
+
     def __rmatmul__(self, x: Self) -> Self:
         return self.matmul(x, reverse=True)
 

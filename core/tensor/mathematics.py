@@ -195,27 +195,30 @@ class Mathematics(Operators):
     def __rpow__(self, x: Self | ConstType) -> Self:
         return self.pow(x, reverse=True)
 
+    def __ipow__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.pow(x))
+
     # rounding, sign and kind
 
     def trunc(self) -> Self:
         """Rounded toward zero."""
-        return self._unary(Ops.TRUNC) if dtypes.is_float(self.dtype) else self
+        return self._unary(Ops.TRUNC) if dtypes.is_float(self.dtype) else self._same_value()
 
     def floor(self) -> Self:
         """Rounded down."""
-        return self._floor() if dtypes.is_float(self.dtype) else self
+        return self._floor() if dtypes.is_float(self.dtype) else self._same_value()
 
     def ceil(self) -> Self:
         """Rounded up."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._same_value()
         up = self._unary(Ops.TRUNC)
         return (self > up).where(up + 1, up)
 
     def round(self) -> Self:
         """Rounded to the nearest integer, halves to the even one."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._same_value()
         down = self._floor()
         part = self - down
         odd = (down * 0.5)._floor() * 2 != down
@@ -230,7 +233,7 @@ class Mathematics(Operators):
     def sign(self) -> Self:
         """-1, 0 or 1; NaN for NaN."""
         if dtypes.is_bool(self.dtype):
-            return self
+            return self._same_value()
         return (
             self.isnan().where(self.detach(), self._sign())
             if dtypes.is_float(self.dtype)
@@ -240,7 +243,7 @@ class Mathematics(Operators):
     def abs(self) -> Self:
         """Without sign, with gradient 0 at 0."""
         if dtypes.is_bool(self.dtype) or dtypes.is_unsigned(self.dtype):
-            return self
+            return self._same_value()
         return self * self._sign()
 
     def copysign(self, other: Self | ConstType) -> Self:

@@ -192,7 +192,7 @@ class Reduction(Creation):
     def _scan(self, op: Ops, axis: int) -> Self:
         """The reduction of each prefix of an axis."""
         if not self.ndim:
-            return self
+            return self._same_value()
         at = self._axis(axis)
         return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
 

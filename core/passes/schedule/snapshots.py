@@ -1,8 +1,8 @@
-"""Snapshots: a kernel that needs memory as it was before another kernel that it needs reads a copy.
+"""Snapshots: copies of memory as it was, for those who need it after it is overwritten.
 
 Writers of memory run after its readers. Where a reader cannot run before the writer, because it
-needs what the writer or a kernel after it computes, the old content is copied first. Adds nothing
-where some order of the kernels is right as it is.
+needs what the writer or a kernel after it computes, the old content is copied first; so is an
+output that is nothing but the old content. Adds nothing where some order of the kernels is right.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 @dataclass
 class Snapshots:
-    """For each kernel the states of memory that it has to read from a copy; and the copies."""
+    """For each kernel the states of memory that it has to read from a copy, all states that some
+    kernel overwrites, and the copies."""
 
     notes: Kernels
     late: dict[UOp, set[UOp]]
+    overwritten: set[UOp]
     copies: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
     def copy(self, version: UOp) -> UOp:
@@ -33,9 +35,17 @@ class Snapshots:
         return self.copies[version]
 
 
-def late_readers(sink: UOp) -> dict[UOp, set[UOp]]:
-    """The kernels that no order runs before what they read is overwritten, with what that is."""
+def snapshots(sink: UOp, notes: Kernels) -> Snapshots | None:
+    """What has to be copied; None for nothing."""
     kernels = kernels_of(sink)
+    overwritten = {version_of(m) for k in kernels for m in outputs_of(k)}
+    late = late_readers(kernels)
+    outputs = any(version_of(s.base) in overwritten for s in sink.src)
+    return Snapshots(notes, late, overwritten) if late or outputs else None
+
+
+def late_readers(kernels: list[UOp]) -> dict[UOp, set[UOp]]:
+    """The kernels that no order runs before what they read is overwritten, with what that is."""
     before = needs(kernels)
     waiting = set(kernels).difference(in_order(kernels, before))
     if not waiting:
@@ -83,4 +93,17 @@ def read_snapshot(ctx: Snapshots, k: UOp) -> UOp | None:
     return k.rebuild((*k.src[:outputs], *read))
 
 
-snapshotting = PatternMatcher([read_snapshot], name="snapshots")
+@rule(UPat(Ops.SINK, name="sink"))
+def keep_output(ctx: Snapshots, sink: UOp) -> UOp | None:
+    """sink(a) -> sink(copy of a) where a is memory that is overwritten"""
+    return sink.rebuild(
+        tuple(
+            s.substitute({version_of(s.base): ctx.copy(version_of(s.base))})
+            if version_of(s.base) in ctx.overwritten
+            else s
+            for s in sink.src
+        )
+    )
+
+
+snapshotting = PatternMatcher([read_snapshot, keep_output], name="snapshots")

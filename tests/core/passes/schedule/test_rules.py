@@ -45,6 +45,7 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "copy_to_same_device": lambda x, y, e: x.copy_to_device("CPU") + y,
     "copy_of_constant": lambda x, y, e: full(3).copy_to_device("B") * x.copy_to_device("B"),
     "contiguous_of_stored": lambda x, y, e: (x + y).contiguous().contiguous() + y,
+    "contiguous_of_copy": lambda x, y, e: x.base.copy_to_device("B").contiguous(),
     "assign_twice": lambda x, y, e: x.assign(x.assign(y + y)),
     "assign_itself": lambda x, y, e: x.assign(x),
     "assign_to_value": lambda x, y, e: (x + x).assign(y + y),
