@@ -16,7 +16,7 @@ from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.realize import capturing, run_schedule
 from core.tensor import Tensor
-from core.tensor.realization import settle
+from core.tensor.realization import settle, settle_state
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -97,7 +97,7 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} got the same memory in two arguments",
                 hint="pass a Tensor once, or .contiguous() copies of it",
             )
-        settle((), inputs)
+        settle_state(inputs)  # what waits now must not be captured
         with capturing() as items:
             result = self.function(*args, **kwargs)
         if not items:

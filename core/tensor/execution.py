@@ -174,9 +174,10 @@ class Execution(TensorBase):
         whole = place.form
         while whole is not place.storage.uop and whole.op is Ops.RESHAPE:
             whole = whole.src[0]
-        if whole is place.storage.uop:
-            own_memory(place.storage)
-        return whole is place.storage.uop
+        if whole is not place.storage.uop:
+            return False
+        own_memory(place.storage)
+        return True
 
     def replace(self, x: Self) -> Self:
         """Becomes `x`, which has the same shape, without storing anything."""

@@ -149,6 +149,11 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
             realize([t for t in equals if isinstance(t, TensorBase)])
 
 
+def settle_state(inputs: Collection[UOp]) -> None:
+    """`settle` for `inputs` and all memory that was ever assigned to."""
+    settle((), [*inputs, *(b for b in list(_owners) if b not in inputs)])
+
+
 def has_memory(uop: UOp) -> bool:
     """Whether the value is in memory, or is stored in some when it is computed."""
     return uop.base.op in (Ops.BUFFER, Ops.ASSIGN)

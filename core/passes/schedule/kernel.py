@@ -61,8 +61,37 @@ def bind_variable(ctx: Arguments, bind: UOp, variable: UOp) -> UOp:
     return variable
 
 
+@rule(
+    UPat(
+        Ops.STORE,
+        src=(
+            UPat(Ops.VIEW, name="place"),
+            UPat(
+                Ops.WHERE,
+                src=(
+                    UPat(Ops.VIEW, src=(UPat(Ops.CONST),), name="inside"),
+                    UPat.var("x"),
+                    UPat(Ops.LOAD, src=(UPat(Ops.VIEW, name="place"),)),
+                ),
+            ),
+        ),
+    ),
+    changes_type=True,
+)
+def store_part(place: UOp, inside: UOp, x: UOp) -> UOp | None:
+    """store(place, where(inside a box, x, load(place))) -> store(the box of place, the box of x)"""
+    st: ShapeTracker = inside.arg
+    box = st.views[-1].mask
+    if box is None or len(st.views) != 1 or not inside.src[0].arg:
+        return None
+    part = ShapeTracker.from_shape(place.shaped).shrink(box)
+    shown = x if x.op is Ops.CONST else x.view(part)
+    return place.replace(arg=place.arg + part).store(shown)
+
+
 arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel: arguments")
 to_leaves = pushing + PatternMatcher([movement_to_view])
+parts = PatternMatcher([store_part], name="store parts") + pushing
 
 
 def kernel_ast(
@@ -81,6 +110,8 @@ def kernel_ast(
     )
     sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel: arguments")
     sink = graph_rewrite(sink, to_leaves, name="push views")
+    if any(s.src[1].op is Ops.WHERE for s in sink.src):
+        sink = graph_rewrite(sink, parts, name="store parts")
     if SPEC:
         verify(sink, ast_spec, "push views")
     _check_devices(ctx, sink)
