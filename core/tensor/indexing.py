@@ -155,6 +155,8 @@ class Indexing(Joining):
         named = places._cut(subscript)._pick(
             [(axis, self._as_index(t, part.shape[axis])) for axis, t in subscript.tensors]
         )
+        if not named.numel():
+            return
         flat = self.flatten().scatter(
             0, named.flatten() - 1, new._broadcast_to(named.shape).flatten()
         )

@@ -30,12 +30,6 @@ def copy_of_view(v: UOp, x: UOp, device: UOp) -> UOp | None:
     return x.copy_to_device(device.arg).view(v.arg)
 
 
-@rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.COPY, name="x"),)))
-def contiguous_of_copy(x: UOp) -> UOp:
-    """contiguous(copy(x)) -> copy(x), once no view stands below the copy that would go above it"""
-    return x
-
-
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"),)))
 def contiguous_view(v: UOp, x: UOp) -> UOp | None:
     """contiguous(view(x)) -> view(x) where all of x is row-major memory already"""
@@ -97,7 +91,6 @@ storage = PatternMatcher(
         copy_of_view,
         copy_of_constant,
         contiguous_of_stored,
-        contiguous_of_copy,
         contiguous_view,
         contiguous_of_disk,
         bitcast_memory,

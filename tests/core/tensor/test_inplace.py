@@ -171,7 +171,7 @@ READS: list[tuple[str, Callable[[Tensor], Tensor], int]] = [
     ("shrink_and_pad", lambda b: (b + 1)[1:31].pad(((1, 1), (0, 0))), 1),
     ("halves", lambda b: (b + 1)[16:].cat((b + 1)[:16]), 2),
     ("same_halves", lambda b: (b + 1)[:16].cat((b + 2)[16:]), 1),
-    ("reversed_rows", lambda b: (rows := [b[i] + 1 for i in range(31, -1, -1)])[0].stack(*rows[1:]), 2),
+    ("reversed_rows", lambda b: Tensor.stack(*(b[i] + 1 for i in range(31, -1, -1))), 2),
     ("matmul", lambda b: b @ b, 2),
     ("softmax", lambda b: b.softmax(), 4),
     ("row_plus_all", lambda b: b + b[0:1], 2),
@@ -276,8 +276,8 @@ def test_a_wider_float_is_cast_back() -> None:
 # setting items
 
 KEYS = [
-    0, -1, slice(1, 3), slice(None, None, 2), slice(None, None, -1), slice(3, 0, -2), (1, 2), (..., 0),
-    (slice(None), slice(1, None, 2)), (None, 2), (slice(3, 1), 0), [0, 2], [3, 3, 1],
+    0, -1, slice(1, 3), slice(None, None, 2), slice(None, None, -1), slice(3, 0, -2), (1, 2),
+    (..., 0), (slice(None), slice(1, None, 2)), (None, 2), (slice(3, 1), 0), [0, 2], [3, 3, 1],
     ([0, 1], [2, 3]), (slice(None), [0, -1]), (slice(1, 3), [1, 1]), ([[0], [1]], [2, 3]),
 ]  # fmt: skip
 
