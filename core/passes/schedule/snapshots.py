@@ -46,6 +46,8 @@ def snapshots(sink: UOp, notes: Kernels) -> Snapshots | None:
 
 def late_readers(kernels: list[UOp]) -> dict[UOp, set[UOp]]:
     """The kernels that no order runs before what they read is overwritten, with what that is."""
+    if next(overwrites(kernels), None) is None:
+        return {}
     before = needs(kernels)
     waiting = set(kernels).difference(in_order(kernels, before))
     if not waiting:
