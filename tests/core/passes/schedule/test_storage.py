@@ -252,7 +252,7 @@ def test_two_that_read_what_the_other_assigns(g: Graphs) -> None:
     roots = x.assign(z + z), z.assign(x * y.reshape((4,)))
     want = [of_graph(root, g.memory) for root in roots]
     items, _ = create_schedule(UOp.sink(*roots))
-    assert len(items) == 4, "one copy is enough for both"
+    assert len(items) <= 4, "one copy is enough for both"
     run(items, g.memory)
     np.testing.assert_array_equal([of_graph(u, g.memory) for u in (x, z)], want)
 
