@@ -126,7 +126,9 @@ class Execution(TensorBase):
         """Takes the values of `value`, of the same dtype and device."""
         place = self._placed()
         self._check_repeats()
-        write(place.storage, place.written(_fit(value.uop, self.shape)))
+        new = _fit(value.uop, self.shape)
+        if new.size:
+            write(place.storage, place.written(new))
         return self
 
     def _check_repeats(self) -> None:

@@ -450,3 +450,16 @@ def test_the_function_changes_its_argument(make: Callable[..., Tensor]) -> None:
         x = make(1)
         add(x)
         assert x.tolist() == [1]
+
+
+def test_writing_to_no_elements_changes_nothing() -> None:
+    x, y = Tensor.arange(4).reshape(1, 4), stored(1, 4).cast("int32").realize()
+    nothing = x[:-2]
+    x.assign(y)
+    y ^= y
+    Tensor.realize(y, nothing)
+    nothing -= nothing
+    other = nothing.cast("int32")
+    other[:1] = -9
+    nothing //= 3
+    assert (x.tolist(), y.tolist()) == ([[0, 1, 2, 3]], [[0, 0, 0, 0]])
