@@ -8,7 +8,7 @@ by itself.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -17,6 +17,7 @@ from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.realize import Step, capturing, run_now, run_schedule
 from core.tensor import Tensor
+from core.tensor.realization import settle, settle_state
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -84,10 +85,17 @@ class TinyJit(Generic[P, R]):
             return self._capture(signature, inputs, *args, **kwargs)
         self._check(self.captured.signature, signature)
         old = dict(zip(self.captured.inputs, inputs, strict=True))
+        steps = [
+            replace(step, bufs=tuple(old.get(b, b) for b in step.bufs))
+            if isinstance(step, ScheduleItem)
+            else step
+            for step in self.captured.steps
+        ]
+        settle(*touched(steps))
         items: list[ScheduleItem] = []
-        for step in self.captured.steps:
+        for step in steps:
             if isinstance(step, ScheduleItem):
-                items.append(replace(step, bufs=tuple(old.get(b, b) for b in step.bufs)))
+                items.append(step)
             else:
                 run_schedule(items)
                 items = []
@@ -103,6 +111,7 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} got the same memory in two arguments",
                 hint="pass a Tensor once, or .contiguous() copies of it",
             )
+        settle_state(inputs)  # what waits now must not be captured
         with capturing() as steps:
             result = self.function(*args, **kwargs)
         if not any(isinstance(step, ScheduleItem) for step in steps):
@@ -148,17 +157,29 @@ def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[s
 
 def stored_tensors(value: Any) -> Any:
     """`value` with each Tensor in it, however deep in lists, tuples and dicts, in memory of its own
-    and row-major: what was captured for one input then holds for the next."""
+    and row-major: what was captured for one input then holds for the next. A view of a part, or in
+    another order, is copied: what the function assigns to it does not reach the caller's."""
     if isinstance(value, Tensor):
-        u = value.uop
-        while u.op is Ops.RESHAPE:
-            u = u.src[0]
-        return value if u.op is Ops.BUFFER else value.contiguous()
+        own = value._own_memory()  # pyright: ignore[reportPrivateUsage]
+        return value if own else value.clone()
     if isinstance(value, list | tuple):
         return type(value)(stored_tensors(x) for x in value)
     if isinstance(value, dict):
         return {name: stored_tensors(x) for name, x in value.items()}
     return value
+
+
+def touched(steps: Sequence[Step]) -> tuple[set[UOp], set[UOp]]:
+    """The BUFFERs that kernels and copies among `steps` only read, and those that they write."""
+    written: set[UOp] = set()
+    used: set[UOp] = set()
+    for item in steps:
+        if not isinstance(item, ScheduleItem):
+            continue
+        bufs = [b.src[0] if b.op is Ops.BUFFER_VIEW else b for b in item.bufs]
+        used.update(bufs)
+        written.update(bufs[: len(item.ast.src) if item.ast.op is Ops.SINK else 1])
+    return used - written, written
 
 
 def _words(kind: list[Any]) -> str:

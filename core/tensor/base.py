@@ -16,6 +16,7 @@ from core.runtime.device import Device
 from core.tensor.data import Data, uop_from_data
 from core.tensor.live import Live
 from core.tensor.origin import here
+from core.tensor.storage import Place, Storage, moved_alike
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -44,8 +45,10 @@ class TensorMeta(type):
 class TensorBase(metaclass=TensorMeta):
     """A lazy array: `uop` is the graph that computes it. See `core.tensor.Tensor`."""
 
-    __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad")
+    __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad", "place")
     _uop: UOp
+    place: Place[TensorBase] | None
+    """How it sees the value that it shares with its views, once it has any."""
     grad: Self | None
 
     def __init__(
@@ -66,6 +69,7 @@ class TensorBase(metaclass=TensorMeta):
         self.requires_grad = requires_grad
 
     def _setup(self, uop: UOp, requires_grad: bool | None) -> None:
+        self.place = None
         self.uop, self._requires_grad, self.grad = uop, requires_grad, None
 
     @classmethod
@@ -88,6 +92,35 @@ class TensorBase(metaclass=TensorMeta):
         made = object.__new__(type(self))
         made._setup(uop, wants)
         return made
+
+    def _moved(self, uop: UOp, repeats: bool = False) -> Self:
+        """The result of movement: a view. Writing to one of the two writes to the other."""
+        return self._see(self._make(uop), repeats)
+
+    def _see(self, view: Self, repeats: bool = False) -> Self:
+        """Makes `view`, whose graph is movement of this one, a view."""
+        mine = self._placed()
+        form = moved_alike(view.uop, self.uop, mine.form)
+        view.place = Place(view, mine.storage, form, repeats or mine.repeats)
+        return view
+
+    def _placed(self) -> Place[TensorBase]:
+        """Its place in the value that it shares with its views; the whole where it has none."""
+        if self.place is None:
+            storage = Storage[TensorBase](self.uop, live.add_storage)
+            self.place = Place(self, storage, self.uop, repeats=False)
+        return self.place
+
+    def _same_value(self) -> Self:
+        """Another Tensor with the same value, no view: writing to one leaves the other."""
+        made = object.__new__(type(self))
+        made._setup(self.uop, self._requires_grad)
+        return made if GradMode.enabled else made.detach()._alone()
+
+    def _alone(self) -> Self:
+        """This, no longer a view of any other Tensor."""
+        self.place = None
+        return self
 
     def __repr__(self) -> str:
         grad = ", requires_grad=True" if self._requires_grad else ""
@@ -127,6 +160,10 @@ class TensorBase(metaclass=TensorMeta):
         if value and not self._requires_grad and not _has_memory(self.uop):
             # equal constants are one node, which would make two parameters one
             self.uop = in_fresh_memory(self.uop)
+            if self.place is not None and self.place.form is self.place.storage.uop:
+                self.place.storage.uop = self.uop
+            else:
+                self.place = None
         self._requires_grad = value
 
     def requires_grad_(self, requires_grad: bool | None = True) -> Self:
@@ -202,7 +239,9 @@ class TensorBase(metaclass=TensorMeta):
     def cast(self, dtype: DTypeLike) -> Self:
         """Values converted to `dtype`: floats to integers truncate toward zero."""
         wanted = to_dtype(dtype)
-        return self if wanted is self.dtype else self._make(self.uop.cast(wanted))
+        if wanted is self.dtype:
+            return self._same_value()
+        return self._make(self.uop.cast(wanted))
 
     def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bytes read as `dtype`; the last axis changes length with the element size.
@@ -212,18 +251,26 @@ class TensorBase(metaclass=TensorMeta):
         wanted = to_dtype(dtype)
         made = self.uop.bitcast(wanted)
         made.shaped  # noqa: B018 - raises here, at the user's call
-        return self if made is self.uop else self._make(made)
+        return self._same_value() if made is self.uop else self._make(made)
 
     def detach(self) -> Self:
-        """The same values; no gradient flows through."""
+        """A view of the same values; no gradient flows through."""
         made = object.__new__(type(self))
         made._setup(self.uop.detach(), False)
-        return made
+        return self._see(made)
+
+    def clone(self) -> Self:
+        """The same values in memory of their own, when they are realized."""
+        return self._make(in_fresh_memory(self.uop))
 
     def contiguous(self) -> Self:
-        """The values stored in row-major order in memory of their own, when they are realized."""
+        """The values stored in row-major order, when they are realized.
+
+        Costs nothing where they are; a later assignment to one of the two leaves the other as it
+        was all the same.
+        """
         if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
-            return self
+            return self._same_value()
         if (self.uop.base.op is Ops.CONST or self.uop.device is None) and self.numel():
             return self._make(in_fresh_memory(self.uop))
         return self._make(self.uop.contiguous())
@@ -236,14 +283,16 @@ class TensorBase(metaclass=TensorMeta):
         """The values on another device (None: the default device)."""
         wanted = Device.canonicalize(device)
         if wanted == self.device:
-            return self
+            return self._same_value()
         if self.uop.device is None:
             return self._make(in_fresh_memory(self.uop, wanted))
         return self._make(self.uop.copy_to_device(wanted))
 
     def to_(self, device: str | None) -> Self:
         """Moves this Tensor (and its gradient) to another device."""
-        self.uop = self.to(device).uop
+        if Device.canonicalize(device) != self.device:
+            self.place = None
+            self.uop = self.to(device).uop
         if self.grad is not None:
             self.grad = self.grad.to(device)
         return self

@@ -10,16 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from core.dtype import ConstType, dtypes
+from core.dtype import ConstType, DType, dtypes
 from core.errors import DeviceError, DTypeError, GradientError, ShapeError
 from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
-from core.tensor.base import TensorBase, live
+from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
 from core.tensor.origin import here
-from core.tensor.realization import plan, realize, replace_in_live, schedule
+from core.tensor.realization import has_memory, own_memory, plan, realize, schedule, write
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -98,19 +98,17 @@ class Execution(TensorBase):
         return float(self.item())
 
     def assign(self, x: Self | ConstType | Sequence[Any] | Array) -> Self:
-        """Stores the values of `x`, broadcast to this shape, in this Tensor's memory when realized.
+        """Takes the values of `x`, broadcast to this shape; in this Tensor's memory, if it has any.
 
-        A Tensor that has no memory yet simply takes the values. Raises ShapeError, DTypeError and
-        DeviceError where `x` does not fit. Where `x` reads this memory in another order, realizing
-        raises ScheduleError, and the values stay as they were.
+        This Tensor changes, and with it all that is a view of it or that it is a view of. No other
+        Tensor ever does: what was computed from it, or took its value, keeps the value of then; and
+        `x` may read this Tensor in any way. Nothing runs before a value is needed.
+
+        A Tensor that requires a gradient stays what gradients are taken for: its new value is where
+        they are taken, and no gradient flows from it to `x`. Raises ShapeError, DTypeError and
+        DeviceError where `x` does not fit, and ShapeError for a view that repeats elements.
         """
         value = x if isinstance(x, TensorBase) else type(self)(x, self.device, self.dtype)
-        target = self.uop
-        pending: dict[UOp, UOp] = {}
-        while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten
-            inner = target.base
-            pending[inner] = inner.src[1]
-            target = target.substitute({inner: inner.src[0]})
         if value.dtype is not self.dtype:
             raise DTypeError(
                 f"cannot assign {value.dtype} to {self.dtype}",
@@ -123,21 +121,72 @@ class Execution(TensorBase):
                 where=here(),
                 hint=f"use .to({self.device!r})",
             )
+        return self._take(value)
+
+    def _take(self, value: TensorBase) -> Self:
+        """Takes the values of `value`, of the same dtype and device."""
+        place = self._placed()
+        self._check_repeats()
         new = _fit(value.uop, self.shape)
-        if target.base.op is not Ops.BUFFER:
-            self.uop = new
-            return self
-        if pending:
-            # whoever has seen the earlier values keeps them; only the last ones are stored
-            replace_in_live(pending, but=self)
-            new = new.substitute(pending)
-        self.uop = target.assign(new)
+        if new.size:
+            write(place.storage, place.written(new))
         return self
+
+    def _check_repeats(self) -> None:
+        """Raises ShapeError for a view that sees elements more than once."""
+        if self.place is not None and self.place.repeats:
+            raise ShapeError(
+                f"cannot store several values in one element: a view of {self.shape} repeats some",
+                where=here(),
+                hint="assign to the Tensor before it is expanded, or to a copy: x.clone()",
+            )
+
+    def _take_result(self, result: Self) -> Self:
+        """Takes what an operator of this and another operand gave, as `x += y` does.
+
+        Raises DTypeError for a dtype of another kind, such as floats for integers, ShapeError where
+        the result is larger, and GradientError for a leaf that requires a gradient.
+        """
+        self._check_in_place()
+        if _kind(result.dtype) > _kind(self.dtype):
+            raise DTypeError(
+                f"the result is {result.dtype}, which a Tensor of {self.dtype} cannot take",
+                where=here(),
+                hint="write x = x + y instead of x += y, or cast the operand",
+            )
+        self._take(result.cast(self.dtype))
+        if result._requires_grad:
+            self._requires_grad = True
+        return self
+
+    def _check_in_place(self) -> None:
+        """Raises GradientError for a leaf that requires a gradient, outside of no_grad."""
+        if self._requires_grad and GradMode.enabled and has_memory(self.uop):
+            raise GradientError(
+                "a Tensor that requires a gradient is changed in place",
+                where=here(),
+                hint="do it inside `with Tensor.no_grad():`, or compute a new Tensor: x = x + y",
+            )
+
+    def _own_memory(self) -> bool:
+        """Gives this, and what shares its value, row-major memory of their own to be stored in.
+
+        False, and nothing changes, for a view of a part or in another order.
+        """
+        place = self._placed()
+        whole = place.form
+        while whole is not place.storage.uop and whole.op is Ops.RESHAPE:
+            whole = whole.src[0]
+        if whole is not place.storage.uop:
+            return False
+        own_memory(place.storage)
+        return True
 
     def replace(self, x: Self) -> Self:
         """Becomes `x`, which has the same shape, without storing anything."""
         if x.shape != self.shape:
             raise ShapeError(f"cannot replace {self.shape} by {x.shape}", where=here())
+        self.place = None
         self.uop = x.uop
         return self
 
@@ -199,6 +248,11 @@ class Execution(TensorBase):
                 f"a gradient of shape {gradient.shape} for a Tensor of {self.shape}", where=here()
             )
         return gradient.uop.cast(self.dtype)
+
+
+def _kind(dtype: DType) -> int:
+    """0 for bool, 1 for integers, 2 for floats."""
+    return 2 if dtypes.is_float(dtype) else 0 if dtypes.is_bool(dtype) else 1
 
 
 def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:

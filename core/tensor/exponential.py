@@ -203,13 +203,18 @@ class Exponential(Rounding):
             n >>= 1
             if n:
                 square = square * square
-        return self._make(self.uop.const_like(1)) if result is None else result
+        if result is None:
+            return self._make(self.uop.const_like(1))
+        return self._same_value() if result is self else result
 
     def __pow__(self, x: Self | ConstType) -> Self:
         return self.pow(x)
 
     def __rpow__(self, x: Self | ConstType) -> Self:
         return self.pow(x, reverse=True)
+
+    def __ipow__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.pow(x))
 
 
 _SPLIT = {

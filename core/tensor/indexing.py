@@ -107,7 +107,7 @@ class Indexing(Joining):
         count = ceildiv(self.shape[axis], step)
         widths = [(0, 0)] * self.ndim
         widths[axis] = (0, count * step - self.shape[axis])
-        x = self._pad_zeros(widths)
+        x = self._moved(self.uop.pad(widths))
         split = x.reshape((*self.shape[:axis], count, step, *self.shape[axis + 1 :]))
         return split._part(axis + 1, 0, 1).squeeze(axis + 1)
 
@@ -153,42 +153,43 @@ class Indexing(Joining):
         return self.sum(axes, dtype=self.dtype)
 
     def __setitem__(self, key: Item | tuple[Item, ...], value: Self | ConstType) -> None:
-        """Makes this Tensor the one with these elements replaced. Other Tensors do not change, nor
-        does memory. Raises DTypeError for Tensors as indices (except one bool mask of this shape)
-        and ShapeError where the value does not broadcast to the place."""
-        if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):
-            self.uop = key._broadcast_to(self.shape).where(value, self).cast(self.dtype).uop
-            return
-        subscript = self._subscript(key)
-        if subscript.tensors:
-            raise DTypeError(
-                "assignment to elements picked by a Tensor",
-                where=here(),
-                hint="use scatter, or where with a mask",
-            )
-        new = (value if isinstance(value, TensorBase) else self._operand(value)).cast(self.dtype)
-        placed = new._broadcast_to(subscript.shape).reshape(subscript.cut)
-        ones = placed._make(placed.uop.const_like(1).cast(dtypes.bool))
-        filled, mask = self._place(placed, subscript), self._place(ones, subscript)
-        self.uop = mask.where(filled, self).uop
+        """Stores `value`, broadcast and cast, in the elements that `key` names, as `assign` does:
+        this Tensor changes, and with it what is a view of it or it is a view of.
 
-    def _place(self, part: Self, subscript: Subscript) -> Self:
-        """`part` where the subscript cuts, zeros elsewhere."""
-        for axis, step in enumerate(subscript.steps):
-            start, end = subscript.bounds[axis]
-            if abs(step) > 1:
-                count = part.shape[axis]
-                widths = [(0, 0)] * (part.ndim + 1)
-                widths[axis + 1] = (0, abs(step) - 1)
-                part = (
-                    part.unsqueeze(axis + 1)
-                    ._pad_zeros(widths)
-                    .reshape((*part.shape[:axis], count * abs(step), *part.shape[axis + 1 :]))
-                )
-                part = part._part(axis, 0, end - start)
-        part = part.flip([i for i, s in enumerate(subscript.steps) if s < 0])
-        sides = zip(subscript.bounds, self.shape, strict=True)
-        return part._pad_zeros([(start, n - end) for (start, end), n in sides])
+        Of elements that index Tensors name several times the last one is stored; indices out of
+        range store nothing. Raises ShapeError where the value does not broadcast to the place, and
+        GradientError for a leaf that requires a gradient.
+        """
+        self._check_in_place()
+        self._check_repeats()
+        new = (value if isinstance(value, TensorBase) else self._operand(value)).cast(self.dtype)
+        if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
+            if key.shape == self.shape and new.numel() == 1:
+                self._take(key.where(new.reshape(()), self))  # without looking at the mask
+                return
+        subscript = self._subscript(key)
+        part = self._cut(subscript)
+        if not subscript.tensors:
+            if not isinstance(value, Indexing) or not value._is_same_view(part):
+                part._take(new._broadcast_to(part.shape))
+            return
+        # where each named element is in the flat Tensor, counted from 1: 0 is out of range
+        places = type(self)._iota(self.numel(), self.device).reshape(self.shape) + 1
+        named = places._cut(subscript)._pick(
+            [(axis, self._as_index(t, part.shape[axis])) for axis, t in subscript.tensors]
+        )
+        if not named.numel():
+            return
+        flat = self.flatten().scatter(
+            0, named.flatten() - 1, new._broadcast_to(named.shape).flatten()
+        )
+        self._take(flat.reshape(self.shape))
+
+    def _is_same_view(self, other: Self) -> bool:
+        """Whether the two are views of one value and the same part of it."""
+        mine, place = self.place, other.place
+        same = mine is not None and place is not None and mine.storage is place.storage
+        return same and mine is not None and place is not None and mine.form is place.form
 
     # by index tensors along one axis
 
@@ -241,7 +242,7 @@ class Indexing(Joining):
             return self.reshape(1).scatter(0, index.reshape(1), values, reduce).reshape(())
         mask, values = self._scattered(dim, index, src)
         if not mask.shape[-1]:
-            return self
+            return self._same_value()
         if reduce == "add":
             return self + mask.where(values, 0).sum(-1, dtype=self.dtype)
         if reduce == "multiply":

@@ -53,7 +53,7 @@ class Joining(Linear):
                 joined = placed
             else:
                 joined = joined | placed if dtypes.is_bool(dtype) else joined + placed
-        return self if joined is None else joined
+        return self._same_value() if joined is None else joined
 
     def stack(self, *others: Self, dim: int = 0) -> Self:
         """This and `others`, all of one shape, along a new axis."""

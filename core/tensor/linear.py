@@ -55,6 +55,9 @@ class Linear(Random):
     def __matmul__(self, x: Self | ConstType) -> Self:
         return self.dot(x)
 
+    def __imatmul__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.matmul(x))
+
     def __rmatmul__(self, x: Self | ConstType) -> Self:
         return self.matmul(x, reverse=True)
 

@@ -1,7 +1,7 @@
-"""The Tensors that are alive, and which nodes of their graphs use which.
+"""The Tensors and Storages that are alive, and which nodes of their graphs use which.
 
-Finds the Tensors above a node at the cost of what lies above it, however many others wait to be
-computed. Graphs are looked at once, when the next search is made. Never keeps a Tensor or a node
+Finds those above a node at the cost of what lies above it, however many others wait to be
+computed. Graphs are looked at once, when the next search is made. Never keeps any of them or a node
 alive, and never changes a graph.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from threading import RLock
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.uop.ops import GroupOp, Ops
@@ -20,15 +20,16 @@ KEEPS_ALL: Final = GroupOp.Movement - {Ops.SHRINK}
 
 
 class Holder(Protocol):
-    """What is known here of a Tensor."""
+    """What is known here of a Tensor or Storage: its graph."""
 
     @property
-    def uop(self) -> UOp:
-        """Its graph."""
-        ...
+    def uop(self) -> UOp: ...
+    @uop.setter
+    def uop(self, uop: UOp) -> None: ...
 
 
 T = TypeVar("T", bound=Holder)
+_Holders: TypeAlias = "WeakKeyDictionary[UOp, WeakValueDictionary[int, Holder]]"
 
 
 def is_stored(uop: UOp) -> bool:
@@ -37,13 +38,17 @@ def is_stored(uop: UOp) -> bool:
 
 
 class Live(Generic[T]):
-    """A set of Tensors, by identity. Safe to use from any thread."""
+    """A set of Tensors and Storages, by identity. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._tensors: WeakValueDictionary[int, T] = WeakValueDictionary()
+        self._storages: WeakValueDictionary[int, Holder] = WeakValueDictionary()
         self._changed: dict[int, None] = {}
-        """Tensors whose graph has not been looked at."""
-        self._holders: WeakKeyDictionary[UOp, WeakValueDictionary[int, T]] = WeakKeyDictionary()
+        """Those whose graph has not been looked at."""
+        self._holders: _Holders = WeakKeyDictionary()
+        """By the graph that has to be computed."""
+        self._stored: _Holders = WeakKeyDictionary()
+        """By the BUFFER or ASSIGN whose elements they are, the first to be looked at first."""
         self._users: WeakKeyDictionary[UOp, WeakKeyDictionary[UOp, None]] = WeakKeyDictionary()
         """In the order in which they were seen, so that two runs of a program are alike."""
         self._lock = RLock()
@@ -56,15 +61,20 @@ class Live(Generic[T]):
         self._tensors[id(tensor)] = tensor
         self._changed[id(tensor)] = None
 
+    def add_storage(self, storage: Holder) -> None:
+        """A Storage is new, or has a new graph."""
+        self._storages[id(storage)] = storage
+        self._changed[id(storage)] = None
+
     def all(self) -> list[T]:
         """Every Tensor that is alive; other threads may make and drop some meanwhile."""
         return [t for ref in self._tensors.valuerefs() if (t := ref()) is not None]
 
     def above(
         self, nodes: Collection[UOp], reads: Callable[[UOp, UOp], bool] = lambda user, source: True
-    ) -> tuple[Collection[UOp], list[T]]:
-        """The nodes above `nodes` in graphs of Tensors, by way of none of `nodes` and of users that
-        read their source; and the Tensors of these and of `nodes`."""
+    ) -> tuple[Collection[UOp], list[Holder]]:
+        """The nodes above `nodes` in graphs, by way of none of `nodes` and of users that read their
+        source; and the Tensors and Storages of these and of `nodes`."""
         with self._lock:
             self._look()
             found: dict[UOp, None] = {}
@@ -76,6 +86,13 @@ class Live(Generic[T]):
                         found[v] = None
                         stack.append(v)
             return found.keys(), [t for u in (*nodes, *found) for t in self._held(u)]
+
+    def elements_of(self, memory: UOp) -> list[Holder]:
+        """The Tensors and Storages whose value is elements of a BUFFER or ASSIGN, the first to be
+        so first."""
+        with self._lock:
+            self._look()
+            return [t for t in self._stored.get(memory, {}).values() if t.uop.base is memory]
 
     def is_wanted(self, node: UOp) -> bool:
         """Whether a Tensor is `node`, or a movement of it that loses no element."""
@@ -92,29 +109,38 @@ class Live(Generic[T]):
     def _users_of(self, node: UOp) -> list[UOp]:
         return list(self._users.get(node, ()))
 
-    def _held(self, node: UOp) -> list[T]:
-        """The Tensors with exactly this graph."""
+    def _held(self, node: UOp) -> list[Holder]:
+        """Those with exactly this graph."""
         return [t for t in self._holders.get(node, {}).values() if t.uop is node]
 
     def _look(self) -> None:
         """Notes who uses which node in graphs that are new. What has no sources, which is used by
         many and never replaced, is left out."""
-        users = self._users
-        while self._changed:
-            tensor = self._tensors.get(self._changed.popitem()[0])
-            if tensor is None or is_stored(root := tensor.uop):
-                continue
-            self._holders.setdefault(root, WeakValueDictionary())[id(tensor)] = tensor
-            stack = [] if root in users else [root]
-            if stack:
-                users[root] = WeakKeyDictionary()
-            while stack:
-                u = stack.pop()
-                for s in u.src:
-                    if not s.src:
-                        continue
-                    known = users.get(s)
-                    if known is None:
-                        known = users[s] = WeakKeyDictionary()
-                        stack.append(s)
-                    known[u] = None
+        while changed := list(self._changed):
+            for key in changed:
+                self._changed.pop(key, None)
+                for known in (self._tensors, self._storages):
+                    if (found := known.get(key)) is not None:
+                        self._note(found)
+
+    def _note(self, found: Holder) -> None:
+        users, root = self._users, found.uop
+        base = root.base
+        if base.op in (Ops.BUFFER, Ops.ASSIGN):
+            self._stored.setdefault(base, WeakValueDictionary())[id(found)] = found
+        if is_stored(root):
+            return
+        self._holders.setdefault(root, WeakValueDictionary())[id(found)] = found
+        stack = [] if root in users else [root]
+        if stack:
+            users[root] = WeakKeyDictionary()
+        while stack:
+            u = stack.pop()
+            for s in u.src:
+                if not s.src:
+                    continue
+                known = users.get(s)
+                if known is None:
+                    known = users[s] = WeakKeyDictionary()
+                    stack.append(s)
+                known[u] = None

@@ -1,6 +1,8 @@
 """Tensor operations that only move elements: nothing is computed or copied.
 
-Everything here is a chain of the six movement ops; the scheduler folds them into views.
+Everything here is a chain of the six movement ops; the scheduler folds them into views. The results
+are views, as in NumPy: writing to one writes to what it was made from. Padding and repetition give
+values of their own.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class Movement(Execution):
                     hint=f"{self.numel()} elements do not split by {known}",
                 )
             new[new.index(-1)] = self.numel() // known
-        return self._make(self.uop.reshape(new))
+        if self.place is not None and self.place.repeats:
+            return self._make(self.uop.reshape(new))  # as in NumPy, which copies here
+        return self._moved(self.uop.reshape(new))
 
     def view(self, *shape: int | Sequence[int | None] | None) -> Self:
         """`reshape`."""
@@ -99,7 +103,7 @@ class Movement(Execution):
                 where=here(),
                 hint="from the last axis back, lengths must be equal or 1",
             )
-        return self._make(self.uop.reshape(padded).expand(new))
+        return self._moved(self.uop.reshape(padded).expand(new), prod(new) > self.numel())
 
     def expand_as(self, other: Self) -> Self:
         """`expand` to the shape of `other`."""
@@ -114,7 +118,7 @@ class Movement(Execution):
                 where=here(),
                 hint=f"give each of 0 to {self.ndim - 1} once, in the new order",
             )
-        return self._make(self.uop.permute(axes))
+        return self._moved(self.uop.permute(axes))
 
     def transpose(self, dim0: int = -2, dim1: int = -1) -> Self:
         """Two axes exchanged."""
@@ -134,7 +138,7 @@ class Movement(Execution):
                 where=here(),
                 hint="leave out those that stay as they are",
             )
-        return self._make(self.uop.flip([i in axes for i in range(self.ndim)]))
+        return self._moved(self.uop.flip([i in axes for i in range(self.ndim)]))
 
     def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:
         """The part start <= index < end of each axis; None keeps all of it."""
@@ -145,7 +149,7 @@ class Movement(Execution):
                 hint="give one (start, end) or None per axis",
             )
         parts = [(0, n) if part is None else part for part, n in zip(arg, self.shape, strict=True)]
-        return self._make(self.uop.shrink(parts))
+        return self._moved(self.uop.shrink(parts))
 
     def _pad_zeros(self, widths: Sequence[tuple[int, int]]) -> Self:
         return self._make(self.uop.pad(widths))
@@ -205,6 +209,7 @@ class Movement(Execution):
             self.reshape(split)
             .expand(wide)
             .reshape([r * n for r, n in zip(times, base, strict=True)])
+            ._alone()
         )
 
     def repeat_interleave(self, repeats: int, dim: int | None = None) -> Self:
@@ -215,7 +220,8 @@ class Movement(Execution):
             raise ShapeError(f"repeats of {repeats}", where=here(), hint="give 0 or more")
         shape = x.shape
         wide = x.unsqueeze(axis + 1).expand((*shape[: axis + 1], repeats, *shape[axis + 1 :]))
-        return wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+        wide = wide.reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+        return wide._alone()
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Parts of an axis: of the given lengths, or all of one length and a shorter last one."""
@@ -261,6 +267,6 @@ class Movement(Execution):
         x = x.shrink([*lead, (row, row + length), (col, col + length)])
         # rows one element longer put the diagonal into the first column
         flat = x.reshape((*x.shape[:-2], length * length))
-        flat = flat._pad_zeros([(0, 0)] * len(rest) + [(0, length)])
+        flat = flat._moved(flat.uop.pad([(0, 0)] * len(rest) + [(0, length)]))
         rows_longer = flat.reshape((*x.shape[:-2], length, length + 1))
         return rows_longer._part(len(rest) + 1, 0, 1).squeeze(-1)

@@ -59,7 +59,7 @@ class Neural(Convolution):
         if not 0 <= p <= 1:
             raise DTypeError(f"dropout with probability {p}", where=here(), hint="give 0 to 1")
         if not TRAINING or p == 0:
-            return self
+            return self._same_value()
         if p == 1:
             return self._make(self.uop.const_like(0))
         kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
@@ -112,7 +112,7 @@ class Neural(Convolution):
                 f"unknown reduction {reduction!r}", where=here(), hint='use "mean", "sum" or "none"'
             )
         if reduction == "none":
-            return self
+            return self._same_value()
         return self.mean() if reduction == "mean" else self.sum()
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803

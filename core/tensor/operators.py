@@ -106,3 +106,39 @@ class Operators(Division):
 
     def __ne__(self, x: object) -> Self:  # type: ignore[override]
         return self.ne(cast("Self | ConstType", x))
+
+    # In place: this Tensor takes the result, and with it all that is a view of it or that it is a
+    # view of, as in NumPy. See `assign`.
+
+    def __iadd__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.add(x))
+
+    def __isub__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.sub(x))
+
+    def __imul__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.mul(x))
+
+    def __itruediv__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.div(x))
+
+    def __ifloordiv__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.div(x, rounding_mode="floor"))
+
+    def __imod__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.mod(x))
+
+    def __ilshift__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.lshift(x))
+
+    def __irshift__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.rshift(x))
+
+    def __iand__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.bitwise_and(x))
+
+    def __ior__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.bitwise_or(x))
+
+    def __ixor__(self, x: Self | ConstType) -> Self:
+        return self._take_result(self.bitwise_xor(x))

@@ -85,7 +85,7 @@ def marks_origin(
 def mark_methods(cls: type[T]) -> type[T]:
     """Class decorator: every public method, own or inherited from this package, refuses arguments
     of the wrong type and marks origins with its name; an operator with its name alone (`add` for
-    `__radd__`), the constructor with that of the class."""
+    `__radd__` and `__iadd__`), the constructor with that of the class."""
     seen: set[str] = set()
     package = __name__.rpartition(".")[0]
     layers = [base for base in cls.__mro__ if base.__module__.startswith(package)]
@@ -135,7 +135,7 @@ _unary = (
 )
 _special: Final[dict[str, str]] = {
     "__init__": "",
-    **{f"__{prefix}{name}__": name for name in _binary for prefix in ("", "r")},
+    **{f"__{prefix}{name}__": name for name in _binary for prefix in ("", "r", "i")},
     **{f"__{name}__": name for name in _unary},
 }
 """Marked besides public methods, and the names to mark with; "": that of the class."""

@@ -5,14 +5,16 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
-from core.tensor.base import TensorBase, live, placed
-from core.tensor.live import KEEPS_ALL, is_stored
+from core.tensor.base import TensorBase, in_fresh_memory, live, placed
+from core.tensor.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.origin import origin
+from core.tensor.storage import Storage
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -48,6 +50,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     assigns = [u for u in graph if u.op is Ops.ASSIGN]
     while len(assigns) > len(done):
         done = assigns
+        _part_equals(assigns)
         roots |= dict.fromkeys(assigns)
         roots |= dict.fromkeys(_overwritten_readers(assigns))
         graph = UOp.sink(*roots).toposort()
@@ -72,19 +75,139 @@ def realize(tensors: Sequence[TensorBase]) -> None:
             run_schedule(items)
 
 
-def replace_in_live(replacements: dict[UOp, UOp], but: TensorBase | None = None) -> None:
-    """Puts new nodes for old in the graph of every live Tensor that contains them."""
+def replace_in_live(replacements: dict[UOp, UOp]) -> None:
+    """Puts new nodes for old in the graph of every live Tensor and Storage that contains them."""
     if not replacements:
         return
     touched: dict[UOp, UOp] = dict(replacements)
     above, tensors = live.above(replacements)
-    tensors = [t for t in tensors if t is not but]
     graphs = UOp.sink(*(t.uop for t in tensors))
     for u in graphs.toposort(lambda u: u in above or u is graphs):
         if u is not graphs:
             touched[u] = u.rebuild(tuple(touched.get(s, s) for s in u.src))
     for t in tensors:
         t.uop = touched[t.uop]
+    for t in tensors:
+        if not isinstance(t, TensorBase) or t.place is None:
+            continue
+        if t.place.alone and t.place.form is not t.uop:
+            t.place = None  # a part that was computed by itself, and nothing else sees the whole
+
+
+_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase]]] = WeakKeyDictionary()
+"""Who may write to a BUFFER that several Storages, equal in value, are stored in."""
+
+
+def write(storage: Storage[TensorBase], new: UOp) -> None:
+    """Another value for all that see `storage`: in its memory if it has any of its own."""
+    target = storage.uop
+    if new is target:
+        return
+    if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
+        storage.write(new)
+        return
+    pending: dict[UOp, UOp] = {}
+    while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten
+        inner = target.base
+        pending[inner] = inner.src[1]
+        target = target.substitute({inner: inner.src[0]})
+    # whoever has seen the earlier values keeps them; only the last ones are stored
+    replace_in_live(pending)
+    _owners[target.base] = ref(storage)
+    storage.write(target.assign(new.substitute(pending) if pending else new))
+
+
+def own_memory(storage: Storage[TensorBase]) -> None:
+    """Another form of the same value: in row-major memory that nothing else is stored in."""
+    memory = storage.uop
+    while memory.op in (Ops.RESHAPE, Ops.ASSIGN):
+        memory = memory.src[0]
+    whole = memory.op is Ops.BUFFER and _owns(storage, storage.uop.base)
+    if not whole:
+        storage.write(in_fresh_memory(storage.uop))
+    _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
+
+
+def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
+    """Before kernels run that no schedule knows of: computes what waits to overwrite a BUFFER of
+    `read`, or to read or overwrite one of `written`, and parts their owners from what only equals
+    them."""
+    waiting, readers = live.above(dict.fromkeys(written))
+    over = dict.fromkeys(read, None) | dict.fromkeys(written, None)
+    above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
+    assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
+    found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
+    realize([t for t in found if isinstance(t, TensorBase)])
+    for buffer in written:
+        holders = live.elements_of(buffer)
+        if len(holders) > 1:
+            known = _owners.get(buffer)
+            owner = None if known is None else known()
+            owner = _storage_of(holders[0]) if owner is None else owner
+            equals = [t for t in holders if _storage_of(t) is not owner]
+            _part(buffer, equals)
+            realize([t for t in equals if isinstance(t, TensorBase)])
+
+
+def settle_state(inputs: Collection[UOp]) -> None:
+    """`settle` for `inputs` and all memory that was ever assigned to."""
+    settle((), [*inputs, *(b for b in list(_owners) if b not in inputs)])
+
+
+def has_memory(uop: UOp) -> bool:
+    """Whether the value is in memory, or is stored in some when it is computed."""
+    return uop.base.op in (Ops.BUFFER, Ops.ASSIGN)
+
+
+def _each_once(uop: UOp) -> bool:
+    """Whether `uop` is elements of its base, each at most once."""
+    while uop is not uop.base:
+        if uop.op in (Ops.EXPAND, Ops.PAD):
+            return False
+        if uop.op is Ops.VIEW:
+            st = uop.arg
+            strides = zip(st.shape, st.real_strides(), strict=True)
+            if st.masked or any(n > 1 and not stride for n, stride in strides):
+                return False
+        uop = uop.src[0]
+    return True
+
+
+def _owns(storage: Storage[TensorBase], memory: UOp) -> bool:
+    """Whether `storage` may write to a BUFFER, or after an ASSIGN to one: it did before, or it is
+    the first of those whose value that is."""
+    buffer = memory
+    while buffer.op is Ops.ASSIGN:
+        buffer = buffer.src[0].base
+    known = _owners.get(buffer)
+    owner: object = None if known is None else known()
+    if owner is None:
+        owner = next((_storage_of(t) for t in live.elements_of(memory)), storage)
+    return owner is storage
+
+
+def _storage_of(holder: Holder) -> object:
+    """The Storage that a Tensor sees, if it has one."""
+    if isinstance(holder, TensorBase) and holder.place is not None:
+        return holder.place.storage
+    return holder
+
+
+def _part_equals(assigns: Sequence[UOp]) -> None:
+    """Gives the Tensors that only equal what `assigns` overwrite memory of their own.
+
+    What sees the value that is assigned to sees the ASSIGN by now: others whose value is elements
+    of its BUFFER took that value from it."""
+    for buffer in dict.fromkeys(u.src[0].base for u in assigns):
+        _part(buffer, live.elements_of(buffer))
+
+
+def _part(buffer: UOp, equals: Sequence[Holder]) -> None:
+    """Gives those whose value is elements of `buffer` a copy of it."""
+    if equals:
+        own = in_fresh_memory(buffer)
+        for t in equals:
+            t.uop = t.uop.substitute({buffer: own})
 
 
 def _overwritten_readers(assigns: Sequence[UOp]) -> list[UOp]:
@@ -96,5 +219,7 @@ def _overwritten_readers(assigns: Sequence[UOp]) -> list[UOp]:
             return False
         return user.op is not Ops.ASSIGN or source in user.src[1:]
 
-    _, tensors = live.above({u.src[0].base: None for u in assigns}, reads)
-    return [storage_root(t.uop) for t in tensors]
+    _, found = live.above({u.src[0].base: None for u in assigns}, reads)
+    return [
+        storage_root(t.uop) for t in found if not (isinstance(t, Storage) and len(t.places) < 2)
+    ]

@@ -216,7 +216,7 @@ class Reduction(Creation):
         """The reduction of each prefix of an axis."""
         at = self._axis(axis)
         if not self.ndim:
-            return self
+            return self._same_value()
         return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
 
     def _scan_last(self, op: Ops, strict: bool) -> Self:

@@ -31,26 +31,26 @@ class Rounding(Operators):
 
     def trunc(self) -> Self:
         """Rounded toward zero."""
-        return self._unary(Ops.TRUNC) if dtypes.is_float(self.dtype) else self
+        return self._unary(Ops.TRUNC) if dtypes.is_float(self.dtype) else self._same_value()
 
     def floor(self) -> Self:
         """Rounded down."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._same_value()
         down = self._unary(Ops.TRUNC)
         return (self < down).where(down - 1, down)
 
     def ceil(self) -> Self:
         """Rounded up."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._same_value()
         up = self._unary(Ops.TRUNC)
         return (self > up).where(up + 1, up)
 
     def round(self) -> Self:
         """Rounded to the nearest integer, halves to the even one."""
         if not dtypes.is_float(self.dtype):
-            return self
+            return self._same_value()
         whole = self._unary(Ops.TRUNC)
         part = (self - whole).abs()
         odd = (whole * 0.5)._unary(Ops.TRUNC) * 2 != whole
@@ -66,7 +66,7 @@ class Rounding(Operators):
 
     def sign(self) -> Self:
         """-1, 0 or 1; 0 for NaN."""
-        return self if dtypes.is_bool(self.dtype) else self._sign()
+        return self._same_value() if dtypes.is_bool(self.dtype) else self._sign()
 
     def _negative(self) -> Self:
         """Whether the sign bit of a float is set."""
@@ -76,7 +76,7 @@ class Rounding(Operators):
     def abs(self) -> Self:
         """Without sign, with gradient 0 at 0."""
         if dtypes.is_bool(self.dtype) or dtypes.is_unsigned(self.dtype):
-            return self
+            return self._same_value()
         if dtypes.is_int(self.dtype):
             return (self < 0).where(-self, self)
         # 0 - x, not -x: it is 0 for both zeros

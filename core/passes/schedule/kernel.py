@@ -61,8 +61,37 @@ def bind_variable(ctx: Arguments, bind: UOp, variable: UOp) -> UOp:
     return variable
 
 
+@rule(
+    UPat(
+        Ops.STORE,
+        src=(
+            UPat(Ops.VIEW, name="place"),
+            UPat(
+                Ops.WHERE,
+                src=(
+                    UPat(Ops.VIEW, src=(UPat(Ops.CONST),), name="inside"),
+                    UPat.var("x"),
+                    UPat(Ops.LOAD, src=(UPat(Ops.VIEW, name="place"),)),
+                ),
+            ),
+        ),
+    ),
+    changes_type=True,
+)
+def store_part(place: UOp, inside: UOp, x: UOp) -> UOp | None:
+    """store(place, where(inside a box, x, load(place))) -> store(the box of place, the box of x)"""
+    st: ShapeTracker = inside.arg
+    box = st.views[-1].mask
+    if box is None or len(st.views) != 1 or not inside.src[0].arg:
+        return None
+    part = ShapeTracker.from_shape(place.shaped).shrink(box)
+    shown = x if x.op is Ops.CONST else x.view(part)
+    return place.replace(arg=place.arg + part).store(shown)
+
+
 arguments = PatternMatcher([load_memory, forget_device, bind_variable], name="kernel: arguments")
 to_leaves = pushing + PatternMatcher([movement_to_view])
+parts = PatternMatcher([store_part], name="store parts") + pushing
 
 
 def kernel_ast(
@@ -70,8 +99,8 @@ def kernel_ast(
 ) -> tuple[UOp, Arguments]:
     """The AST that stores each value through a tracker in memory: (memory, tracker, value).
 
-    Raises ScheduleError for a kernel that reads what it assigns in another order, and DeviceError
-    for memory on different devices or on a disk.
+    Raises ScheduleError for a variable with two values, and DeviceError for memory on different
+    devices or on a disk.
     """
     ctx = Arguments()
     places = [ctx.pointer(memory).view(st) for memory, st, _ in stores]
@@ -81,10 +110,11 @@ def kernel_ast(
     )
     sink = graph_rewrite(sink, arguments, ctx, bottom_up=True, name="kernel: arguments")
     sink = graph_rewrite(sink, to_leaves, name="push views")
+    if any(s.src[1].op is Ops.WHERE for s in sink.src):
+        sink = graph_rewrite(sink, parts, name="store parts")
     if SPEC:
         verify(sink, ast_spec, "push views")
     _check_devices(ctx, sink)
-    _check_assigns(ctx, sink, places)
     return sink, ctx
 
 
@@ -102,28 +132,6 @@ def _check_devices(ctx: Arguments, sink: UOp) -> None:
             where=origin_of(sink),
             hint="copy the values to a device that computes with .to(device)",
         )
-
-
-def _check_assigns(ctx: Arguments, sink: UOp, places: Sequence[UOp]) -> None:
-    written = {place.src[0]: place.arg for place in places}
-    targets = {_buffer(ctx.memory[pointer.arg]) for pointer in written}
-    for u in sink.toposort():
-        if u.op is not Ops.LOAD:
-            continue
-        place = u.src[0]
-        memory = ctx.memory[place.src[0].arg]
-        if _buffer(memory) in targets and written.get(place.src[0]) != place.arg:
-            raise ScheduleError(
-                "a kernel reads what it assigns in another order than it writes it",
-                where=origin_of(sink),
-                hint="store the value first: x.assign(value.contiguous())",
-            )
-
-
-def _buffer(memory: UOp) -> UOp:
-    while memory.op in (Ops.AFTER, Ops.BUFFER_VIEW):
-        memory = memory.src[0]
-    return memory
 
 
 def origin_of(sink: UOp) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from core.errors import ScheduleError
 from core.passes.schedule.copies import bitcast_memory, copy_of_view
 from core.passes.schedule.kernel import kernel_ast
+from core.passes.schedule.selfreads import reads_elsewhere
 from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
@@ -31,6 +32,11 @@ def buffer_of(memory: UOp) -> UOp:
     while memory.op is Ops.AFTER:
         memory = memory.src[0]
     return memory
+
+
+def version_of(memory: UOp) -> UOp:
+    """The BUFFER, or buffer AFTER a kernel, that a part is of."""
+    return memory.src[0] if memory.op is Ops.BUFFER_VIEW else memory
 
 
 @dataclass
@@ -66,11 +72,27 @@ class Kernels:
         return self.origins.get((kernel.src[0], buffer_of(kernel.src[1])), ())
 
     def run(self, memory: UOp, st: ShapeTracker, value: UOp, asked: UOp) -> UOp:
-        """`memory` after a kernel stored `value` in it, as the node `asked` wants it."""
+        """`memory` after a kernel stored `value` in it, as the node `asked` wants it.
+
+        A value that reads `memory` elsewhere than where it is stored goes to new memory first.
+        """
         ast, found = kernel_ast([(memory, st, value)])
+        if _reads_what_it_overwrites(ast, found.memory):
+            first = self.run(
+                self.new_buffer(asked), ShapeTracker.from_shape(st.shape), value, asked
+            )
+            return self.run(memory, st, first.reshape(st.shape), asked)
         nodes = value.toposort(lambda u: u.op not in LEAVES)
         origins = calls_of((*nodes, asked))
         return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
+
+
+def _reads_what_it_overwrites(ast: UOp, memory: list[UOp]) -> bool:
+    """Whether a kernel reads elements of its output other than the one that it stores there."""
+    store, output = ast.src[0], version_of(memory[0])
+    same = {k for k, m in enumerate(memory) if version_of(m) is output}
+    pointers = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL and u.arg in same}
+    return len(pointers) > 1 or reads_elsewhere(store, pointers)
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),), name="c"))
@@ -82,7 +104,8 @@ def store_contiguous(ctx: Kernels, c: UOp, x: UOp) -> UOp:
 
 @rule(UPat(Ops.ASSIGN, src=(UPat.var("target"), UPat.var("x")), name="a"))
 def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
-    """assign(view(buffer), x) -> view(buffer after a kernel stored x in it)"""
+    """assign(view(buffer), x) -> view(buffer after a kernel stored x in it), by way of new memory
+    where x reads the buffer elsewhere than where it is stored"""
     memory = target.base
     st = target.arg if target.op is Ops.VIEW else ShapeTracker.from_shape(target.shaped)
     try:

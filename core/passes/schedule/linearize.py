@@ -8,11 +8,13 @@ memory is alive at a time. Never changes a kernel.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from core.errors import ScheduleError
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import LEAVES, Kernels, buffer_of
+from core.passes.schedule.kernelize import LEAVES, Kernels, buffer_of, version_of
 from core.uop import Ops, UOp
 
 Edges = dict[UOp, dict[UOp, None]]
@@ -41,31 +43,64 @@ def inputs_of(kernel: UOp) -> list[UOp]:
     return [version_of(m) for m in memory_of(kernel)[len(outputs_of(kernel)) :]]
 
 
-def version_of(memory: UOp) -> UOp:
-    """The BUFFER, or buffer AFTER a kernel, that a part is of."""
-    return memory.src[0] if memory.op is Ops.BUFFER_VIEW else memory
+class Overwrite(NamedTuple):
+    """`reader` needs memory in the state `version`, which `writer` overwrites."""
+
+    reader: UOp
+    version: UOp
+    writer: UOp
 
 
-def needs(kernels: list[UOp]) -> Edges:
-    """For each kernel, those that must have run before it."""
-    before: Edges = {k: {} for k in kernels}
+def overwrites(kernels: list[UOp]) -> Iterator[Overwrite]:
+    """Each kernel that has to run before another because it reads what that one overwrites."""
     readers: dict[UOp, list[UOp]] = {}
     writers: dict[UOp, list[UOp]] = {}
     for k in kernels:
-        for memory in memory_of(k):
-            version = version_of(memory)
-            if version.op is Ops.AFTER:
-                before[k][version.src[1]] = None
         for version in inputs_of(k):
             readers.setdefault(version, []).append(k)
         for memory in outputs_of(k):
             writers.setdefault(version_of(memory), []).append(k)
     for version, overwriting in writers.items():
-        reading = readers.get(version, [])
+        reading = [(r, version) for r in readers.get(version, [])]
         for writer in overwriting:
-            before[writer].update((r, None) for r in reading if r is not writer)
-            reading = [writer, *readers.get(version.after(writer), [])]
+            yield from (Overwrite(r, v, writer) for r, v in reading if r is not writer)
+            made = version.after(writer)
+            reading = [(writer, version), *((r, made) for r in readers.get(made, []))]
+
+
+def needs(kernels: list[UOp]) -> Edges:
+    """For each kernel, those that must have run before it."""
+    before: Edges = {k: {} for k in kernels}
+    for k in kernels:
+        for memory in memory_of(k):
+            version = version_of(memory)
+            if version.op is Ops.AFTER:
+                before[k][version.src[1]] = None
+    for reader, _, writer in overwrites(kernels):
+        before[writer][reader] = None
     return before
+
+
+def in_order(kernels: list[UOp], before: Edges) -> list[UOp]:
+    """The kernels in an order in which they can run, near to the given one; without those that
+    wait for each other, and what needs them."""
+    place = {k: n for n, k in enumerate(kernels)}
+    after: Edges = {k: {} for k in kernels}
+    for k, needed in before.items():
+        for other in needed:
+            after[other][k] = None
+    missing = {k: len(needed) for k, needed in before.items()}
+    ready = [place[k] for k in kernels if not missing[k]]
+    heapify(ready)
+    order: list[UOp] = []
+    while ready:
+        k = kernels[heappop(ready)]
+        order.append(k)
+        for user in after[k]:
+            missing[user] -= 1
+            if not missing[user]:
+                heappush(ready, place[user])
+    return order
 
 
 def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
@@ -75,27 +110,11 @@ def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
     """
     kernels = kernels_of(sink)
     before = needs(kernels)
-    place = {k: n for n, k in enumerate(kernels)}
-    after: Edges = {k: {} for k in kernels}
-    for k, needed in before.items():
-        for other in needed:
-            after[other][k] = None
-    missing = {k: len(needed) for k, needed in before.items()}
-    ready = [place[k] for k in kernels if not missing[k]]
-    heapify(ready)
-    items: list[ScheduleItem] = []
-    done: set[UOp] = set()
-    while ready:
-        k = kernels[heappop(ready)]
-        done.add(k)
-        items.append(_item(k, notes))
-        for user in after[k]:
-            missing[user] -= 1
-            if not missing[user]:
-                heappush(ready, place[user])
-    if len(done) < len(kernels):
+    order = in_order(kernels, before)
+    if len(order) < len(kernels):
+        done = set(order)
         raise _cycle([k for k in kernels if k not in done], before, notes)
-    return items
+    return [_item(k, notes) for k in order]
 
 
 def _item(kernel: UOp, notes: Kernels) -> ScheduleItem:

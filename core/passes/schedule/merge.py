@@ -15,6 +15,7 @@ from core.passes.schedule.group import MOST_BUFFERS
 from core.passes.schedule.kernel import to_leaves
 from core.passes.schedule.kernelize import Kernels, buffer_of
 from core.passes.schedule.linearize import Edges, kernels_of, memory_of, needs, outputs_of
+from core.passes.schedule.selfreads import reads_elsewhere
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
@@ -92,12 +93,16 @@ def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
     for k in members:
         memory = memory_of(k)
         used.update(map(buffer_of, memory))
+        pointers: set[UOp] = set()
         for u in k.src[0].toposort():
             if u.op is Ops.LOAD:
                 place = u.src[0]
-                whole = place.arg.contiguous and _long_axes(place.arg.shape) == shape
-                if buffer_of(memory[place.src[0].arg]) in written and not whole:
-                    return False
+                if buffer_of(memory[place.src[0].arg]) in written:
+                    if not (place.arg.contiguous and _long_axes(place.arg.shape) == shape):
+                        return False
+                    pointers.add(place.src[0])
+        if reads_elsewhere(k.src[0].src[0], pointers):
+            return False
     binds = {b.src[0]: b for k in members for b in k.src if b.op is Ops.BIND}
     same = all(binds[b.src[0]] is b for k in members for b in k.src if b.op is Ops.BIND)
     parts = any(b.op is Ops.BUFFER_VIEW for b in used)

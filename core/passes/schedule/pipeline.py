@@ -19,6 +19,7 @@ from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
 from core.passes.schedule.simplify_tensors import simplification
+from core.passes.schedule.snapshots import snapshots, snapshotting
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite, track_rewrites
@@ -50,6 +51,8 @@ def create_schedule(sink: UOp) -> Schedule:
     graph = _pass(graph, storing, "group", group(graph))
     notes = Kernels()
     graph = graph_rewrite(graph, kernelizing, notes, name="kernelize")
+    if (copies := snapshots(graph, notes)) is not None:
+        graph = graph_rewrite(graph, snapshotting, copies, bottom_up=True, name="snapshots")
     if OPT.value >= 3:
         graph = graph_rewrite(graph, merging, merges(graph, notes), bottom_up=True, name="merge")
     items = linearize(graph, notes)

@@ -23,6 +23,10 @@ def ints() -> Tensor:
     return Tensor.zeros(3, dtype="int32")
 
 
+def leaf() -> Tensor:
+    return Tensor([1.0], requires_grad=True)
+
+
 CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("broadcast", lambda: x() + Tensor.zeros(2, 4), ShapeError, r"\(2, 3\) and \(2, 4\)"),
     ("matmul", lambda: x() @ x(), ShapeError, "3 elements"),
@@ -73,7 +77,14 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("loss", lambda: x().cross_entropy(ints()), ShapeError, "logits"),
     ("backward", lambda: x().backward(), GradientError, "single number"),
     ("backward_int", lambda: ints().sum().backward(), GradientError, "int32 has no gradient"),
-    ("setitem_pick", lambda: x().__setitem__(ints(), 1.0), DTypeError, "scatter"),
+    ("assign_expanded", lambda: x().expand(2, 2, 3).assign(1.0), ShapeError, "several values"),
+    ("setitem_expanded", lambda: x().expand(2, 2, 3).__setitem__(0, 1.0), ShapeError, "several"),
+    ("setitem_shape", lambda: x().__setitem__(0, Tensor([1.0, 2.0])), ShapeError, "broadcast"),
+    ("add_floats", lambda: ints().__iadd__(Tensor([1.5])), DTypeError, "cannot take"),
+    ("divide_in_place", lambda: ints().__itruediv__(2), DTypeError, "result is float32"),
+    ("add_larger", lambda: x().__iadd__(Tensor.zeros(2, 2, 3)), ShapeError, "cannot store"),
+    ("add_to_leaf", lambda: leaf().__iadd__(1), GradientError, "in place"),
+    ("setitem_leaf", lambda: leaf().__setitem__(0, 1.0), GradientError, "in place"),
     ("dropout", lambda: x().dropout(2), DTypeError, "probability 2"),
     ("rand_dtype", lambda: Tensor.rand(2, dtype="int32"), DTypeError, "random numbers in int32"),
     ("randint", lambda: Tensor.randint(2, low=3, high=3), ShapeError, "randint from 3 to 3"),

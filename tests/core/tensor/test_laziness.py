@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core import Context, Tensor, nn
-from core.errors import ScheduleError
 from core.realize import capturing
 from core.runtime.buffer import buffers
 from core.tensor.base import live
@@ -53,7 +52,7 @@ def test_contiguous_of_stored_values_is_free() -> None:
     x = (data(3, 4) + 1).realize()
     assert kernels(x.contiguous(), x.reshape(4, 3).contiguous()) == 0
     y = x.T.contiguous()
-    assert y.contiguous() is y
+    assert y.contiguous().uop is y.uop
     assert kernels(y) == 1
 
 
@@ -151,32 +150,6 @@ def test_assignments_in_a_row() -> None:
     x.assign(x * 3)
     after = x + 0
     assert (after.item(), x.item(), between.item()) == (6, 6, 20)
-
-
-@pytest.mark.parametrize(
-    "assign",
-    [
-        lambda x: x.assign(x.T),
-        lambda x: x.assign(x.flip(0) + x),
-        lambda x: x[0:1].assign(x[1:2]),
-        lambda x: x[0:1, 0:1].expand(3, 3).assign(x),
-        lambda x: x.pad(((1, 1), (0, 0))).assign(Tensor.ones(5, 3)),
-    ],
-)
-def test_an_assignment_that_cannot_be_done_is_forgotten(
-    assign: Callable[[Tensor], Tensor],
-) -> None:
-    x = data(3, 3).realize()
-    want, other = x.numpy(), data(2).realize()
-    other.assign(other * 0 + 1)
-    target = assign(x)
-    was = target.shape
-    with pytest.raises(ScheduleError):
-        Tensor.realize(target, other)
-    np.testing.assert_array_equal(x.numpy(), want)
-    assert target.realize().shape == was
-    assert other.tolist() == [1, 1]
-    np.testing.assert_array_equal(x.assign(x.T.contiguous()).numpy(), want.T)
 
 
 @pytest.mark.parametrize("assigned", [False, True])

@@ -13,12 +13,13 @@ from core.passes.schedule import create_schedule
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.group import storing
-from core.passes.schedule.kernel import arguments
+from core.passes.schedule.kernel import arguments, parts
 from core.passes.schedule.kernelize import kernelizing
 from core.passes.schedule.merge import merging
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import merging_reduces, reducing, splitting
 from core.passes.schedule.simplify_tensors import simplification
+from core.passes.schedule.snapshots import snapshotting
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.observe import recording
@@ -26,7 +27,7 @@ from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [
     simplification, view_algebra, folding, storage, reducing, merging_reduces, splitting, storing,
-    arguments, pushing, kernelizing, merging,
+    arguments, parts, pushing, kernelizing, snapshotting, merging,
 ]  # fmt: skip
 INT = dtypes.int32
 PAIR = (2, 3)
@@ -106,6 +107,12 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "contiguous_after": lambda x, y, e: (
         (total := x.r(Ops.ADD, (1,))) + total.reshape((1, 2)).contiguous().reshape((2, 1))
     ),
+    "read_snapshot": lambda x, y, e: x.assign(y + y) + x.permute((1, 0)).reshape(PAIR),
+    "store_part": lambda x, y, e: x.assign(
+        UOp.full((1, 3), True, dtypes.bool, "CPU")
+        .pad(((1, 0), (0, 0)))
+        .where((y + y).shrink(((0, 1), (0, 3))).pad(((1, 0), (0, 0))), x)
+    ),
     "merge_kernels": lambda x, y, e: y.assign(x.assign(x + y) * y),
 }
 
@@ -115,7 +122,22 @@ def disk() -> UOp:
 
 
 def test_every_rule_has_a_case() -> None:
-    assert {rule.name for matcher in MATCHERS for rule in matcher.rules} == set(CASES)
+    rules = {rule.name for matcher in MATCHERS for rule in matcher.rules}
+    assert rules == {*CASES, "keep_output"}
+
+
+def test_an_output_that_is_overwritten_is_copied() -> None:
+    g = Graphs(7)
+    x, y = g.buffer(*PAIR), g.buffer(*PAIR)
+    first = x.assign(x + y)
+    roots = first.assign(first * y), first, (x + full(0)).reshape((6,))
+    want = [of_graph(root, g.memory).copy() for root in roots]
+    with recording() as steps:
+        values, items = realize(*roots, memory=g.memory)
+    assert "keep_output" in steps.rules
+    assert len(items) == 4
+    for value, wanted in zip(values, want, strict=True):
+        np.testing.assert_array_equal(value, wanted)
 
 
 @pytest.mark.parametrize("name", CASES)
