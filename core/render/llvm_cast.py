@@ -13,7 +13,7 @@ from core.render.llvm_types import constant, lanes
 from core.render.llvm_writer import Operand, Writer
 from core.uop.uop import UOp
 
-INTRINSICS = frozenset({"fabs"})
+INTRINSICS = frozenset({"fabs", "fptosi.sat", "fptoui.sat"})
 """LLVM's own functions that conversions call."""
 _soft = frozenset({"fp8e4m3", "fp8e5m2"})
 

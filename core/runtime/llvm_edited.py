@@ -23,7 +23,7 @@ OPCODES: Final = frozenset(
         *("alloca", "load", "store", "getelementptr", "br", "phi", "ret", "call"),
         *("add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr"),
         *("and", "or", "xor", "fadd", "fsub", "fmul", "fdiv", "fneg", "icmp", "fcmp", "select"),
-        *("trunc", "zext", "sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp"),
+        *("trunc", "zext", "sext", "fptrunc", "fpext", "sitofp", "uitofp"),
         *("bitcast", "insertelement", "extractelement", "shufflevector", "freeze"),
     ]
 )

@@ -60,10 +60,20 @@ def _value(u: UOp, src: list[Array]) -> Any:
     if u.op is Ops.ASSIGN:
         return src[1]
     if u.op is Ops.CAST:
-        return src[0].astype(kind(u.dtype))
+        return _cast(src[0], np.dtype(kind(u.dtype)))
     if u.op is Ops.BITCAST:
         return np.ascontiguousarray(src[0]).view(kind(u.dtype)).reshape(u.shaped)
     return np.asarray(_alu(u, src)).astype(kind(u.dtype))
+
+
+def _cast(x: Array, to: np.dtype[Any]) -> Array:
+    """Floats become the nearest integer toward zero that `to` has, NaN becomes 0."""
+    if x.dtype.kind != "f" or to.kind not in "iu":
+        return x.astype(to)
+    whole, limits = np.trunc(x.astype(np.float64)), np.iinfo(to)
+    inside = (whole >= float(limits.min)) & (whole < float(limits.max) + 1)
+    ends = np.where(np.isnan(x), 0, np.where(whole < 0, limits.min, limits.max).astype(to))
+    return np.where(inside, np.where(inside, whole, 0).astype(to), ends).astype(to)
 
 
 def _moved(u: UOp, x: Array) -> Array:

@@ -242,6 +242,7 @@ def test_schedule_passes_are_those_that_run() -> None:
     new_x, new_y = y + 1, x + 2
     x.assign(new_x)
     y.assign(new_y)  # the two read what the other one overwrites
+    del new_x, new_y
     with observing(Names()) as names, Context(OPT=3):
         x.schedule(y)
     section = read("passes.md").partition("## From kernel AST")[0]
