@@ -51,6 +51,7 @@ _CALL: Final = re.compile(
     r"\s*(?:%[\w.]+ = )?(?:tail )?call (?:(?:fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
     r"(?:<\d+ x )?(?:i\d+|half|bfloat|float|double)>? @[\w.]+\(([^()]*)\)"
 )
+_ORDERED: Final = re.compile(r"\s*(?:%[\w.]+ = )?(?:load|store) (atomic|volatile) ")
 _SYNTAX: Final = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
 _RESULT: Final = re.compile(r"^\s*(%[^\s=]+ = )", re.MULTILINE)
 _FOREIGN: Final = re.compile(r"[^\t\n\x20-\x7e]")
@@ -126,6 +127,8 @@ def _check_instruction(instruction: Any) -> None:
         raise _refused("it holds assembly (asm)")
     if instruction.opcode not in OPCODES:
         raise _refused(f"it holds {instruction.opcode}, which kernels do not need")
+    if (ordered := _ORDERED.match(shown)) is not None:
+        raise _refused(f"it holds {ordered[1]} memory accesses, which kernels do not need")
     bare = _SPLAT.sub("splat", shown)
     if instruction.opcode == "call":
         callee = operands.pop()
