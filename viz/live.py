@@ -10,6 +10,7 @@ import atexit
 import itertools
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -104,7 +105,7 @@ class Live:
             viewer.wait()
         if not self.recorder.lost:  # then it has said so
             say(f"the trace is {self.recorder.path}")
-            say(f"open it with: uopviz open {self.recorder.path}")
+            say(f"open it with: uopviz open {shlex.quote(str(self.recorder.path))}")
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
         # -P: the program's own folder may have a viz.py

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -90,6 +91,13 @@ def test_viz_1_without_a_terminal(installed: dict[str, str], tmp_path: Path) -> 
     assert second == f"uopviz: the trace is {path}"
     assert third == f"uopviz: open it with: uopviz open {path}"
     assert names(path) == ["work", "simplify"]
+
+
+def test_the_command_that_opens_it_can_be_pasted(installed: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "my traces" / "it's $HOME.viz"
+    done = execute(installed, VIZ="-1", VIZ_TRACE=str(path))
+    command = done.stderr.splitlines()[-1].partition("open it with: ")[2]
+    assert shlex.split(command) == ["uopviz", "open", str(path)]
 
 
 def test_viz_minus_1_records_only(installed: dict[str, str], tmp_path: Path) -> None:
