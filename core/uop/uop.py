@@ -292,7 +292,15 @@ class UOp(Arithmetic, Movement):
 
     @staticmethod
     def variable(name: str, low: int, high: int, dtype: DType = dtypes.index) -> UOp:
-        """An integer given at launch, between `low` and `high`, both included."""
+        """An integer given at launch, between `low` and `high`, both included.
+
+        Raises DTypeError where no integer is between them, and for what is no name or no integer.
+        """
+        if type(name) is not str or type(low) is not int or type(high) is not int or low > high:
+            raise DTypeError(
+                f"a variable {name!r} between {low!r} and {high!r}",
+                hint="give a name, the smallest and the largest integer that it may be",
+            )
         return UOp(Ops.DEFINE_VAR, dtype, (), (name, low, high))
 
     def bind(self, value: int) -> UOp:

@@ -50,6 +50,9 @@ def test_what_is_refused() -> None:
         Tensor(A).item()
     with pytest.raises(DTypeError, match=r"a = 20 is outside 1\.\.10"):
         A.bind(20)
+    for wrong in (("a", 5, 1), (3, 1, 5), ("a", 1.5, 3), ("a", None, 3)):
+        with pytest.raises(DTypeError, match=r"a variable .* between(.|\n)*hint: give a name"):
+            Variable(*wrong)  # type: ignore[arg-type]
     with pytest.raises(DTypeError, match="RANGE is not the value of a Tensor"):
         Tensor(UOp.range(3, 0))
     for shape in ((A,), (2, 1.5), ("a",)):
