@@ -1,4 +1,4 @@
-"""Arguments of the wrong type, refused at the user's call with the argument's name.
+"""Arguments of the wrong type or name, refused at the user's call with the argument's name.
 
 What a public method takes is read from its annotations, once; so no method has to check types by
 hand. Values (axes out of range, shapes that do not fit) are the methods' own to judge.
@@ -121,12 +121,17 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
     """
     named: dict[str, Kind] = {}
     places: list[str] = []
+    keywords: list[str] = []
+    open_ended = False
     rest = ""
     called = function.__name__.strip("_")
     called = cls.__name__ if called == "init" else called
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             places.append(name)
+        open_ended |= parameter.kind is parameter.VAR_KEYWORD
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            keywords.append(name)
         several = parameter.kind is parameter.VAR_POSITIONAL
         rest = name if several else rest
         text = parameter.annotation
@@ -137,8 +142,9 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
         if kinds is not None:
             words = " or ".join(words for words, _ in kinds)
             named[name] = (words, _either(*(accepts for _, accepts in kinds)))
-    if not named:
+    if not named and open_ended:
         return None
+    keywords = [name for name in keywords if name not in ("self", "cls")]
 
     def refuse(name: str, value: object) -> None:
         raise DTypeError(
@@ -153,6 +159,12 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
             if (kind := named.get(name)) is not None and not kind[1](value):
                 refuse(name, value)
         for name, value in kwargs.items():
+            if name not in keywords and not open_ended:
+                raise DTypeError(
+                    f"{called} has no argument called {name}",
+                    where=where(),
+                    hint=f"by name it takes {', '.join(keywords) or 'nothing'}",
+                )
             if (kind := named.get(name)) is not None and not kind[1](value):
                 refuse(name, value)
 

@@ -46,6 +46,8 @@ class TensorBase(metaclass=TensorMeta):
     """A lazy array: `uop` is the graph that computes it. See `core.tensor.Tensor`."""
 
     __slots__ = ("__weakref__", "_requires_grad", "_uop", "grad", "place")
+    __array_priority__ = 1000
+    """Above that of NumPy's arrays and scalars, which leave `scalar * tensor` to the Tensor."""
     _uop: UOp
     place: Place[TensorBase] | None
     """How it sees the value that it shares with its views, once it has any."""
@@ -131,7 +133,11 @@ class TensorBase(metaclass=TensorMeta):
 
     def __len__(self) -> int:
         if not self.shape:
-            raise ShapeError("a Tensor without axes has no length", where=here())
+            raise ShapeError(
+                "a Tensor without axes has no length",
+                where=here(),
+                hint="it is one number: .numel() is 1, .item() gives it",
+            )
         return self.shape[0]
 
     @property

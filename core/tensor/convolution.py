@@ -203,7 +203,11 @@ class Convolution(Indexing):
         space = len(kernel_size) if not isinstance(kernel_size, int) else 2
         kernel = per_axis("kernel_size", kernel_size, space)
         if self.ndim < space:
-            raise ShapeError(f"pooling of {self.shape} with a kernel of {kernel}", where=here())
+            raise ShapeError(
+                f"pooling of {self.shape} with a kernel of {kernel}",
+                where=here(),
+                hint="windows slide over the last axes: one length of the kernel for each",
+            )
         steps = kernel if stride is None else per_axis("stride", stride, space)
         spread = per_axis("dilation", dilation, space)
         sides = self._sides(padding, space)

@@ -162,7 +162,7 @@ class Creation(Activation):
         """`steps` numbers from `start` to `stop`, both included, equally spaced."""
         wanted = to_dtype(dtype or dtypes.default_float)
         if steps < 0:
-            raise ShapeError(f"linspace with {steps} steps", where=here())
+            raise ShapeError(f"linspace with {steps} steps", where=here(), hint="give 0 or more")
         step = (stop - start) / (steps - 1) if steps > 1 else 0.0
         made = (
             cls._iota(steps, device).cast(dtypes.float32 if wanted.bits < 64 else wanted) * step

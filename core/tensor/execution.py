@@ -185,7 +185,11 @@ class Execution(TensorBase):
     def replace(self, x: Self) -> Self:
         """Becomes `x`, which has the same shape, without storing anything."""
         if x.shape != self.shape:
-            raise ShapeError(f"cannot replace {self.shape} by {x.shape}", where=here())
+            raise ShapeError(
+                f"cannot replace {self.shape} by {x.shape}",
+                where=here(),
+                hint="give a Tensor of the same shape",
+            )
         self.place = None
         self.uop = x.uop
         return self

@@ -55,15 +55,20 @@ class Indexing(Joining):
     def __iter__(self) -> Iterator[Self]:
         """The parts along the first axis, in order."""
         if not self.ndim:
-            raise ShapeError("iteration over a Tensor without axes", where=here())
+            raise ShapeError(
+                "iteration over a Tensor without axes",
+                where=here(),
+                hint="it is one number: .item() gives it, .reshape(1) adds an axis",
+            )
         return (self[i] for i in range(self.shape[0]))
 
     def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
-        items = [self._index(item) for item in (key if isinstance(key, tuple) else (key,))]
+        given = key if isinstance(key, tuple) else (key,)
+        items = [self._index(item) for item in given]
         named = sum(map(_axes_taken, items))
         plain: list[Index] = []
         axis = 0
-        for item in items:
+        for known, item in zip(given, items, strict=True):
             if isinstance(item, Indexing) and dtypes.is_bool(item.dtype):
                 place = self.shape[axis : axis + item.ndim]
                 if not item.ndim or item.shape != place:
@@ -74,6 +79,8 @@ class Indexing(Joining):
                     )
                 plain.extend(item.nonzero().transpose(0, 1)._rows())
             else:
+                if isinstance(known, list | np.ndarray) and axis < self.ndim:
+                    self._check_range(np.asarray(known), axis)
                 plain.append(item)
             axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
         return Subscript.parse(plain, self.shape)
@@ -91,6 +98,17 @@ class Indexing(Joining):
             where=here(),
             hint="use integers, slices, None, ..., or Tensors of integers or bools",
         )
+
+    def _check_range(self, indices: np.ndarray[Any, Any], axis: int) -> None:
+        """Raises ShapeError where one of `indices` is outside the axis."""
+        length = self.shape[axis]
+        outside = indices[(indices < -length) | (indices >= length)]
+        if outside.size and np.issubdtype(indices.dtype, np.integer):
+            raise ShapeError(
+                f"index {outside[0]} is out of range on axis {axis}",
+                where=here(),
+                hint=f"the shape is {self.shape}",
+            )
 
     def _rows(self) -> list[Index]:
         return [self._part(0, i, i + 1).squeeze(0) for i in range(self.shape[0])]

@@ -55,7 +55,11 @@ class Movement(Execution):
         """The same elements in row-major order; one length may be -1, None keeps the axis's own."""
         given = _lengths(shape)
         if any(n is None and i >= self.ndim for i, n in enumerate(given)):
-            raise ShapeError(f"cannot keep an axis that {self.shape} does not have", where=here())
+            raise ShapeError(
+                f"cannot keep an axis that {self.shape} does not have",
+                where=here(),
+                hint=f"None keeps the length of the axis at its place, 0 to {self.ndim - 1}",
+            )
         new = [self.shape[i] if n is None else n for i, n in enumerate(given)]
         if new.count(-1) > 1:
             raise ShapeError(
@@ -257,7 +261,9 @@ class Movement(Execution):
         """The elements whose indices on two axes differ by `offset`, as a last axis."""
         a, b = self._own_axis("diagonal", dim1), self._own_axis("diagonal", dim2)
         if a == b:
-            raise ShapeError(f"diagonal of axis {a} with itself", where=here())
+            raise ShapeError(
+                f"diagonal of axis {a} with itself", where=here(), hint="name two axes"
+            )
         rest = [i for i in range(self.ndim) if i not in (a, b)]
         x = self.permute([*rest, a, b])
         rows, cols = x.shape[-2:]

@@ -132,6 +132,8 @@ _unary = (
     "bool",
     "int",
     "float",
+    "len",
+    "iter",
 )
 _special: Final[dict[str, str]] = {
     "__init__": "",

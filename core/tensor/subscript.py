@@ -95,7 +95,7 @@ def _bounds(item: slice, length: int) -> tuple[int, int, int]:
             hint="bounds and step are integers or left out",
         ) from None
     if step == 0:
-        raise ShapeError("a slice with step 0", where=here())
+        raise ShapeError("a slice with step 0", where=here(), hint="use 1 or more, or -1 or less")
     count = max(0, ceildiv(stop - start, step))
     if count == 0:
         return 0, 0, step
