@@ -7,6 +7,7 @@ module builds nodes and answers what follows from a node's sources; it never rew
 from __future__ import annotations
 
 import itertools
+import operator
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -296,7 +297,13 @@ class UOp(Arithmetic, Movement):
 
         Raises DTypeError where no integer is between them, and for what is no name or no integer.
         """
-        if type(name) is not str or type(low) is not int or type(high) is not int or low > high:
+        try:
+            low, high = operator.index(low), operator.index(high)
+        except TypeError:
+            whole = False
+        else:
+            whole = low <= high
+        if type(name) is not str or not whole:
             raise DTypeError(
                 f"a variable {name!r} between {low!r} and {high!r}",
                 hint="give a name, the smallest and the largest integer that it may be",

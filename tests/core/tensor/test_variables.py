@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core import Device, Tensor, UOp, Variable, dtypes
@@ -53,6 +54,8 @@ def test_what_is_refused() -> None:
     for wrong in (("a", 5, 1), (3, 1, 5), ("a", 1.5, 3), ("a", None, 3)):
         with pytest.raises(DTypeError, match=r"a variable .* between(.|\n)*hint: give a name"):
             Variable(*wrong)  # type: ignore[arg-type]
+    low, high = map(np.int64, (1, 10))
+    assert Variable("a", low, high) is A  # type: ignore[arg-type]
     with pytest.raises(DTypeError, match="RANGE is not the value of a Tensor"):
         Tensor(UOp.range(3, 0))
     for shape in ((A,), (2, 1.5), ("a",)):
