@@ -1,0 +1,76 @@
+"""Random Tensor programs against NumPy: whatever is fused, realized on the way, optimised or not,
+the values are those of NumPy's functions, and gradients are the slopes of these.
+
+`--fuzz N` runs N programs per test, from a new seed that a failure prints; `FUZZ_SEED=seed` runs
+that one alone. Gradients are taken of programs whose float data lies on no kink or tie.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+
+import pytest
+
+from core.runtime.processor import host_target
+from core.runtime.reference import evaluate_ast
+from tests.core.passes.programs import kernels_of, legal_opts
+from tests.core.passes.running import agree, run_on_cpu
+from tests.core.runtime.test_agreement import memory_of
+from tests.core.tensor.random_programs.draft import Rules
+from tests.core.tensor.random_programs.program import Program
+from tests.core.tensor.random_programs.running import (
+    How,
+    check_forward,
+    check_gradient,
+    draw_how,
+    fuzz,
+    is_differentiable,
+    tensors,
+)  # fmt: skip
+from tests.fuzzing import seeds
+
+INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+ALL = Rules(("bool", *INTS, "float16", "float32", "float32", "float64"))
+SMOOTH = Rules(("bool", "int32", "float32", "float64", "float64"), smooth=True)
+
+
+def again(test: str) -> str:
+    return f"pytest {__file__} -k {test}"
+
+
+def test_programs_as_users_run_them(pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 60, 0):
+        fuzz(seed, ALL, partial(check_forward, how=How()), again("users_run"))
+
+
+def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 70, 1000):
+        fuzz(seed, ALL, partial(check_forward, how=draw_how(Random(seed))), again("other_ways"))
+
+
+def check_slopes(program: Program, how: How) -> None:
+    if is_differentiable(program):
+        check_gradient(program, how)
+
+
+def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
+    for seed in seeds(pytestconfig, 50, 2000):
+        fuzz(seed, SMOOTH, partial(check_slopes, how=draw_how(Random(seed))), again("slopes"))
+
+
+def check_kernels(program: Program, seed: int) -> None:
+    rng = Random(seed)
+    values = tensors(program, How())
+    for k in program.outputs:
+        for ast in kernels_of(rng, values[k]):
+            opts = legal_opts(rng, ast, host_target())
+            memory, right = memory_of(ast), memory_of(ast)
+            evaluate_ast(ast, right, {})
+            agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
+
+
+def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
+    """Each kernel of a program, under opts that are legal for it, is what the reference has."""
+    for seed in seeds(pytestconfig, 20, 3000):
+        fuzz(seed, ALL, partial(check_kernels, seed=seed), again("random_opts"))
