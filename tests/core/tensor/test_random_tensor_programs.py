@@ -7,7 +7,6 @@ that one alone. Gradients are taken of programs whose float data lies on no kink
 
 from __future__ import annotations
 
-from functools import partial
 from random import Random
 
 import pytest
@@ -24,7 +23,7 @@ from tests.core.tensor.random_programs.running import (
     check_forward,
     check_gradient,
     draw_how,
-    fuzz,
+    fuzz_all,
     is_differentiable,
     tensors,
 )  # fmt: skip
@@ -40,37 +39,40 @@ def again(test: str) -> str:
 
 
 def test_programs_as_users_run_them(pytestconfig: pytest.Config) -> None:
-    for seed in seeds(pytestconfig, 60, 0):
-        fuzz(seed, ALL, partial(check_forward, how=How()), again("users_run"))
+    def check(program: Program, _: int) -> None:
+        check_forward(program, How())
+
+    fuzz_all(seeds(pytestconfig, 60, 0), ALL, check, again("users_run"))
 
 
 def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
-    for seed in seeds(pytestconfig, 70, 1000):
-        fuzz(seed, ALL, partial(check_forward, how=draw_how(Random(seed))), again("other_ways"))
+    """Some values realized on the way, other levels of the scheduler, other devices."""
 
+    def check(program: Program, seed: int) -> None:
+        check_forward(program, draw_how(Random(seed)))
 
-def check_slopes(program: Program, how: How) -> None:
-    if is_differentiable(program):
-        check_gradient(program, how)
+    fuzz_all(seeds(pytestconfig, 70, 1000), ALL, check, again("other_ways"))
 
 
 def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
-    for seed in seeds(pytestconfig, 50, 2000):
-        fuzz(seed, SMOOTH, partial(check_slopes, how=draw_how(Random(seed))), again("slopes"))
+    def check(program: Program, seed: int) -> None:
+        if is_differentiable(program):
+            check_gradient(program, draw_how(Random(seed)))
 
-
-def check_kernels(program: Program, seed: int) -> None:
-    rng = Random(seed)
-    values = tensors(program, How())
-    for k in program.outputs:
-        for ast in kernels_of(rng, values[k]):
-            opts = legal_opts(rng, ast, host_target())
-            memory, right = memory_of(ast), memory_of(ast)
-            evaluate_ast(ast, right, {})
-            agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
+    fuzz_all(seeds(pytestconfig, 50, 2000), SMOOTH, check, again("slopes"))
 
 
 def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
     """Each kernel of a program, under opts that are legal for it, is what the reference has."""
-    for seed in seeds(pytestconfig, 20, 3000):
-        fuzz(seed, ALL, partial(check_kernels, seed=seed), again("random_opts"))
+
+    def check(program: Program, seed: int) -> None:
+        rng = Random(seed)
+        values = tensors(program, How())
+        for k in program.outputs:
+            for ast in kernels_of(rng, values[k]):
+                opts = legal_opts(rng, ast, host_target())
+                memory, right = memory_of(ast), memory_of(ast)
+                evaluate_ast(ast, right, {})
+                agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
+
+    fuzz_all(seeds(pytestconfig, 20, 3000), ALL, check, again("random_opts"))

@@ -4,7 +4,7 @@ flags of a configuration, and its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from random import Random
@@ -154,6 +154,27 @@ def _difference(program: Program, along: dict[int, Array], step: float) -> float
         return sum(float((v * cotangent(v.shape)).sum()) for v in asked)
 
     return (total(1) - total(-1)) / (2 * step)
+
+
+MOST_FAILURES = 5
+
+
+def fuzz_all(
+    seeds: Iterable[int],
+    rules: Rules,
+    check: Callable[[Program, int], None],
+    again: str,
+) -> None:
+    """`fuzz` with every seed, which `check` is given too; goes on until some programs failed."""
+    failures: list[str] = []
+    for seed in seeds:
+        try:
+            fuzz(seed, rules, lambda program, seed=seed: check(program, seed), again)
+        except AssertionError as error:
+            failures.append(str(error))
+            if len(failures) == MOST_FAILURES:
+                break
+    assert not failures, "\n\n".join(failures)
 
 
 def fuzz(
