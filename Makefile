@@ -7,7 +7,7 @@ WEB := $(shell find viz/web/src viz/web/index.html viz/web/package.json viz/web/
          viz/web/vite.config.ts viz/web/tsconfig.json -type f 2>/dev/null)
 JOBS ?= auto
 
-.PHONY: help demo test lint bench build conformance format screenshots clean
+.PHONY: help demo test lint bench build conformance nightly format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -53,6 +53,10 @@ $(VENV)/.conformance: $(VENV)/.python pyproject.toml
 
 conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorch on the CPU
 	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
+
+nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
+	@$(BIN)/python tests/browser_setup.py
+	@JOBS=$(JOBS) $(BIN)/python -m tests.nightly
 
 bench: $(VENV)/.dev  ## measure; prints figures, never fails on time
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -1,4 +1,4 @@
-"""The option of every fuzzer: how many random cases."""
+"""The option of every fuzz test: how many random cases it tries."""
 
 from __future__ import annotations
 
@@ -6,4 +6,6 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fuzz", type=int, default=0, help="cases per fuzzer (0: its own number)")
+    parser.addoption(
+        "--fuzz", type=int, default=0, help="cases that each fuzz test tries (0: a few)"
+    )

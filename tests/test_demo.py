@@ -29,7 +29,7 @@ from core.uop.serial import from_data
 from viz.store import Store
 
 ROOT = Path(__file__).parents[1]
-NVIDIA, AMD = ("sm_80", "sm_90"), ("gfx1100", "gfx942")
+FEW = ("sm_80", "sm_90", "gfx1100", "gfx942", "aarch64")
 SEED = 11
 
 pytestmark = pytest.mark.xdist_group("demo")
@@ -118,16 +118,30 @@ def replayed_root(bundle: dict[str, Any]) -> int:
     return nodes["id"][state[bundle["root"]][0]]
 
 
-def test_ptx_of_every_kernel_assembles(kernels: dict[str, UOp]) -> None:
+def names(config: pytest.Config, family: str) -> list[str]:
+    """The targets of a family: a few, all with `--fuzz`."""
+    every = [name for name, target in targets.items() if target.family == family]
+    return every if config.getoption("--fuzz") else [name for name in every if name in FEW]
+
+
+def test_ptx_of_every_kernel_assembles(
+    kernels: dict[str, UOp], pytestconfig: pytest.Config
+) -> None:
     for ast in kernels.values():
-        for name in NVIDIA:
+        for name in names(pytestconfig, "nvidia"):
             program = compile_kernel(ast, targets[name])
             assert assemble(program.source.text, name).cubin
 
 
-def test_amd_isa_of_every_kernel(kernels: dict[str, UOp]) -> None:
+def test_cpu_code_of_every_kernel(kernels: dict[str, UOp], pytestconfig: pytest.Config) -> None:
     for ast in kernels.values():
-        for name in AMD:
+        for name in names(pytestconfig, "cpu"):
+            assert "define void" in compile_kernel(ast, targets[name]).source.text
+
+
+def test_amd_isa_of_every_kernel(kernels: dict[str, UOp], pytestconfig: pytest.Config) -> None:
+    for ast in kernels.values():
+        for name in names(pytestconfig, "amd"):
             texts = {a.kind: a.text for a in sources_for(ast, targets[name])}
             assert set(texts) == {"llvm", "amd_isa", "hip"}
             assert "s_endpgm" in texts["amd_isa"]

@@ -42,7 +42,7 @@ def from_memory(values: Array, dtype: DType) -> Array:
 def to_memory(values: Array, dtype: DType) -> Array:
     """Values that are already rounded to `dtype` as elements in memory."""
     if dtype.name == "bfloat16":
-        return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        return (np.asarray(values, np.float32, order="C").view(np.uint32) >> 16).astype(np.uint16)
     if dtype.name in _narrow:
         return _encode(np.asarray(values, np.float32), dtype.name)
     return values.astype(memory_dtype(dtype), copy=False)

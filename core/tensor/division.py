@@ -79,7 +79,9 @@ class Division(Elementwise):
         quotient = self._binary(Ops.IDIV, b)
         if dtypes.is_unsigned(self.dtype):
             return quotient
-        return quotient.sub(self._binary(Ops.MOD, b)._wrong_side(b).cast(self.dtype))
+        # where b is 0, the quotient is 0, and what remains has any sign
+        down = self._binary(Ops.MOD, b)._wrong_side(b)._binary(Ops.AND, b.ne(0))
+        return quotient.sub(down.cast(self.dtype))
 
     def _wrong_side(self, divisor: Self) -> Self:
         """Whether this, a C remainder, has not the sign that Python's would have."""

@@ -169,6 +169,7 @@ def _saturated(a: Array, dtype: DType) -> Array:
 
 def _bitcast_array(a: Array, source: DType, dtype: DType) -> Array:
     if source.fmt is not None and dtype.fmt is not None:
-        return np.ascontiguousarray(a).view(numpy_dtype(dtype))
+        # `ascontiguousarray` would give what has no axes one
+        return np.asarray(a, order="C").view(numpy_dtype(dtype))
     values = [from_bits(to_bits(v, source), dtype) for v in a.ravel().tolist()]
     return np.array(values).astype(numpy_dtype(dtype)).reshape(a.shape)

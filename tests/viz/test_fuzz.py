@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core import Tensor
+from tests.fuzzing import cases
 from viz.trace import Recorder
 
 COUNT = 40
@@ -34,7 +35,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_mutated_traces(trace: Path, program: Path, pytestconfig: pytest.Config) -> None:
-    count, seed = pytestconfig.getoption("--fuzz") or COUNT, random.randrange(1 << 30)
+    count, seed = cases(pytestconfig, COUNT), random.randrange(1 << 30)
     print("seed", seed)
     run = [sys.executable, "-m", "tests.viz.fuzz_traces", str(seed), str(count)]
     done = subprocess.run(

@@ -7,31 +7,24 @@ what GPUs would run is a right program that their own compilers take.
 
 from __future__ import annotations
 
-import os
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core.compile import compile_kernel
-from core.dtype import dtypes
 from core.runtime.assembled import amd_isa
-from core.runtime.buffer import Buffer
-from core.runtime.device import Device
 from core.runtime.linear import evaluate_linear
-from core.runtime.numeric import from_memory
 from core.runtime.nvidia_tools import find_tool
 from core.runtime.processor import host_target
 from core.runtime.ptxas import assemble
 from core.runtime.reference import evaluate_ast
 from core.target import targets
-from core.uop import UOp
-from core.uop.kernelinfo import Opt
-from core.uop.pointer import pointer_of
 from tests.core.passes.programs import kernels_of, legal_opts, program
+from tests.core.passes.running import agree, run_on_cpu
 from tests.core.runtime.test_agreement import memory_of
 from tests.core.tensor_eval import value
+from tests.fuzzing import seeds
 
 PROGRAMS = 70
 GPUS = ("sm_90", "sm_75", "gfx1100", "gfx942")
@@ -39,41 +32,8 @@ ASSEMBLED = 20
 """Two in so many programs are given to the vendor's assembler, which is slow."""
 
 
-def seeds(request: pytest.FixtureRequest, offset: int) -> list[int]:
-    if "FUZZ_SEED" in os.environ:
-        return [int(os.environ["FUZZ_SEED"])]
-    count = request.config.getoption("--fuzz") or PROGRAMS
-    return [offset + i for i in range(count)]
-
-
-def agree(ast: UOp, found: list[Any], right: list[Any], what: str) -> None:
-    for output in ast.src:
-        dtype, number = output.src[1].dtype, pointer_of(output.src[0]).arg
-        a, b = (from_memory(m[number], dtype) for m in (found, right))
-        if dtypes.is_float(dtype):
-            near = 2e-2 if dtype.itemsize < 4 else 1e-4
-            np.testing.assert_allclose(a, b, rtol=near, atol=near, err_msg=what)
-        else:
-            np.testing.assert_array_equal(a, b, err_msg=what)
-
-
-def run_on_cpu(ast: UOp, opts: list[Opt] | None, memory: list[Any]) -> list[Any]:
-    compiled = compile_kernel(ast, host_target(), opts)
-    sizes = {a.number: a for a in compiled.arguments}
-    buffers = [
-        Buffer("CPU", a.size, sizes[i].dtype)
-        if i in sizes
-        else Buffer("CPU", a.nbytes, dtypes.uint8)
-        for i, a in enumerate(memory)
-    ]
-    for buffer, a in zip(buffers, memory, strict=True):
-        buffer.copyin(a.view(np.uint8).data)
-    Device["CPU"].load(compiled)(buffers, {}, wait=True)
-    return [b.as_array() for b in buffers]
-
-
 def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
-    for seed in seeds(request, 0):
+    for seed in seeds(request.config, PROGRAMS, 0):
         rng = Random(seed)
         for ast in kernels_of(rng, program(rng)):
             opts = legal_opts(rng, ast, host_target()) if rng.random() < 0.7 else None
@@ -88,7 +48,7 @@ def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
 
 
 def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> None:
-    for seed in seeds(request, 1_000_000):
+    for seed in seeds(request.config, PROGRAMS, 1_000_000):
         rng = Random(seed)
         executed = seed % 4 == 0
         for ast in kernels_of(rng, program(rng, large=not executed)):
@@ -114,7 +74,7 @@ def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> No
 
 def test_masks_are_as_numpy_says(request: pytest.FixtureRequest) -> None:
     """Whole programs with masks, conditions and pads of pads, as the heuristic runs them."""
-    for seed in seeds(request, 2_000_000):
+    for seed in seeds(request.config, PROGRAMS, 2_000_000):
         wanted = program(Random(seed), masks=0.5)
         try:
             want = value(wanted)

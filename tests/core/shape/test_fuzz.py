@@ -9,6 +9,7 @@ import pytest
 
 from tests.core.shape.movements import draw_chain, elements
 from tests.core.uop.fuzz import check_view
+from tests.fuzzing import cases
 
 
 def run(seed: str) -> None:
@@ -25,7 +26,7 @@ def run(seed: str) -> None:
 
 def test_view_chains(pytestconfig: pytest.Config) -> None:
     seed = random.randrange(1 << 30)
-    for at in range(pytestconfig.getoption("--fuzz") or 1000):
+    for at in range(cases(pytestconfig, 1000)):
         try:
             run(f"{seed} {at}")
         except Exception as error:

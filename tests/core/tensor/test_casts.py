@@ -9,6 +9,7 @@ import pytest
 
 from core import Tensor
 from core.dtype import DType, dtypes
+from core.helpers import Context
 from core.uop.bits import from_bits, to_bits
 from core.uop.meaning import cast_value
 
@@ -58,3 +59,12 @@ def test_floats_saturate_and_nan_is_zero() -> None:
     x = Tensor([3e9, -3e9, math.nan, math.inf, -math.inf, -1.5])
     assert x.cast("int32").tolist() == [2**31 - 1, -(2**31), 0, 2**31 - 1, -(2**31), -1]
     assert x.cast("uint8").tolist() == [255, 0, 0, 255, 0, 0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("target", [dtypes.int8, dtypes.uint8], ids=str)
+def test_bitcasts_of_no_axes(target: DType, device: str) -> None:
+    x = Tensor(200, dtype="uint8", device=device).realize()
+    with Context(OPT=0):
+        assert x.bitcast(target).tolist() == {"int8": -56, "uint8": 200}[target.name]
+    assert Tensor(6, dtype="uint8", device=device).bitcast("int8").item() == 6

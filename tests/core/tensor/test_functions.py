@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core import Tensor, dtypes
+from core.dtype import DType
 from core.helpers import Context
 from core.nn.optim import SGD, Adam, Optimizer
 
@@ -31,6 +32,17 @@ def test_remainders_are_exact(kind: type[np.floating[Any]]) -> None:
     with np.errstate(all="ignore"):
         quotients = np.floor_divide(x, y)
     np.testing.assert_array_equal((Tensor(x) // Tensor(y)).numpy(), quotients)
+
+
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
+@pytest.mark.parametrize("dtype", dtypes.ints, ids=str)
+def test_quotients_by_zero_are_zero(dtype: DType, device: str) -> None:
+    least = int(dtypes.min(dtype))
+    values = [v for v in (least, -3, -1, 0, 1, 5, int(dtypes.max(dtype))) if v >= least]
+    x = Tensor(values, dtype=dtype, device=device).realize()
+    for zero in (Tensor([0] * len(values), dtype=dtype, device=device).realize(), 0):
+        assert (x // zero).tolist() == x.idiv(zero).tolist() == [0] * len(values)
+        assert (x % zero).tolist() == values
 
 
 def test_nan_has_a_place() -> None:

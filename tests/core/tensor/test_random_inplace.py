@@ -1,24 +1,22 @@
 """Random programs that write in place: after every statement each Tensor is what NumPy says.
 
-`pytest tests/core/tensor/test_random_inplace.py --fuzz 5000` runs that many.
+`pytest tests/core/tensor/test_random_inplace.py --fuzz 5000` runs that many on each
+device, from a new seed.
 """
 
 from __future__ import annotations
 
-from random import SystemRandom
-
 import pytest
 
 from tests.core.tensor.inplace_model import Program
+from tests.fuzzing import seeds
 
 STATEMENTS = 12
 
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_programs_agree_with_numpy(device: str, pytestconfig: pytest.Config) -> None:
-    count = (pytestconfig.getoption("--fuzz") or 200) // 2
-    first = SystemRandom().randrange(1 << 30) if pytestconfig.getoption("--fuzz") else 0
-    for seed in range(first, first + count):
+    for seed in seeds(pytestconfig, 100, 0):
         program = Program(seed, device)
         try:
             program.run(STATEMENTS)

@@ -10,6 +10,7 @@ import random
 import pytest
 
 from tests.core.uop.fuzz import Cases, check_gate, check_value
+from tests.fuzzing import cases
 
 
 def run(kind: str, seed: str) -> None:
@@ -27,7 +28,7 @@ def test_every_match_makes_it_smaller_and_keeps_the_value(
     kind: str, pytestconfig: pytest.Config
 ) -> None:
     seed = random.randrange(1 << 30)
-    for at in range(pytestconfig.getoption("--fuzz") or 700):
+    for at in range(cases(pytestconfig, 700)):
         try:
             run(kind, f"{seed} {at}")
         except Exception as error:

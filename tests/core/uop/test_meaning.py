@@ -274,3 +274,11 @@ def test_bitcasts_agree(bits: int, source: DType, dtype: DType) -> None:
     array = np.array([value], numpy_dtype(source))
     found = evaluate_arrays(Ops.BITCAST, dtype, [array], source).tolist()[0]
     assert same(found, wanted) or (found != found and wanted != wanted)
+
+
+@pytest.mark.parametrize("op", [Ops.BITCAST, Ops.CAST])
+@pytest.mark.parametrize("dtype", [dtypes.int8, dtypes.uint8, dtypes.fp8e4m3])
+def test_arrays_keep_their_axes(op: Ops, dtype: DType) -> None:
+    for shape in ((), (1,), (2, 1, 3), (0, 2)):
+        found = evaluate_arrays(op, dtype, [np.zeros(shape, np.uint8)], dtypes.uint8)
+        assert found.shape == shape

@@ -1,0 +1,78 @@
+"""Random Tensor programs against NumPy: whatever is fused, realized on the way, optimised or not,
+the values are those of NumPy's functions, and gradients are the slopes of these.
+
+`--fuzz N` runs N programs per test, from a new seed that a failure prints; `FUZZ_SEED=seed` runs
+that one alone. Gradients are taken of programs whose float data lies on no kink or tie.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from core.runtime.processor import host_target
+from core.runtime.reference import evaluate_ast
+from tests.core.passes.programs import kernels_of, legal_opts
+from tests.core.passes.running import agree, run_on_cpu
+from tests.core.runtime.test_agreement import memory_of
+from tests.core.tensor.random_programs.draft import Rules
+from tests.core.tensor.random_programs.program import Program
+from tests.core.tensor.random_programs.running import (
+    How,
+    check_forward,
+    check_gradient,
+    draw_how,
+    fuzz_all,
+    is_differentiable,
+    tensors,
+)  # fmt: skip
+from tests.fuzzing import seeds
+
+INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+ALL = Rules(("bool", *INTS, "float16", "float32", "float32", "float64"))
+SMOOTH = Rules(("bool", "int32", "float32", "float64", "float64"), smooth=True)
+
+
+def again(test: str) -> str:
+    return f"pytest {__file__} -k {test}"
+
+
+def test_programs_as_users_run_them(pytestconfig: pytest.Config) -> None:
+    def check(program: Program, _: int) -> None:
+        check_forward(program, How())
+
+    fuzz_all(seeds(pytestconfig, 60, 0), ALL, check, again("users_run"))
+
+
+def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
+    """Some values realized on the way, other levels of the scheduler, other devices."""
+
+    def check(program: Program, seed: int) -> None:
+        check_forward(program, draw_how(Random(seed)))
+
+    fuzz_all(seeds(pytestconfig, 70, 1000), ALL, check, again("other_ways"))
+
+
+def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
+    def check(program: Program, seed: int) -> None:
+        if is_differentiable(program):
+            check_gradient(program, draw_how(Random(seed)))
+
+    fuzz_all(seeds(pytestconfig, 50, 2000), SMOOTH, check, again("slopes"))
+
+
+def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
+    """Each kernel of a program, under opts that are legal for it, is what the reference has."""
+
+    def check(program: Program, seed: int) -> None:
+        rng = Random(seed)
+        values = tensors(program, How())
+        for k in program.outputs:
+            for ast in kernels_of(rng, values[k]):
+                opts = legal_opts(rng, ast, host_target())
+                memory, right = memory_of(ast), memory_of(ast)
+                evaluate_ast(ast, right, {})
+                agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
+
+    fuzz_all(seeds(pytestconfig, 20, 3000), ALL, check, again("random_opts"))

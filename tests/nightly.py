@@ -1,0 +1,115 @@
+"""What `make nightly` runs: everything, with many random cases and as on lesser processors.
+
+Prints each command before it runs, goes on after a failure, lists all that failed at the end and
+then exits with 1. `python -m tests.nightly [PART ...]` runs only the parts whose title contains one
+of these; `python -m tests.nightly --list` names them all. Runs nothing in parallel itself: pytest
+does, with JOBS workers (auto).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHON = sys.executable
+TORCH_PYTHON = ".venv/conformance/bin/python"
+JOBS = os.environ.get("JOBS", "auto")
+
+FUZZ: tuple[tuple[str, str, int], ...] = (
+    # 4 tests: 5,000 programs
+    ("random programs", "tests/core/tensor/test_random_tensor_programs.py", 1_250),
+    ("programs that write in place", "tests/core/tensor/test_random_inplace.py", 2_500),
+    ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
+    # with the view chains 150,000 conditions, choices, gates and chains
+    ("conditions, choices and gates", "tests/core/uop/test_endless.py", 37_500),
+    ("view chains", "tests/core/shape/test_fuzz.py", 37_500),
+    ("traces", "tests/viz/test_fuzz.py", 2_000),
+    ("the demo on all targets", "tests/test_demo.py", 1),
+)
+"""Title, file, and cases of each of its tests."""
+CONFORMANCE = 2_500
+"""Programs of each of the two tests."""
+PROCESSORS = {
+    "x86_64": ("x86-64-v1", "x86-64-v2", "native,-f16c", "native,-avx512f", "native,-avx2,-fma"),
+    "aarch64": (),
+}
+"""Values of CPU that a machine can run beside its own."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One command and the variables that it needs."""
+
+    title: str
+    command: tuple[str, ...]
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __str__(self) -> str:
+        return shlex.join([*(f"{k}={v}" for k, v in self.variables.items()), *self.command])
+
+    def run(self) -> bool:
+        """Whether it succeeded."""
+        start = time.monotonic()
+        print(f"\n=== {self.title}\n{self}", flush=True)
+        try:
+            done = subprocess.run(
+                self.command, cwd=ROOT, env={**os.environ, **self.variables}, check=False
+            )
+        except OSError as error:
+            print(f"cannot run: {error}", flush=True)
+            return False
+        said = "passed" if done.returncode == 0 else f"FAILED, exit status {done.returncode}"
+        print(f"=== {self.title}: {said} after {time.monotonic() - start:.0f} s", flush=True)
+        return done.returncode == 0
+
+
+def pytest_part(title: str, *arguments: str, **variables: str) -> Part:
+    command = (PYTHON, "-m", "pytest", "-n", JOBS, "--dist", "loadgroup", *arguments)
+    return Part(title, command, variables)
+
+
+def parts() -> list[Part]:
+    """All of a night."""
+    found = [pytest_part("all tests")]
+    found += [
+        pytest_part(f"fuzz: {title}", path, "--fuzz", str(count)) for title, path, count in FUZZ
+    ]
+    for cpu in PROCESSORS.get(platform.machine(), ()):
+        found.append(pytest_part(f"processor {cpu}", "tests/core", CPU=cpu))
+    conformance = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, "tests/conformance")
+    found.append(
+        Part(
+            "conformance",
+            (*conformance, "--fuzz", str(CONFORMANCE)),
+            {"CONFORMANCE_EXAMPLES": "100"},
+        )
+    )
+    return found
+
+
+def main(chosen: list[str]) -> int:
+    """The exit status."""
+    every = parts()
+    if chosen == ["--list"]:
+        print("\n".join(f"{p.title}: {p}" for p in every))
+        return 0
+    wanted = [p for p in every if not chosen or any(c in p.title for c in chosen)]
+    if not wanted:
+        print("no part is called that: see python -m tests.nightly --list", file=sys.stderr)
+        return 2
+    failed = [p for p in wanted if not p.run()]
+    print(f"\n{len(wanted) - len(failed)} of {len(wanted)} parts passed")
+    for part in failed:
+        print(f"FAILED {part.title}: {part}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
