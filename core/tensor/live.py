@@ -128,8 +128,8 @@ class Live(Generic[T]):
         base = root.base
         if base.op in (Ops.BUFFER, Ops.ASSIGN):
             self._stored.setdefault(base, WeakValueDictionary())[id(found)] = found
-        if is_stored(root):
-            return
+        if base.op in (Ops.BUFFER, Ops.CONST):
+            return  # not so a value without elements: what it names may be an assignment
         self._holders.setdefault(root, WeakValueDictionary())[id(found)] = found
         stack = [] if root in users else [root]
         if stack:

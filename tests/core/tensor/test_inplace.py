@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core import Tensor, TinyJit, nn
+from core.helpers import Context
 from core.realize import capturing
 from core.uop.ops import Ops
 
@@ -463,3 +464,26 @@ def test_writing_to_no_elements_changes_nothing() -> None:
     other[:1] = -9
     nothing //= 3
     assert (x.tolist(), y.tolist()) == ([[0, 1, 2, 3]], [[0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_a_view_of_no_elements_never_repeats_an_assignment(level: int) -> None:
+    """Its graph is released with that of its source: what it waited for has been stored."""
+    with Context(OPT=level):
+        y, x = stored(4), Tensor.arange(4, dtype="float32")
+        nothing = x[:0]
+        x.assign(y)
+        y += 10
+        y.realize()  # x, which only equals y, gets a copy before
+        assert all(u.op is not Ops.ASSIGN for u in nothing.uop.toposort())
+        x += nothing.sum()
+        assert (x.tolist(), y.tolist()) == ([0, 1, 2, 3], [10, 11, 12, 13])
+
+
+def test_a_value_of_no_elements_never_repeats_an_assignment() -> None:
+    x = assigned(4)
+    nothing = (x * 2)[:0] + 1
+    x += 10
+    x.realize()
+    x += nothing.sum()
+    assert x.tolist() == [10, 11, 12, 13]
