@@ -122,6 +122,9 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     memory = storage.uop
     while memory.op in (Ops.RESHAPE, Ops.ASSIGN):
         memory = memory.src[0]
+    known = _owners.get(memory)
+    if known is not None and known() is storage:
+        return
     whole = memory.op is Ops.BUFFER and _owns(storage, storage.uop.base)
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
@@ -132,15 +135,16 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
     """Before kernels run that no schedule knows of: computes what waits to overwrite a BUFFER of
     `read`, or to read or overwrite one of `written`, and parts their owners from what only equals
     them."""
-    waiting, readers = live.above(dict.fromkeys(written))
-    over = dict.fromkeys(read, None) | dict.fromkeys(written, None)
-    above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
-    assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
-    found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
-    realize([t for t in found if isinstance(t, TensorBase)])
+    if live.has_users(written) or live.has_users(read):
+        waiting, readers = live.above(dict.fromkeys(written))
+        over = dict.fromkeys(read, None) | dict.fromkeys(written, None)
+        above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
+        assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
+        found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
+        realize([t for t in found if isinstance(t, TensorBase)])
     for buffer in written:
         holders = live.elements_of(buffer)
-        if len(holders) > 1:
+        if len({id(_storage_of(t)) for t in holders}) > 1:
             known = _owners.get(buffer)
             owner = None if known is None else known()
             owner = _storage_of(holders[0]) if owner is None else owner
