@@ -8,7 +8,7 @@ by itself.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -17,6 +17,7 @@ from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.realize import Step, capturing, run_now, run_schedule
 from core.tensor import Tensor
+from core.tensor.base import live
 from core.tensor.realization import settle, settle_state
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -27,22 +28,74 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Signature:
-    """What the inputs of a captured call looked like: shape, dtype and device of each Tensor by
-    its place among the arguments, and every other argument as it is."""
+    """What the inputs of a captured call looked like: for each Tensor its place among the
+    arguments, shape, dtype, device and the first place that names the same memory; and every other
+    argument as it is."""
 
-    tensors: tuple[tuple[str, tuple[int, ...], DType, str], ...]
+    tensors: tuple[tuple[str, tuple[int, ...], DType, str, str], ...]
     others: tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
-class Captured(Generic[R]):
-    """One captured call: its kernels and random draws in order, the memory of its inputs, and what
-    it returned."""
+class Replay:
+    """Kernels and random draws in order, with the memory of the inputs that they are for; the
+    BUFFERs that they only read, and those that they write."""
 
-    signature: Signature
     steps: tuple[Step, ...]
     inputs: tuple[UOp, ...]
+    read: frozenset[UOp]
+    written: frozenset[UOp]
+
+    @classmethod
+    def of(cls, steps: Sequence[Step], inputs: tuple[UOp, ...]) -> Replay:
+        """Works out what the steps read and write."""
+        read, written = touched(steps)
+        return cls(tuple(steps), inputs, read, written)
+
+    def clashes(self, inputs: tuple[UOp, ...]) -> bool:
+        """Whether other inputs are memory that the steps use anyway, and one of the two is written:
+        the order of the steps, and what each copies first, is not made for that."""
+        own = (self.read | self.written).difference(self.inputs)
+        return any(
+            new in own and (new in self.written or old in self.written)
+            for old, new in zip(self.inputs, inputs, strict=True)
+        )
+
+    def on(self, inputs: tuple[UOp, ...]) -> Replay:
+        """The same for other inputs."""
+        new = dict(zip(self.inputs, inputs, strict=True))
+        steps = tuple(
+            replace(step, bufs=tuple(_renamed(b, new) for b in step.bufs))
+            if isinstance(step, ScheduleItem)
+            else step
+            for step in self.steps
+        )
+        read, written = (frozenset(new.get(b, b) for b in s) for s in (self.read, self.written))
+        return Replay(steps, inputs, read - written, written)
+
+    def run(self) -> None:
+        """Runs the steps. What waits to use their memory has been settled before."""
+        items: list[ScheduleItem] = []
+        for step in self.steps:
+            if isinstance(step, ScheduleItem):
+                items.append(step)
+            else:
+                run_schedule(items)
+                items = []
+                run_now(step)
+        run_schedule(items)
+
+
+@dataclass
+class Captured(Generic[R]):
+    """One captured call and what it returned; the last replay of it, and the version of all live
+    graphs before which its memory was settled."""
+
+    signature: Signature
+    first: Replay
     result: R
+    last: Replay
+    settled: int = -1
 
 
 class TinyJit(Generic[P, R]):
@@ -51,10 +104,12 @@ class TinyJit(Generic[P, R]):
     The function must realize what it returns, and must not look at values on the way. The Tensors
     that it returns are the same objects in each call: take their values before the next one. Random
     numbers are those that the function itself would draw, call after call. A TinyJit may call
-    another: the outer one captures the kernels that the inner one runs.
+    another: the outer one captures the kernels that the inner one runs. Arguments that are the same
+    Tensor in the captured call have to be one in later calls, and those that are not must not.
 
-    Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, and
-    where the function ran no kernel.
+    Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, or an
+    argument that the function also uses by itself and one of them is written, and where the
+    function ran no kernel.
     """
 
     def __init__(self, function: Callable[P, R]) -> None:
@@ -73,44 +128,39 @@ class TinyJit(Generic[P, R]):
         tensors = {place: x for place, x in found.items() if isinstance(x, Tensor)}
         if tensors:
             Tensor.realize(*tensors.values())
+        named: dict[UOp, str] = {}
         signature = Signature(
-            tuple((p, x.shape, x.dtype, x.device) for p, x in tensors.items()),
+            tuple(
+                (p, x.shape, x.dtype, x.device, named.setdefault(x.uop.base, p))
+                for p, x in tensors.items()
+            ),
             tuple((p, x) for p, x in found.items() if not isinstance(x, Tensor)),
         )
-        inputs = tuple(x.uop.base for x in tensors.values())
+        inputs = tuple(named)
         self.calls += 1
         if self.calls == 1:
             return self.function(*args, **kwargs)
         if self.captured is None:
             return self._capture(signature, inputs, *args, **kwargs)
         self._check(self.captured.signature, signature)
-        old = dict(zip(self.captured.inputs, inputs, strict=True))
-        steps = [
-            replace(step, bufs=tuple(old.get(b, b) for b in step.bufs))
-            if isinstance(step, ScheduleItem)
-            else step
-            for step in self.captured.steps
-        ]
-        settle(*touched(steps))
-        items: list[ScheduleItem] = []
-        for step in steps:
-            if isinstance(step, ScheduleItem):
-                items.append(step)
-            else:
-                run_schedule(items)
-                items = []
-                run_now(step)
-        run_schedule(items)
-        return self.captured.result
+        captured, version = self.captured, live.version()
+        if inputs != captured.last.inputs:
+            if captured.first.clashes(inputs):
+                raise RunError(
+                    f"{self._name} got memory in an argument that it also uses by itself",
+                    hint="pass a copy: x.clone()",
+                )
+            captured.last = captured.first.on(inputs)
+            captured.settled = -1
+        if captured.settled != version:  # else nobody can wait for this memory since
+            settle(captured.last.read, captured.last.written)
+            captured.settled = version
+        captured.last.run()
+        return captured.result
 
     def _capture(
         self, signature: Signature, inputs: tuple[UOp, ...], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        if len(set(inputs)) != len(inputs):
-            raise RunError(
-                f"{self._name} got the same memory in two arguments",
-                hint="pass a Tensor once, or .contiguous() copies of it",
-            )
         settle_state(inputs)  # what waits now must not be captured
         with capturing() as steps:
             result = self.function(*args, **kwargs)
@@ -119,16 +169,18 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} ran no kernel",
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
-        self.captured = Captured(signature, tuple(steps), inputs, result)
+        first = Replay.of(steps, inputs)
+        self.captured = Captured(signature, first, result, first)
         return result
 
     def _check(self, old: Signature, new: Signature) -> None:
         for (place, *was), (where, *now) in zip(old.tensors, new.tensors, strict=False):
             if place != where or was != now:
                 raise RunError(
-                    f"{self._name} was captured with {place} {_words(was)}, now it is "
-                    f"{_words(now)}",
-                    hint="use one TinyJit per shape, dtype and device, or call .reset()",
+                    f"{self._name} was captured with {place} {_words(place, was)}, now it is "
+                    f"{_words(where, now)}",
+                    hint="use one TinyJit per shape, dtype, device and arguments that are the same"
+                    " Tensor, or call .reset()",
                 )
         if old.others != new.others or len(old.tensors) != len(new.tensors):
             raise RunError(
@@ -143,7 +195,7 @@ class TinyJit(Generic[P, R]):
 
 
 def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every argument with its place; the elements of lists and tuples one by one."""
+    """Every argument with its place; those in lists, tuples and dicts one by one."""
     stack: list[tuple[str, Any]] = [(f"argument {i}", x) for i, x in enumerate(args)]
     stack += [(f"argument {name}", x) for name, x in sorted(kwargs.items())]
     stack.reverse()
@@ -151,6 +203,8 @@ def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[s
         place, x = stack.pop()
         if isinstance(x, list | tuple):
             stack.extend((f"{place}[{i}]", x[i]) for i in reversed(range(len(x))))
+        elif isinstance(x, dict):
+            stack.extend((f"{place}[{key!r}]", x[key]) for key in reversed(x))
         else:
             yield place, x
 
@@ -169,7 +223,14 @@ def stored_tensors(value: Any) -> Any:
     return value
 
 
-def touched(steps: Sequence[Step]) -> tuple[set[UOp], set[UOp]]:
+def _renamed(memory: UOp, new: Mapping[UOp, UOp]) -> UOp:
+    """A BUFFER, or BUFFER_VIEW of one, with new names for BUFFERs."""
+    if memory.op is Ops.BUFFER_VIEW and memory.src[0] in new:
+        return memory.rebuild((new[memory.src[0]],))
+    return new.get(memory, memory)
+
+
+def touched(steps: Sequence[Step]) -> tuple[frozenset[UOp], frozenset[UOp]]:
     """The BUFFERs that kernels and copies among `steps` only read, and those that they write."""
     written: set[UOp] = set()
     used: set[UOp] = set()
@@ -179,12 +240,13 @@ def touched(steps: Sequence[Step]) -> tuple[set[UOp], set[UOp]]:
         bufs = [b.src[0] if b.op is Ops.BUFFER_VIEW else b for b in item.bufs]
         used.update(bufs)
         written.update(bufs[: len(item.ast.src) if item.ast.op is Ops.SINK else 1])
-    return used - written, written
+    return frozenset(used - written), frozenset(written)
 
 
-def _words(kind: list[Any]) -> str:
-    shape, dtype, device = kind
-    return f"{shape} {dtype} on {device}"
+def _words(place: str, kind: list[Any]) -> str:
+    shape, dtype, device, first = kind
+    same = "" if first == place else f", the same Tensor as {first}"
+    return f"{shape} {dtype} on {device}{same}"
 
 
 def _plain(others: tuple[tuple[str, Any], ...]) -> str:

@@ -20,8 +20,20 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 
+def _met(uop: UOp, dtype: DType, shape: Shape) -> UOp:
+    """An operand in the dtype and shape of all; no Tensor, for nobody else sees it."""
+    if uop.dtype is not dtype:
+        uop = uop.cast(dtype)
+    have = uop.shaped
+    if have == shape:
+        return uop
+    return uop.reshape((1,) * (len(shape) - len(have)) + have).expand(shape)
+
+
 def broadcast_shape(*shapes: Shape) -> Shape:
     """The shape that all broadcast to. Raises ShapeError where lengths differ and none is 1."""
+    if all(s == shapes[0] for s in shapes):
+        return shapes[0]
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(s)) + s for s in shapes]
     result: list[int] = []
@@ -88,10 +100,11 @@ class Elementwise(Movement):
         return [v.cast(dtype)._broadcast_to(shape) for v in values]
 
     def _binary(self, op: Ops, other: Self | ConstType, reverse: bool = False) -> Self:
-        a, b = self._meet(other)
-        if reverse:
-            a, b = b, a
-        return a._make(a.uop.alu(op, b.uop), b)
+        b = self._operand(other)
+        dtype = least_upper_dtype(self.dtype, b.dtype)
+        shape = broadcast_shape(self.shape, b.shape)
+        x, y = _met(self.uop, dtype, shape), _met(b.uop, dtype, shape)
+        return self._make(y.alu(op, x) if reverse else x.alu(op, y), b)
 
     def _unary(self, op: Ops) -> Self:
         return self._make(self.uop.alu(op))

@@ -18,6 +18,7 @@ from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
 from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
+from core.tensor.lost import lost_among
 from core.tensor.origin import here
 from core.tensor.realization import has_memory, own_memory, plan, realize, schedule, write
 from core.uop.ops import Ops
@@ -121,15 +122,16 @@ class Execution(TensorBase):
                 where=here(),
                 hint=f"use .to({self.device!r})",
             )
-        return self._take(value)
+        return self._take(value, apart=True)
 
-    def _take(self, value: TensorBase) -> Self:
-        """Takes the values of `value`, of the same dtype and device."""
+    def _take(self, value: TensorBase, apart: bool = False) -> Self:
+        """Takes the values of `value`, of the same dtype and device. `apart`: no gradient flows
+        from a leaf to `value`, as inside of no_grad."""
         place = self._placed()
         self._check_repeats()
         new = _fit(value.uop, self.shape)
         if new.size:
-            write(place.storage, place.written(new))
+            write(place.storage, place.written(new), apart or not GradMode.enabled)
         return self
 
     def _check_repeats(self) -> None:
@@ -220,12 +222,21 @@ class Execution(TensorBase):
     def backward(self, gradient: Self | None = None) -> Self:
         """Adds the derivative of this to `grad` of every Tensor it needs that requires a gradient.
 
-        Raises ShapeError without `gradient` where this has more than one element.
+        Raises ShapeError without `gradient` where this has more than one element, and GradientError
+        where a Tensor that requires a gradient was changed in place since this was made from it.
         """
         seed = self._seed(gradient)
         graph = self.uop.toposort()
         wanted = [t for t in live.all() if t.requires_grad and t.uop in graph]
-        found = gradients(self.uop, seed, [t.uop for t in wanted])
+        gone = lost_among(graph)
+        found = gradients(self.uop, seed, [*(t.uop for t in wanted), *gone])
+        if not found.keys().isdisjoint(gone):
+            raise GradientError(
+                "a Tensor that requires a gradient was changed in place after it was used here",
+                where=here(),
+                hint="call backward() before the Tensor is changed, or use x.detach() of what needs"
+                " no gradient",
+            )
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:
                 total = grad if t.grad is None else t.grad.uop + grad

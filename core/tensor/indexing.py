@@ -115,6 +115,10 @@ class Indexing(Joining):
 
     def _cut(self, subscript: Subscript) -> Self:
         """The part that integers and slices name, in the shape before Tensors pick from it."""
+        single = all(abs(step) == 1 for step in subscript.steps)
+        if single and (self.place is None or not self.place.repeats):
+            cut = self.uop.shrink(subscript.bounds).flip([step < 0 for step in subscript.steps])
+            return self._moved(cut.reshape(subscript.shape))  # one view and none on the way
         x = self.shrink(subscript.bounds).flip([i for i, s in enumerate(subscript.steps) if s < 0])
         for axis, step in enumerate(subscript.steps):
             if abs(step) > 1:

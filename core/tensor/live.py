@@ -51,6 +51,7 @@ class Live(Generic[T]):
         """By the BUFFER or ASSIGN whose elements they are, the first to be looked at first."""
         self._users: WeakKeyDictionary[UOp, WeakKeyDictionary[UOp, None]] = WeakKeyDictionary()
         """In the order in which they were seen, so that two runs of a program are alike."""
+        self._version = 0
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -65,6 +66,12 @@ class Live(Generic[T]):
         """A Storage is new, or has a new graph."""
         self._storages[id(storage)] = storage
         self._changed[id(storage)] = None
+
+    def version(self) -> int:
+        """A number that grows whenever a graph is new: while it stays, no search finds more."""
+        with self._lock:
+            self._look()
+            return self._version
 
     def all(self) -> list[T]:
         """Every Tensor that is alive; other threads may make and drop some meanwhile."""
@@ -93,6 +100,12 @@ class Live(Generic[T]):
         with self._lock:
             self._look()
             return [t for t in self._stored.get(memory, {}).values() if t.uop.base is memory]
+
+    def has_users(self, nodes: Collection[UOp]) -> bool:
+        """Whether some graph that was not computed may use one of `nodes`."""
+        with self._lock:
+            self._look()
+            return any(u in self._users and len(self._users[u]) for u in nodes)
 
     def is_wanted(self, node: UOp) -> bool:
         """Whether a Tensor is `node`, or a movement of it that loses no element."""
@@ -124,12 +137,13 @@ class Live(Generic[T]):
                         self._note(found)
 
     def _note(self, found: Holder) -> None:
+        self._version += 1
         users, root = self._users, found.uop
         base = root.base
         if base.op in (Ops.BUFFER, Ops.ASSIGN):
             self._stored.setdefault(base, WeakValueDictionary())[id(found)] = found
-        if is_stored(root):
-            return
+        if base.op in (Ops.BUFFER, Ops.CONST):
+            return  # not so a value without elements: what it names may be an assignment
         self._holders.setdefault(root, WeakValueDictionary())[id(found)] = found
         stack = [] if root in users else [root]
         if stack:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, ref
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
+from core.tensor import lost
 from core.tensor.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.origin import origin
@@ -47,12 +48,14 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         return []
     graph = UOp.sink(*roots).toposort()
     done: list[UOp] = []
+    readers: dict[Holder, None] = {}
     assigns = [u for u in graph if u.op is Ops.ASSIGN]
     while len(assigns) > len(done):
         done = assigns
         _part_equals(assigns)
         roots |= dict.fromkeys(assigns)
-        roots |= dict.fromkeys(_overwritten_readers(assigns))
+        readers |= dict.fromkeys(_overwritten_readers(assigns))
+        roots |= dict.fromkeys(storage_root(t.uop) for t in readers)
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     roots |= dict.fromkeys(u for u in graph if u.op in _stored_anyway and live.is_wanted(u))
@@ -63,7 +66,14 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in error.targets]
         replace_in_live({u: u.src[0] for u in failed})
         raise
+    cut_off = [
+        t
+        for t in readers
+        if isinstance(t, TensorBase) and t.requires_grad and lost.needs_changed(t.uop)
+    ]
     replace_in_live({root: realized[root] for root in roots if root in realized})
+    for t in cut_off:
+        lost.computed(t.uop)
     return items
 
 
@@ -98,11 +108,16 @@ _owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase]]] = WeakKeyDictionary()
 """Who may write to a BUFFER that several Storages, equal in value, are stored in."""
 
 
-def write(storage: Storage[TensorBase], new: UOp) -> None:
-    """Another value for all that see `storage`: in its memory if it has any of its own."""
+def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
+    """Another value for all that see `storage`: in its memory if it has any of its own. `apart`: no
+    gradient flows from a leaf that sees it to what the value is made of."""
     target = storage.uop
     if new is target:
         return
+    for leaf in [place.tensor() for place in storage.places]:
+        if leaf is not None and leaf.requires_grad and has_memory(leaf.uop):
+            lost.leaf_changes(leaf)
+            new = new.detach() if apart and new.op is not Ops.DETACH else new
     if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
         storage.write(new)
         return
@@ -114,6 +129,7 @@ def write(storage: Storage[TensorBase], new: UOp) -> None:
     # whoever has seen the earlier values keeps them; only the last ones are stored
     replace_in_live(pending)
     _owners[target.base] = ref(storage)
+    lost.stored_anew(target.base)
     storage.write(target.assign(new.substitute(pending) if pending else new))
 
 
@@ -122,6 +138,9 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     memory = storage.uop
     while memory.op in (Ops.RESHAPE, Ops.ASSIGN):
         memory = memory.src[0]
+    known = _owners.get(memory)
+    if known is not None and known() is storage:
+        return
     whole = memory.op is Ops.BUFFER and _owns(storage, storage.uop.base)
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
@@ -132,15 +151,16 @@ def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
     """Before kernels run that no schedule knows of: computes what waits to overwrite a BUFFER of
     `read`, or to read or overwrite one of `written`, and parts their owners from what only equals
     them."""
-    waiting, readers = live.above(dict.fromkeys(written))
-    over = dict.fromkeys(read, None) | dict.fromkeys(written, None)
-    above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
-    assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
-    found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
-    realize([t for t in found if isinstance(t, TensorBase)])
+    if live.has_users(written) or live.has_users(read):
+        waiting, readers = live.above(dict.fromkeys(written))
+        over = dict.fromkeys(read, None) | dict.fromkeys(written, None)
+        above = [*waiting, *live.above(dict.fromkeys(read))[0]] if read else waiting
+        assigns = [u for u in above if u.op is Ops.ASSIGN and u.src[0].base in over]
+        found = [*readers, *(live.above(dict.fromkeys(assigns))[1] if assigns else ())]
+        realize([t for t in found if isinstance(t, TensorBase)])
     for buffer in written:
         holders = live.elements_of(buffer)
-        if len(holders) > 1:
+        if len({id(_storage_of(t)) for t in holders}) > 1:
             known = _owners.get(buffer)
             owner = None if known is None else known()
             owner = _storage_of(holders[0]) if owner is None else owner
@@ -210,8 +230,8 @@ def _part(buffer: UOp, equals: Sequence[Holder]) -> None:
             t.uop = t.uop.substitute({buffer: own})
 
 
-def _overwritten_readers(assigns: Sequence[UOp]) -> list[UOp]:
-    """Roots of uncomputed live Tensors that read, as it is now, memory that `assigns` overwrite."""
+def _overwritten_readers(assigns: Sequence[UOp]) -> list[Holder]:
+    """The uncomputed live Tensors that read, as it is now, memory that `assigns` overwrite."""
     scheduled = set(assigns)
 
     def reads(user: UOp, source: UOp) -> bool:
@@ -220,6 +240,4 @@ def _overwritten_readers(assigns: Sequence[UOp]) -> list[UOp]:
         return user.op is not Ops.ASSIGN or source in user.src[1:]
 
     _, found = live.above({u.src[0].base: None for u in assigns}, reads)
-    return [
-        storage_root(t.uop) for t in found if not (isinstance(t, Storage) and len(t.places) < 2)
-    ]
+    return [t for t in found if not (isinstance(t, Storage) and len(t.places) < 2)]

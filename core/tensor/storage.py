@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
-from weakref import WeakSet, ref
+from weakref import ref
 
 from core.dtype import dtypes
 from core.runtime.device import Device
@@ -22,12 +22,25 @@ T = TypeVar("T", bound=Holder)
 class Storage(Generic[T]):
     """A value and the Tensors that see it. `uop` computes it; `changed` hears of another form."""
 
-    __slots__ = ("__weakref__", "_changed", "_uop", "places")
+    __slots__ = ("__weakref__", "_changed", "_many", "_places", "_uop")
 
     def __init__(self, uop: UOp, changed: Callable[[Storage[T]], None]) -> None:
         self._uop, self._changed = uop, changed
-        self.places: WeakSet[Place[T]] = WeakSet()
+        self._places: list[ref[Place[T]]] = []
+        self._many = 8
         changed(self)
+
+    @property
+    def places(self) -> list[Place[T]]:
+        """How each of the Tensors that see the value sees it."""
+        return [place for known in self._places if (place := known()) is not None]
+
+    def add(self, place: Place[T]) -> None:
+        """Another Tensor sees the value. Those that are gone are let go of from time to time."""
+        self._places.append(ref(place))
+        if len(self._places) > self._many:
+            self._places = [known for known in self._places if known() is not None]
+            self._many = 8 + 2 * len(self._places)
 
     @property
     def uop(self) -> UOp:
@@ -38,14 +51,14 @@ class Storage(Generic[T]):
     def uop(self, uop: UOp) -> None:
         """Another form of the same value."""
         old, self._uop = self._uop, uop
-        for place in list(self.places):
+        for place in self.places:
             place.form = moved_alike(place.form, old, uop)
         self._changed(self)
 
     def write(self, uop: UOp) -> None:
         """Another value: every Tensor that sees it changes."""
         self.uop = uop
-        for place in list(self.places):
+        for place in self.places:
             if (tensor := place.tensor()) is not None:
                 tensor.uop = place.form
 
@@ -59,7 +72,7 @@ class Place(Generic[T]):
     def __init__(self, tensor: T, storage: Storage[T], form: UOp, repeats: bool) -> None:
         self.tensor = ref(tensor)
         self.storage, self.form, self.repeats = storage, form, repeats
-        storage.places.add(self)
+        storage.add(self)
 
     @property
     def alone(self) -> bool:

@@ -115,15 +115,82 @@ def test_nothing_to_capture() -> None:
         lazy(Tensor([1.0]))
 
 
-def test_the_same_memory_twice() -> None:
+def test_the_same_tensor_twice() -> None:
     @TinyJit
     def add(x: Tensor, y: Tensor) -> Tensor:
-        return (x + y).realize()
+        x += y.flip(0)
+        return (x + y).realize(x)
 
-    x = Tensor([1.0]).realize()
-    add(x, x)
-    with pytest.raises(RunError, match="same memory in two arguments"):
+    x, other = Tensor([1.0, 0.0]).realize(), Tensor([1.0, 2.0]).realize()
+    for i in range(4):
+        x = Tensor([1.0, i]).realize()
+        assert add(x, x).tolist() == [2 * (1 + i), 2 * (1 + i)]
+        assert x.tolist() == [1 + i, 1 + i]
+    with pytest.raises(RunError, match="the same Tensor as argument 0, now it is"):
+        add(x, other)
+
+
+def test_two_tensors_never_become_one() -> None:
+    @TinyJit
+    def add(x: Tensor, y: Tensor) -> Tensor:
+        return x.assign(x + y.flip(0)).realize()
+
+    x, y = Tensor([1.0, 2.0]).realize(), Tensor([0.0, 0.0]).realize()
+    for _ in range(3):
+        assert add(x, y).tolist() == [1, 2]
+    with pytest.raises(RunError, match=r"now it is .* the same Tensor as argument 0"):
         add(x, x)
+
+
+def test_memory_of_the_function_as_an_argument() -> None:
+    total, scale = Tensor([1.0, 2.0]).realize(), Tensor([3.0, 4.0]).realize()
+
+    @TinyJit
+    def add(x: Tensor) -> Tensor:
+        return total.assign(total + (x * scale).flip(0)).realize()
+
+    for _ in range(3):
+        add(Tensor([0.0, 0.0]))
+    assert add(scale).tolist() == [17, 11], "both are only read"
+    with pytest.raises(RunError, match="also uses by itself"):
+        add(total)
+    assert add(total.clone()).tolist() == [17 + 44, 11 + 51]
+
+
+def test_part_of_an_input_as_another_dtype() -> None:
+    @TinyJit
+    def low_bytes(x: Tensor) -> Tensor:
+        return (x.bitcast("uint8").reshape(-1, 4)[:, 0] + 1).realize()
+
+    for i in range(4):
+        assert low_bytes(Tensor([i, 7 + i], dtype="int32")).tolist() == [i + 1, 8 + i]
+
+
+def test_inputs_in_dicts() -> None:
+    @TinyJit
+    def total(batch: dict[str, Tensor]) -> Tensor:
+        return (batch["x"] + batch["y"]).realize()
+
+    for i in range(4):
+        assert total({"x": Tensor([i]), "y": Tensor([1])}).tolist() == [i + 1]
+
+
+def test_replays_settle_what_came_since() -> None:
+    """Between some calls with the same memory others take its value, or wait to read it."""
+    total = Tensor([0.0, 0.0]).realize()
+
+    @TinyJit
+    def add(x: Tensor) -> Tensor:
+        return total.assign(total + x).realize()
+
+    x = Tensor([1.0, 2.0]).realize()
+    for i in range(0, 12, 3):
+        pending, taken = total * 10, total.contiguous()
+        for _ in range(3):
+            add(x)
+        assert pending.tolist() == [10 * i, 20 * i]
+        assert taken.tolist() == [i, 2 * i]
+    assert total.tolist() == [12, 24]
 
 
 def test_random_numbers_are_those_of_the_function_without_a_jit() -> None:

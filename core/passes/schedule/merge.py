@@ -5,6 +5,14 @@ moments and the weights of an optimizer step, and with the reduce that it reads 
 gradient of the weights. The result is then stored and used without being read back. Never merges
 two reduces, never an elementwise kernel that the user asked for with `contiguous`, and never where
 another kernel stands between the two.
+
+Why that is right: members stand in the order in which they could run one by one, and no other
+kernel has to run between them, so each finds all other memory as it would then. No two write the
+same memory. What one of them writes, the others read at the element that they store themselves, in
+one of two states: before, by a load, and an iteration does all of its loads before its stores
+(core/passes/linearize.py); or after, as the value itself. No iteration reads what another stores,
+so iterations may run in any order, and no pointer stands for the memory of another, as `restrict`
+promises to C compilers.
 """
 
 from __future__ import annotations
@@ -87,8 +95,10 @@ def _groups(kernels: list[UOp], before: Edges) -> tuple[dict[int, Group], dict[U
 
 
 def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
-    """Whether each member reads what others write only at the place where it is written."""
+    """Whether each member reads what others write only at the place where it is written, and only
+    as it is before that or after it."""
     written = {buffer_of(m) for k in members for m in outputs_of(k)}
+    states = {s for k in members for m in outputs_of(k) for s in (m, m.after(k))}
     used: set[UOp] = set()
     for k in members:
         memory = memory_of(k)
@@ -97,8 +107,10 @@ def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
         for u in k.src[0].toposort():
             if u.op is Ops.LOAD:
                 place = u.src[0]
-                if buffer_of(memory[place.src[0].arg]) in written:
-                    if not (place.arg.contiguous and _long_axes(place.arg.shape) == shape):
+                state = memory[place.src[0].arg]
+                if buffer_of(state) in written:
+                    same = place.arg.contiguous and _long_axes(place.arg.shape) == shape
+                    if not (same and state in states):
                         return False
                     pointers.add(place.src[0])
         if reads_elsewhere(k.src[0].src[0], pointers):

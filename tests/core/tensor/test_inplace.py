@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from core import Tensor, TinyJit, nn
+from core.errors import GradientError
+from core.helpers import Context
 from core.realize import capturing
 from core.uop.ops import Ops
 
@@ -365,6 +367,69 @@ def test_a_leaf_is_changed_without_gradients() -> None:
     assert (w.tolist(), w.grad.tolist()) == ([4, 1.5], [8, 3])
 
 
+@pytest.mark.parametrize("then", [lambda w, loss: None, lambda w, loss: w.realize(),
+                                  lambda w, loss: loss.realize(w)])  # fmt: skip
+@pytest.mark.parametrize("change", ["assign", "item", "view"])
+def test_a_gradient_that_is_lost_is_an_error(
+    then: Callable[[Tensor, Tensor], object], change: str
+) -> None:
+    w, other = (Tensor(v, requires_grad=True) for v in ([1.0, 2.0], [3.0, 4.0]))
+    loss = (w * w * other).sum()
+    if change == "assign":
+        w.assign(w * 2)
+    with Tensor.no_grad():
+        if change == "item":
+            w[0] = 5
+        if change == "view":
+            w.detach().flip(0).assign([1.0, 2.0])
+    then(w, loss)
+    with pytest.raises(GradientError, match="changed in place after it was used"):
+        loss.backward()
+    assert w.grad is None and other.grad is None
+    (w * other).sum().backward()
+    assert w.grad is not None and w.grad.tolist() == [3, 4]
+
+
+def test_what_needs_no_gradient_of_the_old_value_has_its_own() -> None:
+    w, other = (Tensor(v, requires_grad=True) for v in ([1.0, 2.0], [3.0, 4.0]))
+    old = w.detach() * 2
+    loss = (old * other).sum()
+    w.assign(w * 2)
+    loss.backward()
+    assert other.grad is not None and other.grad.tolist() == [2, 4]
+    for realized in (False, True):  # of what was assigned, what it was made from has no part
+        if realized:
+            w.realize()
+        w.grad = None
+        (w * w).sum().backward()
+        assert w.grad is not None and w.grad.tolist() == [4, 8]
+
+
+@pytest.mark.parametrize("realized", [False, True])
+def test_a_leaf_keeps_its_gradient_to_itself(realized: bool) -> None:
+    """Whether or not the value that it was assigned has been stored."""
+    w, x = (Tensor(v, requires_grad=True) for v in ([1.0, 2.0], [3.0, 4.0]))
+    w.assign(x * 2)
+    if realized:
+        w.realize()
+    (w * w).sum().backward()
+    assert w.grad is not None and w.grad.tolist() == [12, 16]
+    assert x.grad is None
+
+
+def test_a_loss_is_written_down_again_after_each_step() -> None:
+    w = Tensor([1.0, 2.0], requires_grad=True)
+    optimizer, losses = nn.optim.SGD([w], lr=0.25), list[Tensor]()
+    with Tensor.train():
+        for _ in range(3):
+            optimizer.zero_grad()
+            losses.append((w * w).sum().backward())
+            optimizer.step()
+    assert [loss.item() for loss in losses] == [5, 1.25, 0.3125]
+    with pytest.raises(GradientError, match="changed in place"):
+        losses[0].backward()
+
+
 def test_views_of_parameters_see_each_step() -> None:
     w = Tensor([[1.0, 2.0]], requires_grad=True)
     turned, taken = w.detach().T, Tensor.zeros(1, 2).assign(w.detach())
@@ -463,3 +528,26 @@ def test_writing_to_no_elements_changes_nothing() -> None:
     other[:1] = -9
     nothing //= 3
     assert (x.tolist(), y.tolist()) == ([[0, 1, 2, 3]], [[0, 0, 0, 0]])
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_a_view_of_no_elements_never_repeats_an_assignment(level: int) -> None:
+    """Its graph is released with that of its source: what it waited for has been stored."""
+    with Context(OPT=level):
+        y, x = stored(4), Tensor.arange(4, dtype="float32")
+        nothing = x[:0]
+        x.assign(y)
+        y += 10
+        y.realize()  # x, which only equals y, gets a copy before
+        assert all(u.op is not Ops.ASSIGN for u in nothing.uop.toposort())
+        x += nothing.sum()
+        assert (x.tolist(), y.tolist()) == ([0, 1, 2, 3], [10, 11, 12, 13])
+
+
+def test_a_value_of_no_elements_never_repeats_an_assignment() -> None:
+    x = assigned(4)
+    nothing = (x * 2)[:0] + 1
+    x += 10
+    x.realize()
+    x += nothing.sum()
+    assert x.tolist() == [10, 11, 12, 13]
