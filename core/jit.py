@@ -8,9 +8,9 @@ by itself.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from core.dtype import DType
 from core.errors import RunError
@@ -86,14 +86,57 @@ class Replay:
         run_schedule(items)
 
 
+Returned: TypeAlias = Callable[[Mapping[str, Tensor], Mapping[UOp, UOp]], Any]
+"""What a call returns, by its Tensor arguments by place, and new names for the memory of inputs."""
+
+
+def returned(value: Any, places: Mapping[int, str], inputs: Collection[UOp]) -> Returned | None:
+    """How later calls make what the captured one returned; None where it is the same object. An
+    argument is that call's own argument, and a value that depends on inputs depends on the new.
+
+    `places`: the places of the captured call's Tensor arguments, by `id`.
+    """
+    if isinstance(value, Tensor):
+        uop = value.uop
+        if (place := places.get(id(value))) is not None:
+            return lambda tensors, new: tensors[place]
+        if any(u in inputs for u in uop.toposort()):
+            return lambda tensors, new: Tensor(uop.substitute(new))
+        return None
+    if isinstance(value, dict):
+        make = returned(tuple(value.values()), places, inputs)
+        names = tuple(cast("dict[Any, Any]", value))
+
+        def by_name(values: Iterable[Any]) -> dict[Any, Any]:
+            return dict(zip(names, values, strict=True))
+
+        return make and _container(by_name, make)
+    if not isinstance(value, list | tuple):
+        return None
+    parts = [(x, returned(x, places, inputs)) for x in value]
+    if all(make is None for _, make in parts):
+        return None
+    kind: Callable[[Iterable[Any]], Any] = list if isinstance(value, list) else tuple
+
+    def elements(tensors: Mapping[str, Tensor], new: Mapping[UOp, UOp]) -> list[Any]:
+        return [x if make is None else make(tensors, new) for x, make in parts]
+
+    return _container(kind, elements)
+
+
+def _container(kind: Callable[[Iterable[Any]], Any], elements: Returned) -> Returned:
+    return lambda tensors, new: kind(elements(tensors, new))
+
+
 @dataclass
 class Captured(Generic[R]):
-    """One captured call and what it returned; the last replay of it, and the version of all live
-    graphs before which its memory was settled."""
+    """One captured call and what it returned, or how later calls make it; the last replay of it,
+    and the version of all live graphs before which its memory was settled."""
 
     signature: Signature
     first: Replay
-    result: R
+    result: R | None
+    returned: Returned | None
     last: Replay
     settled: int = -1
 
@@ -102,17 +145,20 @@ class TinyJit(Generic[P, R]):
     """Decorator for a function that computes and realizes Tensors from Tensor arguments.
 
     The function must realize what it returns, and must not look at values on the way. The Tensors
-    that it returns are the same objects in each call: take their values before the next one. Random
+    that it returns are the same objects in each call: take their values before the next one. An
+    argument that it returns is that of each call. Random
     numbers are those that the function itself would draw, call after call. A TinyJit may call
     another: the outer one captures the kernels that the inner one runs. Arguments that are the same
     Tensor in the captured call have to be one in later calls, and those that are not must not.
 
     Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, or an
     argument that the function also uses by itself and one of them is written, and where the
-    function ran no kernel.
+    function ran no kernel, looks at a value, or is none.
     """
 
     def __init__(self, function: Callable[P, R]) -> None:
+        if not callable(function):
+            raise RunError(f"TinyJit of {function!r}", hint="it decorates a function")
         self.function = function
         self.calls = 0
         self.captured: Captured[R] | None = None
@@ -141,7 +187,8 @@ class TinyJit(Generic[P, R]):
         if self.calls == 1:
             return self.function(*args, **kwargs)
         if self.captured is None:
-            return self._capture(signature, inputs, *args, **kwargs)
+            places = {id(x): place for place, x in tensors.items()}
+            return self._capture(signature, inputs, places, *args, **kwargs)
         self._check(self.captured.signature, signature)
         captured, version = self.captured, live.version()
         if inputs != captured.last.inputs:
@@ -156,13 +203,20 @@ class TinyJit(Generic[P, R]):
             settle(captured.last.read, captured.last.written)
             captured.settled = version
         captured.last.run()
-        return captured.result
+        if captured.returned is None:
+            return cast(R, captured.result)
+        return captured.returned(tensors, dict(zip(captured.first.inputs, inputs, strict=True)))
 
     def _capture(
-        self, signature: Signature, inputs: tuple[UOp, ...], *args: P.args, **kwargs: P.kwargs
+        self,
+        signature: Signature,
+        inputs: tuple[UOp, ...],
+        places: Mapping[int, str],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> R:
         settle_state(inputs)  # what waits now must not be captured
-        with capturing() as steps:
+        with capturing(frozen_by=self._name) as steps:
             result = self.function(*args, **kwargs)
         if not any(isinstance(step, ScheduleItem) for step in steps):
             raise RunError(
@@ -170,7 +224,8 @@ class TinyJit(Generic[P, R]):
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
         first = Replay.of(steps, inputs)
-        self.captured = Captured(signature, first, result, first)
+        make = returned(result, places, inputs)
+        self.captured = Captured(signature, first, result if make is None else None, make, first)
         return result
 
     def _check(self, old: Signature, new: Signature) -> None:
@@ -250,4 +305,10 @@ def _words(place: str, kind: list[Any]) -> str:
 
 
 def _plain(others: tuple[tuple[str, Any], ...]) -> str:
-    return ", ".join(f"{place} = {x!r}" for place, x in others) or "none"
+    return ", ".join(f"{place} = {_shown(x)}" for place, x in others) or "none"
+
+
+def _shown(x: Any) -> str:
+    if isinstance(x, UOp) and x.op is Ops.BIND:
+        return f"{x.src[0].arg[0]} bound to {x.src[1].arg}"
+    return repr(x)

@@ -7,14 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeAlias
 
+from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.runtime import run
 
 Step: TypeAlias = ScheduleItem | Callable[[], None]
 """What is done again when a capture is run again: a kernel or copy, or a call."""
-_captures: list[list[Step]] = []
+
+
+@dataclass(frozen=True, eq=False)
+class _Capture:
+    """What has run so far, and who captures it where values must not be looked at."""
+
+    steps: list[Step]
+    frozen_by: str
+
+
+_captures: list[_Capture] = []
 
 
 def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | None = None) -> None:
@@ -34,17 +46,30 @@ def run_now(action: Callable[[], None]) -> None:
 
 def _capture(*steps: Step) -> None:
     for captured in _captures:
-        captured.extend(steps)
+        captured.steps.extend(steps)
+
+
+def look(where: str) -> None:
+    """To be called before a value is handed to Python. Raises RunError in a block of `capturing`
+    that is to be run again for other values: what Python makes of this one would stay."""
+    for captured in _captures:
+        if captured.frozen_by:
+            raise RunError(
+                f"{captured.frozen_by} looks at a value while it is captured",
+                where,
+                "later calls would go on with this value: use Tensor operations such as where, or "
+                "return the Tensor and look at it outside",
+            )
 
 
 @contextmanager
-def capturing() -> Generator[list[Step]]:
+def capturing(frozen_by: str = "") -> Generator[list[Step]]:
     """The items of every schedule that runs in the block, and every call of `run_now`, in order, in
-    the list that it gives. Blocks may nest: an outer one gets what an inner one gets."""
-    captured: list[Step] = []
+    the list that it gives. Blocks may nest: an outer one gets what an inner one gets. With the name
+    of who captures, values must not be looked at in the block."""
+    captured = _Capture([], frozen_by)
     _captures.append(captured)
     try:
-        yield captured
+        yield captured.steps
     finally:
-        # by identity: an inner block may have captured the same items
-        _captures[:] = [c for c in _captures if c is not captured]
+        _captures.remove(captured)

@@ -14,6 +14,7 @@ from core.dtype import ConstType, DType, dtypes
 from core.errors import DeviceError, DTypeError, GradientError, ShapeError
 from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
+from core.realize import look
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
 from core.tensor.base import GradMode, TensorBase, live
@@ -45,7 +46,8 @@ class Execution(TensorBase):
         return self
 
     def _stored_bytes(self) -> bytearray:
-        """A copy of the elements' bytes in row-major order."""
+        """A copy of the elements' bytes in row-major order. Raises RunError in a capture."""
+        look(here())
         into = bytearray(self.nbytes())
         if into:
             memory = _row_major_memory(self.uop)

@@ -10,6 +10,7 @@ import pytest
 from core import Tensor, TinyJit, nn
 from core.errors import RunError
 from core.realize import capturing
+from core.uop import UOp
 
 
 def test_replay_equals_the_function() -> None:
@@ -284,3 +285,59 @@ def test_captures_that_hold_the_same() -> None:
     assert (len(outer), len(inner)) == (2, 1)
     (Tensor([1.0]) + 1).realize()
     assert (len(outer), len(inner)) == (2, 1)
+
+
+def test_an_argument_that_is_returned_is_that_of_each_call() -> None:
+    @TinyJit
+    def add(x: Tensor) -> tuple[Tensor, Tensor, dict[str, list[Tensor]]]:
+        x += 1
+        y = (x * 2).realize()
+        return x, y, {"part": [x[0:1].realize(), y]}
+
+    for n in range(1, 6):
+        given = Tensor([float(n), 9.0]).realize()
+        x, y, more = add(given)
+        assert x.tolist() == given.tolist() == [n + 1, 10.0]
+        assert y.tolist() == [2 * n + 2, 20.0]
+        assert more["part"][0].tolist() == [n + 1] and more["part"][1] is y
+        if n > 2:
+            assert x is given
+
+
+@pytest.mark.parametrize("how", ["x.assign(x * 2)", "x[0] = x[0] * 2", "x *= 2"])
+def test_arguments_changed_in_place_and_returned(how: str) -> None:
+    def change(x: Tensor) -> Tensor:
+        exec(how, {"x": x})
+        return x.realize()
+
+    jitted = TinyJit(change)
+    assert [jitted(Tensor([float(n)]).realize()).item() for n in range(5)] == [0, 2, 4, 6, 8]
+
+
+@pytest.mark.parametrize("look", [Tensor.item, Tensor.tolist, Tensor.numpy, bool, float, int])
+def test_looking_at_a_value_in_a_capture(look: Callable[[Tensor], object]) -> None:
+    @TinyJit
+    def scaled(x: Tensor) -> Tensor:
+        look(x.sum())
+        return (x * 2).realize()
+
+    scaled(Tensor([1.0]))
+    with pytest.raises(RunError, match="scaled looks at a value while it is captured") as caught:
+        scaled(Tensor([2.0]))
+    assert caught.value.hint and "test_jit.py" in (caught.value.where or "")
+    assert Tensor([3.0]).item() == 3.0
+
+
+def test_arguments_that_cannot_be_captured() -> None:
+    with pytest.raises(RunError, match="TinyJit of 3"):
+        TinyJit(3)  # pyright: ignore[reportArgumentType]
+    a = UOp.variable("a", 1, 9)
+
+    @TinyJit
+    def plus(x: Tensor, by: UOp) -> Tensor:
+        return (x + Tensor(by)).realize()
+
+    plus(Tensor([1.0]), a.bind(2))
+    plus(Tensor([1.0]), a.bind(2))
+    with pytest.raises(RunError, match="a bound to 2, now argument 1 = a bound to 3"):
+        plus(Tensor([1.0]), a.bind(3))
