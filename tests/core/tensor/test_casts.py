@@ -25,6 +25,10 @@ def corners(dtype: DType) -> list[bool | int | float]:
         near = {0, 1, -1, 2, low, low + 1, high, high - 1}
         near |= {s * (1 << k) + d for k in (7, 8, 15, 16, 24, 31, 32, 53, 63) for s in (1, -1)
                  for d in (-1, 0, 1)}  # fmt: skip
+        # next to what lies half way between two floats of 8, 11, 24 or 53 bits
+        near |= {s * ((1 << k) + half + d) for k in (30, 31, 62, 63) for s in (1, -1)
+                 for half in (1 << k >> 8, 1 << k >> 11, 1 << k >> 24, 1 << k >> 53)
+                 for d in (-1, 0, 1)}  # fmt: skip
         return sorted(v for v in near if low <= v <= high)
     values = [0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1.5, -1.5, math.inf, -math.inf, math.nan, 1e30]
     for limit in (127, 128, 255, 256, 32767, 32768, 65535, 2.0**31, 2.0**32, 2.0**63, 2.0**64):
