@@ -14,7 +14,7 @@ from core.render.llvm_writer import Operand, Writer
 from core.uop.uop import UOp
 
 INTRINSICS = frozenset({"fabs", "fptosi.sat", "fptoui.sat"})
-"""LLVM's own functions that conversions call."""
+"""The LLVM intrinsics that conversions call."""
 _soft = frozenset({"fp8e4m3", "fp8e5m2"})
 
 
@@ -70,7 +70,7 @@ def _float_to_float(w: Writer, x: Operand, source: DType, target: DType) -> Oper
 
 
 def _widen(w: Writer, x: Operand, source: DType) -> Operand:
-    """A 16-bit float as float, exactly. How halves are taken apart: see `_round_half`."""
+    """A 16-bit float as float, exactly. `_round_half` explains the layout of halves."""
     single, word = lanes("float", source.count), lanes("i32", source.count)
     if source.name not in w.dialect.soft:
         return w.let(single, f"fpext {x} to {single}")

@@ -37,7 +37,7 @@ def narrow_arithmetic(ctx: Target, x: UOp) -> UOp | None:
 @rule(UPat(Ops.CAST, src=(UPat.var("x"),), name="cast"))
 def cast_by_way_of_float32(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
     """cast(x: narrow, other) -> cast(cast(x, float32), other), and the other way round, rounded
-    once: what float32 does not hold is rounded to odd on the way"""
+    once: inexact float32 values are rounded to odd in between"""
     have, want = x.dtype.scalar(), cast.dtype.scalar()
     if have in _narrow and not ctx.supports(have) and want is not dtypes.float32:
         return x.cast(dtypes.float32).cast(want)
