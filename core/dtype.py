@@ -177,7 +177,7 @@ class dtypes:  # noqa: N801 - the field's own spelling
 
     @staticmethod
     def index_up_to(most: int) -> DType:
-        """What loops count with and offsets are computed in where numbers are -most to most."""
+        """The dtype of loop variables and offsets whose values are -most to most."""
         return dtypes.index if most <= dtypes.max(dtypes.index) else dtypes.int64
 
     @staticmethod

@@ -24,7 +24,7 @@ class UopvizError(Exception):
         self.locate(where)
 
     def locate(self, where: str) -> None:
-        """Says where; what raises an error may know less of that than what passes it on."""
+        """Sets the place, for callers that know it better than the code that raised the error."""
         self.where = where
         lines = [self.what]
         if where:
@@ -45,7 +45,7 @@ class ShapeError(UopvizError):
 
 
 class DTypeError(UopvizError):
-    """A dtype that an operation, a device or a file format does not support."""
+    """A dtype or an argument that an operation, a device or a file format does not support."""
 
 
 class DeviceError(UopvizError):
@@ -112,7 +112,7 @@ class TraceError(UopvizError):
 
 
 class BudgetError(TraceError):
-    """An answer about a trace that would cost more memory or time than one answer may."""
+    """An answer about a trace that would exceed its budget of memory, items or time."""
 
 
 class ServerError(UopvizError):

@@ -1,8 +1,8 @@
-"""Pauses the cyclic garbage collector while many objects are made that are in no cycle.
+"""Pauses Python's cyclic garbage collector while many acyclic objects are created.
 
-UOps and what a trace holds refer in one direction only, so reference counts free them. The
-collector finds nothing there, yet walks all of it again each time that the heap has grown by a
-quarter: 25 % of the time of scheduling 3,000 kernels. Never leaves the collector off.
+UOps and the rows of a trace form no cycles, so reference counting frees them. The collector finds
+nothing there, yet scans all of it again each time the heap has grown by a quarter: 25 % of the time
+of scheduling 3,000 kernels. Never leaves the collector off.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Final
 
 _lock: Final = threading.Lock()
 _paused = 0
-"""How many blocks are running that pause the collector, in all threads."""
+"""Blocks that pause the collector at the moment, in all threads."""
 
 
 @contextmanager
 def collector_paused() -> Generator[None]:
-    """Disables the collector for the block, unless the program had disabled it itself. Blocks may
-    be nested and may run in several threads at once; the last to end enables it."""
+    """Disables the collector for the block, unless the program has disabled it itself. Blocks may
+    be nested and may overlap in several threads; the last one to end enables it again."""
     global _paused
     with _lock:
         counted = gc.isenabled() or _paused > 0

@@ -130,8 +130,8 @@ DEV: Final = Text("DEV", "CPU", "the default device")
 CPU: Final = Text(
     "CPU",
     "native",
-    "the processor of CPU kernels: native or a CPU target such as x86-64-v2, then features to do "
-    "without, such as native,-avx512f,-f16c",
+    "the processor that CPU kernels are compiled for: native, or a CPU target such as x86-64-v2; "
+    "then features to disable, as in native,-avx512f,-f16c",
 )
 TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in training")
 DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)

@@ -15,7 +15,7 @@ from core.passes.schedule import ScheduleItem
 from core.runtime import run
 
 Step: TypeAlias = ScheduleItem | Callable[[], None]
-"""What is done again when a capture is run again: a kernel or copy, or a call."""
+"""A step of a capture, repeated when it is replayed: a kernel or copy, or a call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | N
 
 
 def run_now(action: Callable[[], None]) -> None:
-    """Calls `action`, now and whenever what is being captured is run again."""
+    """Calls `action`, now and whenever what is being captured is replayed."""
     _capture(action)
     action()
 
@@ -65,7 +65,7 @@ def look(where: str) -> None:
 @contextmanager
 def capturing(frozen_by: str = "") -> Generator[list[Step]]:
     """The items of every schedule that runs in the block, and every call of `run_now`, in order, in
-    the list that it gives. Blocks may nest: an outer one gets what an inner one gets. With the name
+    the list that it yields. Blocks may nest: an outer one gets what an inner one gets. With the name
     of who captures, values must not be looked at in the block."""
     captured = _Capture([], frozen_by)
     _captures.append(captured)

@@ -1,5 +1,5 @@
-"""`Target`: what a device can do, as data. Passes read it and never ask which it is; only what
-writes and compiles text for a family of targets is chosen by its `family` and `arch`.
+"""`Target`: what a device can do, as data. Passes read it and never ask which it is; only
+renderers and compilers are chosen by its `family` and `arch`.
 
 Holds no code for any device. Figures come from the vendors' manuals: CUDA C++ Programming Guide
 (compute capabilities), AMD RDNA3 and CDNA3 instruction set architecture guides.
@@ -28,10 +28,10 @@ class Target:
     `vector_bytes`: widest load or store of one thread; `alu_lanes(dtype)`: lanes of one arithmetic
     instruction (1: only scalars); `registers`: values of 4 bytes that an inner loop may keep;
     `shared_bytes`: shared memory of one work group;
-    `unsupported`: dtypes it has no arithmetic for; `convertible`: those among them that it turns
-    into float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
+    `unsupported`: dtypes it has no arithmetic for; `convertible`: those of them that it converts to
+    float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
-    `requires`: the features, in LLVM's words, that a processor has to have for it;
+    `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `lane_gates`: a vector load may have a gate for each of its lanes.
     """
 
@@ -98,8 +98,8 @@ def _cpu(
     requires: frozenset[str] = frozenset(),
     x86: bool = True,
 ) -> Target:
-    """What needs an instruction that a level of x86-64 lacks is missing there: TRUNC is SSE4.1's,
-    fused multiply-add is FMA's, conversion of float16 is F16C's."""
+    """Leaves out what a level of x86-64 has no instruction for: TRUNC needs SSE4.1, fused
+    multiply-add needs FMA, conversion of float16 needs F16C."""
     return Target(
         name,
         "cpu",
@@ -162,7 +162,7 @@ _all: Final = (
     _cpu("x86-64", "x86-64 with 256-bit vectors (level v3)", 32, 16, "x86-64-v3", _v3),
     _cpu("x86-64-v4", "x86-64 with 512-bit vectors", 64, 32, "x86-64-v4", _v4),
     _cpu("x86-64-v2", "x86-64 with SSE4.2: no FMA, no F16C", 16, 16, "x86-64-v2", _v2),
-    _cpu("x86-64-v1", "x86-64 with SSE2 only, which every one has", 16, 16, "x86-64"),
+    _cpu("x86-64-v1", "x86-64 with SSE2 only, the baseline", 16, 16, "x86-64"),
     _cpu("aarch64", "ARM 64-bit", 16, 32, "generic", x86=False),
     _nvidia(75, 48, "NVIDIA Turing"),
     _nvidia(80, 48, "NVIDIA Ampere (A100)"),

@@ -33,7 +33,7 @@ def _arg_text(text: str) -> str:
         shown = _show(json.loads(text), 0) if len(text) <= MAX_PARSED else text
     except (ValueError, RecursionError):
         shown = text
-    if not shown.isascii():  # halves of characters, which no UTF-8 has
+    if not shown.isascii():  # lone surrogates, which UTF-8 does not have
         shown = shown.encode("utf-8", "replace").decode()
     if len(shown) > MAX_LENGTH:
         return f"{shown[:MAX_LENGTH]}... ({len(shown) - MAX_LENGTH} more)"

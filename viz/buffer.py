@@ -1,4 +1,4 @@
-"""What one thread has told of and nobody has written yet.
+"""The event buffer of one thread: what it has reported and is not written yet.
 
 Flat lists, a tuple only for what is rare: a tuple per event would make the garbage collector walk
 the whole program more often. The thread appends while another may take: it adds what an event has

@@ -1,10 +1,10 @@
 """One writer per trace: a lock beside the file, and what may be replaced by a new trace.
 
-The lock is the system's, on a file of its own (`<trace>-lock`), so that it ends with the process
-that held it however that ended, and never meets the locks that SQLite takes on the trace. It holds
-the name of the run, so that a second program that was told to write the same trace can write a file
-of its own as a part of that run. Nothing but an earlier trace, an empty file, and the logs that
-SQLite keeps beside a trace is ever removed; no link is followed.
+The lock is an advisory one of the system, on a file of its own (`<trace>-lock`): it ends with the
+process that holds it, however that ends, and never conflicts with SQLite's locks on the trace. It
+holds the name of the run, so that a second program that was told to write the same trace can write
+a file of its own as a part of that run. Nothing but an earlier trace, an empty file, and the logs
+that SQLite keeps beside a trace is ever removed; no link is followed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What rules cost, per pass: nodes that their steps add and take, and the time that is in no match.
+"""The cost of rules, per pass: nodes that their steps add and remove, and the time outside matches.
 
 Matches, declines and times of matches are counted while recording; changed nodes are not, because
 that costs a replay. So this works in slices of bounded time, and says how far it is. Of a pass that
-has more steps than the page shows, only these are replayed; one that would cost more than an answer
-may is counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
+has more steps than the page shows, only these are replayed; one that exceeds its budget is
+counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
 """
 
 from __future__ import annotations

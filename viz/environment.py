@@ -71,8 +71,8 @@ def in_cache(path: Path) -> bool:
 
 
 def private_folder(folder: Path) -> None:
-    """Makes a folder that is for its owner only, or makes an own one that. Raises TraceError where
-    it belongs to somebody else, and OSError."""
+    """Creates a folder for its owner only, or restricts an existing one of the user to that. Raises
+    TraceError where it belongs to another user, and OSError."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if hasattr(os, "getuid") and found.st_uid != os.getuid():

@@ -37,11 +37,11 @@ _NODE: Final = 1500
 """Bytes of a node of `core` with its facts."""
 _ITEMS: Final = 40
 """Of a budget, for a node: working it out takes as long as looking at that many numbers."""
-_SENSELESS: Final = (
+_INVALID: Final = (
     *(UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
 )
-"""What asking a node for what follows from it raises, where it makes no sense."""
+"""What deriving the facts of an invalid node may raise."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,9 @@ class Facts:
         if long := sum(
             n for n, size in zip(counts.tolist(), lengths, strict=True) if size > _MAX_ARG
         ):
-            said.append(f"Shapes and bounds of {long:,} nodes are left out: too long arguments.")
+            said.append(
+                f"Shapes and bounds of {long:,} nodes are left out: their arguments are too long."
+            )
         return said
 
     def uop(self, node: int) -> UOp | None:
@@ -153,14 +155,14 @@ def _parsed(text: str) -> Any:
 
 
 def _shape(u: UOp) -> str:
-    with suppress(*_SENSELESS):
+    with suppress(*_INVALID):
         shape = u.shape
         return "" if shape is None else "x".join(map(str, shape))[:_MAX_TEXT]
     return ""
 
 
 def _bounds(u: UOp) -> tuple[str, str]:
-    with suppress(*_SENSELESS):
+    with suppress(*_INVALID):
         if u.dtype.count == 1 and (dtypes.is_int(u.dtype) or dtypes.is_bool(u.dtype)):
             low, high = u.bounds
             return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]
@@ -169,10 +171,10 @@ def _bounds(u: UOp) -> tuple[str, str]:
 
 def _ranges(u: UOp) -> str:
     ranges: Collection[UOp] = ()
-    with suppress(*_SENSELESS):
+    with suppress(*_INVALID):
         ranges = u.ranges
     take(len(ranges), 70 * len(ranges))
-    with suppress(*_SENSELESS):
+    with suppress(*_INVALID):
         found = sorted(ranges, key=lambda r: str(r.arg))
         return " ".join(f"{r.arg[1].letter}{r.arg[0]}" for r in found)[:_MAX_TEXT]
     return ""

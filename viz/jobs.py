@@ -60,15 +60,15 @@ class Job:
         }
 
 
-class Turns:
-    """How many jobs run, and the memory that they may take together."""
+class Capacity:
+    """How many more jobs may run, and the memory that is left for them."""
 
     def __init__(self, count: int, memory: int) -> None:
         self._left, self._memory = count, memory
         self._changed = threading.Condition()
 
     def acquire(self, memory: int, timeout: float) -> bool:
-        """Waits at most `timeout` seconds for a turn with this much memory; whether it is there."""
+        """Waits at most `timeout` seconds for room for a job of this size; whether there is."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._has(memory), timeout):
                 return False
@@ -77,7 +77,7 @@ class Turns:
             return True
 
     def release(self, memory: int) -> None:
-        """Gives a turn back."""
+        """A job with this much memory has ended."""
         with self._changed:
             self._left += 1
             self._memory += memory
@@ -93,7 +93,7 @@ class Jobs:
     def __init__(self) -> None:
         self._jobs: OrderedDict[int, Job] = OrderedDict()
         self._lock = threading.Lock()
-        self._turns = Turns(MAX_RUNNING, MEMORY)
+        self._capacity = Capacity(MAX_RUNNING, MEMORY)
         self._ids = itertools.count(1)
 
     def start(self, request: Mapping[str, Any], finish: Finish) -> int:
@@ -146,7 +146,7 @@ class Jobs:
 
     def _run(self, job: Job, memory: int, body: bytes, finish: Finish) -> None:
         try:
-            answer = self._work_in_turn(job, memory, body)
+            answer = self._work_within_capacity(job, memory, body)
             job.result = finish(answer)
             job.progress, job.state = "", "done"
         except UopvizError as error:
@@ -159,15 +159,15 @@ class Jobs:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}
         job.state = "error"
 
-    def _work_in_turn(self, job: Job, memory: int, body: bytes) -> Any:
-        while not self._turns.acquire(memory, timeout=0.05):
+    def _work_within_capacity(self, job: Job, memory: int, body: bytes) -> Any:
+        while not self._capacity.acquire(memory, timeout=0.05):
             job.progress = "waiting for other jobs"
             if job.cancelled:
                 raise _cancelled()
         try:
             return self._work(job, body)
         finally:
-            self._turns.release(memory)
+            self._capacity.release(memory)
 
     def _work(self, job: Job, body: bytes) -> Any:
         with self._lock:

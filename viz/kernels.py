@@ -44,7 +44,7 @@ _LINE: Final = 500
 _NODE: Final = 60
 """Bytes of a node of a line, in all lists."""
 _KEPT_BYTES: Final = 1 << 27
-"""Of the origins of kernels that are kept, the last kernel's apart."""
+"""Most bytes of the origins that are kept, apart from those of the last kernel."""
 Ids = Callable[[int], int]
 
 

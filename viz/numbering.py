@@ -110,9 +110,7 @@ class Numbering:
         found = self._rules.get(key)
         if found is None:
             found = self._rules[key] = len(self._rules) + 1
-            name, matcher, file, equation = map(plain_text, (name, matcher, file, equation))
-            self.rule_rows.append((found, name, matcher, file, line, equation))
-            self._new_rules.append({"id": found, **texts})
+            self.add_rule(found, name, file, line, matcher, equation, texts)
         return found
 
     def add_rule(
@@ -125,7 +123,7 @@ class Numbering:
         equation: str,
         texts: Mapping[str, object],
     ) -> None:
-        """A rule with the number that it has elsewhere, which the caller knows to be free."""
+        """Adds a rule under `number`, which no other rule has."""
         name, matcher, file, equation = map(plain_text, (name, matcher, file, equation))
         self.rule_rows.append((number, name, matcher, file, line, equation))
         self._new_rules.append({"id": number, **texts})

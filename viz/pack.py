@@ -36,7 +36,7 @@ _WIDTHS: Final = (0, 1, 2, 4, 8)
 _AT_ONCE: Final = 32
 """Bytes that are unpacked in the time that one item of a budget stands for."""
 _OF_MARK: Final = {b"{": 240, b"[": 80, b",": 64, b":": 64}
-"""Bytes that Python needs for what such a character of JSON may begin, at most."""
+"""Most bytes of the Python object that such a character of JSON may begin."""
 
 
 def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> bytes:
@@ -112,7 +112,7 @@ def take_json(text: str | bytes) -> None:
 
 def read_json(text: str | bytes) -> Any:
     """The value of JSON text, with None for numbers that JSON has not: NaN and the infinities,
-    which a page could not read again; and with "?" for halves of characters, which no UTF-8 has.
+    which a page could not read again; and with "?" for lone surrogates, which UTF-8 does not have.
     Raises ValueError or RecursionError for other text."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What a writer has been told of and what is not on disk yet: rows and packed blocks in the making.
+"""What a writer holds that is not on disk yet: rows, and packed blocks under construction.
 
 Counts what rules did in each pass on the way, and keeps few of very many declines. Never touches a
 file.

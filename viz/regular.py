@@ -1,4 +1,4 @@
-"""Reads files without waiting for what is none, and replaces files with care.
+"""Opens regular files only, so that nothing blocks, and replaces files atomically.
 
 A pipe, a socket or a device is never opened for reading. Only a regular file that this program made
 is ever replaced, as a whole or not at all; no link is followed to a file that is written.

@@ -21,7 +21,7 @@ from viz.tree import calls_of
 
 MAX_HITS: Final = 200
 MAX_PAIRS: Final = 8_000_000
-"""Of rewrites and what they have, per kind; steps beyond are not found by it."""
+"""Pairs of a rewrite and what it contains, per kind; what is beyond cannot be searched."""
 _MERGED: Final = 1_000_000
 """Pairs that wait until they are sorted into the others."""
 MAX_TEXT: Final = 500

@@ -16,7 +16,7 @@ from viz.terminal import clean
 Row = dict[str, Any]
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""
-IN_NO_MATCH: Final = "walking, trying patterns, functions that declined, and recording"
+OUTSIDE_MATCHES: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20
 """Rules without a match that are listed."""
 
@@ -102,8 +102,8 @@ def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
 def stats_lines(
     rows: list[Row], never: list[Row], untimed: Row | None = None, count: int = 40
 ) -> Iterator[str]:
-    """The rules that took most time in their matches, what is in no match, and the rules that never
-    matched."""
+    """The rules that took most time in their matches, the time outside matches, and the rules that
+    never matched."""
     yield (
         f"{'us matching':>12} {'tries':>12} {'matches':>9} {'declines':>9} {'added':>9} "
         f"{'removed':>9}  rule (pass)"
@@ -120,7 +120,7 @@ def stats_lines(
     if len(rows) > count:
         yield f"{plural(len(rows) - count, 'more row')}; --json has all"
     if untimed is not None:
-        yield f"{untimed['us']:>12,.0f}  in no match: {IN_NO_MATCH}"
+        yield f"{untimed['us']:>12,.0f}  outside matches: {OUTSIDE_MATCHES}"
     if never:
         yield ""
         yield f"{plural(len(never), 'rule')} never matched"

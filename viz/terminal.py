@@ -1,7 +1,7 @@
-"""The one way to a terminal: everything that a command or the recorder prints goes through here.
+"""All output to a terminal: everything that a command or the recorder prints goes through here.
 
-Traces, exported files, paths and messages of the system may hold characters that drive a terminal;
-these are shown as escapes. Nothing else in viz prints.
+Traces, exported files, paths and messages of the system may hold control characters; these are
+shown as escapes. Nothing else in viz prints.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def clean(text: object) -> str:
-    """Text for a terminal, in one line: control characters, which could drive it, are shown."""
+    """Text for a terminal, in one line, with control characters as escapes."""
     return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 

@@ -40,8 +40,8 @@ def timeline_data(processes: Sequence[Process]) -> Data:
 
 
 class FirstFree:
-    """The end of the last span of each level, asked for the first level that is free: a tree of
-    the least ends of neighbours, so that many levels cost no more than a few."""
+    """Finds the first free level for a span: a segment tree over the end of the last span of each
+    level, so that a search costs the logarithm of the number of levels."""
 
     def __init__(self, levels: int) -> None:
         self._half = 1 << max(0, levels).bit_length()

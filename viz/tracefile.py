@@ -27,10 +27,10 @@ from viz.visits import Visits, root_ops
 
 CACHED_BLOCKS: Final = 24
 CACHED_BYTES: Final = 1 << 27
-"""Of the blocks of events that are kept, the last one apart."""
+"""Most bytes of the event blocks that are kept, apart from the last one."""
 ROOM: Final = 1 << 27
 """Bytes that all that is kept of the files of a run may take, ROOM_PER_BYTE more for each byte of
-them, and never more than MOST. The writer's take about 20 per byte; a block made to fill the
+them, and never more than MOST. The writer's own take about 20 per byte; a block made to exhaust
 memory, a million."""
 ROOM_PER_BYTE: Final = 250
 MOST: Final = 1 << 32

@@ -1,7 +1,7 @@
-"""Which pages of a trace are in the log that SQLite keeps beside it.
+"""Which pages of a trace are in SQLite's write-ahead log beside it.
 
-A process that is killed while SQLite moves its log into the file leaves a file that is shorter than
-it says, and the rest of it in the log. Reads the heads of frames only; never more than MAX_FRAMES.
+A process that is killed during a checkpoint leaves a file that is shorter than its header says, and
+the rest of it in the log. Reads the headers of frames only, and at most MAX_FRAMES of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FRAME: Final = 24
 
 def pages_in_log(trace: Path, page_size: int) -> set[int]:
     """The numbers of the pages that the log of a trace holds; none where there is no log. Frames
-    left over from an earlier round of the log have another salt and do not count."""
+    left over from before the last checkpoint have another salt and do not count."""
     found: set[int] = set()
     with suppress(OSError), open_regular(Path(f"{trace}-wal")) as log:
         head = log.read(_HEADER)

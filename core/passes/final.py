@@ -7,7 +7,7 @@ with the same gate share one. Never changes what is stored.
 
 An address is arithmetic: it has a value whether or not its gate holds. With the gate at the store,
 `linearize` places the address by the loops that it depends on itself, so the IF holds nothing but
-stores, and whoever else uses the address finds it outside.
+stores, and other users of the address find it outside.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether the bounds of an offset are exact: whether it takes its smallest and largest value.
+"""Whether the bounds of an offset are tight: whether it reaches its minimum and its maximum.
 
-A sum of independent loops does, for each of them takes its ends whatever the others do. Where one
-loop appears twice, bounds may be wider than the values. Never makes a node.
+A sum of independent loops does, because each loop reaches its ends whatever the others do. Where
+one loop appears twice, bounds may be wider than the values. Never makes a node.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _by_constant = frozenset({Ops.MUL, Ops.IDIV, Ops.SHL, Ops.SHR})
 
 
 class Exactness:
-    """Which values of one program take both of their bounds; each is worked out once."""
+    """Which values of one program reach both of their bounds; each is computed once."""
 
     def __init__(self) -> None:
         self._needs: dict[UOp, frozenset[UOp] | None] = {}
-        """The loops and indices that a value depends on, None where it may miss its bounds."""
+        """The loops and indices that a value depends on; None where it may not reach its bounds."""
 
     def holds(self, u: UOp) -> bool:
         """Whether there are iterations in which `u` is `u.vmin` and `u.vmax`."""

@@ -1,10 +1,10 @@
 """The verifier of linear programs: what every renderer may rely on, checked before it renders.
 
 A program is a list of nodes in the order of execution. Every node has types that its op allows
-(`program_spec`) and uses only values that are there: defined before, in a block (a loop or an IF)
-that is still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the
-target, moves and arithmetic are as narrow as the target's, and threads of a group meet at each
-barrier. Runs on every compile, in time linear in the program. Never changes a program.
+(`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
+still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the
+target, moves and arithmetic are no wider than the target's, and all threads of a group reach
+each barrier. Runs on every compile, in time linear in the program. Never changes a program.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import CompileError
+from core.helpers import ceildiv
 from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
@@ -26,7 +27,7 @@ from core.uop.spec import program_spec, violation
 
 _SPECIAL: Final = re.compile(r"[gl]idx[0-2]")
 _order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER})
-"""Ops whose sources happen before them and whose values they do not take."""
+"""Ops that only come after their sources and do not use their values."""
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +39,7 @@ class Block:
 
 
 def verify_program(uops: Sequence[UOp], target: Target, name: str) -> None:
-    """Raises CompileError at the first node of the program of kernel `name` that is not right."""
+    """Raises CompileError at the first node of the program of kernel `name` that is invalid."""
     _Verifier(uops, target, name).run()
 
 
@@ -59,7 +60,7 @@ class _Verifier:
         """Checks every node."""
         for u in self.uops:
             if u in self.home:
-                self.refuse(u, f"{u.op.name} is there twice")
+                self.refuse(u, f"{u.op.name} appears twice")
             if (what := violation(u, program_spec)) is not None:
                 self.refuse(u, what)
             self.sources(u)
@@ -78,11 +79,11 @@ class _Verifier:
         raise CompileError(
             f"kernel {self.name}: {what}",
             where=f"node {at} of the linear program for {self.target.name}:\n{excerpt(u)}",
-            hint="a pass made a wrong program: run it with VIZ=1 to see which, and report it",
+            hint="a pass made an invalid program: record it with VIZ=1 to see which, and report it",
         )
 
     def sources(self, u: UOp) -> None:
-        """Every source is defined before, and every value is one that is still there."""
+        """Every source is defined before, and every value is still in scope."""
         for at, s in enumerate(u.src):
             home = self.home.get(s)
             if home is None:
@@ -113,7 +114,7 @@ class _Verifier:
         self.home[u] = self.blocks[-1]
 
     def barrier(self, u: UOp) -> None:
-        """All threads of a group come to a barrier equally often."""
+        """All threads of a group execute a barrier equally often."""
         for block in self.blocks:
             opener = block.opener
             if opener is None:
@@ -121,7 +122,7 @@ class _Verifier:
             if opener.op is Ops.IF:
                 self.refuse(u, "a BARRIER in an IF, which some threads may not enter")
             if any(_differs(s) for s in opener.src[0].toposort()):
-                self.refuse(u, "a BARRIER in a loop that threads run differently often")
+                self.refuse(u, "a BARRIER in a loop whose length differs between threads")
         self.unread.clear()
 
     # memory
@@ -137,7 +138,7 @@ class _Verifier:
             self.refuse(u, "memory without a size")
         if u.op is Ops.DEFINE_LOCAL and self.target.has_local:
             size = u.dtype.size * u.dtype.base.itemsize
-            self.shared_bytes += -(-size // SHARED_ALIGN) * SHARED_ALIGN
+            self.shared_bytes += ceildiv(size, SHARED_ALIGN) * SHARED_ALIGN
             if self.shared_bytes > self.target.shared_bytes:
                 most = self.target.shared_bytes
                 self.refuse(u, f"{self.shared_bytes} bytes of shared memory, {most} at most")
@@ -179,7 +180,7 @@ class _Verifier:
         """What is moved lies in its memory, and is no wider than a move of the target."""
         address, pointer = u.src[0], pointer_of(u.src[0])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
-            self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is no memory")
+            self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
         item = pointer.dtype.base.itemsize
         if pointer.dtype.addrspace is not AddrSpace.REG and lanes > 1 \
                 and lanes * item > self.target.vector_bytes:  # fmt: skip
@@ -194,19 +195,19 @@ class _Verifier:
         if not gated and outside and not self.exact.holds(offset):
             outside = high < 0 or low + lanes > size
         if not gated and outside:
-            self.refuse(u, f"elements {low} to {high + lanes - 1} of memory that has {size}")
+            self.refuse(u, f"elements {low} to {high + lanes - 1} of memory with {size} elements")
 
     # values
 
     def arithmetic(self, u: UOp) -> None:
-        """Arithmetic is as narrow as the target's."""
+        """Arithmetic is no wider than the target's."""
         lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
         if lanes > 1 and self.target.alu_lanes(dtypes.uint8) == 1:
             self.refuse(u, f"{u.op.name} of {lanes} lanes, on a target without vector arithmetic")
 
 
 def _orders(u: UOp, at: int) -> bool:
-    """Whether source `at` is there for the order alone."""
+    """Whether source `at` only orders execution."""
     return u.op in _order_only or (u.op is Ops.AFTER and at > 0) or (u.op is Ops.END and at == 0)
 
 

@@ -1,8 +1,8 @@
 """Index arithmetic of a view chain: an index per axis becomes a flat offset and a validity.
 
 Builds plain integer arithmetic from strides, offset and mask; leaves all simplifying to the
-symbolic rules. It is done in 32 bits where every value on the way fits, whatever the indices are,
-else in 64. Never looks at what the view is of.
+symbolic rules. Computes in 32 bits where every intermediate value fits, whatever the indices
+are, else in 64. Never looks at what the view is of.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def view_index(st: ShapeTracker, idxs: Sequence[UOp]) -> tuple[UOp, UOp | None]:
 
 
 def _wide_enough(idxs: Sequence[UOp], most: int) -> Sequence[UOp]:
-    """The indices in one dtype that has all of them and the number `most`."""
+    """The indices in one dtype that holds all of them and numbers up to `most`."""
     dtype = dtypes.index_up_to(most)
     if all(idx.dtype is dtypes.int32 for idx in idxs) and dtype is dtypes.int32:
         return idxs

@@ -27,7 +27,7 @@ from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 INTRINSICS: Final = llvm_alu.INTRINSICS | llvm_cast.INTRINSICS | {"masked.load"}
-"""LLVM's own functions that the text for a CPU calls, without the types in their names."""
+"""The LLVM intrinsics that CPU code calls, without the types in their names."""
 
 
 def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:

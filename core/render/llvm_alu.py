@@ -40,7 +40,7 @@ _intrinsic = {
     Ops.MULACC: "fma",
 }
 INTRINSICS = frozenset(_intrinsic.values())
-"""LLVM's own functions that arithmetic calls."""
+"""The LLVM intrinsics that arithmetic calls."""
 _compare = {
     Ops.CMPLT: ("olt", "slt", "ult"),
     Ops.CMPNE: ("une", "ne", "ne"),

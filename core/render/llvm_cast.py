@@ -14,7 +14,7 @@ from core.render.llvm_writer import Operand, Writer
 from core.uop.uop import UOp
 
 INTRINSICS = frozenset({"fabs", "fptosi.sat", "fptoui.sat"})
-"""LLVM's own functions that conversions call."""
+"""The LLVM intrinsics that conversions call."""
 _soft = frozenset({"fp8e4m3", "fp8e5m2"})
 
 
@@ -70,7 +70,7 @@ def _float_to_float(w: Writer, x: Operand, source: DType, target: DType) -> Oper
 
 
 def _widen(w: Writer, x: Operand, source: DType) -> Operand:
-    """A 16-bit float as float, exactly. How halves are taken apart: see `_round_half`."""
+    """A 16-bit float as float, exactly. `_round_half` explains the layout of halves."""
     single, word = lanes("float", source.count), lanes("i32", source.count)
     if source.name not in w.dialect.soft:
         return w.let(single, f"fpext {x} to {single}")
@@ -182,9 +182,30 @@ def _int_to_float(w: Writer, x: Operand, signed: bool, target: DType) -> Operand
     kind = "sitofp" if signed else "uitofp"
     if target.bits > 16:
         return w.let(w.type(target), f"{kind} {x} to {w.type(target)}")
+    if x.type == lanes("i64", target.count) and target.name == "bfloat16":
+        x = _fewer_bits(w, x, signed, target.count)
     wide = lanes("double", target.count)
     exact = w.let(wide, f"{kind} {x} to {wide}")
     return _narrow(w, _round_to_odd(w, exact, target.count), target)
+
+
+def _fewer_bits(w: Writer, x: Operand, signed: bool, count: int) -> Operand:
+    """An i64 as one that double holds and that bfloat16 rounds alike: from 2 ** 53 on, the last 12
+    bits are replaced by one that says whether any of them is set."""
+    word, flag = lanes("i64", count), lanes("i1", count)
+
+    def const(value: int) -> str:
+        return constant(dtypes.int64.vec(count), value)
+
+    last = w.let(word, f"and {x}, {const(0xFFF)}")
+    any_set = w.let(flag, f"icmp ne {last}, {const(0)}")
+    sticky = w.let(word, f"select {any_set}, {word} {const(0x800)}, {word} {const(0)}")
+    whole = w.let(word, f"sub {x}, {last.text}")
+    large = w.let(word, f"or {whole}, {sticky.text}")
+    least = -(1 << 53) if signed else 0
+    above = w.let(word, f"sub {x}, {const(least)}")
+    small = w.let(flag, f"icmp ult {above}, {const((1 << 53) - least)}")
+    return w.let(word, f"select {small}, {x}, {large}")
 
 
 def _float_to_int(w: Writer, x: Operand, target: DType) -> Operand:

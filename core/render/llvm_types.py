@@ -1,8 +1,8 @@
 """LLVM's names for dtypes, and exact text for constants.
 
 Narrow floats that a target neither computes with nor converts are `soft`: integers of their bits,
-in registers as in memory. LLVM would call a library for whatever it does with a float of theirs,
-even for a choice between two. Writes no instruction.
+in registers and in memory. LLVM would emit a library call for every operation on their float type,
+even for a select. Writes no instruction.
 """
 
 from __future__ import annotations

@@ -123,11 +123,11 @@ def _to_bf16(w: Writer, x: str, source: DType) -> str:
         return narrow_bf16(w, w.let("f", f"cvt.rn.f32.{type_of(source)} {{}}, {x}"))
     # rounding toward zero with the last bit set where inexact, then once more to nearest, is one
     # correct rounding (S. Boldo, G. Melquiond, IEEE Transactions on Computers 57(4), 2008)
-    if source.name != "float64":
-        x = w.let("fd", f"cvt.rn.f64.{type_of(source)} {{}}, {x}")
-    near = w.let("f", f"cvt.rz.f32.f64 {{}}, {x}")
-    back = w.let("fd", f"cvt.f64.f32 {{}}, {near}")
-    inexact = w.let("p", f"setp.neu.f64 {{}}, {back}, {x}")
+    kind = type_of(source)
+    near = w.let("f", f"cvt.rz.f32.{kind} {{}}, {x}")
+    back = w.let(class_of(source), f"cvt{'.rzi' * dtypes.is_int(source)}.{kind}.f32 {{}}, {near}")
+    compare = "ne" if dtypes.is_int(source) else "neu"
+    inexact = w.let("p", f"setp.{compare}.{kind} {{}}, {back}, {x}")
     bits = w.let("r", f"mov.b32 {{}}, {near}")
     odd = w.let("r", f"or.b32 {{}}, {bits}, 1")
     chosen = w.let("r", f"selp.b32 {{}}, {odd}, {bits}, {inexact}")

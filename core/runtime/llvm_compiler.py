@@ -30,19 +30,19 @@ def _initialised() -> bool:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.set_option("", "-x86-asm-syntax=intel")
-    # else the parser verifies modules with debug information itself, and aborts where one is wrong
+    # otherwise the parser verifies debug information itself, and aborts where a module is invalid
     llvm.set_option("", "-disable-auto-upgrade-debug-info")
     return True
 
 
 def machine_of(target: Target) -> Machine:
-    """LLVM's names for `target`; for that of this processor, with every feature that it has."""
+    """LLVM's names for `target`; for the host's target, with every feature of the host."""
     found = host()
     return found.machine if target == found.target else named(target)
 
 
 def named(target: Target) -> Machine:
-    """LLVM's names for `target`, with no feature but those that it needs."""
+    """LLVM's names for `target`, with only the features that it requires."""
     return Machine(target.triple, target.processor, "")
 
 

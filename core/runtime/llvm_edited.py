@@ -1,9 +1,9 @@
-"""What LLVM IR that a user has edited may hold: the kernel's one function, made of instructions and
-of LLVM's own functions such as the renderer writes.
+"""Checks LLVM IR that a user has edited: the kernel's one function, of known instructions only.
 
-LLVM parses the text; its instructions and their operands are judged one by one, and what is run is
-what LLVM prints of them, so that no spelling hides anything. What is not known to be harmless is
-refused. Not a sandbox: loads and stores reach wherever their addresses point.
+LLVM parses the text. Every instruction and operand is checked against lists of what the renderer
+writes, and what runs is what LLVM prints of the parsed module, so that no spelling hides anything.
+What is not on the lists is refused. Not a sandbox: loads and stores reach any address that the
+function computes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPCODES: Final = frozenset(
         *("bitcast", "insertelement", "extractelement", "shufflevector", "freeze"),
     ]
 )
-"""Instructions that compute values, reach memory, or jump to blocks that the text names."""
+"""Instructions that compute values, load, store, or branch to named blocks."""
 _KINDS: Final = frozenset(
     {
         llvm.ValueKind.argument,
@@ -43,7 +43,7 @@ _KINDS: Final = frozenset(
         llvm.ValueKind.constant_pointer_null,
     }
 )
-"""Of operands, but for the function that is called."""
+"""Kinds of operands, apart from the function that a call names."""
 _TYPES: Final = r"(\.(v\d+)?(f16|bf16|f32|f64|i\d+|p0))+"
 _INTRINSIC: Final = re.compile(rf"llvm\.({'|'.join(map(re.escape, sorted(INTRINSICS)))}){_TYPES}")
 _SPLAT: Final = re.compile(r"\bsplat \([^()]*\)")
@@ -64,7 +64,7 @@ _MODULE: Final = re.compile(
     r"; [^\n]*|source_filename = \"<string>\"|target triple = \"[\w.-]*\"|define [^\"]*|"
     r"declare [^\"]*|attributes #\d+ = [^\"]*|"
 )
-"""Lines outside the function that do no harm; functions are judged by themselves."""
+"""Lines that may stand outside the function; functions are checked separately."""
 _REFUSED: Final = (
     (r"module asm ", "assembly outside the function"),
     (r"target datalayout ", "a layout of memory"),
@@ -187,5 +187,5 @@ def _outside(printed: str) -> Iterator[str]:
 
 
 def _refused(what: str, hint: str = "an edited text is one function of the instructions and "
-             "LLVM functions that the compiler writes") -> RunError:  # fmt: skip
+             "intrinsics that the compiler writes") -> RunError:  # fmt: skip
     return RunError(f"this text is not run: {what}", hint=hint)

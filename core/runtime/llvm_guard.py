@@ -1,9 +1,9 @@
-"""What LLVM is asked to make code for: IR that its code generators take.
+"""Refuses IR that would make LLVM's code generator end the process.
 
-A module that LLVM's verifier accepts can still end the process: code generation aborts where it has
-no instruction for an intrinsic, and exits where a GPU's shared memory is too small. So the
-intrinsics of a module must be those that the renderer writes, with types that the target has.
-Never changes a module.
+A module that LLVM's verifier accepts can still do that: code generation aborts where the target has
+no instruction for an intrinsic, and exits where a GPU has too little shared memory. So a module may
+only call the intrinsics that the renderer writes, on types that the target supports. Never changes
+a module.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def check_selectable(module: Any, name: str, target_data: Any, shared_bytes: int
 
 def _refused(name: str, why: str) -> CompileError:
     return CompileError(
-        f"llvm: no code can be made of kernel {name}",
+        f"llvm: no code can be generated for kernel {name}",
         why,
         "this is a fault of the renderer or of a pass; please report it",
     )

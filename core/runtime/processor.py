@@ -1,6 +1,6 @@
-"""The processor that CPU kernels are compiled for: this one, or a lesser one that CPU names.
+"""The processor that CPU kernels are compiled for: the host's, or a lesser one that `CPU` names.
 
-LLVM says what this processor has; a target says what it needs of one. Never looks at code.
+LLVM reports the features of the host; a target lists those that it requires. Never looks at code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Processor:
-    """What passes know of the processor, and what LLVM is told of it."""
+    """A processor as passes see it (`target`) and as LLVM sees it (`machine`)."""
 
     target: Target
     machine: Machine
@@ -39,7 +39,7 @@ class Processor:
 
 def processor(setting: str, triple: str, cpu: str, features: Set[str]) -> Processor:
     """What `setting` means on a processor with `features`: "native" or the name of a CPU target,
-    then features to do without, such as "native,-avx512f,-f16c".
+    then features to disable, as in "native,-avx512f,-f16c".
 
     Raises EnvError for a setting that is neither, or more than the processor has; DeviceError for a
     processor that no target fits.
@@ -56,7 +56,7 @@ def processor(setting: str, triple: str, cpu: str, features: Set[str]) -> Proces
         )
     if bad := [w for w in without if not (w.startswith("-") and w[1:] in features)]:
         raise wrong_setting(
-            f"CPU={setting!r}: {bad[0]!r} is not a feature of this processor to do without",
+            f"CPU={setting!r}: {bad[0]!r} is not a feature of this processor to disable",
             "write it as LLVM does, such as -avx512f or -f16c; it has "
             + ", ".join(sorted(features)),
         )
@@ -73,14 +73,16 @@ def processor(setting: str, triple: str, cpu: str, features: Set[str]) -> Proces
             )
         return Processor(targets[name], Machine(triple, targets[name].processor, ",".join(without)))
     if not fitting:
-        raise DeviceError(f"no CPU target for a {cpu} processor", hint="CPU switches too much off")
+        raise DeviceError(
+            f"no CPU target for a {cpu} processor", hint="CPU disables too many features"
+        )
     listed = ",".join([*(f"+{f}" for f in sorted(features)), *without])
     return Processor(fitting[0], Machine(triple, cpu, listed))
 
 
 @lru_cache(maxsize=1)
 def host() -> Processor:
-    """The processor that this runs on, as CPU lets kernels see it. Raises as `processor` does."""
+    """The host's processor, as far as the setting CPU allows. Raises as `processor` does."""
     found: dict[str, bool] = cast("Any", llvm.get_host_cpu_features())
     features = frozenset(name for name, has in found.items() if has)
     return processor(CPU.value, llvm.get_process_triple(), llvm.get_host_cpu_name(), features)

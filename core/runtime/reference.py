@@ -35,12 +35,12 @@ _SLICE: Final = 1 << 24
 _MAX_ELEMENTS: Final = 1 << 28
 """Elements of the largest intermediate where it cannot."""
 
-_ON_THE_WAY: Final = 3
-"""Arrays of the size of a value that NumPy makes while it works it out: operands that are brought
-to one dtype, and rounding."""
+_TEMPORARIES: Final = 3
+"""Arrays of the size of a value that NumPy allocates to compute it: operands converted to one
+dtype, and the value before it is rounded."""
 
 _INDEXED: Final = 48
-"""Bytes of an element that is stored where index arithmetic says."""
+"""Bytes per element of a store at computed indices."""
 
 _reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
@@ -68,8 +68,8 @@ def evaluate_ast(
 
 
 def working_bytes(part: UOp, sliced: bool) -> int:
-    """Bytes that evaluating a part of a kernel takes at most, apart from the memory of the kernel:
-    values that are still needed, and what NumPy makes on the way to the next one."""
+    """An upper bound of the bytes that evaluating a part of a kernel takes, apart from the kernel's
+    memory: live values, and NumPy's temporaries."""
     order = list(part.toposort())
     uses = Counter(s for u in order for s in u.src)
     live = worst = 0
@@ -78,14 +78,14 @@ def working_bytes(part: UOp, sliced: bool) -> int:
         if u.op in (Ops.SINK, Ops.DEFINE_GLOBAL) or _is_place(u):
             continue
         count = prod(u.shape or ())
-        if u.op is Ops.STORE:  # what is stored stays until all is worked out
+        if u.op is Ops.STORE:  # what is stored stays until all is computed
             direct = cast("ShapeTracker", u.src[0].arg).contiguous
             worst = max(worst, live + (8 if direct else _INDEXED) * count)
             continue
         size = count * (1 if dtypes.is_bool(u.dtype) else max(4, u.dtype.itemsize))
         sizes[u] = size
         live += size
-        worst = max(worst, live + _ON_THE_WAY * size + _decoded_bytes(u))
+        worst = max(worst, live + _TEMPORARIES * size + _decoded_bytes(u))
         for s in u.src:
             uses[s] -= 1
             if not uses[s]:
@@ -98,7 +98,7 @@ def working_bytes(part: UOp, sliced: bool) -> int:
 
 
 def _decoded_bytes(u: UOp) -> int:
-    """Of what a LOAD makes of memory whose elements NumPy cannot compute with."""
+    """Bytes of the decoded memory of a LOAD whose dtype NumPy does not have."""
     if u.op is not Ops.LOAD or memory_dtype(u.dtype) == numpy_dtype(u.dtype):
         return 0
     return 8 * cast("PtrDType", pointer_of(u.src[0]).dtype).size

@@ -56,8 +56,8 @@ def argument_bytes(ast: UOp) -> int:
 
 
 def run_bytes(ast: UOp) -> int:
-    """Bytes that stay while a kernel is tried: its arguments twice, as the kernel and as the
-    reference change them."""
+    """Bytes that a trial of a kernel holds throughout: its arguments twice, for the kernel and for
+    the reference."""
     return 2 * argument_bytes(ast)
 
 

@@ -161,8 +161,8 @@ def first_wrong(got: Array, wanted: Array, dtype: str, limit: float) -> tuple[in
 
 
 def _pieces(got: Array, wanted: Array, dtype: DType) -> Iterator[tuple[int, Array, Array]]:
-    """Two results in memory as float64, a piece at a time: of large ones, several arrays of eight
-    bytes per element would be most of what a run needs."""
+    """Two results in memory as float64, a piece at a time: whole copies of large ones in float64
+    would be most of the memory of a run."""
     for begin in range(0, max(1, got.size), PIECE):
         parts = (values[begin : begin + PIECE] for values in (got, wanted))
         a, b = (from_memory(part, dtype).astype(np.float64) for part in parts)
@@ -220,8 +220,8 @@ def _arguments(ast: UOp) -> list[Array]:
 
 
 def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int], room: int) -> str:
-    """Brings `values` to what they are after the kernel, in `room` bytes; or says why that is not
-    known."""
+    """Evaluates the reference on `values` in place, within `room` bytes; says why where that is not
+    possible, else ""."""
     try:
         evaluate_ast(ast, values, variables, room)
     except RunError as error:

@@ -77,7 +77,7 @@ class Activation(Mathematics):
         """
 
         def gate(x: Self) -> Self:
-            inner = x.clamp(-100, 100)  # where sigmoid is 0 or 1 for long
+            inner = x.clamp(-100, 100)  # beyond that, sigmoid has long been 0 or 1
             square = inner * inner
             factor = 2 * math.sqrt(2 / math.pi)
             share, other = (factor * inner * (1 + 0.044715 * square))._logistic()

@@ -1,7 +1,7 @@
-"""Arguments of the wrong type or name, refused at the user's call with the argument's name.
+"""Checks the types and names of arguments at the user's call, by the annotations of methods.
 
-What a public method takes is read from its annotations, once; so no method has to check types by
-hand. Values (axes out of range, shapes that do not fit) are the methods' own to judge.
+The annotations are read once, so no method has to check types by hand. Values (axes out of range,
+shapes that do not fit) are checked by the methods themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 
 def _is_int(value: object) -> bool:
     try:
-        index(value)  # pyright: ignore[reportArgumentType] - that is the question
+        index(value)  # pyright: ignore[reportArgumentType]
     except TypeError:
         return False
     return True
@@ -95,16 +95,16 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
     "Widths": ("integers, or a pair or None per axis", _either(_ints, _each(_is_pair))),
 }
-"""What an annotation is called, and what it takes."""
+"""Per annotation: its name in errors, and what it accepts."""
 ANYTHING: Final = frozenset(
     {"Any", "object", "Data", "UOp", "Item", "tuple[Item, ...]", "Sequence[Any]"}
 )
-"""What the methods themselves judge, with errors that say more."""
+"""Annotations that the methods check themselves, with more specific errors."""
 _UNION: Final = re.compile(r" \| (?![^\[]*\])")
 
 
 def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
-    """What a parameter takes; None: anything, or an annotation that is not known here."""
+    """What a parameter accepts; None: anything, or an annotation that is not known here."""
     parts = _UNION.split(annotation)
     if ANYTHING.intersection(parts) or {"Self", "ConstType"}.issubset(parts):
         return None
@@ -115,9 +115,9 @@ def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
 
 
 def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -> Check | None:
-    """What refuses arguments of a public function of `cls`; None where nothing is refused.
+    """The check of the arguments of a public function of `cls`; None where nothing is checked.
 
-    `where` is asked for the user's line. The check raises DTypeError.
+    `where` gives the user's line. The check raises DTypeError.
     """
     named: dict[str, Kind] = {}
     places: list[str] = []
@@ -137,7 +137,7 @@ def check_of(function: FunctionType, cls: type[Any], where: Callable[[], str]) -
         text = parameter.annotation
         if text is parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
             continue
-        # lengths given one by one are read, and refused, by `as_ints`
+        # lengths that are given one by one are checked by `as_ints`
         kinds = None if several and "int" in text else kinds_of(text, cls)
         if kinds is not None:
             words = " or ".join(words for words, _ in kinds)

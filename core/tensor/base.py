@@ -272,8 +272,8 @@ class TensorBase(metaclass=TensorMeta):
     def contiguous(self) -> Self:
         """The values stored in row-major order, when they are realized.
 
-        Costs nothing where they are; a later assignment to one of the two leaves the other as it
-        was all the same.
+        Costs nothing where they already are; even so, a later assignment to one of the two leaves
+        the other unchanged.
         """
         if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
             return self._same_value()

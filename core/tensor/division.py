@@ -1,6 +1,6 @@
-"""Division, and what it leaves: of floats the exact remainder, however large the quotient.
+"""Quotients and remainders; those of floats are exact, however large the quotient.
 
-Integers divide as `IDIV` and `MOD` do, with the sign put right for Python's rounding down.
+Integers divide as `IDIV` and `MOD` do, corrected to Python's rounding down.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Division(Elementwise):
         return quotient.sub(down.cast(self.dtype))
 
     def _wrong_side(self, divisor: Self) -> Self:
-        """Whether this, a C remainder, has not the sign that Python's would have."""
+        """Whether this, a C remainder, has another sign than Python's remainder."""
         return self.ne(0)._binary(Ops.AND, self._binary(Ops.XOR, divisor).lt(0))
 
     def _wide_pair(self, other: Self, function: Callable[[UOp, UOp], UOp]) -> Self:

@@ -48,7 +48,7 @@ class Live(Generic[T]):
         self._holders: _Holders = WeakKeyDictionary()
         """By the graph that has to be computed."""
         self._stored: _Holders = WeakKeyDictionary()
-        """By the BUFFER or ASSIGN whose elements they are, the first to be looked at first."""
+        """By the BUFFER or ASSIGN whose elements they are, in the order in which they were seen."""
         self._users: WeakKeyDictionary[UOp, WeakKeyDictionary[UOp, None]] = WeakKeyDictionary()
         """In the order in which they were seen, so that two runs of a program are alike."""
         self._version = 0

@@ -1,4 +1,4 @@
-"""The exact remainder of two floats of 32 or 64 bits, from the integers of which they are made.
+"""The exact remainder of two floats of 32 or 64 bits, from their significands and exponents.
 
 With a = m 2 ** e and b = n 2 ** f, both m and n integers of one significand, a mod b is
 (m 2 ** (e - f) mod n) 2 ** f, and the power is found modulo n by squaring. No step rounds. IEEE 754

@@ -1,5 +1,4 @@
-"""Rounding, signs, limits and the kind of a number: functions of single elements that need no
-series.
+"""Rounding, signs, clamping and classification (NaN, infinite, finite) of single elements.
 
 Signed zeros, infinities and NaN are as in IEEE 754, gradients as PyTorch has them.
 """
@@ -25,7 +24,7 @@ _words: dict[int, DType] = {
 
 
 class Rounding(Operators):
-    """Whole numbers near a value, its sign and its kind."""
+    """Rounding, sign and classification."""
 
     __slots__ = ()
 

@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from core.dtype import DType, dtypes, round_float
+from core.dtype import DType, dtypes
 from core.errors import DTypeError
 from core.uop.bits import from_bits, to_bits
-from core.uop.meaning import int_power, multiply_add, threefry
+from core.uop.meaning import cast_value, int_power, multiply_add, threefry
 from core.uop.ops import Ops
 
 Array = npt.NDArray[Any]
@@ -33,14 +33,13 @@ _fp8 = tuple(d.name for d in dtypes.fp8s)
 
 
 def round_array(values: Array, dtype: DType) -> Array:
-    """A float array rounded to `dtype`, in the array dtype that holds it."""
+    """An array rounded once to `dtype`, in the array dtype that holds it."""
     held = numpy_dtype(dtype)
     if dtype.scalar().fmt is not None or not dtypes.is_float(dtype):
         return values.astype(held)
-    wide = np.asarray(values, np.float64)
-    scalar = dtype.scalar()
-    rounded = np.fromiter((round_float(float(v), scalar) for v in wide.flat), np.float64, wide.size)
-    return rounded.reshape(wide.shape).astype(held)
+    scalar, exact = dtype.scalar(), values.ravel().tolist()
+    rounded = np.fromiter((cast_value(v, scalar) for v in exact), np.float64, values.size)
+    return rounded.reshape(values.shape).astype(held)
 
 
 def _array_divide(a: Array, b: Array) -> Array:

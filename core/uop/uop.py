@@ -49,7 +49,7 @@ class _Interned(weakref.ref["UOp"]):
 _nodes: dict[tuple[Any, ...], _Interned] = {}
 _unique = itertools.count(1)
 _SAME: Any = object()
-"""As a field of `replace`: what the node has."""
+"""Default of a field of `replace`: keeps that of the node."""
 
 
 def _forget(ref: weakref.ref[UOp]) -> None:

@@ -205,6 +205,15 @@ def test_named_tests_exist(path: Path) -> None:
     assert named <= known
 
 
+def test_no_two_rules_have_one_name() -> None:
+    """Traces, `stats` and `query` show rules by their names."""
+    places: dict[str, set[str]] = {}
+    for matcher, _, _ in rule_sets():
+        for rule in matcher.rules:
+            places.setdefault(rule.name, set()).add(f"{rule.file}:{rule.line}")
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def test_every_op_has_one_meaning() -> None:
     said = op_docs()
     assert {op.name for op in Ops} == {*said, *(op.name for op in MEANINGS)}

@@ -210,7 +210,7 @@ def test_time_that_is_in_no_match_is_its_own_row(
     assert main(["stats", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines if line.endswith("idle (outer)")] == ["-"]
-    (rest,) = [line for line in lines if "in no match" in line]
+    (rest,) = [line for line in lines if "outside matches" in line]
     assert rest.split()[0] == "85"
     assert main(["stats", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["untimed"] == totals["untimed"]

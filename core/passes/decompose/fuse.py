@@ -31,13 +31,13 @@ def _never_negative(x: UOp) -> bool:
         src=[UPat.var("x"), UPat(Ops.MUL, src=(UPat.var("y"), UPat.const(None, -1)))],
     )
 )
-def subtract(ctx: Target, x: UOp, y: UOp) -> UOp | None:
+def fuse_subtraction(ctx: Target, x: UOp, y: UOp) -> UOp | None:
     """x + y * -1 -> x - y"""
     return x - y if Ops.SUB in ctx.ops else None
 
 
 @rule(UPat(Ops.MUL, _signed, src=(UPat.var("x"), UPat.const(None, -1))))
-def negate(ctx: Target, x: UOp) -> UOp | None:
+def fuse_negation(ctx: Target, x: UOp) -> UOp | None:
     """x * -1 -> -x"""
     return x.neg() if Ops.NEG in ctx.ops else None
 
@@ -77,6 +77,6 @@ def multiply_add(ctx: Target, a: UOp, b: UOp, c: UOp) -> UOp | None:
 
 
 fusing = PatternMatcher(
-    [subtract, negate, divide_by_constant, remainder_by_constant, multiply_add],
+    [fuse_subtraction, fuse_negation, divide_by_constant, remainder_by_constant, multiply_add],
     name="decompose: fuse",
 )

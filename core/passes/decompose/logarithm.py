@@ -39,7 +39,7 @@ def log2(x: UOp) -> UOp:
 
 
 def log2_in_parts(x: UOp) -> tuple[UOp, UOp]:
-    """The logarithm to base 2 of a positive finite number, and what that lacks by rounding."""
+    """The logarithm to base 2 of a positive finite number, and its rounding error."""
     dtype, parts = x.dtype.scalar(), layout(x)
     tiny = x < math.ldexp(1.0, 1 - parts.bias)
     raised = parts.mantissa + 1

@@ -80,6 +80,20 @@ def narrow(x: UOp, dtype: DType) -> UOp:
     return same_bits((code | sign).cast(_codes[dtype.itemsize]), dtype)
 
 
+def fewer_bits(x: UOp) -> UOp:
+    """A 64-bit integer as one that float64 holds and that every narrow float rounds alike.
+
+    From 2 ** 53 on, narrow floats and their ties are multiples of 2 ** 12. So there the last 12
+    bits are replaced by one that says whether any of them is set.
+    """
+    last = x & 0xFFF
+    large = (x - last) | last.ne(0).where(x.const_like(0x800), x.const_like(0))
+    small = x < 1 << 53
+    if not dtypes.is_unsigned(x.dtype):
+        small = small & (x > -(1 << 53))
+    return small.where(x, large)
+
+
 def round_to_odd(x: UOp) -> UOp:
     """A float64 as a float32 that, rounded to a narrower float, gives what rounding `x` once would.
 

@@ -38,7 +38,7 @@ def float_power(x: UOp, y: UOp) -> UOp:
 
 
 def _corrected(value: UOp, size: UOp, y: UOp) -> UOp:
-    """`value`, 2 ** p with p = log2(size) * y, times 2 ** of what p lacks."""
+    """`value`, 2 ** p with p = log2(size) * y rounded, times 2 ** the rounding error of p."""
     log, rest = log2_in_parts(size)
     p = log * y
     (a, b), (c, d) = _halves(log), _halves(y)

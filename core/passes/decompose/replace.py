@@ -8,7 +8,7 @@ from __future__ import annotations
 from core.dtype import DType, dtypes
 from core.passes.decompose.exponential import exp2
 from core.passes.decompose.logarithm import log2
-from core.passes.decompose.narrow import narrow, round_to_odd, widen
+from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd, widen
 from core.passes.decompose.power import float_power, int_power
 from core.passes.decompose.random import threefry
 from core.passes.decompose.rounding import trunc
@@ -37,14 +37,15 @@ def narrow_arithmetic(ctx: Target, x: UOp) -> UOp | None:
 @rule(UPat(Ops.CAST, src=(UPat.var("x"),), name="cast"))
 def cast_by_way_of_float32(ctx: Target, cast: UOp, x: UOp) -> UOp | None:
     """cast(x: narrow, other) -> cast(cast(x, float32), other), and the other way round, rounded
-    once: what float32 does not hold is rounded to odd on the way"""
+    once: inexact float32 values are rounded to odd in between"""
     have, want = x.dtype.scalar(), cast.dtype.scalar()
     if have in _narrow and not ctx.supports(have) and want is not dtypes.float32:
         return x.cast(dtypes.float32).cast(want)
     if want not in _narrow or ctx.supports(want) or have is dtypes.float32:
         return None
     if have is dtypes.float64 or (have.bits > 16 and want is dtypes.bfloat16):
-        return round_to_odd(x.cast(dtypes.float64)).cast(want)
+        whole = fewer_bits(x) if dtypes.is_int(have) and have.bits == 64 else x
+        return round_to_odd(whole.cast(dtypes.float64)).cast(want)
     return x.cast(dtypes.float32).cast(want)  # integers beyond float32 overflow the others
 
 

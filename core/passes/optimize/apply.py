@@ -77,7 +77,7 @@ def amount(opt: Opt, loop: UOp, most: int) -> int:
 def _split(kernel: Kernel, opt: Opt, loop: UOp, n: int, kind: AxisType, top: bool = False) -> UOp:
     """Splits the loop, where the kernel then keeps every limit of its target.
 
-    The limits are looked at whatever the opt: lanes that come after threads take as much memory as
+    Every opt checks all limits: lanes that are added after threads take as much shared memory as
     lanes that were there before them.
     """
     if kind in _lanes and kernel.lanes(*_lanes) * n > LANES_MAX:
@@ -165,7 +165,9 @@ def _thread(kernel: Kernel, opt: Opt) -> None:
         raise refuse(opt, "the kernel has outputs outside that loop")
     n = loop.src[0].arg
     if loop.dtype is not dtypes.int32:
-        raise refuse(opt, f"{n} is more iterations than are shared out", "UPCAST it first")
+        raise refuse(
+            opt, f"a loop of {n} iterations is too long to be shared out", "UPCAST it first"
+        )
     if opt.arg not in (0, n):
         raise refuse(opt, f"all {n} iterations are shared out, or none")
     kernel.split(loop, n, AxisType.THREAD, False, f"optimize: {opt}")
@@ -190,7 +192,7 @@ def _padto(kernel: Kernel, opt: Opt) -> None:
     if padded >= 2 * size + opt.arg:
         raise refuse(opt, f"padding {size} to {padded} would more than double the work")
     if dtypes.index_up_to(padded) is not loop.dtype:
-        raise refuse(opt, f"{padded} is more than the loop counts to")
+        raise refuse(opt, f"the loop variable does not count to {padded}")
     pad_loop(kernel, loop, padded, f"optimize: {opt}")
 
 

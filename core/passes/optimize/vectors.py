@@ -82,7 +82,7 @@ def transpose_tile(t: Tuner, stores: list[Access], loads: list[Access], lanes: i
         or any(r in a.gated_by for a in loads for r in (written[0], read[0]))
     ):
         return
-    # the loop over what is written has a place of its own only while something is left of it
+    # the UPCAST may use up the loop that is written along, and move the positions of the others
     across = read[-1]
     if t.apply_largest(OptOps.UPCAST, written[-1], halves(lanes, 4)) > 1:
         t.apply_largest(OptOps.UPCAST, across, halves(lanes, 4))

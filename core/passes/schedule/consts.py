@@ -6,7 +6,6 @@ the one table that gives ops their meaning. Never turns a constant into memory.
 
 from __future__ import annotations
 
-from core.dtype import ConstType, DType, dtypes
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.meaning import evaluate
@@ -32,21 +31,12 @@ def broadcast(const: UOp, shape: tuple[int, ...]) -> UOp:
     return const.view(ShapeTracker.from_shape(shape, (0,) * len(shape)))
 
 
-def _defined(value: ConstType, dtype: DType) -> bool:
-    """Whether every machine casts `value` to `dtype` alike."""
-    if value.__class__ is not float or not dtypes.is_int(dtype):
-        return True
-    return dtypes.min(dtype) <= value <= dtypes.max(dtype)
-
-
 @rule(UPat(GroupOp.Elementwise - {Ops.BITCAST}, src=const_like, name="x"))
-def fold_constants(x: UOp) -> UOp | None:
+def fold_shaped_constants(x: UOp) -> UOp | None:
     """f(c1, c2) -> c"""
     consts = [const_of(s) for s in x.src]
     values = [c.arg for c in consts if c is not None]
     if len(values) != len(consts) or x.shape is None:
-        return None
-    if x.op is Ops.CAST and not _defined(values[0], x.dtype):
         return None
     given = x.src[0].dtype if x.op in GroupOp.Comparison or x.op is Ops.CAST else None
     value = evaluate(x.op, x.dtype, values, given)
@@ -56,7 +46,7 @@ def fold_constants(x: UOp) -> UOp | None:
 
 @rule(UPat(GroupOp.ALU, name="u"))
 def fold_identity(u: UOp) -> UOp | None:
-    """x + 0 -> x; -(-x) -> x; x ^ x -> 0: what identities make of an op with constants"""
+    """x + 0 -> x;  -(-x) -> x;  x ^ x -> 0;  by the symbolic rules, applied to one element"""
     if not _has_constant(u) and len(set(u.src)) == len(u.src):
         return None
     operands: dict[UOp, UOp] = {}
@@ -85,8 +75,8 @@ def _element(u: UOp, operands: dict[UOp, UOp], inside: bool = False) -> UOp:
 
 
 def _simplified(u: UOp) -> UOp:
-    """The fixed point of the symbolic rules on a graph of a few nodes. Not a rewrite of its own:
-    observers see the rule that asked."""
+    """The fixed point of the symbolic rules on a graph of a few nodes. No graph_rewrite: observers
+    see only the rule that calls this."""
     u = u.rebuild(tuple(map(_simplified, u.src)))
     found = symbolic.rewrite(u)
     return u if found is None else _simplified(found)
@@ -100,4 +90,4 @@ def known_where(c: UOp, yes: UOp, no: UOp) -> UOp | None:
     return chosen if chosen is not None and chosen.shape == c.shape else None
 
 
-folding = PatternMatcher([fold_constants, known_where, fold_identity], name="fold constants")
+folding = PatternMatcher([fold_shaped_constants, known_where, fold_identity], name="fold constants")

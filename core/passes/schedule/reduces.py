@@ -1,4 +1,4 @@
-"""Reduces of repeated elements and of reduces, and those so long that two kernels are faster.
+"""Simplifies reduces of repeated elements and of other reduces; splits very long ones in two.
 
 Keeps every value (a float sum that is merged or split is added in another order). Never
 touches a reduce of constants and IOTA, which is computed inside its user.

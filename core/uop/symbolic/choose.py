@@ -101,10 +101,10 @@ def where_of_both(u: UOp, c: UOp, x: UOp, y: UOp, z: UOp, w: UOp) -> UOp | None:
 
 
 @rule(UPat(Ops.CAST, src=(UPat.var("c").where(NUMBER.named("x"), NUMBER.named("y")),), name="u"))
-def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp | None:
-    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)  where both are defined"""
-    yes, no = (folded_cast(UOp(Ops.CAST, u.dtype, (v,))) for v in (x, y))
-    return c.where(yes, no) if yes is not None and no is not None else None
+def where_of_constants_cast(u: UOp, c: UOp, x: UOp, y: UOp) -> UOp:
+    """cast(c ? c1 : c2) -> c ? cast(c1) : cast(c2)"""
+    yes, no = (u.rebuild((v,)) for v in (x, y))
+    return c.where(folded_cast(yes) or yes, folded_cast(no) or no)
 
 
 @rule(UPat(Ops.MAX, dtypes.ints, (x, y)))
@@ -156,15 +156,25 @@ _wider_floats = {
 @rule(UPat(Ops.CAST, src=(UPat(Ops.CAST, src=(x,), name="inner"),), name="outer"))
 def cast_of_cast(outer: UOp, inner: UOp, x: UOp) -> UOp | None:
     """cast(cast(x, a), b) -> cast(x, b)  when a holds every x, or all are integers, b no wider
-    than a"""
+    than a; not where an integer would wrap around and the float a would saturate"""
     if outer.dtype.count != x.dtype.count or any(_pointer(u) for u in (outer, inner, x)):
         return None
     all_ints = all(dtypes.is_int(u.dtype) for u in (outer, inner)) and (
         dtypes.is_int(x.dtype) or dtypes.is_bool(x.dtype)
     )
-    if lossless(x.dtype, inner.dtype) or (all_ints and outer.dtype.bits <= inner.dtype.bits):
+    if all_ints and outer.dtype.bits <= inner.dtype.bits:
         return x.cast(outer.dtype)
-    return None
+    saturates = dtypes.is_float(inner.dtype) and dtypes.is_int(outer.dtype)
+    if not lossless(x.dtype, inner.dtype) or (saturates and not _fits(x, outer.dtype)):
+        return None
+    return x.cast(outer.dtype)
+
+
+def _fits(x: UOp, dtype: DType) -> bool:
+    """Whether an integer or bool is always one of `dtype`; a float saturates either way."""
+    if dtypes.is_float(x.dtype):
+        return True
+    return dtypes.min(dtype) <= x.vmin and x.vmax <= dtypes.max(dtype)
 
 
 def _pointer(u: UOp) -> bool:

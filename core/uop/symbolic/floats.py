@@ -55,7 +55,7 @@ def float_divide_by_power(x: UOp, c: UOp) -> UOp | None:
 
 
 @rule(UPat(Ops.FDIV, dtypes.floats, (UPat.const(None, 1.0), UPat.var("x"))))
-def reciprocal(x: UOp) -> UOp:
+def float_reciprocal(x: UOp) -> UOp:
     """1.0 / x -> reciprocal(x)"""
     return x.recip()
 
@@ -79,7 +79,7 @@ floats = PatternMatcher(
         power_of_one,
         float_minus_minus,
         float_divide_by_power,
-        reciprocal,
+        float_reciprocal,
         trunc_of_integer,
     ],
     name="floats",

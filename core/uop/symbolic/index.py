@@ -78,7 +78,8 @@ def remainder_from_quotient(u: UOp) -> UOp | None:
 def sum_of_shifted_quotients(u: UOp) -> UOp | None:
     """x // c + (x + 1) // c + ... + (x + c - 1) // c -> x  when no x + k is negative or wraps
     around (the identity of Hermite)"""
-    terms, constant = term_list(u, must_be_exact=False) or ([], 0)
+    total = make(*(term_list(u, must_be_exact=False) or ([], 0)))
+    terms, constant = [*total.terms.items()], total.constant
     families: dict[tuple[frozenset[tuple[UOp, int]], int, int], dict[int, tuple[Sum, UOp]]] = {}
     for q, f in terms:
         if q.op is Ops.IDIV and q.src[1].op is Ops.CONST and q.src[1].arg > 1:

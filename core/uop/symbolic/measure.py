@@ -1,12 +1,12 @@
-"""What every symbolic rule makes smaller, which is why no rewrite is endless.
+"""The measure that every symbolic rule makes smaller, so that every rewrite ends.
 
 `measure(u)` is (leaves, divisions, weight, spread, disorder), compared in this order. A rule
 answers a match only with an expression of smaller measure. The first four grow with those of each
 source, so a smaller part makes the whole smaller wherever it stands. Rules that change only
-disorder keep the terms of their sum, so its place in a larger sum does not matter. There is no
-endless chain of ever smaller natural numbers.
+disorder keep the terms of their sum, so its place in a larger sum does not matter. Tuples of
+natural numbers, in this order, have no infinite descending chain.
 
-- leaves: what is not constant, each time it is written out, and ops that could be folded.
+- leaves: non-constant leaves, one for each occurrence, and ops that could be folded.
 - divisions: quotients and remainders.
 - weight: about the work, with constants as factors. (x + c) * d weighs what x * d + c * d does, and
   x * c % (c * d) about what x % d * c does, so that constants may move. NOT is free. Constants
@@ -14,7 +14,7 @@ endless chain of ever smaller natural numbers.
 - spread: how far constants are from their places. Products with a constant weigh more around a sum
   than inside it.
 - disorder: the pairs of terms of a sum that stand in the wrong order, sums right of a sum, and
-  constants left of what they could follow. Rules that only make this smaller move terms about.
+  constants left of what they could follow. Rules that only make this smaller reorder terms.
 
 Never creates or changes a node.
 """

@@ -72,7 +72,7 @@ def test_the_error_shows_the_node_and_where_it_is() -> None:
         ([loop, UOp.range(8, 1), place, store, end], "ends a block around one still open"),
         ([loop, place, store, store.end(loop, loop)], "does not end exactly one open block"),
         ([chosen], "IF is used before it is defined"),
-        ([loop, place, place], "INDEX is there twice"),
+        ([loop, place, place], "INDEX appears twice"),
         ([UOp(Ops.IF, dtypes.void, (n,))], "IF takes a bool"),
         ([UOp(Ops.ADD, dtypes.float32, (one, n))], "operands have the dtype of the result"),
         ([out.index(one)], "integer offset"),
@@ -97,13 +97,13 @@ def test_addresses_are_in_their_memory(pointer: UOp) -> None:
     last, beyond, before = (UOp.const(dtypes.int32, i) for i in (size - 1, size, -1))
     check([last, pointer.index(last), pointer.index(last).load()])
     for at in (beyond, before):
-        refused([at, pointer.index(at), pointer.index(at).load()], "of memory that has")
-        refused([at, pointer.index(at), pointer.index(at).store(one)], "of memory that has")
+        refused([at, pointer.index(at), pointer.index(at).load()], "of memory with")
+        refused([at, pointer.index(at), pointer.index(at).store(one)], "of memory with")
     wide = pointer.index(last).load(dtype=dtypes.float32.vec(2))
-    refused([last, pointer.index(last), wide], "of memory that has")
+    refused([last, pointer.index(last), wide], "of memory with")
     moved = loop + 1
     body = [loop, moved.src[1], moved, pointer.index(moved), pointer.index(moved).load()]
-    refused(body, f"elements 1 to 8 of memory that has {size}")
+    refused(body, f"elements 1 to 8 of memory with {size} elements")
 
 
 def test_addresses_whose_bounds_are_not_exact_are_left_alone() -> None:
@@ -133,7 +133,7 @@ def test_threads_meet_at_barriers() -> None:
     refused([thread, mine, written, early, early.load()], "read without a BARRIER", GPU)
     refused([thread, mine, written, choice, barrier], "a BARRIER in an IF", GPU)
     own = UOp(Ops.RANGE, dtypes.int32, (thread,), (3, AxisType.LOOP))
-    refused([thread, mine, written, own, barrier], "run differently often", GPU)
+    refused([thread, mine, written, own, barrier], "differs between threads", GPU)
 
 
 @pytest.mark.parametrize(

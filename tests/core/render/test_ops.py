@@ -62,6 +62,8 @@ def edges(dtype: DType) -> list[Any]:
     if dtypes.is_int(dtype):
         low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
         found = [0, 1, 2, 3, 7, dtype.bits - 1, dtype.bits, dtype.bits + 1, low, low + 1, high]
+        if dtype.bits == 64:  # half way between two bfloat16, nearly
+            found += [(1 << 62) + (1 << 54) + d for d in (-1, 0, 1)]
         return found if dtypes.is_unsigned(dtype) else [*found, -1, -2, -3, -7]
     raw = [0.0, -0.0, 1.0, -1.0, 0.5, -2.75, 3.0, 1e-3, 1e30, -1e30, 5e-8, 65504.0, 3.4e38, 1e-42,
            math.inf, -math.inf, math.nan, 0.1, 255.5, 257.0]  # fmt: skip

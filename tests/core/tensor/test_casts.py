@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 from core import Tensor
 from core.dtype import DType, dtypes
 from core.helpers import Context
+from core.uop import Ops, UOp, graph_rewrite
 from core.uop.bits import from_bits, to_bits
 from core.uop.meaning import cast_value
+from core.uop.symbolic import symbolic
+from tests.core.uop.evaluator import same, value
 
 DEVICES = ("CPU", "REFERENCE")
 PLAIN = tuple(d for d in dtypes.all if d not in dtypes.fp8s)
@@ -25,6 +29,10 @@ def corners(dtype: DType) -> list[bool | int | float]:
         low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
         near = {0, 1, -1, 2, low, low + 1, high, high - 1}
         near |= {s * (1 << k) + d for k in (7, 8, 15, 16, 24, 31, 32, 53, 63) for s in (1, -1)
+                 for d in (-1, 0, 1)}  # fmt: skip
+        # next to what lies half way between two floats of 8, 11, 24 or 53 bits
+        near |= {s * ((1 << k) + half + d) for k in (30, 31, 62, 63) for s in (1, -1)
+                 for half in (1 << k >> 8, 1 << k >> 11, 1 << k >> 24, 1 << k >> 53)
                  for d in (-1, 0, 1)}  # fmt: skip
         return sorted(v for v in near if low <= v <= high)
     values = [0.0, -0.0, 0.5, -0.5, 0.99, -0.99, 1.5, -1.5, math.inf, -math.inf, math.nan, 1e30]
@@ -47,12 +55,27 @@ def test_every_pair_of_dtypes(source: DType, device: str) -> None:
         np.testing.assert_array_equal(found, wanted, err_msg=f"{source} to {target}")
 
 
+@pytest.mark.parametrize("source", dtypes.all, ids=str)
+def test_two_casts_in_a_row_keep_their_meaning_when_simplified(source: DType) -> None:
+    """Of all ways through another dtype to a third one; NaN, saturation and wraparound included."""
+    values = corners(source) if source in PLAIN else [0.0, -0.0, 1.5, -3.0, math.nan]
+    values = [cast_value(v, source) for v in values]
+    low, high = dtypes.min(source), dtypes.max(source)
+    x = UOp(Ops.DEFINE_VAR, source, (), ("x", low, high))
+    for middle, target in itertools.product(dtypes.all, repeat=2):
+        casts = UOp(Ops.CAST, target, (UOp(Ops.CAST, middle, (x,)),))
+        simpler = graph_rewrite(casts, symbolic)
+        for v in values:
+            wanted = cast_value(cast_value(v, middle), target)
+            assert same(value(simpler, {x: v}), wanted), f"{v}: {casts.render()}"
+
+
 @pytest.mark.parametrize("target", dtypes.ints, ids=str)
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 3e9, -3e9, 1e19, 300.7, -1.0])
-def test_constants_are_cast_as_memory_is(value: float, target: DType) -> None:
-    constant = Tensor.full((2,), value, dtype="float64").cast(target)
-    memory = Tensor([value, value], dtype="float64").realize().cast(target)
-    assert constant.tolist() == memory.tolist() == [cast_value(value, target)] * 2
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 3e9, -3e9, 1e19, 300.7, -1.0])
+def test_constants_are_cast_as_memory_is(number: float, target: DType) -> None:
+    constant = Tensor.full((2,), number, dtype="float64").cast(target)
+    memory = Tensor([number, number], dtype="float64").realize().cast(target)
+    assert constant.tolist() == memory.tolist() == [cast_value(number, target)] * 2
 
 
 def test_floats_saturate_and_nan_is_zero() -> None:

@@ -17,7 +17,7 @@ FLOATS: dict[str, tuple[UOp, ...]] = {
     "power_of_one": (f.const_like(1.0).alu(Ops.POW, f),),
     "float_minus_minus": (f * -1.0 * -1.0,),
     "float_divide_by_power": (f / 4.0, f / -0.5, f / 2.0**126, f / 2.0**-100),
-    "reciprocal": (1.0 / f,),
+    "float_reciprocal": (1.0 / f,),
     "trunc_of_integer": (f.trunc().trunc(), x.cast(dtypes.float32).trunc()),
     "bitcast_to_same": (f.bitcast(dtypes.int32).bitcast(dtypes.float32),),
 }

@@ -376,7 +376,7 @@ describe("rules by cost", () => {
     expect(shareOf({ ...never!, matches: 2 })).toBe(0.25);
   });
 
-  it("have no time where nothing matched, and a line for the time that is in no match", () => {
+  it("have no time where nothing matched, and a line for the time outside matches", () => {
     const all = { perPass: false, pass: null, never: false, query: "" };
     const silent = { ...line(2, "fold", 0), matches: 0, tries: 4000 };
     const untimed = {

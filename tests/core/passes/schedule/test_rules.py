@@ -67,7 +67,7 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "merge_views": lambda x, y, e: x.permute((1, 0)).reshape(PAIR) + y,
     "drop_view": lambda x, y, e: (x + y).permute((1, 0)).permute((1, 0)) * y,
     "view_of_padding": lambda x, y, e: (x + y).pad(((0, 2), (0, 0))).shrink(((2, 4), (0, 3))) + y,
-    "fold_constants": lambda x, y, e: x * (full(3) + full(4)),
+    "fold_shaped_constants": lambda x, y, e: x * (full(3) + full(4)),
     "fold_identity": lambda x, y, e: (x + full(0)) * (y * full(1)),
     "known_where": lambda x, y, e: (full(1) < full(2)).where(x, y) + y,
     "copy_of_view": lambda x, y, e: x.permute((1, 0)).copy_to_device("B"),

@@ -345,7 +345,7 @@ export interface RuleTotals {
   rows: RuleTotal[];
   /** Rules that did neither there, and how often each was tried. Missing in older exports. */
   silent?: { pass: string; id: number[]; tries: number[] }[];
-  /** Time of passes that is in no match, microseconds: of the run, and of the passes of each name,
+  /** Time of passes outside matches, microseconds: of the run, and of the passes of each name,
    * the longest first. Missing in older exports. */
   untimed?: { us: number; passes: { pass: string; us: number }[] };
   /** Steps whose added and removed nodes are counted, of all steps of passes that have ended. */

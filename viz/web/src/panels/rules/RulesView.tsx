@@ -212,7 +212,7 @@ function List() {
   );
 }
 
-/** The time that is in no match: no rule, so it opens nothing. */
+/** The time outside matches: no rule, so it opens nothing. */
 function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
   return (
     <div
@@ -334,7 +334,7 @@ function Sums() {
       </span>
       {rest > 0 && (
         <span title={REST_TITLE}>
-          <b>{micros(rest)}</b> in no match
+          <b>{micros(rest)}</b> outside matches
         </span>
       )}
     </div>

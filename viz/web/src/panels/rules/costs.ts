@@ -22,9 +22,9 @@ export interface Cost {
   removed: number;
 }
 
-/** The line of the time that is in no match. */
+/** The line of the time outside matches. */
 export const REST = -1;
-export const REST_NAME = "In no match";
+export const REST_NAME = "Outside matches";
 export const REST_TITLE =
   "Time of the passes outside of the functions of rules that matched: walking the graph, trying patterns, functions that declined, and recording";
 
@@ -75,7 +75,7 @@ export function listRules(
   });
 }
 
-/** The lines of the time that is in no match: of the run, or of the passes of each name. */
+/** The lines of the time outside matches: of the run, or of the passes of each name. */
 function rest(made: Map<string, Cost>, totals: RuleTotals, choice: Choice): void {
   const { us, passes } = totals.untimed ?? { us: 0, passes: [] };
   const wanted = passes.filter((p) => choice.pass === null || p.pass === choice.pass);
