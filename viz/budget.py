@@ -22,12 +22,23 @@ ITEMS: Final = 60_000_000
 """Nodes, edges, events, numbers that are looked at: the same on every machine."""
 SECONDS: Final = 20.0
 """Processor time. Answers about the largest passes that the page shows take about three."""
+LIGHT: Final = 1 << 28
+"""Bytes of an answer that any number of threads may make at once; LIGHT_SECONDS its time."""
+LIGHT_SECONDS: Final = 5.0
 _OFTEN: Final = 4_000
 """Items after which the clock is looked at."""
 
 
+class TooHeavyError(Exception):
+    """An answer is not light. No BudgetError: what is left out of an answer is left out of one that
+    had all that it may cost."""
+
+
 class Budget:
     """What is left to `what`, such as "the answer". One thread at a time takes from it."""
+
+    light = False
+    """Whether memory and time are only those of a light answer."""
 
     def __init__(
         self,
@@ -52,19 +63,22 @@ class Budget:
 
     def take(self, items: int = 1, memory: int = 0) -> None:
         """Takes what is needed next. Raises BudgetError, and takes nothing, where there is not that
-        much left."""
+        much left; TooHeavyError where that is only because the answer was to be light."""
         if items > self.items:
             raise self._spent("would look at too much")
         if memory > self.memory:
-            raise self._spent("would take too much memory")
+            raise self._heavy("would take too much memory")
         self._unseen += items
         if self._unseen > _OFTEN:
             self._unseen = 0
             if time.thread_time() > self._until:
                 self._unseen = _OFTEN  # and so from now on
-                raise self._spent("would take too long")
+                raise self._heavy("would take too long")
         self.items -= items
         self.memory -= memory
+
+    def _heavy(self, how: str) -> Exception:
+        return TooHeavyError() if self.light else self._spent(how)
 
     def _spent(self, how: str) -> BudgetError:
         return BudgetError(
@@ -74,6 +88,17 @@ class Budget:
 
 
 _in_force: ContextVar[Budget | None] = ContextVar("budget", default=None)
+_light: ContextVar[bool] = ContextVar("light", default=False)
+
+
+@contextmanager
+def light() -> Generator[None]:
+    """Answers that the block makes are light, or TooHeavyError."""
+    token = _light.set(True)
+    try:
+        yield
+    finally:
+        _light.reset(token)
 
 
 @contextmanager
@@ -94,7 +119,12 @@ def answering(what: str = "the answer") -> Generator[Budget]:
     if budget is not None:
         yield budget
     else:
-        with within(Budget(what)) as budget:
+        budget = Budget(what)
+        if _light.get():
+            budget.light = True
+            budget.memory = min(budget.memory, LIGHT)
+            budget.seconds = min(budget.seconds, LIGHT_SECONDS)
+        with within(budget):
             yield budget
 
 
@@ -109,6 +139,7 @@ def part(share: float, seconds: float = SECONDS) -> Generator[None]:
         return
     limits = int(whole.memory * share), int(whole.items * share)
     own = Budget(whole.what, *limits, min(seconds, whole.seconds_left * share))
+    own.light = whole.light
     try:
         with within(own):
             yield

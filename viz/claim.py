@@ -27,6 +27,7 @@ from typing import Final
 
 from core.errors import TraceError
 from viz import schema
+from viz.held import Held
 from viz.regular import create_new, head_of, kind_of, open_own
 from viz.runinfo import is_alive
 
@@ -61,6 +62,8 @@ class Claim:
         self._lock = lock
         self._identity: tuple[int, int] | None = None
         self._released = False
+        self._held: Held | None = None
+        """Open, for those in this process who read the trace while it is written."""
         _claims.add(self)
 
     def make(self) -> None:
@@ -72,6 +75,7 @@ class Claim:
             os.close(create_new(self.path))
         found = os.stat(self.path, follow_symlinks=False)
         self._identity = found.st_dev, found.st_ino
+        self._held = Held(self.path)
 
     @property
     def lost(self) -> bool:
@@ -95,6 +99,8 @@ class Claim:
         """The trace is complete, or never will be; calling it again does nothing."""
         lock, self._lock = self._lock, None
         self._released = True
+        if self._held is not None:
+            self._held.release()
         if lock is not None:
             with suppress(OSError):
                 _unlink_lock(lock, _lock_of(self.path))

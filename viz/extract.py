@@ -75,8 +75,9 @@ def write_trace(
     published: bool = False,
     compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> list[str]:
-    """Writes the run to `path`, and its further processes next to it, all or nothing; sentences of
-    what was left out.
+    """Writes the run to `path`, and its further processes next to it; sentences of what was left
+    out. Each file is put in place whole, the main one last, once all are made: where that fails in
+    between, those of further processes stay without it, and an earlier main file stays as it was.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/redaction.py` says; `published`: files have the names that the

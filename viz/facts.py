@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -21,6 +21,7 @@ from core.errors import BudgetError, UopvizError
 from core.uop.serial import decode_node
 from core.uop.uop import UOp
 from viz.budget import part, take
+from viz.openranges import OpenRanges
 from viz.readonly import parse_object
 from viz.tracefile import TraceFile
 
@@ -35,6 +36,8 @@ _KEPT: Final = 500_000
 """Nodes whose facts are kept."""
 _NODE: Final = 1500
 """Bytes of a node of `core` with its facts."""
+_TOGETHER: Final = 1024
+"""Nodes whose loops are known before the first of them is spelled: those are sorted each time."""
 _ITEMS: Final = 40
 """Of a budget, for a node: working it out takes as long as looking at that many numbers."""
 _INVALID: Final = (
@@ -66,6 +69,7 @@ class Facts:
         self._facts: dict[int, Fact] = {}
         self._said: dict[int, Fact] = {}
         self._args: dict[int, Any] = {}
+        self._open = OpenRanges()
         self._lock = threading.Lock()
 
     def of(self, nodes: Sequence[int]) -> list[Fact]:
@@ -76,10 +80,14 @@ class Facts:
                 self._uops.clear()
                 self._facts.clear()
                 self._args.clear()
+                self._open = OpenRanges()
             with suppress(BudgetError), part(1 / 2, SECONDS):
-                for node in nodes:
-                    if node not in self._facts:
-                        take(_ITEMS + len(self._file.nodes.sources(node)), _NODE)
+                for at in range(0, len(nodes), _TOGETHER):
+                    new = [n for n in nodes[at : at + _TOGETHER] if n not in self._facts]
+                    for node in new:
+                        take(_ITEMS, _NODE)
+                        self._find_loops(node)
+                    for node in new:
                         self._facts[node] = self._work_out(node)
             return [self._facts.get(node, _NOTHING) for node in nodes]
 
@@ -133,6 +141,11 @@ class Facts:
             self._args[string] = _parsed(text) if len(text) <= _MAX_ARG else {}
         return self._args[string]
 
+    def _find_loops(self, node: int) -> None:
+        nodes = self._file.nodes
+        if not nodes.field("extra")[node] and (u := self.uop(node)) is not None:
+            self._open.add(node, u, nodes.sources(node))
+
     def _work_out(self, node: int) -> Fact:
         nodes = self._file.nodes
         extra = int(nodes.field("extra")[node])
@@ -145,7 +158,7 @@ class Facts:
                 fact = self._said[extra] = Fact(*texts)
             return fact
         u = self.uop(node)
-        return _NOTHING if u is None else Fact(_shape(u), *_bounds(u), _ranges(u))
+        return _NOTHING if u is None else Fact(_shape(u), *_bounds(u), self._open.text(node))
 
 
 def _parsed(text: str) -> Any:
@@ -167,14 +180,3 @@ def _bounds(u: UOp) -> tuple[str, str]:
             low, high = u.bounds
             return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]
     return "", ""
-
-
-def _ranges(u: UOp) -> str:
-    ranges: Collection[UOp] = ()
-    with suppress(*_INVALID):
-        ranges = u.ranges
-    take(len(ranges), 70 * len(ranges))
-    with suppress(*_INVALID):
-        found = sorted(ranges, key=lambda r: str(r.arg))
-        return " ".join(f"{r.arg[1].letter}{r.arg[0]}" for r in found)[:_MAX_TEXT]
-    return ""

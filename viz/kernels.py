@@ -45,6 +45,8 @@ _NODE: Final = 60
 """Bytes of a node of a line, in all lists."""
 _KEPT_BYTES: Final = 1 << 27
 """Most bytes of the origins that are kept, apart from those of the last kernel."""
+_FEW: Final = 8
+"""Bits of a set of which each node has its own list."""
 Ids = Callable[[int], int]
 
 
@@ -111,17 +113,21 @@ class KernelReader:
         order, made = self._provenance(context, self.ast(context))
         ids = [self._global(node) for node in order]
         found = made.all()
-        places: dict[int, list[int]] = {}
-        """By bit set: most nodes share theirs with others."""
+        many: dict[bytes, list[int]] = {}
+        """Large sets, which most nodes share with others. (Not by the integers: those with few bits
+        have 61 hashes in all.)"""
+        origin: list[list[int]] = []
         for bits in found.values():
-            if bits not in places:
-                take(bits.bit_length() // 64 + 8, 16 * bits.bit_count() + 200)
-                places[bits] = [ids[p] for p in positions(bits)]
-        take(0, sum(8 * len(places[bits]) + 100 for bits in found.values()))
-        return {
-            "node": [self._global(node) for node in found],
-            "origin": [places[bits] for bits in found.values()],
-        }
+            key = _as_bytes(bits) if bits.bit_count() > _FEW else b""
+            places = many.get(key) if key else None
+            if places is None:
+                take(bits.bit_length() // 64 + 8, 16 * bits.bit_count() + len(key) + 200)
+                places = [ids[p] for p in positions(bits)]
+                if key:
+                    many[key] = places
+            take(0, 8 * len(places) + 100)
+            origin.append(places)
+        return {"node": [self._global(node) for node in found], "origin": origin}
 
     def _provenance(self, context: Context, ast: int) -> tuple[list[int], Provenance[int]]:
         rewrites = self._rewrites(context)
@@ -280,6 +286,10 @@ def parse_facts(value: object) -> dict[str, str]:
         return {}
     items = list(cast("dict[str, Any]", value).items())[:100]
     return {name[:100]: str(fact)[:1000] for name, fact in items}
+
+
+def _as_bytes(bits: int) -> bytes:
+    return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
 
 
 def _input(item: Any) -> dict[str, Any]:

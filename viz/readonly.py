@@ -20,8 +20,9 @@ from urllib.parse import quote
 from core.errors import TraceError
 from viz import schema
 from viz.budget import take
+from viz.held import Held
 from viz.pack import read_json, take_json
-from viz.regular import kind_of, open_regular
+from viz.regular import kind_of
 from viz.walfile import pages_in_log
 
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
@@ -85,9 +86,13 @@ class Database:
         self._opening = threading.Lock()
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
-        _check_file(path)
-        self._own.db = self._open(path)
-        self._tables = self._check()
+        self._held = _check_file(path)
+        try:
+            self._own.db = self._open(path)
+            self._tables = self._check()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Closes the file."""
@@ -95,6 +100,7 @@ class Database:
             self._closed = True
             for db in self._connections:
                 db.close()
+            self._held.release()
 
     @property
     def _db(self) -> sqlite3.Connection:
@@ -233,8 +239,7 @@ class Database:
         return self._own.left < 0
 
     def _open(self, path: Path) -> sqlite3.Connection:
-        with open_regular(path) as file:
-            head = file.read(72)
+        head = self._held.head(72)
         wanted = schema.APPLICATION_ID.to_bytes(4)
         if head[:15] != b"SQLite format 3" or head[68:72] != wanted:
             raise TraceError(
@@ -317,16 +322,17 @@ class Database:
         return self._db.execute(select, (table,)).fetchone() == (0,)
 
 
-def _check_file(path: Path) -> None:
-    """Raises TraceError for what is no file that can be read."""
+def _check_file(path: Path) -> Held:
+    """The file, open. Raises TraceError for what is no file that can be read."""
     try:
         if path.is_dir():
             raise _folder(path)
-        open_regular(path).close()
+        held = Held(path)
         for log in (Path(f"{path}-wal"), Path(f"{path}-shm"), Path(f"{path}-journal")):
             with suppress(FileNotFoundError):  # SQLite opens these, and would wait for a pipe
                 if kind := kind_of(os.stat(log).st_mode):
                     raise OSError(errno.EINVAL, f"{log.name} is {kind}")
+        return held
     except (FileNotFoundError, NotADirectoryError):
         raise TraceError("there is no such trace", str(path), "check the path") from None
     except (OSError, ValueError) as error:

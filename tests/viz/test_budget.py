@@ -33,11 +33,11 @@ SAYS = {
     "empty_lists": "what is kept of the trace would take too much memory",
     "sparse": "parts of this file hold nothing",
     "hub": "are left out",
-    "origins": "",
+    "origins": None,
     "events": "left out: this pass would",
     "long_names": None,
     "one_argument": "the graph of this kernel would take too much memory",
-    "ranges": "Shapes and bounds of",
+    "ranges": None,
     "one_text": "this kernel would take too much memory",
     "wide": "what is kept of the trace would take too much memory",
 }
@@ -58,7 +58,7 @@ def test_no_answer_costs_more_than_its_budget(tmp_path: Path, name: str) -> None
     wanted = SAYS[name]
     if wanted is None:
         assert found["said"] == []
-        assert found["cpu"] < 10
+        assert seconds < 5, what
     elif wanted:
         assert any(wanted in said for said in found["said"]), found["said"]
 

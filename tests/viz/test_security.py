@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -120,3 +121,20 @@ def test_no_path_leaves_the_page(client: FlaskClient, dist: Path) -> None:
         assert answer.status_code in (404, 308), path
         assert b"root:" not in answer.data
         assert answer.data != b"secret"
+
+
+def test_no_module_makes_code_of_data() -> None:
+    """Nothing that reads a trace, or a graph of one, unpickles, evaluates or imports by name."""
+    root = Path(__file__).resolve().parents[2]
+    own = root / "viz" / "__init__.py"  # imports the modules of its own table
+    paths = [*root.glob("viz/*.py"), *root.glob("viz/server/*.py")]
+    paths += [root / "core" / "uop" / name for name in ("args.py", "serial.py")]
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert not names & {"pickle", "marshal", "shelve", "runpy"}, path
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("eval", "exec", "compile", "__import__"), path
+                assert not called.endswith("import_module") or path == own, path

@@ -75,9 +75,10 @@ def timeline() -> Response:
 @api.get("/lineage/<int:scope>")
 def lineage(scope: int) -> Response:
     """Where the nodes of a schedule or kernel come from and go: Lineage, or how far it is."""
-    state().refresh()
-    found = state().store.lineage(scope, SLICE)
-    return _unknown("schedule or kernel", scope) if found is None else answer(found)
+    here = state()
+    here.refresh()
+    found = here.made(lambda: here.store.lineage(scope, SLICE))
+    return _unknown("schedule or kernel", scope) if found is None else found.answer()
 
 
 @api.get("/traces")
@@ -96,15 +97,17 @@ def open_trace() -> Response:
 @api.get("/kernels/<int:context>")
 def kernel(context: int) -> Response:
     """A kernel and the texts recorded of it: Kernel."""
-    found = state().store.kernel(context)
-    return _unknown("kernel", context) if found is None else answer(found)
+    here = state()
+    found = here.made(lambda: here.store.kernel(context))
+    return _unknown("kernel", context) if found is None else found.answer()
 
 
 @api.get("/origins/<int:context>")
 def origins(context: int) -> Response:
     """Which AST nodes the nodes of a kernel come from: Origins."""
-    found = state().store.origins(context)
-    return _unknown("kernel", context) if found is None else answer(found)
+    here = state()
+    found = here.made(lambda: here.store.origins(context))
+    return _unknown("kernel", context) if found is None else found.answer()
 
 
 @api.post("/kernels/<int:context>/compile")
@@ -180,10 +183,12 @@ def export() -> Response:
     it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     redact = request.args.get("redact") == "1"
-    made = export_html(
-        state().store, kernels=wanted or None, redact=redact, compiled=state().compiled()
+    here = state()
+    store, compiled = here.store, here.compiled()
+    made = here.weight.heavy(
+        lambda: export_html(store, kernels=wanted or None, redact=redact, compiled=compiled)
     )
-    name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
+    name = re.sub(r"[^\w.-]", "_", store.path.stem, flags=re.ASCII)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.html"',
         "X-Uopviz-Left-Out": json.dumps(made.left_out),

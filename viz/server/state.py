@@ -21,6 +21,7 @@ from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
 from viz.server.answers import Encoded, pack, to_json
 from viz.server.kept import Kept, Turns
+from viz.server.weight import Weight
 from viz.store import Store
 
 CACHED: Final = 1 << 27
@@ -45,6 +46,7 @@ class State:
         self._bundles: Kept[int, bytes] = Kept(CACHED)
         self._answers: Kept[str, tuple[int, Encoded]] = Kept(ANSWERS)
         self._making = Turns()
+        self.weight = Weight()
         self._state = 0
         """Counts what may have changed answers: what was read of the trace, another trace."""
         self._seen: tuple[object, ...] = ()
@@ -94,9 +96,13 @@ class State:
             kept = self._answers.get(key)
             if kept is not None and kept[0] == state:
                 return kept[1]
-            value = make()
-            made = Encoded.of(value)
-            if whole(value):
+
+            def encoded() -> tuple[bool, Encoded]:
+                value = make()
+                return whole(value), Encoded.of(value)
+
+            is_whole, made = self.weight.make(encoded)
+            if is_whole:
                 self._answers.put(key, (state, made), made.size)
             return made
 
@@ -123,13 +129,26 @@ class State:
             is_open = store.is_open(rewrite)
             if is_open:
                 self.refresh()
-            made = store.bundle(rewrite)
-            if made is None:
+
+            def packed() -> bytes | None:
+                made = store.bundle(rewrite)
+                return None if made is None else pack(made)
+
+            body = self.weight.make(packed)
+            if body is None:
                 return None
-            body = pack(made)
             if not is_open and store is self.store:
                 self._bundles.put(rewrite, body, len(body))
             return body
+
+    def made(self, make: Callable[[], Any]) -> Encoded | None:
+        """What `make` returns as an answer that is not kept; None for None."""
+
+        def encoded() -> Encoded | None:
+            value = make()
+            return None if value is None else Encoded.of(value)
+
+        return self.weight.make(encoded)
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
@@ -195,12 +214,12 @@ class State:
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
         if not self.store.compiles and self.store.kernels():
-            self.store.kernel_graph(context)  # may know more to say
+            self.weight.make(lambda: self.store.kernel_graph(context))  # may know more to say
             raise ServerError(
                 "this trace is of another compiler, and its kernels cannot be compiled or run here",
                 hint="its own sources are shown",
             )
-        found = self.store.kernel_graph(context)
+        found = self.weight.make(lambda: self.store.kernel_graph(context))
         if found is None:
             raise ServerError(
                 "this trace has no AST of that kernel",
