@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from core.dtype import dtypes, sum_acc_dtype
 from core.errors import GradientError
-from core.helpers import argsort
+from core.helpers import argsort, ceildiv, prod
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.origin import backward_of
@@ -204,13 +204,45 @@ def reduce_axis(ctx: UOp, x: UOp, ret: UOp) -> Grads:
     if op is Ops.MAX:
         largest = (x.eq(ret.expand(x.shaped)) | x.ne(x)).cast(ctx.dtype)
         return (largest * (ctx / summed(largest, axes)).expand(x.shaped),)
-    zero = x.eq(0)
-    ones, zeros = x.const_like(1), x.const_like(0)
-    count = zero.cast(dtypes.int32).r(Ops.ADD, axes).expand(x.shaped)
-    without_zeros = zero.where(ones, x)
-    others = without_zeros.r(Ops.MUL, axes).expand(x.shaped)
-    only_zero = (zero & count.eq(1)).where(others, zeros)
-    return (wide * count.eq(0).where(others / without_zeros, only_zero),)
+    return (wide * product_of_others(x, axes),)
+
+
+_BLOCK = 32
+"""Elements that are multiplied with a mask for each; longer products go in blocks of as many."""
+
+
+def product_of_others(x: UOp, axes: tuple[int, ...]) -> UOp:
+    """For each element, the product of those beside it along `axes`.
+
+    No quotient: it is right beside zeros, and where the product of all overflows or underflows.
+    """
+    kept = [axis for axis in range(len(x.shaped)) if axis not in axes]
+    order = (*kept, *axes)
+    last = x.permute(order)
+    flat = last.reshape((*(x.shaped[axis] for axis in kept), prod(x.shaped[axis] for axis in axes)))
+    return _others(flat).reshape(last.shaped).permute(argsort(order))
+
+
+def _others(x: UOp) -> UOp:
+    """`product_of_others` along the last axis: in blocks, then of the products of blocks."""
+    *rest, n = x.shaped
+    if n <= _BLOCK:
+        assert x.device is not None, "what has a gradient is somewhere"
+        shape, places = (*rest, n, n), UOp.iota(n, dtypes.int32, x.device)
+        rows, columns = places.reshape((n, 1)), places.reshape((1, n))
+        itself = rows.expand((n, n)).eq(columns.expand((n, n)))
+        square = x.reshape((*rest, 1, n)).expand(shape)
+        mask = itself.reshape((*(1 for _ in rest), n, n)).expand(shape)
+        others = mask.where(square.const_like(1), square).r(Ops.MUL, (len(shape) - 1,))
+        return others.reshape(x.shaped)
+    count = ceildiv(n, _BLOCK)
+    widths = [(0, 0)] * len(rest) + [(0, count * _BLOCK - n)]
+    there = x.const_like(1).pad(widths)
+    padded = there.eq(0).where(there.const_like(1), x.pad(widths))
+    blocks = padded.reshape((*rest, count, _BLOCK))
+    beside = _others(blocks.r(Ops.MUL, (len(rest) + 1,)).reshape((*rest, count)))
+    found = _others(blocks) * beside.reshape((*rest, count, 1)).expand(blocks.shaped)
+    return found.reshape(padded.shaped).shrink((0, length) for length in x.shaped)
 
 
 @rule(UPat(Ops.RESHAPE, src=(x,)))

@@ -167,7 +167,7 @@ class Elementwise(Movement):
         return self.mul(-1) if dtypes.is_unsigned(self.dtype) else self._unary(Ops.NEG)
 
     def where(self, x: Self | ConstType, y: Self | ConstType) -> Self:
-        """x where this holds, y elsewhere."""
+        """x where this holds (a number: where it is not 0), y elsewhere."""
         condition = self if dtypes.is_bool(self.dtype) else self.ne(0)
         if isinstance(x, TensorBase):
             a, b = x._meet(y)
@@ -186,8 +186,17 @@ class Elementwise(Movement):
         return mask.where(self, False if dtypes.is_bool(self.dtype) else 0)
 
     def masked_fill(self, mask: Self, value: Self | ConstType) -> Self:
-        """`value` where the mask holds."""
-        return mask.where(value, self)
+        """`value` where the mask holds. Raises DTypeError for a mask that is not of bools."""
+        return mask._as_mask("masked_fill").where(value, self)
+
+    def _as_mask(self, name: str) -> Self:
+        if not dtypes.is_bool(self.dtype):
+            raise DTypeError(
+                f"{name} with a mask of {self.dtype}",
+                where=here(),
+                hint="compare it with something, or mask.bool()",
+            )
+        return self
 
     # comparisons: NaN equals nothing, and is neither less nor greater
 

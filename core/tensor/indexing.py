@@ -357,6 +357,10 @@ class Indexing(Joining):
         return type(self)(np.ascontiguousarray(found), self.device)
 
     def masked_select(self, mask: Self) -> Self:
-        """The elements where the mask holds, in order, with one axis. Realizes the mask."""
+        """The elements where the mask holds, in order, with one axis. Realizes the mask.
+
+        Raises DTypeError for a mask that is not of bools.
+        """
+        mask = mask._as_mask("masked_select")
         flat = np.flatnonzero(mask._broadcast_to(self.shape).numpy()).astype(np.int32)
         return self.flatten()[type(self)(flat, self.device)]

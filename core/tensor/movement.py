@@ -7,9 +7,9 @@ values of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import index
-from typing import Self, cast
+from typing import Final, Self, cast
 
 from core.errors import ShapeError
 from core.helpers import prod
@@ -17,11 +17,14 @@ from core.tensor.base import Shape
 from core.tensor.execution import Execution
 from core.tensor.origin import here
 
+_NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Set)
+"""What can be iterated and is no list of lengths all the same."""
+
 
 def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
     """`f(1, 2)` and `f((1, 2))` mean the same. Raises ShapeError for what is no integer."""
     first = args[0] if len(args) == 1 else args
-    items = first if isinstance(first, Iterable) and not isinstance(first, str) else args
+    items = first if isinstance(first, Iterable) and not isinstance(first, _NOT_LISTS) else args
     try:
         return tuple(index(cast("int", item)) for item in items)
     except TypeError:
@@ -36,7 +39,9 @@ def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
 def _lengths(shape: Sequence[int | Sequence[int | None] | None]) -> list[int | None]:
     """As `as_ints`, with None where an axis keeps its length."""
     first = shape[0] if len(shape) == 1 else shape
-    items = list(first) if isinstance(first, Iterable) and not isinstance(first, str) else shape
+    items = (
+        list(first) if isinstance(first, Iterable) and not isinstance(first, _NOT_LISTS) else shape
+    )
     known = iter(as_ints(cast("list[int]", [n for n in items if n is not None])))
     return [None if n is None else next(known) for n in items]
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from core.dtype import dtypes
+from core.dtype import dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
-from core.helpers import TRAINING
+from core.helpers import TRAINING, prod
 from core.tensor.convolution import Convolution
 from core.tensor.origin import here
 from core.tensor.reduction import Axes
@@ -106,14 +106,31 @@ class Neural(Convolution):
 
     # losses
 
-    def _reduced(self, reduction: str) -> Self:
+    def _reduced(
+        self, reduction: str, axis: int | None = None, count: Self | int | None = None
+    ) -> Self:
+        """The losses of places, their sum, or that divided by `count`, by default their number.
+
+        With an `axis`, losses are the negated sums along it of these values. The sum over places
+        and along `axis` is one reduce, and is rounded once.
+        """
         if reduction not in ("mean", "sum", "none"):
             raise ShapeError(
                 f"unknown reduction {reduction!r}", where=here(), hint='use "mean", "sum" or "none"'
             )
+        if axis is not None and reduction != "mean":
+            return -self.sum(axis if reduction == "none" else None)
         if reduction == "none":
             return self._same_value()
-        return self.mean() if reduction == "mean" else self.sum()
+        if reduction == "sum":
+            return self.sum()
+        total = self._wide_sum() if axis is None else -self._wide_sum()
+        mean = total / (self.numel() if count is None else count)
+        return mean.cast(least_upper_float(self.dtype))
+
+    def _wide_sum(self) -> Self:
+        """The sum of all elements in the dtype in which it accumulates."""
+        return self.sum(dtype=sum_acc_dtype(self.dtype))
 
     def binary_crossentropy(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
         """-(y ln(p) + (1 - y) ln(1 - p)) of probabilities p. Logarithms count as at least -100, and
@@ -147,24 +164,18 @@ class Neural(Convolution):
 
         Places where y is `ignore_index` count for nothing.
         """
-        if Y.shape != self.shape[:-1]:
+        if Y.shape != self.shape[:-1] or not self.ndim:
             raise ShapeError(
                 f"logits of {self.shape} and classes of {Y.shape}",
                 where=here(),
                 hint="classes have the shape of the logits without the last axis",
             )
         _check_smoothing(label_smoothing)
-        logs = self.log_softmax(-1)
         counted = Y.ne(ignore_index)
-        wanted = Y.unsqueeze(-1).eq(type(self)._iota(self.shape[-1], self.device))
-        picked = wanted.where(logs, 0).sum(-1)
-        losses = -picked
-        if label_smoothing:
-            losses = losses * (1 - label_smoothing) - logs.mean(-1) * label_smoothing
-        losses = counted.where(losses, 0)
-        if reduction == "mean":
-            return losses.sum() / counted.cast(dtypes.int32).sum()
-        return losses._reduced(reduction)
+        count = counted.cast(dtypes.int32).sum() if reduction == "mean" else None
+        logs = self.log_softmax(-1)._weighed(-1, Y, label_smoothing)
+        losses = counted.unsqueeze(-1).where(logs, 0)._reduced(reduction, -1, count)
+        return counted.where(losses, 0) if reduction == "none" else losses
 
     def cross_entropy(
         self,
@@ -174,12 +185,17 @@ class Neural(Convolution):
     ) -> Self:
         """-sum(y ln(softmax(x))) of logits (batch, classes, ...) and integer classes (batch, ...),
         or probabilities of the logits' shape."""
-        axis = self._axis(1 if self.ndim > 1 else 0)
+        if not self.ndim:
+            raise ShapeError(
+                "cross_entropy of logits without axes",
+                where=here(),
+                hint="logits have an axis of classes",
+            )
+        axis = 1 if self.ndim > 1 else 0
         _check_smoothing(label_smoothing)
         logs = self.log_softmax(axis)
         if Y.shape == self.shape and dtypes.is_float(Y.dtype):
-            target = Y * (1 - label_smoothing) + label_smoothing / self.shape[axis]
-            losses = -(logs * target).sum(axis)
+            logs = logs * (Y * (1 - label_smoothing) + label_smoothing / self.shape[axis])
         else:
             if Y.shape != self.shape[:axis] + self.shape[axis + 1 :]:
                 raise ShapeError(
@@ -187,12 +203,8 @@ class Neural(Convolution):
                     where=here(),
                     hint="classes have the shape of the logits without the class axis",
                 )
-            # chosen, not multiplied by 0: logits of -inf are fine where they are not the target
-            losses = -Y.unsqueeze(axis).eq(self._positions(axis)).where(logs, 0).sum(axis)
-            if label_smoothing:
-                even = logs.mean(axis) * label_smoothing
-                losses = losses * (1 - label_smoothing) - even
-        return losses._reduced(reduction)
+            logs = logs._weighed(axis, Y, label_smoothing)
+        return logs._reduced(reduction, axis, prod(self.shape[:axis] + self.shape[axis + 1 :]))
 
     def nll_loss(
         self,
@@ -209,12 +221,28 @@ class Neural(Convolution):
                 where=here(),
                 hint="classes have that shape without axis 1",
             )
-        factor = type(self).full(Y.shape, 1.0, device=self.device) if weight is None else weight[Y]
+        axis = self._axis(1)
+        chosen = Y.unsqueeze(axis).eq(self._positions(axis))
         if ignore_index is not None:
-            factor = Y.ne(ignore_index).where(factor, 0)
-        picked = self.gather(1, Y.unsqueeze(1)).squeeze(1)
-        losses = -picked * factor
-        return losses.sum() / factor.sum() if reduction == "mean" else losses._reduced(reduction)
+            chosen = chosen & Y.unsqueeze(axis).ne(ignore_index)
+        logs, count = self, Y.numel()
+        if weight is not None:
+            shape = [n if i == axis else 1 for i, n in enumerate(self.shape)]
+            weight = weight.reshape(shape)
+            logs = logs * weight
+            count = chosen.where(weight, 0)._wide_sum() if reduction == "mean" else None
+        elif ignore_index is not None:
+            count = Y.ne(ignore_index).cast(dtypes.int32).sum() if reduction == "mean" else None
+        return chosen.where(logs, 0)._reduced(reduction, axis, count)
+
+    def _weighed(self, axis: int, classes: Self, smoothing: float) -> Self:
+        """These log probabilities, of which the negated sum along `axis` is the loss at a place."""
+        chosen = classes.unsqueeze(axis).eq(self._positions(axis))
+        if not smoothing:
+            # chosen, not multiplied by 0: logits of -inf are fine where they are not the target
+            return chosen.where(self, 0)
+        even = smoothing / self.shape[axis]
+        return chosen.where(self * (1 - smoothing + even), self * even)
 
     # order
 

@@ -221,13 +221,13 @@ DIFFERENCES = (
     "`max`, `min`, `maximum`, `minimum`, `relu`, `relu6`, `lerp`, `layernorm`: which zero",
     "`softplus` has no threshold",
     "`sort` and `topk` give 0.0 for -0.0",
-    "The gradient of `prod` is a quotient",
 )
 """What the tables let through."""
 _OTHERS = """
     T data device dtype grad requires_grad shape uop ndim requires_grad_ element_size nbytes
     numel size is_floating_point item tolist numpy realize kernelize schedule replace assign
-    backward gradient detach contiguous contiguous_backward to to_ train no_grad manual_seed
+    clone place backward gradient detach contiguous contiguous_backward to to_ train no_grad
+    manual_seed
     from_bytes from_numpy arange empty empty_like eye full full_like linspace ones ones_like
     zeros zeros_like rand rand_like randint randn randn_like randperm normal uniform
     scaled_uniform glorot_uniform kaiming_normal kaiming_uniform meshgrid one_hot cast bitcast

@@ -87,7 +87,7 @@ def test_cross_entropy(reduction: str, smoothing: float, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2, 1.0])
 def test_sparse_categorical_crossentropy(reduction: str, smoothing: float) -> None:
     random = np.random.default_rng(2)
     logits, labels = random.normal(size=(7, 5)), random.integers(0, 5, 7)
@@ -106,10 +106,17 @@ def test_sparse_categorical_crossentropy(reduction: str, smoothing: float) -> No
     check(op, [logits])
 
 
-def test_cross_entropy_of_probabilities() -> None:
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("smoothing", [0.0, 0.2, 1.0])
+def test_cross_entropy_of_probabilities(reduction: str, smoothing: float) -> None:
     random = np.random.default_rng(2)
-    logits, target = random.normal(size=(7, 5)), random.dirichlet(np.ones(5), 7)
-    check(Operation("soft", lambda x, y: x.cross_entropy(y), F.cross_entropy), [logits, target])
+    logits, target = random.normal(size=(7, 5, 2)), random.dirichlet(np.ones(5), (7, 2))
+    op = Operation(
+        "soft",
+        lambda x, y: x.cross_entropy(y, reduction, smoothing),
+        lambda x, y: F.cross_entropy(x, y, reduction=reduction, label_smoothing=smoothing),
+    )
+    check(op, [logits, target.transpose(0, 2, 1).copy()])
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -136,24 +143,43 @@ def test_binary_crossentropy(reduction: str) -> None:
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-def test_nll_loss(reduction: str) -> None:
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ignored", [None, 3])
+@pytest.mark.parametrize("rest", [(), (3, 2)])
+def test_nll_loss(reduction: str, weighted: bool, ignored: int | None, rest: tuple[int]) -> None:
     random = np.random.default_rng(4)
-    logs, labels = np.log(random.dirichlet(np.ones(5), 7)), random.integers(0, 5, 7)
-    weight = random.uniform(0.5, 2, 5)
-    check(
-        Operation(
-            "nll",
-            lambda x: x.nll_loss(Tensor(labels), Tensor(weight), 3, reduction),
-            lambda x: F.nll_loss(
-                x,
-                torch.from_numpy(labels),
-                torch.from_numpy(weight),
-                ignore_index=3,
-                reduction=reduction,
-            ),
+    logs = np.moveaxis(np.log(random.dirichlet(np.ones(5), (7, *rest))), -1, 1).copy()
+    labels, weight = random.integers(0, 5, (7, *rest)), random.uniform(0.5, 2, 5)
+    op = Operation(
+        "nll",
+        lambda x: x.nll_loss(
+            Tensor(labels), Tensor(weight) if weighted else None, ignored, reduction
         ),
-        [logs],
+        lambda x: F.nll_loss(
+            x,
+            torch.from_numpy(labels),
+            torch.from_numpy(weight) if weighted else None,
+            ignore_index=-100 if ignored is None else ignored,
+            reduction=reduction,
+        ),
     )
+    check(op, [logs])
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+def test_crossentropy_of_infinite_logits(reduction: str, kind: str) -> None:
+    logits = np.random.default_rng(5).normal(size=(6, 4)).astype(kind)
+    logits[0, 1] = logits[1, :3] = logits[4, 0] = -np.inf
+    labels = np.array([0, 3, 2, -1, 1, 0])
+    op = Operation(
+        "infinite",
+        lambda x: x.sparse_categorical_crossentropy(Tensor(labels), reduction=reduction),
+        lambda x: F.cross_entropy(
+            x, torch.from_numpy(labels), ignore_index=-1, reduction=reduction
+        ),
+    )
+    check(op, [logits])
 
 
 def copied(layer: Any, theirs: torch.nn.Module) -> dict[str, Tensor]:

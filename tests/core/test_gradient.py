@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,6 +87,43 @@ def test_product_with_zeros(zeros: int) -> None:
     want = [np.prod(np.delete(x, i)) for i in range(3)]
     found = gradients(result, result.const_like(1), [node])[node]
     np.testing.assert_allclose(evaluate(found), want)
+
+
+def _beside(at: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
+    """Which elements are multiplied with the one at `at`."""
+    places = np.indices(shape)
+    same = np.ones(shape, bool)
+    for axis, place in enumerate(at):
+        if axis not in axes:
+            same &= places[axis] == place
+    same[at] = False
+    return same
+
+
+@pytest.mark.parametrize("shape", [(1,), (32,), (33,), (4, 31), (65, 2, 3), (1030,)])
+@pytest.mark.parametrize("zeros", [0, 1, 2])
+def test_gradient_of_products_is_the_product_of_the_others(
+    shape: tuple[int, ...], zeros: int
+) -> None:
+    x = np.random.default_rng(3).uniform(0.9, 1.1, shape)
+    axes = tuple(range(0, len(shape), 2))  # the first, and the third
+    for at in range(min(zeros, x.size)):
+        x[(-1 - at, *(0,) * (len(shape) - 1))] = 0
+    node = Tensor(x).uop
+    result = node.r(Ops.MUL, axes)
+    want = np.array([
+        np.prod(x[_beside(at, shape, axes)]) for at in np.ndindex(shape)
+    ]).reshape(shape)  # fmt: skip
+    found = gradients(result, result.const_like(1), [node])[node]
+    np.testing.assert_allclose(evaluate(found), want, rtol=1e-12)
+
+
+def test_gradient_of_products_that_overflow_or_underflow() -> None:
+    for extreme in (1e-30, 1e30):
+        x = Tensor(np.array([extreme, extreme, 2], np.float32))
+        (grad,) = x.prod().gradient(x)
+        want = np.array([extreme * 2, extreme * 2, 0 if extreme < 1 else np.inf], np.float32)
+        np.testing.assert_allclose(value(grad), want, rtol=1e-6)
 
 
 def test_ties_share_the_gradient_of_max() -> None:
