@@ -65,8 +65,8 @@ def look(where: str) -> None:
 @contextmanager
 def capturing(frozen_by: str = "") -> Generator[list[Step]]:
     """The items of every schedule that runs in the block, and every call of `run_now`, in order, in
-    the list that it yields. Blocks may nest: an outer one gets what an inner one gets. With the name
-    of who captures, values must not be looked at in the block."""
+    the list that it yields. Blocks may nest: an outer one gets what an inner one gets. With the
+    name of who captures, values must not be looked at in the block."""
     captured = _Capture([], frozen_by)
     _captures.append(captured)
     try:
