@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -12,14 +11,13 @@ from flask.testing import FlaskClient
 
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
+from tests.viz.client import TokenClient
 from tests.viz.samples import random_graph, rules
 from viz.server import page
 from viz.server.app import create_app
-from viz.server.security import HEADER, Guard
+from viz.server.security import Guard
 from viz.store import Store
 from viz.trace import Recorder
-
-HOST = "127.0.0.1:4711"
 
 
 @pytest.fixture
@@ -72,14 +70,7 @@ def app(store: Store, dist: Path) -> Iterator[Flask]:
 
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
-    class Own(FlaskClient):
-        """A client that is where it should be and knows the token."""
-
-        def open(self, *args: Any, **kwargs: Any) -> Any:
-            headers = {**kwargs.pop("headers", {}), HEADER: "secret"}
-            return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
-
-    app.test_client_class = Own
+    app.test_client_class = TokenClient
     return app.test_client()
 
 

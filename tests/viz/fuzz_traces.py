@@ -25,19 +25,19 @@ from typing import Any, Final
 from flask.testing import FlaskClient
 
 from core.errors import TraceError, UopvizError
+from tests.viz.client import TokenClient
 from viz import budget, schema
 from viz.extract import write_trace
 from viz.pack import inflate, pack, pack_json, unpack
 from viz.query import TABLES, run_query
 from viz.server.app import create_app
-from viz.server.security import HEADER, Guard
+from viz.server.security import Guard
 from viz.store import Store
 
 MEMORY: Final = 6 << 30
 """Bytes of address space: that of the process, and twice that of an answer."""
 SECONDS: Final = budget.SECONDS + 10
 """Processor time of an answer: its budget, and what it takes to encode it."""
-HOST: Final = "127.0.0.1:4711"
 ASKED: Final = 3
 HUGE: Final = (-1, 0, 1, 2, 7, 255, 1 << 31, (1 << 53) + 1, (1 << 62), (1 << 63) - 1, -(1 << 63))
 ODD: Final = (
@@ -287,14 +287,6 @@ def _no_constant(name: str) -> None:
     raise AssertionError(f"{name} in an answer")
 
 
-class Own(FlaskClient):
-    """A client that is where it should be and knows the token."""
-
-    def open(self, *args: Any, **kwargs: Any) -> Any:
-        headers = {**kwargs.pop("headers", {}), HEADER: "secret"}
-        return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
-
-
 def check(path: Path, folder: Path) -> None:
     """Opens a trace and asks everything of it."""
     started = time.process_time()
@@ -306,7 +298,7 @@ def check(path: Path, folder: Path) -> None:
     app = create_app(store, Guard("secret", 4711))
     app.extensions["uopviz"]._looking = True  # asks no worker for devices
     app.logger.disabled = True
-    app.test_client_class = Own
+    app.test_client_class = TokenClient
     try:
         for name, ask in questions(store, app.test_client(), folder):
             started = time.process_time()

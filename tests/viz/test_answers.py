@@ -22,13 +22,14 @@ from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
+from tests.viz.client import TokenClient
+from tests.viz.node_history import node_history
 from tests.viz.samples import random_graph, rules
 from tests.viz.test_export import entries
 from viz.export import export_html
-from viz.history import node_history
 from viz.reopened import Reopened, open_run
 from viz.server.app import create_app
-from viz.server.security import HEADER, Guard
+from viz.server.security import Guard
 from viz.store import Store
 
 
@@ -124,14 +125,6 @@ def test_question_by_question(live: Store, dist: Path, tmp_path: Path, how: str)
     again.close()
 
 
-class Own(FlaskClient):
-    """A client that is where it should be and knows the token."""
-
-    def open(self, *args: Any, **kwargs: Any) -> Any:
-        headers = {HEADER: "secret"}
-        return super().open(*args, base_url="http://127.0.0.1:4711", headers=headers, **kwargs)
-
-
 def compiled(client: FlaskClient, kernel: int, target: str) -> list[dict[str, Any]]:
     job = client.post(f"/api/kernels/{kernel}/compile", json={"target": target}).get_json()["job"]
     for _ in range(600):
@@ -146,7 +139,7 @@ def test_sources_that_the_page_compiled_are_in_its_export(
     live: Store, dist: Path, tmp_path: Path
 ) -> None:
     app = create_app(live, Guard("secret", 4711))
-    app.test_client_class = Own
+    app.test_client_class = TokenClient
     client = app.test_client()
     first, second = live.kernels()[:2]
     try:

@@ -202,14 +202,14 @@ def test_origins_that_are_kept_have_a_size(tmp_path: Path) -> None:
 
 
 def test_jobs_share_memory() -> None:
-    turns = jobs.Turns(3, 10)
-    assert turns.acquire(8, 0)
-    assert not turns.acquire(8, 0.01)
-    assert turns.acquire(2, 0)
-    threading.Timer(0.1, turns.release, (8,)).start()
+    capacity = jobs.Capacity(3, 10)
+    assert capacity.acquire(8, 0)
+    assert not capacity.acquire(8, 0.01)
+    assert capacity.acquire(2, 0)
+    threading.Timer(0.1, capacity.release, (8,)).start()
     started = time.monotonic()
-    assert turns.acquire(6, 20)
+    assert capacity.acquire(6, 20)
     assert time.monotonic() - started < 10
-    assert turns.acquire(2, 0)
-    assert not turns.acquire(0, 0)  # three run
+    assert capacity.acquire(2, 0)
+    assert not capacity.acquire(0, 0)  # three run
     assert max(jobs.MEMORY_OF.values()) <= jobs.MEMORY

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.viz.test_answers import Own
+from tests.viz.client import TokenClient
 from viz.extract import write_trace
 from viz.runinfo import COMPILER, run_info
 from viz.server.app import create_app
@@ -38,7 +38,7 @@ def foreign(tmp_path: Path) -> Path:
 def client(foreign: Path, dist: Path) -> Iterator[FlaskClient]:
     store = Store(foreign)
     app = create_app(store, Guard("secret", 4711))
-    app.test_client_class = Own
+    app.test_client_class = TokenClient
     yield app.test_client()
     app.extensions["uopviz"].close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from tests.viz.conftest import HOST
+from tests.viz.client import HOST
 from viz.server.security import HEADER
 
 ROUTES = [

@@ -1,0 +1,20 @@
+"""A client of the server that comes from its own address and has the token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from viz.server.security import HEADER
+
+TOKEN, PORT = "secret", 4711
+HOST = f"127.0.0.1:{PORT}"
+
+
+class TokenClient(FlaskClient):
+    """Sends the token with every request."""
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        headers = {**kwargs.pop("headers", {}), HEADER: TOKEN}
+        return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
