@@ -143,7 +143,8 @@ class Exponential(Rounding):
     # powers
 
     def pow(self, x: Self | ConstType, reverse: bool = False) -> Self:
-        """self ** x. Raises DTypeError for integers to a negative integer power."""
+        """self ** x. Integers wrap around, as their products do; a Tensor of negative powers gives
+        what is left after truncation, a negative number as power raises DTypeError."""
         if isinstance(x, bool | int | float) and not reverse:
             return self._pow_number(x)
         base, exponent = self._meet(x)
@@ -152,8 +153,9 @@ class Exponential(Rounding):
         if dtypes.is_float(base.dtype):
             power = exponent.cast(dtypes.float32) if base.dtype.bits < 32 else exponent
             return base._wide(lambda b: b._binary(Ops.POW, power))
-        # exact to 2 ** 53
-        return base.cast(dtypes.float64)._binary(Ops.POW, exponent).round().cast(base.dtype)
+        if dtypes.is_bool(base.dtype):
+            return base | exponent.logical_not()
+        return base._binary(Ops.POW, exponent)
 
     def _pow_number(self, x: ConstType) -> Self:
         dtype = scalar_dtype(x, self.dtype)

@@ -91,3 +91,21 @@ def test_learning_rates_keep_their_digits(kind: Any, lr: float) -> None:
 def test_repeated_elements_come_back_from_another_device() -> None:
     x = Tensor([1.0, 2.0], device="REFERENCE").realize().reshape(2, 1).expand(2, 3)
     assert x.tolist() == [[1.0] * 3, [2.0] * 3]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
+def test_integer_powers_wrap_around(dtype: str, device: str) -> None:
+    base = np.array([0, 1, 2, 3, 10, 7, 5], dtype)
+    powers = np.array([0, 3, 7, 20, 10, 40, 1], dtype)
+    found = Tensor(base, device=device).pow(Tensor(powers, device=device))
+    assert found.tolist() == np.power(base, powers).tolist()
+    twos = 2 ** Tensor(powers, device=device)
+    assert twos.tolist() == np.power(np.array(2, dtype), powers).tolist()
+
+
+def test_negative_integer_powers_are_truncated_and_powers_of_bools_are_bools() -> None:
+    base, powers = Tensor([-1, 1, 2, -1]), Tensor([-1, -5, -1, -2])
+    assert base.pow(powers).tolist() == [-1, 1, 0, 1]
+    truth = Tensor([True, True, False, False]).pow(Tensor([True, False, True, False]))
+    assert truth.tolist() == [True, True, False, True]
