@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,33 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
 
 def machine() -> str:
     """One line about where the figures come from."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return (
-        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, {platform.machine()}, "
-        f"Python {platform.python_version()}, "
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, load {load:.1f}, "
+        f"{platform.machine()}, Python {platform.python_version()}, {calibration()}, "
         f"`{' '.join(['python -m tests.bench', *sys.argv[1:]])}`"
     )
+
+
+_TURNS = 10_000_000
+
+
+def calibration() -> str:
+    """Milliseconds of a fixed loop in Python and, where Node is installed, in JavaScript: machines
+    differ by a factor of two, so a figure means little without them."""
+    start = time.perf_counter()
+    total = 0
+    for i in range(_TURNS):
+        total += i & 3
+    python = (time.perf_counter() - start) * 1e3
+    places = (str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+    node = shutil.which("node", path=os.pathsep.join(places))
+    if node is None:
+        return f"calibration loop: Python {python:.0f} ms"
+    code = (
+        "const s = performance.now(); let t = 0;"
+        f"for (let k = 0; k < 10; k++) for (let i = 0; i < {_TURNS}; i++) t = (t + (i & 3)) % 1009;"
+        "console.log((performance.now() - s).toFixed(0), t)"
+    )
+    done = subprocess.run([node, "-e", code], capture_output=True, text=True, check=True)
+    return f"calibration loop: Python {python:.0f} ms, JavaScript {done.stdout.split()[0]} ms"
