@@ -92,6 +92,18 @@ def test_imports_point_down(path: Path) -> None:
         assert rank_of(imported) <= rank_of(name), f"{name}:{line} imports {imported} from above"
 
 
+POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_modules_of_posix_alone_are_imported_conditionally(path: Path) -> None:
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found = {node.module} if isinstance(node, ast.ImportFrom) else set()
+            found |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            assert not found & POSIX, f"{module_name(path)}:{node.lineno} needs a POSIX system"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_imports_stand_at_the_top(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text())):

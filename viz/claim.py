@@ -10,7 +10,6 @@ that SQLite keeps beside a trace is ever removed; no link is followed.
 from __future__ import annotations
 
 import errno
-import fcntl
 import itertools
 import json
 import os
@@ -24,6 +23,11 @@ from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
 from typing import Final
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 from core.errors import TraceError
 from viz import schema
@@ -331,7 +335,10 @@ def _claimed_here(path: Path) -> bool:
 
 def _lock(file: int) -> None:
     """Raises OSError where another process, or another open file, has the lock."""
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    if sys.platform == "win32":
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _is_at(file: int, name: Path) -> bool:

@@ -6,7 +6,6 @@ Old traces are removed to stay below a size limit; those of running programs nev
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import stat
 import sys
@@ -14,6 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final
+
+if sys.platform != "win32":
+    import pwd
 
 from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
@@ -88,8 +90,10 @@ def private_folder(folder: Path) -> None:
 def _home() -> Path:
     """The user's folder: HOME, or what the system has where that is not set to a folder."""
     chosen = os.environ.get("HOME", "")
-    if os.path.isabs(chosen) or os.name == "nt":
-        return Path(chosen) if chosen else Path.home()
+    if os.path.isabs(chosen):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path.home()
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:  # a user whom the system does not know, as in some containers
