@@ -260,7 +260,7 @@ def test_serve(trace: Path) -> None:
         with opener.open(asked, timeout=10) as answer:
             assert json.load(answer)["totals"]["rewrites"] == 3
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0  # a busy machine may take a while
         assert process.stderr is not None
         assert process.stderr.read() == ""
     finally:

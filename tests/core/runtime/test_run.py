@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass, field
 
@@ -241,7 +242,7 @@ def test_good_kernels_pass(name: str) -> None:
 
 def test_a_name_never_becomes_code() -> None:
     evil = UOp.sink(*add(33).src, arg=KernelInfo("k() { ret void } define void @x", None))
-    assert kernel_name(evil) == "E_33"
+    assert re.fullmatch(r"E_33(n\d+)?", kernel_name(evil))
     assert kernel_name(UOp.sink(*add(33).src, arg=KernelInfo("my_kernel"))) == "my_kernel"
 
 
