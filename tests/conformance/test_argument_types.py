@@ -17,6 +17,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from core import Tensor
 from core.errors import UopvizError
+from tests.conformance.operands import classes, image, index, kernel
 
 NUMBERS = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
 ITSELF = "the Tensor itself"
@@ -52,22 +53,6 @@ def both(name: str, call: Callable[[Any, Any], Any]) -> Call:
     return Call(name, call, call)
 
 
-def _classes(x: Any) -> Any:
-    return Tensor([0, 1]) if isinstance(x, Tensor) else torch.tensor([0, 1])
-
-
-def _index(x: Any) -> Any:
-    return Tensor([[0, 1, 0]]) if isinstance(x, Tensor) else torch.tensor([[0, 1, 0]])
-
-
-def _image(x: Any) -> Any:
-    return x.reshape(1, 1, 2, 3).expand(1, 3, 2, 3)
-
-
-def _kernel(x: Any) -> Any:
-    return x.reshape(2, 3, 1, 1)
-
-
 def method(name: str, parameter: str, *first: Any) -> Call:
     """A method of one name here and there, with the argument given by its name."""
     return both(f"{name} {parameter}", lambda x, v: getattr(x, name)(*first, **{parameter: v}))
@@ -92,9 +77,9 @@ KEEPING = ("sum", "mean", "prod", "any", "all", "std", "var", "logsumexp")
 LOSSES = (
     ("binary_crossentropy", F.binary_cross_entropy, lambda x: x),
     ("binary_crossentropy_logits", F.binary_cross_entropy_with_logits, lambda x: x),
-    ("cross_entropy", F.cross_entropy, _classes),
-    ("nll_loss", F.nll_loss, _classes),
-    ("sparse_categorical_crossentropy", F.cross_entropy, _classes),
+    ("cross_entropy", F.cross_entropy, classes),
+    ("nll_loss", F.nll_loss, classes),
+    ("sparse_categorical_crossentropy", F.cross_entropy, classes),
 )
 
 
@@ -129,15 +114,15 @@ CALLS = (
     place("split", ""), place("split", "dim", 1), place("chunk", ""), place("chunk", "dim", 2),
     place("flatten", "last", 0), place("unflatten", "sizes", 0),
     both("unflatten dim", lambda x, v: x.unflatten(v, (1, 2))),
-    both("gather dim", lambda x, v: x.gather(v, _index(x))), place("gather", "index", 0),
-    both("scatter dim", lambda x, v: x.scatter(v, _index(x), x)),
+    both("gather dim", lambda x, v: x.gather(v, index(x))), place("gather", "index", 0),
+    both("scatter dim", lambda x, v: x.scatter(v, index(x), x)),
     both("scatter index", lambda x, v: x.scatter(0, v, x)),
-    both("scatter src", lambda x, v: x.scatter(0, _index(x), v)),
-    Call("scatter reduce", lambda x, v: x.scatter(0, _index(x), x, reduce=v),
-         lambda x, v: torch.Tensor.scatter(x, 0, _index(x), x, reduce=v)),
-    both("scatter_reduce reduce", lambda x, v: x.scatter_reduce(0, _index(x), x, v)),
+    both("scatter src", lambda x, v: x.scatter(0, index(x), v)),
+    Call("scatter reduce", lambda x, v: x.scatter(0, index(x), x, reduce=v),
+         lambda x, v: torch.Tensor.scatter(x, 0, index(x), x, reduce=v)),
+    both("scatter_reduce reduce", lambda x, v: x.scatter_reduce(0, index(x), x, v)),
     both("scatter_reduce include_self",
-         lambda x, v: x.scatter_reduce(0, _index(x), x, "sum", include_self=v)),
+         lambda x, v: x.scatter_reduce(0, index(x), x, "sum", include_self=v)),
     both("masked_fill", lambda x, v: x.masked_fill(x > 0, v)),
     both("masked_fill mask", lambda x, v: x.masked_fill(v, 0)), place("masked_select", ""),
     Call("where", lambda x, v: (x > 0).where(x, v), lambda x, v: torch.where(x > 0, x, v)),
@@ -163,19 +148,19 @@ CALLS = (
     both("softmax dtype", lambda x, v: x.softmax(0, dtype=v)), method("sum", "dtype"),
     Call("cast", lambda x, v: x.cast(v), lambda x, v: x.to(v)),
     *losses(),
-    Call("nll_loss weight", lambda x, v: x.nll_loss(_classes(x), v),
-         lambda x, v: F.nll_loss(x, _classes(x), v)),
-    *(option("avg_pool2d", key, lambda x, **k: _image(x).avg_pool2d((2, 2), **k),
-             lambda x, **k: F.avg_pool2d(_image(x), (2, 2), **k))
+    Call("nll_loss weight", lambda x, v: x.nll_loss(classes(x), v),
+         lambda x, v: F.nll_loss(x, classes(x), v)),
+    *(option("avg_pool2d", key, lambda x, **k: image(x).avg_pool2d((2, 2), **k),
+             lambda x, **k: F.avg_pool2d(image(x), (2, 2), **k))
       for key in ("padding", "stride", "ceil_mode", "count_include_pad")),
-    *(option("max_pool2d", key, lambda x, **k: _image(x).max_pool2d((1, 1), **k),
-             lambda x, **k: F.max_pool2d(_image(x), (1, 1), **k))
+    *(option("max_pool2d", key, lambda x, **k: image(x).max_pool2d((1, 1), **k),
+             lambda x, **k: F.max_pool2d(image(x), (1, 1), **k))
       for key in ("padding", "stride", "dilation", "ceil_mode")),
-    *(option(name, key, lambda x, n=name, **k: getattr(_image(x), n)(_kernel(x), **k),
-             lambda x, n=name, **k: getattr(F, n)(_image(x), _kernel(x), **k))
+    *(option(name, key, lambda x, n=name, **k: getattr(image(x), n)(kernel(x), **k),
+             lambda x, n=name, **k: getattr(F, n)(image(x), kernel(x), **k))
       for name in ("conv2d", "conv_transpose2d")
       for key in ("padding", "stride", "dilation", "groups", "bias")),
-    Call("conv2d weight", lambda x, v: _image(x).conv2d(v), lambda x, v: F.conv2d(_image(x), v)),
+    Call("conv2d weight", lambda x, v: image(x).conv2d(v), lambda x, v: F.conv2d(image(x), v)),
     Call("linear", lambda x, v: x.linear(v), lambda x, v: F.linear(x, v)),
     Call("pad", lambda x, v: x.pad((1, v)), lambda x, v: F.pad(x, (1, v))),
     Call("pad widths", lambda x, v: x.pad(v), lambda x, v: F.pad(x, v)),
@@ -184,7 +169,7 @@ CALLS = (
     Call("cat", lambda x, v: x.cat(v), lambda x, v: torch.cat((x, v))),
     Call("cat dim", lambda x, v: x.cat(x, dim=v), lambda x, v: torch.cat((x, x), dim=v)),
     Call("stack dim", lambda x, v: x.stack(x, dim=v), lambda x, v: torch.stack((x, x), dim=v)),
-    Call("one_hot", lambda x, v: _classes(x).one_hot(v), lambda x, v: F.one_hot(_classes(x), v)),
+    Call("one_hot", lambda x, v: classes(x).one_hot(v), lambda x, v: F.one_hot(classes(x), v)),
     *(Call(name, lambda x, v, n=name: getattr(Tensor, n)(v),
            lambda x, v, n=name: getattr(torch, n)(v))
       for name in ("arange", "zeros", "eye", "randperm")),

@@ -12,6 +12,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from core import Tensor
 from core.errors import UopvizError
+from tests.conformance.operands import classes, image, index, kernel
 
 
 @dataclass(frozen=True)
@@ -69,31 +70,31 @@ CASES = (
            lambda x, t=t: t(x, x, reduction="avg"))
       for n, t in (("binary_crossentropy", F.binary_cross_entropy),
                    ("binary_crossentropy_logits", F.binary_cross_entropy_with_logits))),
-    *(Case(f"{n} reduction", lambda x, n=n: getattr(x, n)(_classes(x), reduction="avg"),
-           lambda x, t=t: t(x, _classes(x), reduction="avg"))
+    *(Case(f"{n} reduction", lambda x, n=n: getattr(x, n)(classes(x), reduction="avg"),
+           lambda x, t=t: t(x, classes(x), reduction="avg"))
       for n, t in (("cross_entropy", F.cross_entropy), ("nll_loss", F.nll_loss),
                    ("sparse_categorical_crossentropy", F.cross_entropy))),
     *(Case(f"{n} label_smoothing {v}", lambda x, n=n, v=v:
-           getattr(x, n)(_classes(x), label_smoothing=v),
-           lambda x, v=v: F.cross_entropy(x, _classes(x), label_smoothing=v))
+           getattr(x, n)(classes(x), label_smoothing=v),
+           lambda x, v=v: F.cross_entropy(x, classes(x), label_smoothing=v))
       for n in ("cross_entropy", "sparse_categorical_crossentropy") for v in (1.5,)),
-    Case("scatter_reduce reduce", lambda x: x.scatter_reduce(0, _index(x), x, "median"),
-         lambda x: x.scatter_reduce(0, _index(x), x, "median")),
-    Case("avg_pool2d padding", lambda x: _image(x).avg_pool2d((2, 2), padding=2),
-         lambda x: F.avg_pool2d(_image(x), (2, 2), padding=2)),
-    Case("max_pool2d padding", lambda x: _image(x).max_pool2d((2, 2), padding=2),
-         lambda x: F.max_pool2d(_image(x), (2, 2), padding=2)),
-    Case("max_pool2d stride 0", lambda x: _image(x).max_pool2d((2, 2), stride=0),
-         lambda x: F.max_pool2d(_image(x), (2, 2), stride=0)),
-    Case("max_pool2d dilation 0", lambda x: _image(x).max_pool2d((1, 1), dilation=0),
-         lambda x: F.max_pool2d(_image(x), (1, 1), dilation=0)),
-    *(Case(f"conv2d {k}", lambda x, k=k, v=v: _image(x).conv2d(_kernel(x), **{k: v}),
-           lambda x, k=k, v=v: F.conv2d(_image(x), _kernel(x), **{k: v}))
+    Case("scatter_reduce reduce", lambda x: x.scatter_reduce(0, index(x), x, "median"),
+         lambda x: x.scatter_reduce(0, index(x), x, "median")),
+    Case("avg_pool2d padding", lambda x: image(x).avg_pool2d((2, 2), padding=2),
+         lambda x: F.avg_pool2d(image(x), (2, 2), padding=2)),
+    Case("max_pool2d padding", lambda x: image(x).max_pool2d((2, 2), padding=2),
+         lambda x: F.max_pool2d(image(x), (2, 2), padding=2)),
+    Case("max_pool2d stride 0", lambda x: image(x).max_pool2d((2, 2), stride=0),
+         lambda x: F.max_pool2d(image(x), (2, 2), stride=0)),
+    Case("max_pool2d dilation 0", lambda x: image(x).max_pool2d((1, 1), dilation=0),
+         lambda x: F.max_pool2d(image(x), (1, 1), dilation=0)),
+    *(Case(f"conv2d {k}", lambda x, k=k, v=v: image(x).conv2d(kernel(x), **{k: v}),
+           lambda x, k=k, v=v: F.conv2d(image(x), kernel(x), **{k: v}))
       for k, v in (("stride", 0), ("stride", -1), ("dilation", 0), ("padding", -1), ("groups", 0),
                    ("groups", 2))),
     *(Case(f"conv_transpose2d {k}", lambda x, k=k, v=v:
-           _image(x).conv_transpose2d(_kernel(x), **{k: v}),
-           lambda x, k=k, v=v: F.conv_transpose2d(_image(x), _kernel(x), **{k: v}))
+           image(x).conv_transpose2d(kernel(x), **{k: v}),
+           lambda x, k=k, v=v: F.conv_transpose2d(image(x), kernel(x), **{k: v}))
       for k, v in (("stride", 0), ("dilation", 0), ("groups", 0), ("output_padding", 1))),
     Case("pad mode", lambda x: x.pad((1, 1), mode="mirror"), lambda x: F.pad(x, (1, 1), "mirror")),
     both("transpose axis", lambda x: x.transpose(0, 2)),
@@ -107,29 +108,13 @@ CASES = (
     both("reshape twice -1", lambda x: x.reshape(-1, -1)),
     both("expand", lambda x: x.expand(4, 4)),
     Case("roll", lambda x: x.roll((1, 2), (0,)), lambda x: x.roll((1, 2), (0,))),
-    both("gather axis", lambda x: x.gather(2, _index(x))),
+    both("gather axis", lambda x: x.gather(2, index(x))),
     Case("lerp text", lambda x: x.lerp(x, "a"), lambda x: torch.lerp(x, x, "a")),
-    Case("one_hot negative", lambda x: _classes(x).one_hot(-3),
-         lambda x: F.one_hot(_classes(x), -3)),
+    Case("one_hot negative", lambda x: classes(x).one_hot(-3),
+         lambda x: F.one_hot(classes(x), -3)),
     Case("diagonal", lambda x: x.reshape(6).diagonal(), lambda x: x.reshape(6).diagonal()),
     Case("tril 1d", lambda x: x.reshape(6).tril(), lambda x: x.reshape(6).tril()),
 )  # fmt: skip
-
-
-def _classes(x: Any) -> Any:
-    return Tensor([0, 1]) if isinstance(x, Tensor) else torch.tensor([0, 1])
-
-
-def _index(x: Any) -> Any:
-    return Tensor([[0, 1, 0]]) if isinstance(x, Tensor) else torch.tensor([[0, 1, 0]])
-
-
-def _image(x: Any) -> Any:
-    return x.reshape(1, 1, 2, 3).expand(1, 3, 2, 3)
-
-
-def _kernel(x: Any) -> Any:
-    return x.reshape(2, 3, 1, 1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
