@@ -18,7 +18,7 @@ from viz.recent import cached_trace, recent_traces
 from viz.server.answers import answer, packed_answer, problem
 from viz.server.state import State
 
-SLICE: Final = 0.25
+SLICE: Final = 0.1
 """Seconds that one answer may spend on counting or searching; the page asks again for the rest."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
