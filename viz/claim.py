@@ -31,9 +31,9 @@ else:
 
 from core.errors import TraceError
 from viz import schema
+from viz.alive import is_alive
 from viz.held import Held
 from viz.regular import create_new, head_of, kind_of, open_own
-from viz.runinfo import is_alive
 
 LOCK: Final = "-lock"
 _HINT: Final = "choose another file with VIZ_TRACE"

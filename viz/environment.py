@@ -19,8 +19,8 @@ if sys.platform != "win32":
 
 from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
+from viz.alive import family_run
 from viz.claim import in_use, remove_trace
-from viz.runinfo import family_run
 from viz.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(

@@ -22,10 +22,10 @@ from typing import Any, Final
 from core.errors import ServerError
 from viz.exportfile import VERSION, attached, version_tag
 from viz.extract import Compiled, write_trace
+from viz.jsontext import to_json
 from viz.schema import SUFFIX
-from viz.server.answers import to_json
-from viz.server.page import page_file
 from viz.store import Store
+from viz.webpage import page_file
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""

@@ -30,7 +30,6 @@ from viz.process import STRIDE
 from viz.readonly import as_int, as_text, parse_json, parse_object
 from viz.redaction import SAID, Wording
 from viz.rows import ContextRow, RewriteRow
-from viz.runinfo import COMPILER
 from viz.store import Store
 from viz.summary import is_own
 from viz.tracefile import Context, Rewrite, TraceFile
@@ -139,7 +138,7 @@ class _Copy(TraceWriter):
     ) -> None:
         meta = wording.meta(file.meta)
         if "compiler" not in meta and is_own(file.meta):
-            meta["compiler"] = COMPILER
+            meta["compiler"] = schema.COMPILER
         super().__init__(path, meta)
         self._file, self._wording, self._all = file, wording, kernels is None
         self._entries_kept = _kept(file, kernels)

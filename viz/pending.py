@@ -18,7 +18,7 @@ from viz.numbering import Numbering
 from viz.pack import pack, pack_json
 from viz.rows import Artifact, ContextRow, RewriteRow
 from viz.texts import groups, pack_texts
-from viz.visits import VisitCounts
+from viz.visitcounts import VisitCounts
 
 DECLINES_KEPT: Final = 64
 """Declines of one rule in one rewrite that are kept one by one; the others are counted."""

@@ -8,20 +8,16 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-import socket
 import subprocess
 import sys
-import zlib
 from importlib import metadata
-from multiprocessing import parent_process
-from pathlib import Path
 from typing import Final
 
 from core.helpers import Flag
+from viz.alive import new_run, process_info
+from viz.schema import COMPILER
 
 PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
-COMPILER: Final = "uopviz"
-"""The compiler of the graphs in a trace that the recorder writes: `core`."""
 _GIT_SECONDS: Final = 2.0
 
 
@@ -44,60 +40,6 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
         info["commit"] = _commit()
         info["versions"] = _versions()
     return info
-
-
-def process_info(main: bool) -> dict[str, object]:
-    """Who writes a trace; enough to tell later whether it still does."""
-    pid = os.getpid()
-    return {"pid": pid, "start": process_start(pid), "host": socket.gethostname(), "main": main}
-
-
-def process_start(pid: int) -> int:
-    """When a process started, in clock ticks since boot; 0 where the system does not say."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-        return int(text.rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return 0
-
-
-def is_alive(process: object) -> bool:
-    """Whether the process of `process_info` still runs on this machine."""
-    match process:
-        case {"pid": int(pid), "start": int(start), "host": str(host)} if pid > 0:
-            if host != socket.gethostname():
-                return False
-            try:
-                os.kill(pid, 0)
-            except ProcessLookupError:
-                return False
-            except (PermissionError, OverflowError):
-                return False
-            return start == process_start(pid)
-        case _:
-            return False
-
-
-def new_run() -> str:
-    """A name for a run that no other has."""
-    return os.urandom(8).hex()
-
-
-def is_worker() -> bool:
-    """Whether multiprocessing started this process, in whichever way."""
-    started = "from multiprocessing.spawn import", "from multiprocessing.forkserver import"
-    command = " ".join(sys.orig_argv)
-    return parent_process() is not None or any(text in command for text in started)
-
-
-def family_run() -> str | None:
-    """The name of the run that this process is a part of where multiprocessing started it for a
-    program that does not record: the same for all that this program starts. None elsewhere."""
-    if not is_worker():
-        return None
-    parent = os.getppid()
-    known = f"{socket.gethostname()} {parent} {process_start(parent)}"
-    return f"{zlib.crc32(known.encode()):08x}{parent:08x}"
 
 
 def _folder() -> str:

@@ -59,6 +59,9 @@ TEXTS: Final = 7
 RULE_SETS: Final = 8
 VISITS: Final = 9
 
+COMPILER: Final = "uopviz"
+"""META's `compiler` of the traces that the recorder of `core` writes."""
+
 MATCH: Final = 1
 REBUILD: Final = 2
 DECLINE: Final = 3
@@ -92,6 +95,8 @@ RULE_SET_COLUMNS: Final = ("length", "rules")
 RULE_SET_DELTA: Final = (False, True)
 VISIT_COLUMNS: Final = ("pass", "set", "op", "rule", "count")
 VISIT_DELTA: Final = (True, True, True, False, False)
+VisitKey = tuple[int, int, int, int]
+"""Pass (string), rule set, op (string), and the rule that ended the visits, or 0 for all."""
 
 MAX_TEXT: Final = 1 << 20
 """Longer strings are cut by the writer, which says so at their end."""

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
+from viz.alive import is_alive
 from viz.process import Process
 from viz.readonly import Problem, as_int, as_text
-from viz.runinfo import COMPILER, is_alive
+from viz.schema import COMPILER
 from viz.tracefile import Rewrite
 
 _MAX_PROBLEMS: Final = 2000

@@ -30,13 +30,14 @@ from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz import transcribe as code
+from viz.alive import is_worker, new_run
 from viz.buffer import Buffer
 from viz.claim import Claim, claim_beside
 from viz.claim import claim as claim_trace
 from viz.database import cannot_be_made, make_folder
 from viz.exceptions import error_data, loop_of
 from viz.numbering import LOCK
-from viz.runinfo import is_worker, new_run, run_info
+from viz.runinfo import run_info
 from viz.schema import DECLINE, MATCH, REBUILD
 from viz.terminal import say
 from viz.transcribe import Entry, Transcriber

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import numpy as np
 
 from core.errors import TraceError
 from viz import schema
-from viz.numbering import Block
-from viz.pack import Ints, adds_up, pack, unpack
+from viz.pack import Ints, adds_up, unpack
+from viz.schema import VisitKey
 
 MAX_WORK: Final = 2_000_000
 """Rules times ops that are looked at, which takes a second; the compiler of this project takes a
@@ -30,57 +30,13 @@ _SET: Final = 250
 _VISIT: Final = 70
 """The same of a number of a visit, which has five."""
 
-Key = tuple[int, int, int, int]
-"""Pass (string), set of rules, op (string), and the rule that ended the visits, or 0 for all."""
-
-
-class VisitCounts:
-    """Visits that a writer has been told of; what is new becomes blocks."""
-
-    def __init__(self) -> None:
-        self._sets: dict[tuple[int, ...], int] = {}
-        self._written = 0
-        self._new: defaultdict[Key, int] = defaultdict(int)
-
-    def rule_set(self, rules: Sequence[int]) -> int:
-        """The number of a set of rules, in their order; the same rules give the same number."""
-        return self._sets.setdefault(tuple(rules), len(self._sets) + 1)
-
-    def add(
-        self,
-        name: int,
-        rule_set: int,
-        nodes: Mapping[int, int],
-        ended: Mapping[tuple[int, int], int],
-    ) -> None:
-        """Visits in passes named `name`: per op, and per (rule, op) that ended them."""
-        for op, count in nodes.items():
-            self._new[name, rule_set, op, 0] += count
-        for (rule, op), count in ended.items():
-            self._new[name, rule_set, op, rule] += count
-
-    def take(self) -> list[Block]:
-        """Blocks of what is new; forgets that it was new."""
-        made: list[Block] = []
-        if fresh := list(self._sets)[self._written :]:
-            rules = [rule for found in fresh for rule in found]
-            data = pack((list(map(len, fresh)), rules), schema.RULE_SET_DELTA)
-            made.append((schema.RULE_SETS, self._written + 1, len(fresh), data))
-            self._written += len(fresh)
-        if self._new:
-            rows = sorted((*key, count) for key, count in self._new.items())
-            data = pack(list(zip(*rows, strict=True)), schema.VISIT_DELTA)
-            made.append((schema.VISITS, 0, len(rows), data))
-            self._new.clear()
-        return made
-
 
 class Visits:
     """Visits as read from a file. Raises TraceError for blocks that are damaged."""
 
     def __init__(self) -> None:
         self.sets: dict[int, list[int]] = {}
-        self.counts: defaultdict[Key, int] = defaultdict(int)
+        self.counts: defaultdict[VisitKey, int] = defaultdict(int)
         self._tries: dict[tuple[int, int], int] | None = None
 
     def add_sets(self, first: int, data: bytes) -> None:

@@ -26,8 +26,8 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from viz import schema
+from viz.jsontext import to_json
 from viz.pack import pack
-from viz.server.answers import to_json
 from viz.store import Store
 from viz.writer import TraceWriter
 

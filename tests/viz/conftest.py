@@ -13,7 +13,7 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.client import TokenClient
 from tests.viz.samples import random_graph, rules
-from viz.server import page
+from viz import webpage
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.store import Store
@@ -57,7 +57,7 @@ def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (folder / "app.js").write_text('console.log("</script><!--");')
     (folder / "app.css").write_text("body { margin: 0 }")
-    monkeypatch.setattr(page, "DIST", folder)
+    monkeypatch.setattr(webpage, "DIST", folder)
     return folder
 
 

@@ -10,7 +10,8 @@ from flask.testing import FlaskClient
 
 from tests.viz.client import TokenClient
 from viz.extract import write_trace
-from viz.runinfo import COMPILER, run_info
+from viz.runinfo import run_info
+from viz.schema import COMPILER
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.store import Store

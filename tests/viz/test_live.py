@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
+from viz.alive import is_alive, process_info
 from viz.environment import prune, recent, trace_path
 from viz.live import is_viewer
-from viz.runinfo import is_alive, process_info
 from viz.store import Store
 from viz.writer import TraceWriter
 

@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
+from viz.jsontext import to_json
 from viz.live import record
-from viz.server.answers import to_json
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
 from viz.server.state import State

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from core.errors import BudgetError, ServerError
-from viz import budget
+from viz import budget, webpage
 from viz.budget import Budget, TooHeavyError, answering, light, part, take
-from viz.server import page
 from viz.server.security import HEADER
 from viz.server.serve import Server
 from viz.server.weight import WAITING, Weight
@@ -48,7 +47,7 @@ class Watch:
 
 @pytest.fixture
 def served(tmp_path: Path, dist: Path) -> Iterator[Server]:
-    assert dist == page.DIST
+    assert dist == webpage.DIST
     with TraceWriter(tmp_path / "t.viz", {"ended": 1}) as t:
         node, rule = t.node("ADD"), t.rule("rule")
         for i in range(PASSES):

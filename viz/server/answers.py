@@ -6,45 +6,16 @@ Knows no route.
 from __future__ import annotations
 
 import gzip
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from core.errors import UopvizError
+from viz.jsontext import LEVEL, to_json
 
 _WORTH_COMPRESSING: Final = 4096
-_LEVEL: Final = 1
-_PIECE: Final = 256
-"""Items of a list that are encoded at once."""
-_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
-
-
-def to_json(value: Any) -> bytes:
-    """A value as compact JSON; made in pieces, so that no other thread waits long for the
-    interpreter."""
-    return "".join(_pieces(value)).encode()
-
-
-def _pieces(value: Any, depth: int = 3) -> Iterator[str]:
-    if isinstance(value, dict) and depth:
-        between = "{"
-        for key, inside in cast("dict[str, Any]", value).items():
-            yield f"{between}{_encode(key)}:"
-            yield from _pieces(inside, depth - 1)
-            between = ","
-        yield "}" if value else "{}"
-    elif isinstance(value, list) and len(cast("list[Any]", value)) > _PIECE:
-        items = cast("list[Any]", value)
-        yield "["
-        for at in range(0, len(items), _PIECE):
-            yield ("," if at else "") + _encode(items[at : at + _PIECE])[1:-1]
-        yield "]"
-    else:
-        yield _encode(value)
 
 
 @dataclass
@@ -58,7 +29,7 @@ class Encoded:
     def of(cls, value: Any) -> Encoded:
         """A value in both forms."""
         body = to_json(value)
-        return cls(body, gzip.compress(body, _LEVEL) if len(body) > _WORTH_COMPRESSING else None)
+        return cls(body, gzip.compress(body, LEVEL) if len(body) > _WORTH_COMPRESSING else None)
 
     @property
     def size(self) -> int:
@@ -74,11 +45,6 @@ class Encoded:
                 response.data = self.packed
                 response.headers["Content-Encoding"] = "gzip"
         return response
-
-
-def pack(value: Any) -> bytes:
-    """A value as JSON, compressed with gzip."""
-    return gzip.compress(to_json(value), _LEVEL)
 
 
 def answer(value: Any) -> Response:

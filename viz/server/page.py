@@ -5,29 +5,12 @@ Serves these and nothing else: a path is looked up among known names, never on t
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
-
 from flask import Blueprint, Response
 
 from viz.server.answers import problem
-
-DIST: Final = Path(__file__).resolve().parents[1] / "web" / "dist"
-FILES: Final = {
-    "index.html": "text/html; charset=utf-8",
-    "app.js": "text/javascript; charset=utf-8",
-    "app.css": "text/css; charset=utf-8",
-}
+from viz.webpage import FILES, page_file
 
 page = Blueprint("page", __name__)
-
-
-def page_file(name: str) -> bytes | None:
-    """One of FILES; None where it has not been built."""
-    try:
-        return (DIST / name).read_bytes()
-    except OSError:
-        return None
 
 
 @page.get("/")

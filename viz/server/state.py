@@ -17,9 +17,10 @@ from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
 from viz.extract import Compiled
 from viz.jobs import Jobs
+from viz.jsontext import pack, to_json
 from viz.kernels import artifact_data, parse_facts
 from viz.opts import parse_opts
-from viz.server.answers import Encoded, pack, to_json
+from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
 from viz.store import Store

@@ -1,0 +1,43 @@
+"""Answers as compact JSON, plain and compressed. Knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+LEVEL: Final = 1
+"""Of gzip: fast, since a page waits for it."""
+_PIECE: Final = 256
+"""Items of a list that are encoded at once."""
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def to_json(value: Any) -> bytes:
+    """A value as compact JSON; made in pieces, so that no other thread waits long for the
+    interpreter."""
+    return "".join(_pieces(value)).encode()
+
+
+def _pieces(value: Any, depth: int = 3) -> Iterator[str]:
+    if isinstance(value, dict) and depth:
+        between = "{"
+        for key, inside in cast("dict[str, Any]", value).items():
+            yield f"{between}{_encode(key)}:"
+            yield from _pieces(inside, depth - 1)
+            between = ","
+        yield "}" if value else "{}"
+    elif isinstance(value, list) and len(cast("list[Any]", value)) > _PIECE:
+        items = cast("list[Any]", value)
+        yield "["
+        for at in range(0, len(items), _PIECE):
+            yield ("," if at else "") + _encode(items[at : at + _PIECE])[1:-1]
+        yield "]"
+    else:
+        yield _encode(value)
+
+
+def pack(value: Any) -> bytes:
+    """A value as JSON, compressed with gzip."""
+    return gzip.compress(to_json(value), LEVEL)
