@@ -23,12 +23,12 @@ from core.passes.verify import verify_program
 from core.render import c, cuda, hip, llvm, ptx
 from core.render.listing import Listing
 from core.render.rendered import Rendered
-from core.runtime.assembled import amd_isa, cpu_assembly
-from core.runtime.estimates import bytes_of, flops_of
-from core.runtime.nvidia_tools import find_tool
-from core.runtime.program import Argument, Artifact, Program
-from core.runtime.sass import sass
 from core.target import Family, Target
+from core.toolchain.assembled import amd_isa, cpu_assembly
+from core.toolchain.estimates import bytes_of, flops_of
+from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.program import Argument, Artifact, Program
+from core.toolchain.sass import sass
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.observe import attached, context

@@ -30,7 +30,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     # with the view chains 150,000 conditions, choices, gates and chains
     ("conditions, choices and gates", "tests/core/uop/test_endless.py", 37_500),
     ("view chains", "tests/core/shape/test_fuzz.py", 37_500),
-    ("traces", "tests/viz/test_fuzz.py", 2_000),
+    ("traces", "tests/viz/read/test_fuzz.py", 2_000),
     ("the demo on all targets", "tests/test_demo.py", 1),
 )
 """Title, file, and cases of each of its tests."""

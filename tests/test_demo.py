@@ -18,15 +18,15 @@ from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.processor import host_target
-from core.runtime.ptxas import assemble
-from core.runtime.reference import evaluate_ast
+from core.runtime.reference.device import evaluate_ast
 from core.target import targets
+from core.toolchain.processor import host_target
+from core.toolchain.ptxas import assemble
 from core.uop import Ops, UOp
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
-from viz.store import Store
+from viz.views.store import Store
 
 ROOT = Path(__file__).parents[1]
 FEW = ("sm_80", "sm_90", "gfx1100", "gfx942", "aarch64")

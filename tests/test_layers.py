@@ -33,22 +33,39 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.observers",),
     ("core.passes",),
     ("core.render",),
-    ("core.runtime",),
+    ("core.toolchain",),
     ("core.compile",),
-    ("core.runtime.run", "core.runtime.isolate", "core.runtime.worker"),
+    ("core.runtime",),
+    ("core.runtime.run",),
+    ("core.check",),
     ("core.realize",),
     ("core.gradient",),
     ("core.tensor",),
     ("core.jit",),
     ("core.nn",),
     ("core",),
-    ("viz.schema",),
+    ("viz.budget", "viz.terminal"),
+    ("viz.format",),
+    ("viz.files",),
+    ("viz.environment",),
+    ("viz.write",),
+    ("viz.recording",),
+    ("viz.trace",),
+    ("viz.read",),
+    ("viz.replay",),
+    ("viz.views",),
+    ("viz.share",),
+    ("viz.work",),
+    ("viz.server",),
+    ("viz.live", "viz.show"),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 # A package's __init__ runs before its modules: importing `core.uop.uop` is not importing these.
 MODULES = sorted(
-    [*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/*.py"), *ROOT.glob("viz/server/*.py")]
+    path
+    for path in [*ROOT.glob("core/**/*.py"), *ROOT.glob("viz/**/*.py")]
+    if "web" not in path.relative_to(ROOT).parts
 )
 
 

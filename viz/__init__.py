@@ -16,10 +16,14 @@ import core as core
 
 if TYPE_CHECKING:
     from viz.live import record as record
-    from viz.store import Store as Store
-    from viz.writer import TraceWriter as TraceWriter
+    from viz.views.store import Store as Store
+    from viz.write.writer import TraceWriter as TraceWriter
 
-_HOMES: Final = {"record": "viz.live", "Store": "viz.store", "TraceWriter": "viz.writer"}
+_HOMES: Final = {
+    "record": "viz.live",
+    "Store": "viz.views.store",
+    "TraceWriter": "viz.write.writer",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -22,19 +22,20 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
-from viz.dot import dot_text, is_graph, svg
 from viz.environment import cache_folder, recent, wished_port
-from viz.export import BUDGET, export_html
-from viz.exportfile import is_export
-from viz.extract import write_trace
+from viz.files.regular import replace_file
+from viz.format.schema import SUFFIX
 from viz.live import TOKEN
-from viz.query import TABLES, run_query
-from viz.regular import replace_file
-from viz.reopened import Reopened, open_run
-from viz.schema import SUFFIX
 from viz.server.handover import browser_at
 from viz.server.listen import listen
 from viz.server.serve import Server
+from viz.share.copy import write_trace
+from viz.share.dot import dot_text, is_graph, svg
+from viz.share.exportfile import is_export
+from viz.share.html import BUDGET, export_html
+from viz.share.perfetto import is_trace_events, trace_events
+from viz.share.reopened import Reopened, open_run
+from viz.share.sql import TABLES, run_query
 from viz.show import (
     below,
     never_matched,
@@ -44,10 +45,9 @@ from viz.show import (
     step_lines,
     tree_lines,
 )
-from viz.store import Store
 from viz.terminal import clean, put_json, put_line, say
-from viz.traceevents import is_trace_events, trace_events
-from viz.writer import TraceWriter
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""

@@ -19,9 +19,9 @@ if sys.platform != "win32":
 
 from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
-from viz.alive import family_run
-from viz.claim import in_use, remove_trace
-from viz.schema import SUFFIX
+from viz.files.alive import family_run
+from viz.files.claim import in_use, remove_trace
+from viz.format.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(
     "VIZ_CACHE_MB", 2000, "megabytes of old traces that are kept in the cache", high=1 << 30

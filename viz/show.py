@@ -10,8 +10,8 @@ import difflib
 from collections.abc import Iterator
 from typing import Any, Final
 
-from viz.store import Store
 from viz.terminal import clean
+from viz.views.store import Store
 
 Row = dict[str, Any]
 _DEEPEST: Final = 20

@@ -1,12 +1,11 @@
 """`Recorder`: an observer of `core` that writes a trace while the program runs.
 
-The program's threads append to lists (viz/buffer.py). Where a thread ends a context, or a rewrite
-outside of any, it turns these into the numbers of the trace: until then they keep nodes alive, and
-with them buffers. Several times a second a thread of the program, or a background thread where they
-are busy, writes the file, so that a kill loses less than half a second. An exception is written at
-once. A fork goes on in a file of its own. Where the disk is full the recording ends with one
-warning. Never raises into the program.
-"""
+The program's threads append to lists (viz/recording/buffer.py). Where a thread ends a context, or a
+rewrite outside of any, it turns these into the numbers of the trace: until then they keep nodes
+alive, and with them buffers. Several times a second a thread of the program, or a background thread
+where they are busy, writes the file, so that a kill loses less than half a second. An exception is
+written at once. A fork goes on in a file of its own. Where the disk is full the recording ends with
+one warning. Never raises into the program."""
 
 from __future__ import annotations
 
@@ -29,19 +28,19 @@ from core.uop.observe import attach, detach
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
-from viz import transcribe as code
-from viz.alive import is_worker, new_run
-from viz.buffer import Buffer
-from viz.claim import Claim, claim_beside
-from viz.claim import claim as claim_trace
-from viz.database import cannot_be_made, make_folder
-from viz.exceptions import error_data, loop_of
-from viz.numbering import LOCK
-from viz.runinfo import run_info
-from viz.schema import DECLINE, MATCH, REBUILD
+from viz.files.alive import is_worker, new_run
+from viz.files.claim import Claim, claim_beside
+from viz.files.claim import claim as claim_trace
+from viz.format.schema import DECLINE, MATCH, REBUILD
+from viz.recording import transcribe as code
+from viz.recording.buffer import Buffer
+from viz.recording.exceptions import error_data, loop_of
+from viz.recording.runinfo import run_info
+from viz.recording.transcribe import Entry, Transcriber
 from viz.terminal import say
-from viz.transcribe import Entry, Transcriber
-from viz.writer import BLOCK, TraceWriter
+from viz.write.database import cannot_be_made, make_folder
+from viz.write.numbering import LOCK
+from viz.write.writer import BLOCK, TraceWriter
 
 DUE: Final = 300_000_000
 """ns since the last flush began after which a thread of the program that ends a rewrite flushes:
@@ -158,7 +157,7 @@ class Recorder:
         part.open.append(True)
 
     # Three that are called more often than all others together. They add what an event has before
-    # its code, and call nothing in between: see viz/buffer.py.
+    # its code, and call nothing in between: see viz/recording/buffer.py.
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int

@@ -1,1 +1,1 @@
-"""Memory, devices and launches, and the compilers from a renderer's text to machine code."""
+"""Devices of this machine: memory, programs that are loaded, launches."""

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.runtime.program import Program
 from core.target import Target
+from core.toolchain.program import Program
 from core.uop.uop import UOp
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import Final
 from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
-from core.runtime.cpu import CpuDevice
+from core.runtime.cpu.device import CpuDevice
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
-from core.runtime.reference import ReferenceDevice
+from core.runtime.reference.device import ReferenceDevice
 
 MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,

@@ -10,8 +10,8 @@ from typing import Any
 
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.buffer import Buffer
-from core.runtime.processor import host_target
-from core.runtime.program import Program
+from core.toolchain.processor import host_target
+from core.toolchain.program import Program
 
 
 class NullAllocator(Allocator):

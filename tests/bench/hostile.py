@@ -2,7 +2,7 @@
 
 Each trace is a small file that stands for a great deal. A process of its own opens it and asks all
 that the page asks; what it took is its processor time, that of its longest answer, and its peak of
-memory. `tests/viz/test_budget.py` holds the limits. Prints a Markdown table.
+memory. `tests/viz/read/test_budget.py` holds the limits. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import UopvizError
-from viz import schema
-from viz.jsontext import to_json
-from viz.pack import pack
-from viz.store import Store
-from viz.writer import TraceWriter
+from viz.format import schema
+from viz.format.pack import pack
+from viz.views.jsontext import to_json
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 ASKED: Final = 4
 """Passes and groups that are asked for at either end of the list."""

@@ -11,7 +11,7 @@ from core import Tensor, TinyJit
 from core.compile import compile_kernel
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import capturing, run_schedule
-from core.runtime.processor import host_target
+from core.toolchain.processor import host_target
 from core.uop import Ops, UOp
 from tests.bench.measure import side_by_side, spread, table
 

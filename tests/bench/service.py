@@ -30,7 +30,7 @@ from tests.bench import traces
 from tests.bench.browser import ROOT, Viewer
 from tests.bench.measure import table
 from tests.bench.traces import load_graph
-from viz.store import Store
+from viz.views.store import Store
 
 Row = Sequence[object]
 HEADER: Final = ("what", "measured", "mark (goal)", "anchor")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from viz.writer import TraceWriter
+from viz.write.writer import TraceWriter
 
 GRAPHS: Final = Path(__file__).parent / "graphs"
 FIRST_OF_7000: Final = 12_099

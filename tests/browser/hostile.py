@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from viz import schema
-from viz.columns import Events
-from viz.writer import TraceWriter
+from viz.format import schema
+from viz.format.events import Events
+from viz.write.writer import TraceWriter
 
 IMAGE: Final = "<img src=x onerror=window.pwned=1>"
 SCRIPT: Final = "</script><script>window.pwned=2</script>"

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
 from tests.browser.served import export
-from viz.writer import TraceWriter
+from viz.write.writer import TraceWriter
 
 New = Callable[..., Explorer]
 

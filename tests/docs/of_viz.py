@@ -14,10 +14,12 @@ from flask import Flask
 import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
-from viz import cli, query, schema
-from viz.redaction import TABLE, How
+from viz import cli
+from viz.format import schema
 from viz.server.api import api
 from viz.server.page import page
+from viz.share import sql as query
+from viz.share.redaction import TABLE, How
 
 
 def flag_table() -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from core import Context, Tensor
+from core.check.edited import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
 from core.render.llvm import INTRINSICS
-from core.runtime.edited import MAX_TEXT
 from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
@@ -26,9 +26,11 @@ from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
-from viz import cli, jobs, schema
+from viz import cli
+from viz.format import schema
 from viz.server import channel, log
 from viz.server.app import MAX_REQUEST
+from viz.work import jobs
 
 DOCUMENTS = documents()
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -11,13 +11,13 @@ from flask.testing import FlaskClient
 
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
-from tests.viz.client import TokenClient
 from tests.viz.samples import random_graph, rules
-from viz import webpage
+from tests.viz.server.client import TokenClient
 from viz.server.app import create_app
 from viz.server.security import Guard
-from viz.store import Store
+from viz.share import webpage
 from viz.trace import Recorder
+from viz.views.store import Store
 
 
 @pytest.fixture

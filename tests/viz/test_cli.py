@@ -20,12 +20,12 @@ from core.errors import ServerError
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import _parser, main
-from viz.dot import ADDED, REMOVED, dot_text
-from viz.process import STRIDE
-from viz.runinfo import run_info
+from viz.recording.runinfo import run_info
 from viz.server.listen import listen
-from viz.store import Store
-from viz.writer import TraceWriter
+from viz.share.dot import ADDED, REMOVED, dot_text
+from viz.views.process import STRIDE
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 

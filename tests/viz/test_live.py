@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from viz.alive import is_alive, process_info
 from viz.environment import prune, recent, trace_path
+from viz.files.alive import is_alive, process_info
 from viz.live import is_viewer
-from viz.store import Store
-from viz.writer import TraceWriter
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -72,7 +72,7 @@ def names(path: Path) -> list[str]:
         store.close()
 
 
-@pytest.mark.parametrize("module", ["viz.transcribe", "viz.trace", "viz.live"])
+@pytest.mark.parametrize("module", ["viz.recording.transcribe", "viz.trace", "viz.live"])
 def test_any_module_may_be_imported_first(
     installed: dict[str, str], tmp_path: Path, module: str
 ) -> None:
@@ -245,7 +245,7 @@ def test_the_explorer_itself_is_not_recorded() -> None:
         ["/usr/bin/uopviz", "open"],
         ["python", "/venv/bin/uopviz", "open"],
         ["python", "-m", "viz", "serve"],
-        ["python", "-X", "dev", "-m", "viz.worker"],
+        ["python", "-X", "dev", "-m", "viz.work.worker"],
     ):
         assert is_viewer(command)
     for command in (["python", "a.py"], ["python", "-m", "pytest"], ["python", "vizard.py"]):

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from tests.viz.test_cli import run
-from viz.export import export_html
-from viz.schema import META
-from viz.store import Store
+from viz.format.schema import META
+from viz.share.html import export_html
 from viz.terminal import clean
-from viz.writer import TraceWriter
+from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIL = "\x1b]0;owned\x07\x9b31m\x7f\u202e\u2028\r\nfake line"
@@ -165,4 +165,4 @@ def test_one_module_prints() -> None:
                 called = ast.unparse(node.func)
                 if called in ("print", "sys.stdout.write", "sys.stderr.write"):
                     found.add(path.relative_to(ROOT).as_posix())
-    assert found - {"viz/web/build_hook.py"} <= {"viz/terminal.py", "viz/worker.py"}
+    assert found - {"viz/web/build_hook.py"} <= {"viz/terminal.py", "viz/work/worker.py"}

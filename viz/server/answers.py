@@ -13,7 +13,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from core.errors import UopvizError
-from viz.jsontext import LEVEL, to_json
+from viz.views.jsontext import LEVEL, to_json
 
 _WORTH_COMPRESSING: Final = 4096
 

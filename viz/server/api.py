@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 from flask import Blueprint, Response, current_app, request
 
 from core.errors import ServerError
-from viz.editor import open_in_editor
-from viz.export import export_html
-from viz.recent import cached_trace, recent_traces
 from viz.server.answers import answer, packed_answer, problem
 from viz.server.state import State
+from viz.share.html import export_html
+from viz.views.recent import cached_trace, recent_traces
+from viz.work.editor import open_in_editor
 
 SLICE: Final = 0.1
 """Seconds that one answer may spend on counting or searching; the page asks again for the rest."""

@@ -12,7 +12,7 @@ from viz.server.api import api
 from viz.server.page import page
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.store import Store
+from viz.views.store import Store
 
 MAX_REQUEST: Final = 1 << 20
 

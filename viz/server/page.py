@@ -8,7 +8,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from viz.server.answers import problem
-from viz.webpage import FILES, page_file
+from viz.share.webpage import FILES, page_file
 
 page = Blueprint("page", __name__)
 

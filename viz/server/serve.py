@@ -22,7 +22,7 @@ from viz.server.listen import HOST, listen, new_token
 from viz.server.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.store import Store
+from viz.views.store import Store
 
 THREADS: Final = 6
 SWITCH: Final = 0.001

@@ -12,18 +12,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from core.check.edited import EDITABLE, MAX_TEXT
 from core.errors import DeviceError, ServerError, UopvizError
-from core.runtime.edited import EDITABLE, MAX_TEXT
 from core.target import targets
-from viz.extract import Compiled
-from viz.jobs import Jobs
-from viz.jsontext import pack, to_json
-from viz.kernels import artifact_data, parse_facts
-from viz.opts import parse_opts
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
-from viz.store import Store
+from viz.share.copy import Compiled
+from viz.views.jsontext import pack, to_json
+from viz.views.kernels import artifact_data, parse_facts
+from viz.views.store import Store
+from viz.work.jobs import Jobs
+from viz.work.opts import parse_opts
 
 CACHED: Final = 1 << 27
 """Bytes of compressed bundles that are kept."""

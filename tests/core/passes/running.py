@@ -11,7 +11,7 @@ from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory
-from core.runtime.processor import host_target
+from core.toolchain.processor import host_target
 from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from core.uop.pointer import pointer_of

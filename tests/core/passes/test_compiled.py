@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.check.linear import evaluate_linear
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
 from core.passes.pipeline import lower_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.linear import evaluate_linear
-from core.runtime.processor import host_target
 from core.target import targets
+from core.toolchain.processor import host_target
 from core.uop import Ops
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CASES, Case, close

@@ -12,14 +12,14 @@ from random import Random
 import numpy as np
 import pytest
 
+from core.check.linear import evaluate_linear
 from core.compile import compile_kernel
-from core.runtime.assembled import amd_isa
-from core.runtime.linear import evaluate_linear
-from core.runtime.nvidia_tools import find_tool
-from core.runtime.processor import host_target
-from core.runtime.ptxas import assemble
-from core.runtime.reference import evaluate_ast
+from core.runtime.reference.device import evaluate_ast
 from core.target import targets
+from core.toolchain.assembled import amd_isa
+from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.processor import host_target
+from core.toolchain.ptxas import assemble
 from tests.core.passes.programs import kernels_of, legal_opts, program
 from tests.core.passes.running import agree, run_on_cpu
 from tests.core.runtime.test_agreement import memory_of

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from core.check.linear import evaluate_linear
 from core.render import llvm
-from core.runtime import llvm_compiler
-from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import memory_dtype
-from core.runtime.processor import host_target
+from core.toolchain import llvm_compiler
+from core.toolchain.processor import host_target
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 

@@ -16,7 +16,7 @@ import pytest
 from core.dtype import DType, dtypes
 from core.render import c
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.processor import host_target
+from core.toolchain.processor import host_target
 from core.uop.meaning import cast_value
 from tests.core.render.programs import Build
 from tests.core.tensor.test_casts import PLAIN, corners

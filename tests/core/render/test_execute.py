@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.check.linear import evaluate_linear
 from core.dtype import dtypes
 from core.errors import CompileError, RenderError, RunError
 from core.render import c, llvm, ptx
 from core.render.listing import Listing
-from core.runtime import llvm_compiler
-from core.runtime.linear import evaluate_linear
-from core.runtime.ptxas import assemble
 from core.target import targets
+from core.toolchain import llvm_compiler
+from core.toolchain.ptxas import assemble
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.render.programs import ON_ALL, ON_GPU, Build, const

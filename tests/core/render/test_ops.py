@@ -12,10 +12,10 @@ import pytest
 
 from core.dtype import DType, dtypes, truncate
 from core.render import c, cuda, hip, llvm, ptx
-from core.runtime import llvm_compiler
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.ptxas import assemble
 from core.target import targets
+from core.toolchain import llvm_compiler
+from core.toolchain.ptxas import assemble
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp

@@ -19,7 +19,7 @@ from core.runtime.device import Device
 from core.runtime.host import ALIGN
 from core.runtime.memory import allocated
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.processor import host_target
+from core.toolchain.processor import host_target
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops
 from core.uop.uop import UOp

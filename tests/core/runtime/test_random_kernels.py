@@ -9,17 +9,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.check.linear import evaluate_linear
+from core.check.safety import check_kernel
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.linear import evaluate_linear
 from core.runtime.numeric import from_memory
-from core.runtime.processor import host_target
-from core.runtime.reference import evaluate_ast
-from core.runtime.safety import check_kernel
+from core.runtime.reference.device import evaluate_ast
 from core.shape import ShapeTracker
 from core.target import targets
+from core.toolchain.processor import host_target
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp

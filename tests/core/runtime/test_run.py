@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from core.check import isolate, worker
+from core.check.isolate import run_isolated
+from core.check.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.compile import compile_kernel, kernel_name
 from core.dtype import dtypes
 from core.errors import RunError, SpecError
 from core.helpers import Context
 from core.render import llvm
-from core.runtime import isolate, worker
 from core.runtime.buffer import buffer_of
-from core.runtime.cpu import CpuRunner
-from core.runtime.isolate import run_isolated
-from core.runtime.processor import host_target
-from core.runtime.program import Argument, Artifact, Program
-from core.runtime.reference import working_bytes
+from core.runtime.cpu.device import CpuRunner
+from core.runtime.reference.device import working_bytes
 from core.runtime.run import run_schedule
-from core.runtime.safety import BASE, argument_bytes, check_kernel, run_bytes
 from core.shape import ShapeTracker, View
+from core.toolchain.processor import host_target
+from core.toolchain.program import Argument, Artifact, Program
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.observe import NullObserver, observing
 from core.uop.ops import Ops

@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from core.runtime.processor import host_target
-from core.runtime.reference import evaluate_ast
+from core.runtime.reference.device import evaluate_ast
+from core.toolchain.processor import host_target
 from tests.core.passes.programs import kernels_of, legal_opts
 from tests.core.passes.running import agree, run_on_cpu
 from tests.core.runtime.test_agreement import memory_of

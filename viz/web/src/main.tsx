@@ -1,13 +1,13 @@
 /** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
-import { App } from "./app/App";
-import { connect, go, openContext, openRewrite, readAddress } from "./app/actions";
-import { flushAddress } from "./app/address";
-import { keepFocus } from "./app/keepFocus";
-import { onKeyDown } from "./app/keys";
-import { follow } from "./app/live";
-import { rows, run, view } from "./app/state";
-import { startTheme } from "./app/theme";
+import { App } from "./shell/App";
+import { connect, go, openContext, openRewrite, readAddress } from "./state/actions";
+import { flushAddress } from "./state/address";
+import { keepFocus } from "./shell/keepFocus";
+import { onKeyDown } from "./shell/keys";
+import { follow } from "./state/live";
+import { rows, run, view } from "./state/state";
+import { startTheme } from "./state/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
 import { startToken } from "./data/token";

@@ -17,7 +17,7 @@ const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({
 
 describe("keys", () => {
   it("have one name per press, whatever the layout needs Shift for", async () => {
-    const { keyName } = await import("../src/app/keys");
+    const { keyName } = await import("../src/shell/keys");
     expect(keyName(press("n"))).toBe("N");
     expect(keyName(press("N", { shiftKey: true }))).toBe("Shift N");
     expect(keyName(press("?", { shiftKey: true }))).toBe("?");
@@ -28,7 +28,7 @@ describe("keys", () => {
   });
 
   it("name every command at most once", async () => {
-    const { commands } = await import("../src/app/commands");
+    const { commands } = await import("../src/shell/commands");
     for (const page of ["graphs", "timeline", "rules"] as const) {
       const keys = commands.filter((c) => (c.page ?? page) === page).flatMap((c) => c.keys);
       expect(new Set(keys).size).toBe(keys.length);
@@ -38,7 +38,7 @@ describe("keys", () => {
   });
 
   it("leave out single letters when these are turned off", async () => {
-    const { commandFor } = await import("../src/app/keys");
+    const { commandFor } = await import("../src/shell/keys");
     expect(commandFor("N", true)?.id).toBe("match");
     expect(commandFor("N", false)).toBeUndefined();
     expect(commandFor("Shift N", false)).toBeUndefined();

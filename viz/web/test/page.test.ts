@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { bytes, clip, micros, place, plural, tiny } from "../src/app/format";
-import { score, search, type Entry } from "../src/app/paletteSearch";
-import { searchSteps } from "../src/app/stepSearch";
+import { bytes, clip, micros, place, plural, tiny } from "../src/state/format";
+import { score, search, type Entry } from "../src/shell/paletteSearch";
+import { searchSteps } from "../src/shell/stepSearch";
 import type { Pat } from "../src/data/types";
 import { layoutPattern } from "../src/panels/inspector/patternLayout";
 import { dtypeWords, opWords } from "../src/panels/inspector/patternWords";

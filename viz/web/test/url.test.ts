@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FIRST_VIEW, fromHash, isJump, toHash, type View } from "../src/app/url";
+import { FIRST_VIEW, fromHash, isJump, toHash, type View } from "../src/state/url";
 
 const view = (more: Partial<View>): View => ({ ...FIRST_VIEW, ...more });
 

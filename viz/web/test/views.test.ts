@@ -20,9 +20,9 @@ import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/pan
 import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
 import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/app/ago";
-import { recordedText } from "../src/app/recorded";
-import { slotOfNode } from "../src/app/slots";
+import { ago } from "../src/state/ago";
+import { recordedText } from "../src/state/recorded";
+import { slotOfNode } from "../src/state/slots";
 import { Timeline } from "../src/model/timeline";
 import { bundleFor, rows, rules } from "./dev/fixture";
 import { random } from "./dev/maker";
@@ -37,7 +37,7 @@ interface Shared {
   forward: { rows: unknown[] };
 }
 
-/** What tests/viz/test_views.py makes: the commands and the page must say the same. */
+/** What tests/viz/views/test_views.py makes: the commands and the page must say the same. */
 const shared = JSON.parse(
   readFileSync(new URL("./data/views.json", import.meta.url), "utf8"),
 ) as Shared;

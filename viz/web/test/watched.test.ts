@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { run } from "../src/app/state";
-import { Watched } from "../src/app/watched";
+import { run } from "../src/state/state";
+import { Watched } from "../src/state/watched";
 import type { Run } from "../src/data/types";
 import { run as recorded } from "./dev/fixture";
 

@@ -1,6 +1,6 @@
 /**
  * A timeline in the trace event format, as Perfetto and chrome://tracing open it: the same as
- * viz/traceevents.py makes, held to one file by tests of both. Pure.
+ * viz/share/perfetto.py makes, held to one file by tests of both. Pure.
  */
 import type { TimelineData, TimelineTrack } from "./types";
 

@@ -1,7 +1,7 @@
 /**
  * The messages between trace and page, as documented TypeScript.
  *
- * The server (viz/bundle.py, viz/server) writes these, the live page and the exported file read
+ * The server (viz/replay/bundle.py, viz/server) writes these, the live page and the exported file read
  * them. Never holds code: only shapes. Indices are 0-based; -1 means "none".
  */
 

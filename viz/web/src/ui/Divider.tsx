@@ -1,6 +1,6 @@
 /** A border that drags. Double click resets; arrow keys move it. */
 import { useRef, useState } from "preact/hooks";
-import { sizes, type Sizes } from "../app/prefs";
+import { sizes, type Sizes } from "../state/prefs";
 
 /** What one press of an arrow key moves it by, px. */
 const STEP = 16;

@@ -1,8 +1,8 @@
 /** Texts of a trace: always text nodes, clipped when huge, places as links to the editor. */
 import { useState } from "preact/hooks";
-import { announce, data, reportProblem } from "../app/actions";
-import { baseName, clip, count, short } from "../app/format";
-import { showRecorded } from "../app/RecordedText";
+import { announce, data, reportProblem } from "../state/actions";
+import { baseName, clip, count, short } from "../state/format";
+import { showRecorded } from "./RecordedText";
 import { asProblem } from "../data/backend";
 import { Icon } from "./Icon";
 

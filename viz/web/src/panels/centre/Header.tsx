@@ -1,6 +1,6 @@
 /** Where we are, what the step did, and how it is shown. */
-import { go, openContext, setMode } from "../../app/actions";
-import { count, short } from "../../app/format";
+import { go, openContext, setMode } from "../../state/actions";
+import { count, short } from "../../state/format";
 import {
   currentKernel,
   currentRow,
@@ -10,9 +10,9 @@ import {
   stepCount,
   unreadable,
   view,
-} from "../../app/state";
-import { stage, stats } from "../../app/stage";
-import type { Mode } from "../../app/url";
+} from "../../state/state";
+import { stage, stats } from "../../state/stage";
+import type { Mode } from "../../state/url";
 import { Icon } from "../../ui/Icon";
 
 const MODES: [Mode, string][] = [

@@ -1,5 +1,5 @@
 /** What the glyphs on the nodes mean: the groups of ops that occur in this pass. */
-import { bundle } from "../../app/state";
+import { bundle } from "../../state/state";
 import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
 import { Menu } from "../../ui/Menu";
 

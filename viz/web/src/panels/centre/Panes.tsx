@@ -1,7 +1,7 @@
 /** The graphs before and after the step, their titles, and what stands there when there is none. */
 import { useEffect, useRef } from "preact/hooks";
-import { cancelLoading, reloadBundle } from "../../app/actions";
-import { count, plural } from "../../app/format";
+import { cancelLoading, reloadBundle } from "../../state/actions";
+import { count, plural } from "../../state/format";
 import {
   announcement,
   bundle,
@@ -13,8 +13,8 @@ import {
   rows,
   step,
   view,
-} from "../../app/state";
-import { busy, cancelLayout, mountStage, stage, stats } from "../../app/stage";
+} from "../../state/state";
+import { busy, cancelLayout, mountStage, stage, stats } from "../../state/stage";
 import { Legend } from "./Legend";
 import { TextPane } from "./TextPane";
 

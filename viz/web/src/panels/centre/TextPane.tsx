@@ -1,8 +1,8 @@
 /** The step as a text diff: one line per node, only the lines in view are drawn. */
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { clip, count, plural } from "../../app/format";
-import { sides, view } from "../../app/state";
+import { clip, count, plural } from "../../state/format";
+import { sides, view } from "../../state/state";
 import { visibleRange } from "../../ui/visibleRange";
 import { type DiffLine, textDiff } from "./textdiff";
 

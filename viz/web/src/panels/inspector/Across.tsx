@@ -1,7 +1,7 @@
 /** The history of the selected node across passes: from the user's line to the lines of sources. */
-import { openNode } from "../../app/actions";
-import { count, place, plural, short } from "../../app/format";
-import { rewriteRows, rows, ruleName, step, view } from "../../app/state";
+import { openNode } from "../../state/actions";
+import { count, place, plural, short } from "../../state/format";
+import { rewriteRows, rows, ruleName, step, view } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { Artifact, Row } from "../../data/types";
 import { Place } from "../../ui/Text";

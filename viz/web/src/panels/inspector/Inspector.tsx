@@ -1,6 +1,6 @@
 /** The right column: the step and its rule, or the selected node. */
-import { go } from "../../app/actions";
-import { bundle, sidePanel, unreadable, view } from "../../app/state";
+import { go } from "../../state/actions";
+import { bundle, sidePanel, unreadable, view } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { TabText } from "../../ui/TabText";

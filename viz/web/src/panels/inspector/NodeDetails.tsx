@@ -2,10 +2,10 @@
 import { computed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { go, goStep, select, toggleNodeFilter } from "../../app/actions";
-import { count, place, plural, short } from "../../app/format";
-import { bundle, currentStep, ruleName, sides, step, view } from "../../app/state";
-import { lit, stage, stats } from "../../app/stage";
+import { go, goStep, select, toggleNodeFilter } from "../../state/actions";
+import { count, place, plural, short } from "../../state/format";
+import { bundle, currentStep, ruleName, sides, step, view } from "../../state/state";
+import { lit, stage, stats } from "../../state/stage";
 import type { Bundle } from "../../data/types";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";

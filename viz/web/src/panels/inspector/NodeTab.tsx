@@ -1,5 +1,5 @@
 /** The selected node; or how to select one. */
-import { bundle, view } from "../../app/state";
+import { bundle, view } from "../../state/state";
 import { Across } from "./Across";
 import { NodeDetails } from "./NodeDetails";
 

@@ -1,6 +1,6 @@
 /** Pinned subjects, side by side; a click goes back to where each was pinned. */
-import { go, openNode } from "../../app/actions";
-import { short } from "../../app/format";
+import { go, openNode } from "../../state/actions";
+import { short } from "../../state/format";
 import { Icon } from "../../ui/Icon";
 import { Clipped } from "../../ui/Text";
 import { pins, unpin, type Pin } from "./pinned";

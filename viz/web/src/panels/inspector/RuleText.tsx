@@ -1,8 +1,8 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { clip, count, micros, plural, short } from "../../app/format";
-import { currentStep } from "../../app/state";
+import { clip, count, micros, plural, short } from "../../state/format";
+import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/CodeLines";
 import { Icon } from "../../ui/Icon";

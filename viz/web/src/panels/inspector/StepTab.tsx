@@ -1,6 +1,6 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
-import { go, nextMatch, toggleRuleFilter } from "../../app/actions";
-import { count, micros, plural, place } from "../../app/format";
+import { go, nextMatch, toggleRuleFilter } from "../../state/actions";
+import { count, micros, plural, place } from "../../state/format";
 import {
   bundle,
   currentRow,
@@ -10,7 +10,7 @@ import {
   ruleName,
   step,
   view,
-} from "../../app/state";
+} from "../../state/state";
 import type { Rule } from "../../data/types";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";

@@ -1,7 +1,7 @@
 /** Walks the history of the selected node across passes, to its lines or to its origin. */
-import { announce, go, openNode } from "../../app/actions";
-import { count, plural, short } from "../../app/format";
-import { rewriteRows, step, view } from "../../app/state";
+import { announce, go, openNode } from "../../state/actions";
+import { count, plural, short } from "../../state/format";
+import { rewriteRows, step, view } from "../../state/state";
 import { kindName } from "../sources/columns";
 import { showLines } from "../sources/Drawer";
 import { foldHistory, neighbour, standing } from "./folded";

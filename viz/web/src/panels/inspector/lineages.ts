@@ -1,7 +1,7 @@
 /** Lineages as they are needed: fetched for the node that is looked at, kept for the run. */
 import { computed, effect, signal } from "@preact/signals";
-import { data } from "../../app/actions";
-import { bundle, rows, run, sides, view } from "../../app/state";
+import { data } from "../../state/actions";
+import { bundle, rows, run, sides, view } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { MOST_NEEDED, nodeHistory, type History, type Lineages } from "../../data/lineage";
 import { kernelArtifacts } from "../sources/kernel";

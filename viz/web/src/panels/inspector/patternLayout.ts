@@ -3,7 +3,7 @@
  * Rows are filled from the left; a node stands below the middle of its sources, or further right.
  * Pure. Patterns from a trace may nest without end, so depth and size are bounded.
  */
-import { short } from "../../app/format";
+import { short } from "../../state/format";
 import type { Pat } from "../../data/types";
 import { dtypeWords, opWords, sourceWords } from "./patternWords";
 

@@ -1,5 +1,5 @@
 /** What a pattern asks for, in few words: ops, dtypes, and how sources may lie. Pure. */
-import { short } from "../../app/format";
+import { short } from "../../state/format";
 import type { Pat } from "../../data/types";
 
 const SETS: readonly (readonly [string, readonly string[]])[] = [

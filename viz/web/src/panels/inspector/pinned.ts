@@ -1,7 +1,7 @@
 /** Subjects that the reader pinned: what the inspector said of a node, frozen. */
 import { signal } from "@preact/signals";
-import { announce } from "../../app/actions";
-import { bundle, currentRow, currentStep, rules, sides, step, view } from "../../app/state";
+import { announce } from "../../state/actions";
+import { bundle, currentRow, currentStep, rules, sides, step, view } from "../../state/state";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, titleOf, uidOf } from "../../model/content";
 
 export interface Pin {

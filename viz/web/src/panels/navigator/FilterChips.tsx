@@ -1,9 +1,9 @@
 /** The filters as chips: what is on shows its value and goes off with one click. */
 import { useState } from "preact/hooks";
-import { go } from "../../app/actions";
-import { count } from "../../app/format";
-import { changedOnly } from "../../app/prefs";
-import { bundle, firings, ruleName, sides, view } from "../../app/state";
+import { go } from "../../state/actions";
+import { count } from "../../state/format";
+import { changedOnly } from "../../state/prefs";
+import { bundle, firings, ruleName, sides, view } from "../../state/state";
 import { opOf, uidOf } from "../../model/content";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";

@@ -1,7 +1,7 @@
 /** The run as a tree: contexts, passes, the steps of the open pass; search and filters on top. */
 import { useRef } from "preact/hooks";
-import { millis, plural } from "../../app/format";
-import { rows, run, sidePanel } from "../../app/state";
+import { millis, plural } from "../../state/format";
+import { rows, run, sidePanel } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { FilterChips } from "./FilterChips";

@@ -1,8 +1,8 @@
 /** Answers of the search box, in trace order; a rule opens its pass with the filter on. */
 import { signal } from "@preact/signals";
-import { go, openContext, openRewrite } from "../../app/actions";
-import { count, plural, short } from "../../app/format";
-import { rows, rules } from "../../app/state";
+import { go, openContext, openRewrite } from "../../state/actions";
+import { count, plural, short } from "../../state/format";
+import { rows, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { SearchResult } from "../../data/types";
 import { Highlight } from "../../ui/Highlight";

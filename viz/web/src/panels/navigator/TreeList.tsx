@@ -1,7 +1,7 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
-import { clearFilters, goStep, openContext, openRewrite } from "../../app/actions";
-import { count, millis, plural, short } from "../../app/format";
+import { clearFilters, goStep, openContext, openRewrite } from "../../state/actions";
+import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
   bundle,
@@ -13,7 +13,7 @@ import {
   ruleName,
   stepCount,
   view,
-} from "../../app/state";
+} from "../../state/state";
 import type { Row, Step } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";

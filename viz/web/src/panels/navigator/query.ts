@@ -1,7 +1,7 @@
 /** The search box: what is asked, and the answers as they come. Keeps the last answer only. */
 import { effect, signal } from "@preact/signals";
-import { data } from "../../app/actions";
-import { runKey } from "../../app/state";
+import { data } from "../../state/actions";
+import { runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import type { ApiProblem, SearchResult } from "../../data/types";
 

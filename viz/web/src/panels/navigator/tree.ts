@@ -1,6 +1,6 @@
 /** What is open in the navigator, and the lines that follow. No DOM. */
 import { computed, effect, signal } from "@preact/signals";
-import { changedOnly } from "../../app/prefs";
+import { changedOnly } from "../../state/prefs";
 import {
   arrived,
   currentRow,
@@ -11,7 +11,7 @@ import {
   stepCount,
   unreadable,
   view,
-} from "../../app/state";
+} from "../../state/state";
 import { ancestry, childrenOf, stepsInside } from "../../data/rows";
 import type { Row } from "../../data/types";
 import { foldTree, rowKey, type Line } from "./fold";

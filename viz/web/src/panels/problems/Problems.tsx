@@ -1,7 +1,7 @@
 /** What went wrong in the run, and what the page itself met: what, where, what to do. */
-import { openRewrite } from "../../app/actions";
-import { count } from "../../app/format";
-import { ownProblems, rewriteRows, run } from "../../app/state";
+import { openRewrite } from "../../state/actions";
+import { count } from "../../state/format";
+import { ownProblems, rewriteRows, run } from "../../state/state";
 import { Clipped, copyText } from "../../ui/Text";
 
 export function Problems() {

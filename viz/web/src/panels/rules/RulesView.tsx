@@ -1,8 +1,8 @@
 /** Which rules cost, and which never match: per rule, or per rule and pass, in a table that sorts
  * and searches. */
-import { go } from "../../app/actions";
-import { count, micros, place, plural, short } from "../../app/format";
-import { rules, view } from "../../app/state";
+import { go } from "../../state/actions";
+import { count, micros, place, plural, short } from "../../state/format";
+import { rules, view } from "../../state/state";
 import { RuleText } from "../inspector/RuleText";
 import { Highlight } from "../../ui/Highlight";
 import { Icon } from "../../ui/Icon";

@@ -1,5 +1,5 @@
 /** Lines of the rules view: per rule, or per pass and rule. Pure. */
-import { count, plural } from "../../app/format";
+import { count, plural } from "../../state/format";
 import type { Rule, RuleTotals } from "../../data/types";
 import type { Column } from "../../ui/SortHead";
 

@@ -1,8 +1,8 @@
 /** What rules did and cost, and which of it is listed. */
 import { computed, signal } from "@preact/signals";
-import { announce, data, go } from "../../app/actions";
-import { rows, rules, view } from "../../app/state";
-import { Watched } from "../../app/watched";
+import { announce, data, go } from "../../state/actions";
+import { rows, rules, view } from "../../state/state";
+import { Watched } from "../../state/watched";
 import type { RuleTotals } from "../../data/types";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, knowsTries, listRules, passesOf, type Cost } from "./costs";

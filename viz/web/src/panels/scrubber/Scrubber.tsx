@@ -1,8 +1,8 @@
 /** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
 import { batch, computed } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { go, goStep, stepBy, toggleRuleFilter } from "../../app/actions";
-import { count } from "../../app/format";
+import { go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
+import { count } from "../../state/format";
 import {
   bundle,
   currentStep,
@@ -14,8 +14,8 @@ import {
   step,
   stepCount,
   view,
-} from "../../app/state";
-import { themeVersion } from "../../app/theme";
+} from "../../state/state";
+import { themeVersion } from "../../state/theme";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { Backdrop, drawLanes, drawOverview, readPalette } from "./draw";

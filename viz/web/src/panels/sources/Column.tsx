@@ -1,9 +1,9 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
-import { announce, select } from "../../app/actions";
-import { short } from "../../app/format";
-import { bundle, sides } from "../../app/state";
-import { lit } from "../../app/stage";
+import { announce, select } from "../../state/actions";
+import { short } from "../../state/format";
+import { bundle, sides } from "../../state/state";
+import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "./columns";

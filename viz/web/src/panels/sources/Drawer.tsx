@@ -1,9 +1,9 @@
 /** Below the graphs: the kernel's sources side by side, and the problems of the run. */
 import { useEffect } from "preact/hooks";
-import { count, plural } from "../../app/format";
-import { drawerOpen, shownSources } from "../../app/prefs";
-import { drawerTab, ownProblems, run, view, windowWidth } from "../../app/state";
-import { data } from "../../app/actions";
+import { count, plural } from "../../state/format";
+import { drawerOpen, shownSources } from "../../state/prefs";
+import { drawerTab, ownProblems, run, view, windowWidth } from "../../state/state";
+import { data } from "../../state/actions";
 import type { Artifact } from "../../data/types";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";

@@ -1,6 +1,6 @@
 /** The buttons and the state of a source text that can be edited. */
-import { data } from "../../app/actions";
-import { count } from "../../app/format";
+import { data } from "../../state/actions";
+import { count } from "../../state/format";
 import { kindOf, kindsOfTarget, targetOf } from "./columns";
 import {
   beginEdit,

@@ -1,6 +1,6 @@
 /** The line below a source's title: marked lines, then as many facts as it has room for. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { count, plural } from "../../app/format";
+import { count, plural } from "../../state/format";
 import type { Artifact } from "../../data/types";
 import { Menu } from "../../ui/Menu";
 import { factText, tellingFacts } from "./facts";

@@ -1,5 +1,5 @@
 /** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
-import { count, micros, plural, short, tiny } from "../../app/format";
+import { count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/types";
 import { Menu } from "../../ui/Menu";
 import { histogram } from "./histogram";

@@ -1,7 +1,7 @@
 /** Run: starts only by its button, shows progress, then time as a distribution and equality. */
 import { effect, signal, untracked } from "@preact/signals";
-import { data } from "../../app/actions";
-import { micros, plural } from "../../app/format";
+import { data } from "../../state/actions";
+import { micros, plural } from "../../state/format";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Launch, RunResult } from "../../data/types";

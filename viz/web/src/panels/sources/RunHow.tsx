@@ -1,7 +1,7 @@
 /** How the next run goes: on which device, and with which optimisations of the kernel. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { currentKernel, rows, run } from "../../app/state";
+import { currentKernel, rows, run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
 import { appliedOpts, optsWord } from "./runs";

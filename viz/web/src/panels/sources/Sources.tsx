@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { currentKernel } from "../../app/state";
+import { currentKernel } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Column } from "./Column";
 import { columnKey } from "./columns";

@@ -3,8 +3,8 @@
  * never with a text of the trace; it lives as long as the page and is written nowhere.
  */
 import { computed, signal } from "@preact/signals";
-import { announce, data, reportProblem } from "../../app/actions";
-import { run } from "../../app/state";
+import { announce, data, reportProblem } from "../../state/actions";
+import { run } from "../../state/state";
 import { asProblem } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact } from "../../data/types";

@@ -1,5 +1,5 @@
 /** What a compiler says about a program, as it reads: "24 regs". Pure. */
-import { short } from "../../app/format";
+import { short } from "../../state/format";
 import type { Artifact } from "../../data/types";
 
 type Fact = Artifact["facts"][number];

@@ -3,9 +3,9 @@
  * changes, compiles what was not recorded (compiling runs nothing), and keeps what it got.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
-import { data } from "../../app/actions";
-import { shownSources } from "../../app/prefs";
-import { currentKernel, run, runKey } from "../../app/state";
+import { data } from "../../state/actions";
+import { shownSources } from "../../state/prefs";
+import { currentKernel, run, runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";

@@ -1,6 +1,6 @@
 /** The links between the selected or hovered node and the sources at hand. */
 import { computed } from "@preact/signals";
-import { bundle, hovered, sides, view } from "../../app/state";
+import { bundle, hovered, sides, view } from "../../state/state";
 import { columnKey } from "./columns";
 import { kernelArtifacts, kernelOrigins, shownColumns } from "./kernel";
 import { lineIndex, linesOf, originMap } from "./lines";

@@ -1,10 +1,10 @@
 /** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
 import { useEffect, useState } from "preact/hooks";
-import { data } from "../../app/actions";
-import { baseName, bytes, count, plural, short } from "../../app/format";
-import { retryNow } from "../../app/live";
-import { bundle, connection, fatal, overlay, run, view } from "../../app/state";
-import { stats } from "../../app/stage";
+import { data } from "../../state/actions";
+import { baseName, bytes, count, plural, short } from "../../state/format";
+import { retryNow } from "../../state/live";
+import { bundle, connection, fatal, overlay, run, view } from "../../state/state";
+import { stats } from "../../state/stage";
 
 export function StatusBar() {
   const r = run.value;

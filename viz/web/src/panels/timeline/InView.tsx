@@ -1,8 +1,8 @@
 /** What took the time of the stretch that is shown: kernels, passes and groups by name. */
 import { computed, signal } from "@preact/signals";
-import { go } from "../../app/actions";
-import { count, micros, short } from "../../app/format";
-import { view } from "../../app/state";
+import { go } from "../../state/actions";
+import { count, micros, short } from "../../state/format";
+import { view } from "../../state/state";
 import { SortHead, sorted, type Column } from "../../ui/SortHead";
 import { VirtualList } from "../../ui/VirtualList";
 import { namePick, pickedName } from "./pick";

@@ -1,8 +1,8 @@
 /** What is selected in the timeline: when, how long, how often, and the way to its graphs. */
 import type { ComponentChildren } from "preact";
-import { go } from "../../app/actions";
-import { bytes, count, micros, place, plural, short } from "../../app/format";
-import { rows, view } from "../../app/state";
+import { go } from "../../state/actions";
+import { bytes, count, micros, place, plural, short } from "../../state/format";
+import { rows, view } from "../../state/state";
 import { Clipped, Place } from "../../ui/Text";
 import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
 import { namePick, pickedName, type Picked } from "./pick";

@@ -1,7 +1,7 @@
 /** When everything happened: the whole run on a strip, its tracks, and what took the time. */
 import { useEffect, useRef } from "preact/hooks";
-import { millis } from "../../app/format";
-import { themeVersion } from "../../app/theme";
+import { millis } from "../../state/format";
+import { themeVersion } from "../../state/theme";
 import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
 import { drawOverview, palette } from "./draw";

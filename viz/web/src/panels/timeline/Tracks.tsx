@@ -1,9 +1,9 @@
 /** The tracks: labels that open, spans on canvas. Wheel zooms, drag pans, a click selects. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { go } from "../../app/actions";
-import { plural } from "../../app/format";
-import { view } from "../../app/state";
-import { themeVersion } from "../../app/theme";
+import { go } from "../../state/actions";
+import { plural } from "../../state/format";
+import { view } from "../../state/state";
+import { themeVersion } from "../../state/theme";
 import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
 import { openPicked } from "./jump";

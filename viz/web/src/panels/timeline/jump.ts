@@ -1,10 +1,10 @@
 /** From the timeline to the graphs: the pass, or the kernel of a launch. */
-import { announce, openContext, openRewrite, setPage } from "../../app/actions";
-import { rows } from "../../app/state";
+import { announce, openContext, openRewrite, setPage } from "../../state/actions";
+import { rows } from "../../state/state";
 import type { Row } from "../../data/types";
 import { picked, timelineData } from "./store";
 import { pickedName } from "./pick";
-import { view } from "../../app/state";
+import { view } from "../../state/state";
 
 /** The row of a context or rewrite. */
 export const rowOf = (entry: number): Row | undefined => rows.value.find((r) => r.id === entry);

@@ -1,7 +1,7 @@
 /** Saves the timeline as a file that Perfetto opens. Works without a server. */
-import { announce } from "../../app/actions";
-import { saveFile } from "../../app/save";
-import { run } from "../../app/state";
+import { announce } from "../../state/actions";
+import { saveFile } from "../../state/save";
+import { run } from "../../state/state";
 import { traceEvents } from "../../data/traceEvents";
 import { timelineData } from "./store";
 

@@ -1,8 +1,8 @@
 /** The timeline's data and what of it is shown. Fetches only while the view is open. */
 import { batch, computed, signal } from "@preact/signals";
-import { announce, data, go } from "../../app/actions";
-import { view } from "../../app/state";
-import { Watched } from "../../app/watched";
+import { announce, data, go } from "../../state/actions";
+import { view } from "../../state/state";
+import { Watched } from "../../state/watched";
 import type { TimelineData } from "../../data/types";
 import { arrange, type Part, type Shelf } from "./arrange";
 import { pickedName, pickOf, resolve } from "./pick";

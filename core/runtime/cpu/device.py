@@ -1,0 +1,96 @@
+"""The CPU: kernels compiled by LLVM in this process, called through ctypes.
+
+A kernel whose outermost loop is marked THREAD is shared out between cores; ctypes lets go of the
+interpreter lock while machine code runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+from core.dtype import DType
+from core.errors import RunError
+from core.helpers import CPU_THREADS, ceildiv
+from core.runtime.base import ComputeDevice
+from core.runtime.buffer import Buffer
+from core.runtime.host import HostAllocator
+from core.toolchain import llvm_compiler
+from core.toolchain.processor import host_target
+from core.toolchain.program import Program
+
+_integers = {1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64}
+
+
+def cores() -> int:
+    """Cores that kernels may use: CPU_THREADS, or all that this process may run on."""
+    if CPU_THREADS.value:
+        return CPU_THREADS.value
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=cores(), thread_name_prefix="uopviz-cpu")
+
+
+def _argument_type(dtype: DType) -> Any:
+    return _integers[dtype.itemsize]
+
+
+class CpuRunner:
+    """A kernel as a C function of pointers, then variables, then first and last iteration."""
+
+    def __init__(self, program: Program) -> None:
+        loaded = llvm_compiler.load(program.source.text, program.name)
+        self._loaded = loaded
+        self._numbers = tuple(a.number for a in program.arguments)
+        self._names = tuple(v.arg[0] for v in program.variables)
+        self._iterations = program.threads
+        types: list[Any] = [ctypes.c_void_p] * len(self._numbers)
+        types += [_argument_type(v.dtype) for v in program.variables]
+        types += [ctypes.c_int32] * (2 if program.threads else 0)
+        self._function = ctypes.CFUNCTYPE(None, *types)(loaded.address)
+        self._name = program.name
+
+    def __call__(
+        self, buffers: Sequence[Buffer], variables: Mapping[str, int], wait: bool = False
+    ) -> float | None:
+        """Runs the kernel to its end. Raises RunError for a variable without a value."""
+        args: list[int] = [buffers[number].address for number in self._numbers]
+        for name in self._names:
+            if name not in variables:
+                raise RunError(f"kernel {self._name} needs a value for {name}", hint="bind it")
+            args.append(variables[name])
+        start = time.perf_counter()
+        if self._iterations:
+            self._shared_out(args)
+        else:
+            self._function(*args)
+        return time.perf_counter() - start
+
+    def _shared_out(self, args: list[int]) -> None:
+        share = ceildiv(self._iterations, min(cores(), self._iterations))
+        parts = [(at, min(at + share, self._iterations))
+                 for at in range(0, self._iterations, share)]  # fmt: skip
+        waiting = [_pool().submit(self._function, *args, *part) for part in parts[1:]]
+        self._function(*args, *parts[0])
+        for part in waiting:
+            part.result()
+
+
+class CpuDevice(ComputeDevice):
+    """This machine's processor."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, host_target(), HostAllocator())
+
+    def load(self, program: Program) -> CpuRunner:
+        return CpuRunner(program)

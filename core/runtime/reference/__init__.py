@@ -1,0 +1,1 @@
+"""The reference device: kernels evaluated by NumPy."""

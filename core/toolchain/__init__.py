@@ -1,0 +1,1 @@
+"""From text to machine code: LLVM, ptxas, nvdisasm, and what compiling gives."""

@@ -1,0 +1,140 @@
+"""Who may ask the server, and what protects every answer."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.viz.server.client import HOST
+from viz.server.security import HEADER
+
+ROUTES = [
+    *("/", "/app.js", "/api/run", "/api/tree?since=0", "/api/rules", "/api/rewrites/2"),
+    *("/api/kernels/3", "/api/search?q=a", "/api/export", "/api/jobs/1", "/nothing"),
+]
+
+
+FORBIDDEN = [
+    {"Host": HOST},
+    {"Host": HOST, HEADER: "wrong"},
+    {"Host": HOST, HEADER: ""},
+    {"Host": HOST, HEADER: "s\u00e9cret"},
+    {"Host": HOST, "Cookie": "uopviz_4711=wrong"},
+    {"Host": HOST, "Cookie": "uopviz_80=secret"},
+    {"Host": "evil.example", HEADER: "secret"},
+    {"Host": "evil.example:4711", HEADER: "secret"},
+    {"Host": "127.0.0.1:80", HEADER: "secret"},
+    {"Host": "", HEADER: "secret"},
+    {"Host": HOST, HEADER: "secret", "Origin": "http://evil.example"},
+    {"Host": HOST, HEADER: "secret", "Origin": "null"},
+    {"Host": HOST, HEADER: "secret", "Origin": "https://127.0.0.1:4711"},
+    {"Host": HOST, HEADER: "secret", "Origin": "http://127.0.0.1:80"},
+]
+"""Wherever they are sent."""
+
+
+def test_forbidden(stranger: FlaskClient) -> None:
+    for path in ROUTES:
+        for headers in FORBIDDEN:
+            answer = stranger.get(path, headers=headers)
+            assert (answer.status_code, answer.data) == (403, b"forbidden"), (path, headers)
+            assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
+def test_forbidden_whatever_the_method(stranger: FlaskClient, method: str) -> None:
+    for path in ("/api/open", "/api/kernels/3/run", "/api/jobs/1", "/?token=secret"):
+        headers = {"Host": HOST, "Origin": "http://evil.example"}
+        assert stranger.open(path, method=method, headers=headers).status_code == 403
+
+
+def test_scripts_of_other_sites_and_ports_are_refused(client: FlaskClient) -> None:
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
+        answer = client.get("/api/run", headers={"Sec-Fetch-Site": site})
+        assert answer.status_code == status, site
+
+
+def test_the_first_visit(stranger: FlaskClient) -> None:
+    for token in ("", "wrong"):
+        answer = stranger.get(f"/?token={token}", headers={"Host": HOST})
+        assert (answer.status_code, answer.data) == (403, b"forbidden")
+    answer = stranger.get("/?token=secret", headers={"Host": HOST})
+    assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
+    cookie = answer.headers["Set-Cookie"]
+    assert re.match(r"uopviz_4711=[0-9a-f]{64};", cookie)
+    assert "secret" not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert stranger.get("/api/run?token=secret", headers={"Host": HOST}).status_code == 403
+    for host in (HOST, "localhost:4711"):
+        sent = {"Host": host, "Cookie": cookie.partition(";")[0]}
+        assert stranger.get("/", headers=sent).status_code == 200
+        assert stranger.get("/app.js", headers=sent).status_code == 200
+
+
+def test_the_cookie_is_worth_nothing_to_another_port(
+    client: FlaskClient, stranger: FlaskClient
+) -> None:
+    """A browser sends it to whoever listens on this machine."""
+    first = stranger.get("/?token=secret", headers={"Host": HOST})
+    name, _, value = first.headers["Set-Cookie"].partition(";")[0].partition("=")
+    routes = [path for path in ROUTES if path.startswith("/api/")]
+    for path in [*routes, f"/api/run?token={value}"]:
+        for sent in ({"Cookie": f"{name}={value}"}, {HEADER: value}):
+            answer = stranger.get(path, headers={"Host": HOST, **sent})
+            assert (answer.status_code, answer.data) == (403, b"forbidden"), path
+    assert stranger.get(f"/?token={value}", headers={"Host": HOST}).status_code == 403
+    posted = stranger.post("/api/open", headers={"Host": HOST, "Cookie": f"{name}={value}"})
+    assert posted.status_code == 403
+    assert client.get("/api/run").status_code == 200
+
+
+def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -> None:
+    answers = [client.get(path) for path in ROUTES]
+    answers.append(stranger.get("/", headers={"Host": HOST}))
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        for danger in ("unsafe-inline", "unsafe-eval", "nonce", "*", "http:", "https:"):
+            assert danger not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+OUTSIDE = [
+    *("/../secret", "/..%2fsecret", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "/index.html/.."),
+    *("/app.js%00.html", "//etc/passwd", "/..\\..\\secret"),
+]
+
+
+def test_no_path_leaves_the_page(client: FlaskClient, dist: Path) -> None:
+    (dist.parent / "secret").write_text("secret")
+    for path in OUTSIDE:
+        answer = client.get(path)
+        assert answer.status_code in (404, 308), path
+        assert b"root:" not in answer.data
+        assert answer.data != b"secret"
+
+
+def test_no_module_makes_code_of_data() -> None:
+    """Nothing that reads a trace, or a graph of one, unpickles, evaluates or imports by name."""
+    root = Path(__file__).resolve().parents[3]
+    own = root / "viz" / "__init__.py"  # imports the modules of its own table
+    paths = [*root.glob("viz/*.py"), *root.glob("viz/server/*.py")]
+    paths += [root / "core" / "uop" / name for name in ("args.py", "serial.py")]
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert not names & {"pickle", "marshal", "shelve", "runpy"}, path
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                assert called not in ("eval", "exec", "compile", "__import__"), path
+                assert not called.endswith("import_module") or path == own, path

@@ -1,0 +1,259 @@
+"""An exported file, opened again: the same answers, and clear sentences for what is not in it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import TraceError
+from tests.viz.share.test_export import TRACE
+from viz.cli import main
+from viz.format import schema
+from viz.server.app import create_app
+from viz.server.security import HEADER, Guard
+from viz.share.exportfile import VERSION, version_tag
+from viz.share.html import export_html
+from viz.share.reopened import Reopened, Unpacked, open_run
+from viz.views.store import Store
+
+SEED = 20
+
+
+@pytest.fixture
+def exported(store: Store, dist: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "bug.html"
+    path.write_text(export_html(store).html)
+    return path
+
+
+@pytest.fixture
+def answers(exported: Path, tmp_path: Path) -> Path:
+    """An export as version 1 wrote it: without its trace."""
+    path = tmp_path / "old.html"
+    text = TRACE.sub("", exported.read_text()).replace(version_tag(), "")
+    path.write_text(re.sub(r", *\"format\": *\{[^}]*\}", "", text))
+    return path
+
+
+def plain(value: object) -> object:
+    return json.loads(json.dumps(value))
+
+
+def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> None:
+    again = open_run(exported)
+    assert isinstance(again, Unpacked)
+    assert again.run()["format"] == {"trace": schema.VERSION, "export": VERSION}
+    assert again.run()["problems"] == []
+    same_answers(store, again)
+    for kernel in store.kernels():
+        assert again.kernel_graph(kernel) == store.kernel_graph(kernel)
+    for text in ("add_zero", "kernel_1", "ADD", "samples"):
+        assert again.search(text) == store.search(text)
+    again.close()
+
+
+def test_an_older_version_is_shown_by_its_answers(store: Store, answers: Path) -> None:
+    again = open_run(answers)
+    assert isinstance(again, Reopened)
+    assert again.run()["format"] == {"trace": schema.VERSION, "export": 1}
+    assert "holds no trace" in again.run()["problems"][0]["what"]
+    same_answers(store, again)
+    assert again.search("kernel_1")["total"] == 1
+
+
+def test_a_newer_version_says_so(exported: Path, answers: Path, tmp_path: Path) -> None:
+    for path in (exported, answers):
+        new = tmp_path / "new.html"
+        text = path.read_text().replace(version_tag(), "")
+        tag = version_tag().replace(f'"{VERSION}"', f'"{VERSION + 1}"')
+        new.write_text(text.replace("<head>", "<head>" + tag, 1))
+        again = open_run(new)
+        assert f"has version {VERSION + 1}, newer than" in again.run()["problems"][0]["what"]
+        assert again.tree()["total"] > 0
+        again.close()
+
+
+def test_a_damaged_trace_leaves_the_answers(exported: Path, tmp_path: Path) -> None:
+    text = exported.read_text()
+    packed = TRACE.search(text)
+    assert packed is not None
+    bomb = base64.b64encode(gzip.compress(bytes(1 << 22))).decode()
+    for wrong in ("AAAA", packed[1][: len(packed[1]) // 8 * 4], packed[1][:-1], bomb):
+        path = tmp_path / "x.html"
+        path.write_text(text.replace(packed[1], wrong))
+        again = open_run(path)
+        assert isinstance(again, Reopened)
+        assert again.bundle(2) is not None
+        assert len(again.run()["problems"]) == 1, wrong[:20]
+        again.close()
+
+
+def test_more_than_a_trace_may_be_is_not_unpacked(
+    exported: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.share.exportfile.MAX_TRACE", 10_000)
+    again = open_run(exported)
+    assert isinstance(again, Reopened)
+    assert "damaged (too large" in again.run()["problems"][0]["what"]
+
+
+def same_answers(store: Store, again: Store) -> None:
+    """What a page shows of both."""
+    assert plain(again.tree()) == plain(store.tree())
+    assert plain(again.rules()) == plain(store.rules())
+    assert plain(again.timeline()) == plain(store.timeline())
+    assert plain(again.rule_totals()) == plain(store.rule_totals())
+    assert again.kernels() == store.kernels()
+    for row in store.tree()["rows"]:
+        number = row["id"]
+        if row["kind"] == "rewrite":
+            assert plain(again.bundle(number)) == plain(store.bundle(number))
+            assert again.step_text(number, 1) == store.step_text(number, 1)
+            assert again.scope_of(number) == store.scope_of(number)
+            scope = store.scope_of(number)
+            assert scope is not None
+            assert plain(again.lineage(scope)) == plain(store.lineage(scope))
+        elif row["label"] == "kernel":
+            assert plain(again.kernel(number)) == plain(store.kernel(number))
+            assert plain(again.origins(number)) == plain(store.origins(number))
+    assert (again.bundle(999), again.live, again.refresh()) == (None, False, None)
+
+
+@pytest.mark.parametrize("kind", ["exported", "answers"])
+def test_the_page_is_served(request: pytest.FixtureRequest, kind: str) -> None:
+    path: Path = request.getfixturevalue(kind)
+    app = create_app(open_run(path), Guard("secret", 4711))
+    client = app.test_client()
+    sent = {"base_url": "http://127.0.0.1:4711", "headers": {HEADER: "secret"}}
+
+    def get(path: str) -> tuple[int, object]:
+        found = client.get(path, **sent)
+        return found.status_code, found.get_json()
+
+    code, run = get("/api/run")
+    assert code == 200
+    assert isinstance(run, dict)
+    assert run["file"] == path.name
+    assert bool(run["targets"]) == bool(run["devices"]) == (kind == "exported")
+    for at in ("/api/tree?since=0", "/api/rewrites/2", "/api/kernels/3", "/api/rule-totals"):
+        assert get(at)[0] == 200, at
+    assert get("/api/rewrites/999")[0] == 404
+    asked = client.post("/api/kernels/3/compile", json={"target": "x"}, **sent)
+    app.extensions["uopviz"].close()
+    assert asked.status_code == 400
+    wanted = "there is no target" if kind == "exported" else "cannot compile"
+    assert wanted in asked.get_json()["error"]["what"]
+
+
+def test_commands(
+    exported: Path, answers: Path, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def say(*arguments: object) -> tuple[int, str, str]:
+        code = main([str(a) for a in arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    for extra in ([2], [2, 1], ["--all"]):
+        shown, wanted = say("show", exported, *extra), say("show", trace, *extra)
+        assert shown[0] == 0
+        assert shown[1].splitlines()[-3:] == wanted[1].splitlines()[-3:]
+    assert say("stats", exported)[1].splitlines()[-5:] == say("stats", trace)[1].splitlines()[-5:]
+    assert say("graph", exported, 2, "--step", 1) == say("graph", trace, 2, "--step", 1)
+    sql = "select name, matches from rewrites"
+    assert say("query", exported, sql) == say("query", trace, sql)
+    code, _, err = say("query", answers, "select 1")
+    assert (code, "give the trace itself" in err) == (1, True)
+
+
+def test_what_was_left_out_is_said(store: Store, dist: Path, tmp_path: Path) -> None:
+    path = tmp_path / "part.html"
+    whole = len(export_html(store).html)
+    made = export_html(store, budget=whole * 3 // 10)
+    assert "the trace itself does not fit in 0 MB" in made.left_out
+    path.write_text(made.html)
+    again = open_run(path)
+    assert isinstance(again, Reopened)
+    assert any("the trace itself does not fit" in p["what"] for p in again.run()["problems"])
+    rewrites = [row["id"] for row in again.tree()["rows"] if row["kind"] == "rewrite"]
+    missing = [n for n in rewrites if f"/api/rewrites/{n}" not in path.read_text()]
+    assert missing
+    for number in rewrites:
+        if number in missing:
+            with pytest.raises(TraceError, match="was left out of this exported file"):
+                again.bundle(number)
+        else:
+            assert again.bundle(number) is not None
+
+
+def test_files_that_are_no_export(exported: Path, tmp_path: Path) -> None:
+    text = exported.read_text()
+    bomb = base64.b64encode(gzip.compress(bytes(1 << 27))).decode()
+    block = '<script type="application/json" id="uopviz-data-0">%s</script>'
+    for wrong in (
+        "<!doctype html><html></html>",
+        "<!doctype html>" + block % "[1, 2]",
+        "<!doctype html>" + block % "{",
+        "<!doctype html>" + block % ("[" * 100_000),
+        "<!doctype html>" + block % json.dumps({"/api/run": bomb}),
+        "<!doctype html>" + block % json.dumps({"/api/run": "????"}),
+        text[: len(text) // 3],
+    ):
+        path = tmp_path / "x.html"
+        path.write_text(wrong)
+        with pytest.raises(TraceError, match="no export of uopviz"):
+            open_run(path)
+
+
+def test_a_hostile_export_takes_no_long_time(tmp_path: Path) -> None:
+    path = tmp_path / "x.html"
+    path.write_text(
+        "<!doctype html>" + '<script type="application/json" id="uopviz-data-0">' * 20_000
+    )
+    begin = time.process_time()
+    with pytest.raises(TraceError, match="no export of uopviz"):
+        open_run(path)
+    assert time.process_time() - begin < 5  # searched anew from each start: a minute
+
+
+def test_what_is_said_of_a_run_may_be_anything(tmp_path: Path) -> None:
+    answers = {
+        "/api/run": {"problems": 5, "format": [7]},
+        "/api/tree?since=0": {"rows": []},
+        "/api/rules": [],
+    }
+    packed = {
+        path: base64.b64encode(gzip.compress(json.dumps([value]).encode())).decode()
+        for path, value in answers.items()
+    }
+    block = '<script type="application/json" id="uopviz-data-0">%s</script>'
+    path = tmp_path / "x.html"
+    path.write_text("<!doctype html>" + block % json.dumps(packed))
+    run = open_run(path).run()
+    assert [p["what"] for p in run["problems"]] == [
+        "this exported file holds no trace: its kernels cannot be compiled or run here"
+    ]
+    assert run["format"]["export"] == 1
+
+
+def test_any_damage_is_a_sentence(
+    exported: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = exported.read_bytes()
+    chance = random.Random(SEED)
+    path = tmp_path / "x.html"
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            damaged[chance.randrange(16, len(damaged))] = chance.randrange(32, 127)
+        path.write_bytes(damaged)
+        for arguments in (["show"], ["show", "2"], ["stats"]):
+            code = main([arguments[0], str(path), *arguments[1:]])
+            assert code in (0, 1), f"seed {SEED}"
+            assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""Files as the system has them: opened safely, locked, replaced."""

@@ -1,0 +1,81 @@
+"""Source texts of kernels as one blob, and back.
+
+The kernels of a run repeat each other, beyond the 32 KiB that zlib looks back: packed together with
+LZMA they take half of the bytes. A few texts are packed with zlib, which begins faster; so are all
+where Python was built without LZMA. Decoding never makes more than MAX_RAW bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, cast
+
+from core.errors import TraceError
+from viz.budget import take
+from viz.format.pack import MAX_RAW, deflate, read_json, take_json, unpack_json
+
+try:
+    import lzma
+except ImportError:  # a Python that was built without
+    lzma = None
+
+_PRESET: Final = 1
+_BACK: Final = 1 << 19
+"""Bytes that it looks back. More gain nothing, and to clear the memory for them takes time."""
+_MAGIC: Final = b"\xfd7zXZ\x00"
+_FEW: Final = 1 << 15
+"""Bytes that zlib looks back over as well."""
+_GROUP: Final = 1 << 24
+"""Characters of one blob; more begin another one."""
+
+
+def groups(texts: Sequence[str]) -> Iterator[list[str]]:
+    """`texts` in order, in parts that each make a blob."""
+    part: list[str] = []
+    size = 0
+    for text in texts:
+        if part and size + len(text) > _GROUP:
+            yield part
+            part, size = [], 0
+        part.append(text)
+        size += len(text)
+    if part:
+        yield part
+
+
+def pack_texts(texts: Sequence[str]) -> bytes:
+    """A list of texts: JSON, compressed with LZMA (a .xz stream) or zlib."""
+    raw = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
+    if lzma is None or len(raw) < _FEW:
+        return deflate(raw)
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": _BACK}]
+    return lzma.compress(raw, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=filters)
+
+
+def unpack_texts(blob: bytes) -> list[str]:
+    """What `pack_texts` made. Raises TraceError for anything else."""
+    found = _unpack_lzma(blob) if blob.startswith(_MAGIC) else unpack_json(blob)
+    items = cast("list[Any]", found) if isinstance(found, list) else []
+    return [item if isinstance(item, str) else "" for item in items]
+
+
+def _unpack_lzma(blob: bytes) -> Any:
+    if lzma is None:
+        raise TraceError(
+            "source texts of this trace are compressed with LZMA, which this Python cannot read",
+            hint="use a Python that has the module lzma",
+        )
+    try:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_RAW)
+        raw = stream.decompress(blob, MAX_RAW)
+        if not stream.eof or stream.unused_data:
+            raise ValueError("too large, or cut off")
+        take(len(raw) // 32)
+        take_json(raw)
+        return read_json(raw)
+    except (lzma.LZMAError, ValueError, RecursionError) as error:
+        raise TraceError(
+            f"a block of source texts is damaged ({error})",
+            hint="what other blocks hold is still shown",
+        ) from error

@@ -1,0 +1,1 @@
+"""From a file that nobody vouches for to checked arrays and rows."""

@@ -1,0 +1,392 @@
+"""Opens a trace that nobody vouches for, and reads as many rows as can be read.
+
+A trace may be cut off, damaged or made to harm: the file is opened read-only, nothing in its schema
+is run, and every value is checked for its type. What cannot be read is a Problem, never a crash.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+from core.errors import TraceError
+from viz.budget import take
+from viz.files.held import Held
+from viz.files.regular import kind_of
+from viz.files.walfile import pages_in_log
+from viz.format import schema
+from viz.format.pack import read_json, take_json
+
+READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
+"""What reading a damaged file raises; SQLite's own messages may not be valid text."""
+
+MAX_CELL: Final = 1 << 26
+"""Bytes of a row; the writer's blocks are at most that before they are compressed."""
+MAX_PROBLEMS: Final = 1000
+"""Of one file; there may be as many as it has blocks."""
+LARGE: Final = 1 << 20
+"""Smaller files may take no blocks of the disk at all."""
+
+STEPS: Final = 100_000_000
+"""Instructions of SQLite's machine that one statement may take, and STEPS_PER_BYTE more for each
+byte of the file: pages that refer to the same pages over and over would take years."""
+STEPS_PER_BYTE: Final = 16
+STEPS_OF_SCHEMA: Final = 2_000_000
+"""The same of reading the list of tables, of which a trace has eight."""
+_ITEMS: Final = 4
+"""Of a budget, for a row."""
+_STEPS_AT_ONCE: Final = 100_000
+MAX_CONNECTIONS: Final = 12
+"""To one file; further threads share the first one."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read or that went wrong: what, where, and what to do."""
+
+    what: str
+    where: str
+    hint: str
+    rewrite: int | None = None
+    step: int | None = None
+
+    def data(self) -> dict[str, object]:
+        """As JSON."""
+        return asdict(self)
+
+
+class _Own(threading.local):
+    """What each thread has of a file: a connection, and the steps left to its statement."""
+
+    db: sqlite3.Connection | None = None
+    left = 0
+
+
+class Database:
+    """One trace file, read-only. Threads have a connection each, so that a slow statement of one
+    holds up no other. Raises TraceError for a file that is no trace at all."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self._noted: set[Problem] = set()
+        self.version = schema.VERSION
+        self.wanted = self.missing = 0
+        """Bytes that the file should have, and how many of them it has not."""
+        self._own = _Own()
+        self._address = "", False
+        self._opening = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
+        self._held = _check_file(path)
+        try:
+            self._own.db = self._open(path)
+            self._tables = self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._opening:
+            self._closed = True
+            for db in self._connections:
+                db.close()
+            self._held.release()
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        db = self._own.db
+        if db is None:
+            with self._opening:
+                db = self._connections[0]
+                if not self._closed and len(self._connections) < MAX_CONNECTIONS:
+                    with suppress(*READ_ERRORS):  # the file was removed: there is the first one
+                        db = self._connect(*self._address)
+            self._own.db = db
+        return db
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """What is read in the block is of one moment, however much is written meanwhile."""
+        with suppress(*READ_ERRORS):  # a damaged file is read without
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(*READ_ERRORS):
+                self._db.execute("ROLLBACK")
+
+    def problem(self, what: str, hint: str = "", first: bool = False) -> None:
+        """Notes a problem of this file, once; `first`: before others, which follow from it."""
+        found = Problem(what, self.path.name, hint or "what else the file holds is still shown")
+        if found in self._noted:
+            return
+        if len(self._noted) == MAX_PROBLEMS:
+            found = Problem("there are more problems of this kind", found.where, found.hint)
+        elif len(self._noted) > MAX_PROBLEMS and not first:
+            return
+        self._noted.add(found)
+        self.problems.insert(0 if first else len(self.problems), found)
+
+    def stored(self) -> int:
+        """Bytes of the file, with its log, that are there: a file may claim to be large and hold
+        nothing."""
+        found = 0
+        for path in (self.path, Path(f"{self.path}-wal")):
+            with suppress(OSError):
+                found += _stored(path.stat())
+        return found
+
+    def rows(self, table: str, columns: Sequence[str], after: int = 0) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table with an integer key `id` above `after`, in order; those behind a damaged
+        place too, if they can be reached from the other end."""
+        if table not in self._tables:
+            return
+        names, key = ", ".join(columns), columns[0]
+        select = f"SELECT {names} FROM {table} WHERE {key} > ? AND {key} < ? ORDER BY {key}"
+        last, end = after, 1 << 62
+        self._begin()
+        try:
+            for row in self._db.execute(select, (last, end)):
+                take(_ITEMS)
+                if isinstance(row[0], int):
+                    if row[0] <= last:
+                        raise sqlite3.DatabaseError("its rows are out of order")
+                    last = row[0]
+                    yield row
+            return
+        except READ_ERRORS as error:
+            self._damaged(table, error)
+        behind: list[tuple[Any, ...]] = []
+        self._begin()
+        try:
+            for row in self._db.execute(select + " DESC", (last, end)):
+                if isinstance(row[0], int):
+                    if row[0] >= end:
+                        break
+                    end = row[0]
+                    take(_ITEMS, _size(row))
+                    behind.append(row)
+        except READ_ERRORS:
+            pass  # the damaged place, from the other side
+        yield from reversed(behind)
+
+    def all(self, table: str, columns: Sequence[str], each: int = 0) -> list[tuple[Any, ...]]:
+        """All rows of a small table, up to a damaged place; `each`: bytes that are going to be kept
+        of a row. Raises BudgetError."""
+        found: list[tuple[Any, ...]] = []
+        if table in self._tables:
+            self._begin()
+            try:
+                for row in self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+                    take(_ITEMS, each + _size(row))
+                    found.append(row)
+            except READ_ERRORS as error:
+                self._damaged(table, error)
+        return found
+
+    def where(
+        self, table: str, columns: Sequence[str], column: str, value: int
+    ) -> list[tuple[Any, ...]]:
+        """The rows with this value in a column, up to a damaged place. Raises BudgetError."""
+        found: list[tuple[Any, ...]] = []
+        if table in self._tables:
+            select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
+            self._begin()
+            try:
+                for row in self._db.execute(select, (value,)):
+                    take(_ITEMS, _size(row))
+                    found.append(row)
+            except READ_ERRORS as error:
+                self._damaged(table, error)
+        return found
+
+    def one(self, table: str, columns: Sequence[str], key: int) -> tuple[Any, ...] | None:
+        """The row with this key, if it can be read; `columns[0]` is the key."""
+        if table not in self._tables:
+            return None
+        select = f"SELECT {', '.join(columns)} FROM {table} WHERE {columns[0]} = ?"
+        self._begin()
+        try:
+            return self._db.execute(select, (key,)).fetchone()
+        except READ_ERRORS as error:
+            self._damaged(table, error)
+            return None
+
+    def _damaged(self, table: str, error: Exception) -> None:
+        self.problem(f"table {table} is damaged ({error})")
+        if self._own.left < 0:  # what took too long once is not tried again
+            self._tables -= {table}
+
+    def _begin(self) -> None:
+        """Gives the statement that comes next its steps; a live file has grown meanwhile."""
+        self._own.left = STEPS
+        with suppress(OSError):
+            self._own.left += STEPS_PER_BYTE * _stored(self.path.stat())
+
+    def _step(self) -> bool:
+        """Called every so many steps; True ends the statement."""
+        self._own.left -= _STEPS_AT_ONCE
+        return self._own.left < 0
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        head = self._held.head(72)
+        wanted = schema.APPLICATION_ID.to_bytes(4)
+        if head[:15] != b"SQLite format 3" or head[68:72] != wanted:
+            raise TraceError(
+                "this file is not a trace",
+                where=str(path),
+                hint="traces are made by VIZ=1 python program.py",
+            )
+        page, pages = int.from_bytes(head[16:18]), int.from_bytes(head[28:32])
+        status = path.stat()
+        page = page if page > 1 else 65536
+        self.wanted = pages * page
+        self.missing = max(0, self.wanted - status.st_size)
+        if self.missing > 0:
+            inside = status.st_size // page
+            logged = sum(inside < number <= pages for number in pages_in_log(path, page))
+            self.missing = max(0, self.missing - logged * page)
+        if _stored(status) < status.st_size / 2:
+            self.problem(
+                "parts of this file hold nothing",
+                "it was not copied as a whole; what it holds is shown",
+            )
+        url = f"file:{quote(str(path.absolute()))}?mode=ro"
+        # The second form is for a folder where the log of a killed run cannot be indexed; the third
+        # reads a file that is shorter than it says.
+        attempts = ((url, False), (url + "&immutable=1", False), (url + "&immutable=1", True))
+        for address, tolerant in attempts:
+            with suppress(*READ_ERRORS):
+                db = self._connect(address, tolerant)
+                self._address = address, tolerant
+                return db
+        raise TraceError(
+            "this trace cannot be read",
+            where=str(path),
+            hint="it is cut off or damaged before its first table",
+        )
+
+    def _connect(self, url: str, tolerant: bool) -> sqlite3.Connection:
+        db = sqlite3.connect(url, uri=True, check_same_thread=False, timeout=2)
+        try:
+            db.text_factory = _decode
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CELL + LARGE)
+            self._own.left = STEPS_OF_SCHEMA
+            db.set_progress_handler(self._step, _STEPS_AT_ONCE)
+            pragmas = ["query_only=ON", "trusted_schema=OFF", "cell_size_check=ON"]
+            for pragma in pragmas + ["writable_schema=ON"] * tolerant:
+                db.execute(f"PRAGMA {pragma}")
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except READ_ERRORS:
+            db.close()
+            raise
+        self._connections.append(db)
+        return db
+
+    def _check(self) -> frozenset[str]:
+        """The tables that are there and are plain tables; a view of that name is not looked at."""
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        self.version = int(version)
+        if version > schema.VERSION:
+            self.problem(
+                f"this trace has format version {version}, newer than {schema.VERSION}",
+                "open it with a newer uopviz; what this one understands is shown",
+            )
+        found: set[str] = set()
+        self._own.left = STEPS_OF_SCHEMA
+        try:
+            for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):
+                plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
+                if name in schema.TABLES and kind == "table" and plain and self._stored(name):
+                    found.add(cast("str", name))
+        except READ_ERRORS as error:
+            self.problem(f"the list of tables is damaged ({error})")
+        for name in schema.TABLES:
+            if name not in found:
+                self.problem(f"table {name} is missing")
+        return frozenset(found)
+
+    def _stored(self, table: str) -> bool:
+        """Whether all columns of a table are in the file: none is worked out when it is read."""
+        select = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden <> 0"
+        return self._db.execute(select, (table,)).fetchone() == (0,)
+
+
+def _check_file(path: Path) -> Held:
+    """The file, open. Raises TraceError for what is no file that can be read."""
+    try:
+        if path.is_dir():
+            raise _folder(path)
+        held = Held(path)
+        for log in (Path(f"{path}-wal"), Path(f"{path}-shm"), Path(f"{path}-journal")):
+            with suppress(FileNotFoundError):  # SQLite opens these, and would wait for a pipe
+                if kind := kind_of(os.stat(log).st_mode):
+                    raise OSError(errno.EINVAL, f"{log.name} is {kind}")
+        return held
+    except (FileNotFoundError, NotADirectoryError):
+        raise TraceError("there is no such trace", str(path), "check the path") from None
+    except (OSError, ValueError) as error:
+        raise TraceError(
+            f"this file cannot be read: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            hint="check who may read it, and the folders above it",
+        ) from error
+
+
+def _folder(path: Path) -> TraceError:
+    inside = sorted(p.name for p in path.glob(f"*{schema.SUFFIX}"))
+    named = ", ".join(inside[:4]) + (", ..." if len(inside) > 4 else "")
+    hint = f"name a trace in it: {named}" if inside else "there is no trace in it"
+    return TraceError("this is a folder", where=str(path), hint=hint)
+
+
+def parse_json(text: object) -> Any:
+    """The value of JSON text; None for anything else. Raises BudgetError."""
+    if not isinstance(text, str):
+        return None
+    take_json(text)
+    try:
+        return read_json(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def parse_object(text: object) -> dict[str, Any]:
+    """The object of JSON text; an empty one for anything else."""
+    found = parse_json(text)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def as_int(value: object, default: int = 0) -> int:
+    """An integer from a cell that may hold anything."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def as_text(value: object, limit: int = schema.MAX_TEXT) -> str:
+    """Text from a cell that may hold anything."""
+    return value[:limit] if isinstance(value, str) else ""
+
+
+def _stored(status: os.stat_result) -> int:
+    """Bytes that a file has on the disk; small ones may be elsewhere, such as in its entry."""
+    blocks = getattr(status, "st_blocks", None)  # counted on POSIX only
+    return status.st_size if blocks is None else min(status.st_size, max(LARGE, 512 * blocks))
+
+
+def _size(row: tuple[Any, ...]) -> int:
+    """Bytes of a row with its texts."""
+    return 120 + sum(50 + len(cell) if isinstance(cell, str | bytes) else 32 for cell in row)
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,97 @@
+"""The events of one rewrite, checked, as steps: one match and the rebuilds up to the next.
+
+A node or rule number that leads nowhere drops its event and says so. Reads as far as the budget in
+force goes. Never replays anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.errors import BudgetError
+from viz.budget import take
+from viz.format import schema
+from viz.read.tracefile import Rewrite, TraceFile
+
+_EVENT: Final = 300
+"""Bytes of an event; _BOUND more for each node that it bound."""
+_BOUND: Final = 100
+
+
+@dataclass(frozen=True)
+class Match:
+    """One match; `binds` are names and nodes of the graph before."""
+
+    rule: int
+    before: int
+    after: int
+    us: int
+    binds: list[tuple[str, int]]
+
+
+@dataclass
+class Events:
+    """All events of a rewrite. `steps` are (match, rebuilds after it); `leading` are the rebuilds
+    before the first match; `declines` are (step, rule, node), with `step` matches before it."""
+
+    steps: list[tuple[Match, list[tuple[int, int]]]] = field(
+        default_factory=list[tuple[Match, list[tuple[int, int]]]]
+    )
+    leading: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    declines: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    lost: int = 0
+    """Events with numbers that lead nowhere."""
+    more: bool = False
+    """There are further matches, which were not read."""
+    cut: str = ""
+    """Why what comes after the last step was not read, if it was the budget."""
+
+
+def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> Events:
+    """The events of `rewrite`, in engine order; of its first `most` matches."""
+    made = Events()
+    try:
+        _read(made, file, rewrite, most)
+    except BudgetError as error:
+        made.more, made.cut = True, error.what
+    return made
+
+
+def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> None:
+    count = file.nodes.count
+    names: dict[int, list[str]] = {}
+    for arrays, positions in file.events(rewrite):
+        take(len(arrays.rewrite) // 8 + 2 * len(positions), _EVENT * len(positions))
+        rows = arrays.row[positions].tolist()
+        for kind, row in zip(arrays.kind[positions].tolist(), rows, strict=True):
+            if kind == schema.REBUILD:
+                old, new = arrays.rebuild[row].tolist()
+                if not (0 < old <= count and 0 < new <= count):
+                    made.lost += 1
+                elif made.steps:
+                    made.steps[-1][1].append((old, new))
+                else:
+                    made.leading.append((old, new))
+            elif kind == schema.MATCH:
+                rule, before, after, us, signature = arrays.match[row].tolist()
+                if not (0 < before <= count and 0 < after <= count):
+                    made.lost += 1
+                    continue
+                if most is not None and len(made.steps) >= most:
+                    made.more = True
+                    return
+                if signature not in names:
+                    names[signature] = file.names(signature)
+                ends = arrays.bind_start[row : row + 2].tolist()
+                take(ends[1] - ends[0], _BOUND * (ends[1] - ends[0]))
+                bound = arrays.binds[ends[0] : ends[1]].tolist()
+                pairs = zip(names[signature], bound, strict=False)
+                binds = [(name, node) for name, node in pairs if 0 < node <= count]
+                made.steps.append((Match(rule, before, after, max(0, us), binds), []))
+            else:
+                rule, node = arrays.decline[row].tolist()
+                if 0 < node <= count:
+                    made.declines.append((len(made.steps), rule, node))
+                else:
+                    made.lost += 1

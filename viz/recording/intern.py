@@ -1,0 +1,196 @@
+"""Numbers UOps in a trace: every node is written once, after its sources.
+
+Many at a time: what nodes have in common is looked up by a few calls for all of them. Holds no
+node: each carries a serial number of its own (`UOp.serial`), and a table says which number of the
+trace that is. Safe to call from any thread. Never recurses.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtype import DType
+from core.errors import UopvizError
+from core.uop.args import encode_arg
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+from viz.format.pack import Ints
+from viz.write.numbering import LOCK, Numbering, Uints
+
+_KEPT: Final = 50_000
+"""Entries of a cache before it is emptied."""
+_serial = attrgetter("serial")
+_src = attrgetter("src")
+_op = attrgetter("op")
+_dtype = attrgetter("dtype")
+_origin = attrgetter("origin")
+_arg = attrgetter("arg")
+_tag = attrgetter("tag")
+
+
+class _Serials:
+    """The serial numbers of all nodes that any recording has seen."""
+
+    last = 0
+
+
+class Interner:
+    """UOps to node numbers of one trace."""
+
+    def __init__(self, numbers: Numbering) -> None:
+        self._numbers = numbers
+        self._table = array("I", (0,))
+        """By serial number. As long as there are serial numbers, while LOCK is held here."""
+        self._ops = np.zeros(max(Ops) + 1, np.int64)
+        for op in Ops:
+            self._ops[op] = numbers.string(op.name)
+        self._dtypes: dict[DType, int] = {}
+        self._origins: dict[str | None, int] = {None: 0}
+        self._same: dict[int, int] = {id(None): 0}
+        """Strings of arguments and tags by identity, which a rebuilt node shares."""
+        self._alive: list[object] = []
+        """What has its identity there, so that it means something."""
+        self._args: dict[Any, int] = {}
+        self._sizes: dict[int, int] = {}
+
+    def __call__(self, u: UOp) -> int:
+        """The number of `u`."""
+        serial = u.serial
+        if serial < len(self._table) and (found := self._table[serial]):
+            return found
+        return int(self.all((u,), (u,))[0])
+
+    def all(self, nodes: Sequence[UOp], roots: Sequence[UOp]) -> Ints:
+        """The numbers of `nodes`. What is new gets its number in the order of `roots`, which reach
+        all or most of them."""
+        with LOCK:
+            missing = _Serials.last + 1 - len(self._table)
+            self._table.frombytes(bytes(self._table.itemsize * max(0, missing)))
+            self._add(roots)
+            found = self._known(nodes)
+            left = np.flatnonzero(found == 0).tolist()
+            if left:
+                self._add([nodes[i] for i in left])
+                found = self._known(nodes)
+        return found
+
+    def size(self, u: UOp) -> int:
+        """Nodes of the graph of `u`; asked again for the same node, it costs no walk."""
+        number = self(u)
+        found = self._sizes.get(number)
+        if found is None:
+            if len(self._sizes) > _KEPT:
+                self._sizes.clear()
+            seen, stack = {u}, [u]
+            while stack:
+                for s in stack.pop().src:
+                    if s not in seen:
+                        seen.add(s)
+                        stack.append(s)
+            found = self._sizes[number] = len(seen)
+        return found
+
+    def _known(self, nodes: Sequence[UOp]) -> Ints:
+        serials = np.fromiter(map(_serial, nodes), np.int64, len(nodes))
+        return np.frombuffer(self._table, np.uint32)[serials].astype(np.int64)
+
+    def _add(self, roots: Sequence[UOp]) -> None:
+        table, number, order, stack = (
+            self._table,
+            self._numbers.node_count,
+            list[UOp](),
+            list[UOp](),
+        )
+        try:
+            for root in roots:
+                if table[root.serial]:
+                    continue
+                stack.append(root)
+                while stack:
+                    node = stack[-1]
+                    height = len(stack)
+                    for s in node.src:
+                        if not table[s.serial]:
+                            stack.append(s)
+                    if len(stack) > height:
+                        continue
+                    stack.pop()
+                    serial = node.serial
+                    if not serial:
+                        serial = node.serial = _Serials.last = len(table)
+                        number += 1
+                        table.append(number)
+                    elif not table[serial]:
+                        number += 1
+                        table[serial] = number
+                    else:  # it was on the stack twice
+                        continue
+                    order.append(node)
+            if order:
+                self._write(order)
+        except BaseException:  # an interrupt (Ctrl-C): they have no number after all
+            for node in order:
+                table[node.serial] = 0
+            raise
+
+    def _write(self, order: list[UOp]) -> None:
+        """Writes new nodes, whose numbers follow in this order."""
+        if len(self._same) > _KEPT:
+            self._same, self._alive = {id(None): 0}, []
+        count, string, sources = len(order), self._numbers.string, list(map(_src, order))
+        dtypes, origins = list(map(_dtype, order)), list(map(_origin, order))
+        for dtype in set(dtypes).difference(self._dtypes):
+            self._dtypes[dtype] = string(str(dtype))
+        for origin in set(origins).difference(self._origins):
+            self._origins[origin] = string(origin or "")
+        fields = np.zeros((count, 7), np.uint32)
+        fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
+        fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)
+        fields[:, 2] = self._texts(list(map(_arg, order)))
+        tags = list(map(_tag, order))
+        if tags.count(None) < count:
+            fields[:, 3] = self._texts(tags)
+        fields[:, 4] = np.fromiter(map(self._origins.__getitem__, origins), np.uint32, count)
+        counts = np.fromiter(map(len, sources), np.uint32, count)
+        flat = map(_serial, chain.from_iterable(sources))
+        serials = np.fromiter(flat, np.int64, int(counts.sum()))
+        src = np.frombuffer(self._table, np.uint32)[serials]
+        self._numbers.add_nodes(fields, counts, src)
+
+    def _texts(self, values: list[Any]) -> Uints:
+        """The strings of arguments or tags."""
+        ids = list(map(id, values))
+        same = self._same
+        new = set(ids).difference(same)
+        if new:
+            known = dict(zip(ids, values, strict=True))
+            for one in new:
+                value = known[one]
+                self._alive.append(value)
+                same[one] = self._text(value)
+        return np.fromiter(map(same.__getitem__, ids), np.uint32, len(ids))
+
+    def _text(self, arg: Any) -> int:
+        """The string of an argument. Equal arguments of different types are different ones."""
+        kind = arg.__class__
+        key = (kind, repr(arg) if kind is tuple or kind is float else arg)
+        found = self._args.get(key)
+        if found is None:
+            if len(self._args) > _KEPT:
+                self._args.clear()
+            found = self._args[key] = self._encode(arg)
+        return found
+
+    def _encode(self, arg: Any) -> int:
+        try:
+            data = encode_arg(arg)
+        except UopvizError:  # a type that has no typed form (a plugin's): shown, never read back
+            data = {"repr": repr(arg)[:1000]}
+        return self._numbers.string(json.dumps(data, separators=(",", ":")))

@@ -1,0 +1,101 @@
+"""The cost of rules, per pass: nodes that their steps add and remove, and the time outside matches.
+
+Matches, declines and times of matches are counted while recording; changed nodes are not, because
+that costs a replay. So this works in slices of bounded time, and says how far it is. Of a pass that
+has more steps than the page shows, only these are replayed; one that exceeds its budget is
+counted as far as it goes, and the trace has a problem that says so. Never keeps a graph.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from core.errors import BudgetError
+from viz.budget import Budget, within
+from viz.read.steps import read_steps
+from viz.read.tracefile import Rewrite, TraceFile
+from viz.replay.bundle import MAX_STEPS
+from viz.replay.slots import Slots
+
+MAX_GRAPH = 400_000
+"""Nodes of a graph that is still replayed; steps of larger ones are not counted."""
+
+
+def untimed(files: Iterable[TraceFile]) -> dict[str, Any]:
+    """Microseconds of all passes that were not spent in the functions of rules that matched: on
+    walking the graph, on trying patterns, in functions that declined, and on recording. Of the run
+    (`us`), and of the passes of each name, the longest first.
+
+    A pass inside a match of another is part of that match, and counts for its own name, too.
+    """
+    rest: defaultdict[str, float] = defaultdict(float)
+    whole = 0
+    for file in files:
+        for rewrite in [*file.rewrites.values()]:
+            rest[rewrite.name] += rewrite.us or 0
+            whole += 0 if rewrite.parent else rewrite.us or 0
+        for (name, _), (_, _, ns) in [*file.totals.items()]:
+            rest[file.text(name)] -= ns / 1000
+    named = sorted(rest.items(), key=lambda item: -item[1])
+    left = {name: us for name, us in named if us > 0}
+    return {
+        "us": min(whole, sum(left.values())),
+        "passes": [{"pass": name, "us": us} for name, us in left.items()],
+    }
+
+
+class NodeCounts:
+    """Added and removed nodes of one file by (pass name, rule)."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self.totals: dict[tuple[str, int], tuple[int, int]] = {}
+        self._file = file
+        self._counted: set[int] = set()
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Steps that have been counted, and all steps of passes that have ended."""
+        ended = [r for r in [*self._file.rewrites.values()] if r.us is not None]
+        counted = sum(r.matches for r in ended if r.id in self._counted)
+        return counted, sum(r.matches for r in ended)
+
+    def work(self, seconds: float) -> bool:
+        """Goes on for about `seconds`; whether all that has ended is counted."""
+        until = time.monotonic() + seconds
+        for rewrite in list(self._file.rewrites.values()):
+            if rewrite.us is None or rewrite.id in self._counted:
+                continue
+            if time.monotonic() >= until:
+                return False
+            self._counted.add(rewrite.id)
+            if rewrite.matches:
+                try:
+                    with within(Budget("to count what some passes add and remove", seconds=5)):
+                        self._count(rewrite)
+                except BudgetError as error:
+                    self._file.db.problem(error.what, error.hint)
+        return True
+
+    def _count(self, rewrite: Rewrite) -> None:
+        nodes = self._file.nodes
+        if not 0 < rewrite.sink <= nodes.count or len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
+            return
+        events = read_steps(self._file, rewrite, MAX_STEPS)
+        op, arg = nodes.field("op"), nodes.field("arg")
+        slots = Slots(rewrite.sink, nodes.sources, lambda n: (op[n], arg[n]))
+        for old, new in events.leading:
+            slots.rebuild(old, new)
+        slots.take()
+        for i, (match, rebuilds) in enumerate(events.steps):
+            slots.match(match.before, match.after)
+            for old, new in rebuilds:
+                slots.rebuild(old, new)
+            if i == len(events.steps) - 1 and 0 < rewrite.result <= nodes.count:
+                slots.settle(rewrite.result)
+            delta = slots.take()
+            key = rewrite.name, match.rule
+            added, removed = self.totals.get(key, (0, 0))
+            self.totals[key] = added + len(delta.added), removed + len(delta.removed)

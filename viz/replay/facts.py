@@ -1,0 +1,182 @@
+"""What follows from a node: shape, value bounds and open ranges, worked out by `core` when shown.
+
+Recording them would cost every run; the graph in the trace has all that is needed. Nodes are built
+from data that may be hostile: through the strict decoder, within a time limit, and a node that does
+not make sense has no facts. Never runs a kernel or any code of the trace.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from core.dtype import dtypes
+from core.errors import BudgetError, UopvizError
+from core.uop.serial import decode_node
+from core.uop.uop import UOp
+from viz.budget import part, take
+from viz.read.database import parse_object
+from viz.read.tracefile import TraceFile
+from viz.replay.openranges import OpenRanges
+
+SECONDS: Final = 3.0
+"""Processor time for one request; nodes that are not reached have no facts until the next."""
+_MAX_SHOWN: Final = 60
+_MAX_TEXT: Final = 2000
+_MAX_ARG: Final = 1 << 16
+"""Characters of an argument; a node with a longer one has no facts."""
+_SAID: Final = (str, int, float)
+_KEPT: Final = 500_000
+"""Nodes whose facts are kept."""
+_NODE: Final = 1500
+"""Bytes of a node of `core` with its facts."""
+_TOGETHER: Final = 1024
+"""Nodes whose loops are known before the first of them is spelled: those are sorted each time."""
+_ITEMS: Final = 40
+"""Of a budget, for a node: working it out takes as long as looking at that many numbers."""
+_INVALID: Final = (
+    *(UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError),
+    RecursionError,
+)
+"""What deriving the facts of an invalid node may raise."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Texts, "" where there is nothing to say."""
+
+    shape: str = ""
+    low: str = ""
+    high: str = ""
+    ranges: str = ""
+
+
+_NOTHING: Final = Fact()
+
+
+class Facts:
+    """The facts of the nodes of one file, each worked out once."""
+
+    def __init__(self, file: TraceFile) -> None:
+        self._file = file
+        self._uops: dict[int, UOp | None] = {}
+        self._facts: dict[int, Fact] = {}
+        self._said: dict[int, Fact] = {}
+        self._args: dict[int, Any] = {}
+        self._open = OpenRanges()
+        self._lock = threading.Lock()
+
+    def of(self, nodes: Sequence[int]) -> list[Fact]:
+        """The facts of `nodes`, given so that sources come before their users; of those that there
+        is no time for, facts without texts."""
+        with self._lock:
+            if len(self._facts) + len(nodes) > _KEPT:
+                self._uops.clear()
+                self._facts.clear()
+                self._args.clear()
+                self._open = OpenRanges()
+            with suppress(BudgetError), part(1 / 2, SECONDS):
+                for at in range(0, len(nodes), _TOGETHER):
+                    new = [n for n in nodes[at : at + _TOGETHER] if n not in self._facts]
+                    for node in new:
+                        take(_ITEMS, _NODE)
+                        self._find_loops(node)
+                    for node in new:
+                        self._facts[node] = self._work_out(node)
+            return [self._facts.get(node, _NOTHING) for node in nodes]
+
+    def left_out(self, nodes: Sequence[int]) -> list[str]:
+        """Sentences of how many of `nodes` have no facts, if there are any, and why."""
+        said: list[str] = []
+        if missing := sum(node not in self._facts for node in nodes):
+            said.append(f"Shapes and bounds of {missing:,} nodes are left out: they take too long.")
+        used, counts = np.unique(
+            self._file.nodes.field("arg")[np.asarray(nodes, np.int64)], return_counts=True
+        )
+        lengths = (len(self._file.text(string)) for string in used.tolist())
+        if long := sum(
+            n for n, size in zip(counts.tolist(), lengths, strict=True) if size > _MAX_ARG
+        ):
+            said.append(
+                f"Shapes and bounds of {long:,} nodes are left out: their arguments are too long."
+            )
+        return said
+
+    def uop(self, node: int) -> UOp | None:
+        """The node as a UOp; None where the trace has none that makes sense."""
+        stack = [node] if node not in self._uops else []
+        while stack:
+            n = stack[-1]
+            missing = [s for s in self._file.nodes.sources(n) if s not in self._uops]
+            stack.extend(missing)
+            if not missing:
+                stack.pop()
+                if n not in self._uops:
+                    self._uops[n] = self._build(n)
+        return self._uops[node]
+
+    def _build(self, node: int) -> UOp | None:
+        src = [self._uops[s] for s in self._file.nodes.sources(node)]
+        if None in src:
+            return None
+        nodes, text = self._file.nodes, self._file.text
+        op, dtype, arg, tag = (int(nodes.field(f)[node]) for f in ("op", "dtype", "arg", "tag"))
+        places: list[Any] = list(range(len(src)))
+        fields = [text(op), text(dtype), places, self._arg(arg), self._arg(tag)]
+        with suppress(UopvizError, ValueError, TypeError, RecursionError):
+            return decode_node(fields, cast("list[UOp]", src))
+        return None
+
+    def _arg(self, string: int) -> Any:
+        """The typed JSON of an argument, read once; of one that is too long, what no node has."""
+        if string not in self._args:
+            text = self._file.text(string)
+            take(1 + len(text) // 8)
+            self._args[string] = _parsed(text) if len(text) <= _MAX_ARG else {}
+        return self._args[string]
+
+    def _find_loops(self, node: int) -> None:
+        nodes = self._file.nodes
+        if not nodes.field("extra")[node] and (u := self.uop(node)) is not None:
+            self._open.add(node, u, nodes.sources(node))
+
+    def _work_out(self, node: int) -> Fact:
+        nodes = self._file.nodes
+        extra = int(nodes.field("extra")[node])
+        if extra:  # another compiler's node says so itself
+            fact = self._said.get(extra)
+            if fact is None:
+                said = parse_object(self._file.text(extra))
+                given = (said.get(k, "") for k in ("shape", "lo", "hi", "ranges"))
+                texts = (str(v)[:200] if isinstance(v, _SAID) else "" for v in given)
+                fact = self._said[extra] = Fact(*texts)
+            return fact
+        u = self.uop(node)
+        return _NOTHING if u is None else Fact(_shape(u), *_bounds(u), self._open.text(node))
+
+
+def _parsed(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text) if text else None
+    return {}
+
+
+def _shape(u: UOp) -> str:
+    with suppress(*_INVALID):
+        shape = u.shape
+        return "" if shape is None else "x".join(map(str, shape))[:_MAX_TEXT]
+    return ""
+
+
+def _bounds(u: UOp) -> tuple[str, str]:
+    with suppress(*_INVALID):
+        if u.dtype.count == 1 and (dtypes.is_int(u.dtype) or dtypes.is_bool(u.dtype)):
+            low, high = u.bounds
+            return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]
+    return "", ""

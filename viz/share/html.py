@@ -1,0 +1,228 @@
+"""A run as one HTML file that opens from disk, offline, years later.
+
+The page's script and style are in it, allowed by their hashes; the data is what the server would
+answer, compressed, keyed by API path; the trace itself is in it for `uopviz open`. A size budget is
+kept: what does not fit is left out, and the page and the command say so. Never holds an address of
+the network.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from core.errors import ServerError
+from viz.format.schema import SUFFIX
+from viz.share.copy import Compiled, write_trace
+from viz.share.exportfile import VERSION, attached, version_tag
+from viz.share.webpage import page_file
+from viz.views.jsontext import to_json
+from viz.views.store import Store
+
+BUDGET: Final = 50_000_000
+"""Bytes of the file, if not told otherwise."""
+_COUNTING: Final = 60.0
+"""Seconds that an export replays passes for, to count nodes."""
+_RESERVED: Final = 500
+"""Bytes kept for what the answer about the run says was left out."""
+_ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
+_WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
+_GROUP: Final = 64_000
+"""Bytes of JSON after which an entry is full: unpacking one is not felt."""
+Row = dict[str, Any]
+
+
+@dataclass
+class Export:
+    """The file, what it had no room for, and what else it was asked to leave out."""
+
+    html: str
+    left_out: list[str] = field(default_factory=list[str])
+    unwanted: list[str] = field(default_factory=list[str])
+
+
+def export_html(
+    store: Store,
+    *,
+    kernels: Collection[int] | None = None,
+    budget: int = BUDGET,
+    redact: bool = False,
+    compiled: Mapping[int, Sequence[Compiled]] | None = None,
+) -> Export:
+    """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
+    any kernel (all); `redact` leaves out what `viz/share/redaction.py` says; `compiled`: sources of
+    kernels that were compiled since, by context, which the file has beside the recorded ones.
+    Raises ServerError where the page has not been built, a kernel is not there, or the list of
+    passes alone is too large."""
+    shell = _shell()
+    with TemporaryDirectory(prefix="uopviz-") as folder:
+        path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
+        said = write_trace(
+            store, path, kernels=kernels, redact=redact, published=True, compiled=compiled
+        )
+        part = Store(path)
+        try:
+            trace = attached([file.path for file in part.files])
+            data = _Data(part)
+            left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
+        finally:
+            part.close()
+    blocks = "".join(
+        f'<script type="application/json" id="uopviz-data-{i}">{block}</script>\n'
+        for i, block in enumerate(data.blocks())
+    )
+    html = shell.before + blocks + (trace if data.has_trace else "") + shell.after
+    return Export(html, left_out, said)
+
+
+class _Data:
+    """The entries of an export: compressed answers by API path. Neighbours share an entry, and with
+    it their strings: of 1,964 passes of two transformer blocks, that saves 30%."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._entries: dict[str, str] = {}
+        self._rows: list[Row] = store.tree()["rows"]
+        self.has_trace = True
+
+    def collect(self, budget: int, page: int, trace: int) -> list[str]:
+        """Fills the entries up to `budget` bytes, of which the page itself takes `page` and its
+        trace `trace`; sentences of what had to be left out. Raises ServerError where not even the
+        tree fits."""
+        run: Row = self._store.run() | {"live": False, "devices": [], "targets": [], "editable": []}
+        run["file"] = self._store.path.name
+        run["format"] = run["format"] | {"export": VERSION}
+        rules, rows = self._store.rules(), self._rows
+        skipped = {"texts of rules": 0, "passes": 0, "kernels": 0, "views": 0, "histories": 0}
+        total = page + self._add("/api/run", run) + _RESERVED
+        total += self._add("/api/tree?since=0", {"rows": rows, "total": len(rows)})
+        texts = self._add("/api/rules", rules)
+        if total + texts > budget:
+            skipped["texts of rules"] = len(rules)
+            texts = self._add("/api/rules", [rule | _WITHOUT_TEXTS for rule in rules])
+        total += texts
+        if total > budget:
+            raise ServerError(
+                f"the page and the list of passes alone take {total / 1e6:.1f} MB",
+                where=f"a budget of {budget / 1e6:.0f} MB",
+                hint=f"give --budget {total // 1_000_000 + 1}, or more",
+            )
+        self.has_trace = trace <= (budget - total) // 2
+        total += trace if self.has_trace else 0
+        for kind, paths, raw in self._groups():
+            packed = _pack(b"[%b]" % b",".join(raw))
+            if total + len(packed) > budget:
+                skipped[kind] += sum(not path.startswith("/api/origins/") for path in paths)
+                continue
+            total += len(packed)
+            self._entries[" ".join(paths)] = packed
+        said = [
+            f"{n} {kind} do not fit in {budget / 1e6:.0f} MB" for kind, n in skipped.items() if n
+        ]
+        hint = "export fewer kernels, or give a larger --budget"
+        if self.has_trace and said:
+            hint = "`uopviz open` shows them; or " + hint
+        if not self.has_trace:
+            said.append(f"the trace itself does not fit in {budget / 1e6:.0f} MB")
+        if said:
+            left = {"what": "; ".join(said), "where": "this export", "hint": hint}
+            run["problems"] = [*run["problems"], left | {"rewrite": None, "step": None}]
+        self._add("/api/run", run)
+        return said
+
+    def blocks(self) -> Iterator[str]:
+        """JSON objects of a few entries each: the API paths, with spaces between them, and the
+        array of the answers to them. A browser unpacks only what it needs."""
+        part: dict[str, str] = {}
+        for path, packed in self._entries.items():
+            part[path] = packed
+            if sum(map(len, part.values())) > 1 << 20:
+                yield json.dumps(part)
+                part = {}
+        if part:
+            yield json.dumps(part)
+
+    def _groups(self) -> Iterator[tuple[str, list[str], list[bytes]]]:
+        """Neighbouring parts of one kind, with their answers as JSON."""
+        kind, paths, raw = "", list[str](), list[bytes]()
+        for of, path, make in self._parts():
+            if paths and (of != kind or sum(map(len, raw)) > _GROUP):
+                yield kind, paths, raw
+                paths, raw = [], []
+            kind = of
+            paths.append(path)
+            raw.append(to_json(make()))
+        if paths:
+            yield kind, paths, raw
+
+    def _parts(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
+        """Kernels first: they are small, and what a report is about."""
+        for row in self._rows:
+            number = row["id"]
+            if row["kind"] == "context" and row["label"] == "kernel":
+                yield "kernels", f"/api/kernels/{number}", lambda n=number: self._store.kernel(n)
+                yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
+        yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
+        yield "views", "/api/timeline", self._store.timeline
+        for row in self._rows:
+            number = row["id"]
+            if row["kind"] == "rewrite":
+                yield "passes", f"/api/rewrites/{number}", lambda n=number: self._store.bundle(n)
+        for scope in dict.fromkeys(
+            self._store.scope_of(row["id"]) for row in self._rows if row["kind"] == "rewrite"
+        ):
+            if scope is not None:
+                yield "histories", f"/api/lineage/{scope}", lambda n=scope: self._store.lineage(n)
+
+    def _add(self, path: str, value: Any) -> int:
+        self._entries[path] = _pack(to_json([value]))
+        return len(self._entries[path])
+
+
+@dataclass(frozen=True)
+class _Shell:
+    before: str
+    after: str
+
+
+def _shell() -> _Shell:
+    """The page with its script and style inside, cut where the data goes."""
+    files = {name: page_file(name) for name in ("index.html", "app.js", "app.css")}
+    html, script, style = (body.decode() if body else "" for body in files.values())
+    if not html or not script:
+        raise ServerError(
+            "the page has not been built",
+            where="viz/web/dist",
+            hint="in a checkout, run: npm --prefix viz/web ci && npm --prefix viz/web run build",
+        )
+    script = re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+    script = script.replace("<!--", "<\\!--")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    html = re.sub(r"\s*<script\b[^>]*src=[^>]*></script>", "", html)
+    html = re.sub(r"\s*<link\b[^>]*rel=\"(?:stylesheet|modulepreload)\"[^>]*>", "", html)
+    meta = version_tag() + "\n    "
+    meta += f'<meta http-equiv="Content-Security-Policy" content="{policy}" />'
+    html = html.replace("<head>", f"<head>\n    {meta}", 1)
+    html = html.replace("</head>", f"<style>{style}</style>\n  </head>", 1)
+    before, end, after = html.rpartition("</body>")
+    return _Shell(before, f'<script type="module">{script}</script>\n  {end}{after}')
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _pack(raw: bytes) -> str:
+    return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()

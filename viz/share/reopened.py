@@ -1,0 +1,338 @@
+"""An exported file as a store: `uopviz open bug.html`.
+
+The trace that the file carries is unpacked to a folder of its own and opened like any other. Where
+it carries none (an older version, or no room), the answers that lie in the file are shown, as by
+the page in it. Nothing in the file is run, and what is unpacked is bounded.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import threading
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, cast
+
+from core.errors import TraceError
+from viz.files.regular import open_regular
+from viz.format.pack import MAX_RAW, read_json
+from viz.read.database import Problem
+from viz.read.tracefile import TraceFile
+from viz.share.exportfile import VERSION, detach, version_of
+from viz.views.places import Places
+from viz.views.store import Store
+
+MAX_FILE: Final = 1 << 30
+"""Bytes of a file that is read."""
+_HEAD: Final = 64
+_ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
+_BLOCK: Final = re.compile(r'<script type="application/json" id="uopviz-data-\d+">([^<]*)</script>')
+_GZIP: Final = 31
+_ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,
+               "label": str, "status": str, "caller": str}  # fmt: skip
+_RULE: Final = {"id": int, "name": str}
+"""What is relied on here; the page looks after itself."""
+Answer = dict[str, Any]
+
+
+def open_run(path: Path) -> Store:
+    """The run of a trace, or of an exported file. Raises TraceError for anything else."""
+    if not _is_html(path):
+        return Store(path)
+    html = _read(path)
+    problems: list[Problem] = []
+    version = version_of(html)
+    if version > VERSION:
+        what = f"this exported file has version {version}, newer than {VERSION}"
+        hint = "open it with a newer uopviz; what this one understands is shown"
+        problems.append(Problem(what, path.name, hint))
+    folder = TemporaryDirectory(prefix="uopviz-")
+    try:
+        trace = detach(html, Path(folder.name))
+        if trace is not None:
+            return Unpacked(path, trace, folder, version, problems)
+    except TraceError as error:
+        problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
+    except OSError as error:
+        problems.append(Problem(f"no room to unpack its trace ({error})", path.name, _ANSWERS_ONLY))
+    folder.cleanup()
+    return Reopened(path, html, version, problems)
+
+
+class Unpacked(Store):
+    """The trace of an exported file, which lies in `folder` until it is closed."""
+
+    def __init__(
+        self,
+        path: Path,
+        trace: Path,
+        folder: TemporaryDirectory[str],
+        version: int,
+        problems: list[Problem],
+    ) -> None:
+        self._folder, self._version, self._problems = folder, version, problems
+        super().__init__(trace)
+        self.path = path
+
+    def close(self) -> None:
+        """Closes and removes what was unpacked."""
+        super().close()
+        self._folder.cleanup()
+
+    def refresh(self) -> None:
+        """An export never changes."""
+
+    @property
+    def live(self) -> bool:
+        """An export never changes."""
+        return False
+
+    def run(self) -> Answer:
+        """See Store."""
+        run = super().run()
+        return {
+            **run,
+            "live": False,
+            "file": self.path.name,
+            "format": {**run["format"], "export": self._version},
+            "problems": [p.data() for p in self._problems] + run["problems"],
+        }
+
+
+class Reopened(Store):
+    """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
+    that is none."""
+
+    def __init__(  # takes nothing of Store's, which reads a trace
+        self, path: Path, html: str, version: int, problems: list[Problem]
+    ) -> None:
+        self.path = path
+        self.places = Places("")
+        self._reading = threading.Lock()
+        self._packed: dict[str, tuple[str, int]] = {}
+        self._kept: tuple[str, list[Any]] = "", []
+        for text in _BLOCK.findall(html):
+            self._add(text)
+        run, tree, rules = (
+            self._answer(p) for p in ("/api/run", "/api/tree?since=0", "/api/rules")
+        )
+        rows = cast("Answer", tree).get("rows") if isinstance(tree, dict) else None
+        if not isinstance(run, dict) or not isinstance(rows, list) or not isinstance(rules, list):
+            raise _no_export(path, "it does not hold a run")
+        if not problems:
+            what = "this exported file holds no trace: its kernels cannot be compiled or run here"
+            problems = [Problem(what, path.name, _ANSWERS_ONLY)]
+        self._run = cast("Answer", run)
+        noted, stated = self._run.get("problems"), self._run.get("format")
+        said = [p.data() for p in problems]
+        said += cast("list[Any]", noted) if isinstance(noted, list) else []
+        known: Answer = {"trace": VERSION}
+        known |= cast("Answer", stated) if isinstance(stated, dict) else {}
+        known["export"] = version
+        self._run |= {"live": False, "file": path.name, "problems": said, "format": known}
+        self._rows: list[Answer] = [
+            {**row, "calls": str(row.get("calls", ""))} for row in _objects(rows, _ROW)
+        ]
+        self._all_rules = _objects(rules, _RULE)
+        self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
+
+    def close(self) -> None:
+        """Forgets what is unpacked."""
+        self._kept = "", []
+
+    def refresh(self) -> None:
+        """An export never changes."""
+
+    @property
+    def live(self) -> bool:
+        """An export never changes."""
+        return False
+
+    @property
+    def compiles(self) -> bool:
+        """There is no trace, and so no graph of a kernel."""
+        return False
+
+    @property
+    def files(self) -> list[TraceFile]:
+        """Raises TraceError: there is no trace."""
+        raise TraceError(
+            "this exported file holds no trace",
+            where=str(self.path),
+            hint="give the trace itself, or a file that was exported with a larger --budget",
+        )
+
+    def run(self) -> Answer:
+        """The run as it was exported."""
+        return self._run
+
+    def tree(self, since: int = 0) -> Answer:
+        """See Store; so for all methods below."""
+        return {"rows": self._rows[since:], "total": len(self._rows)}
+
+    def bundle(self, rewrite: int) -> Answer | None:
+        """See Store. Raises TraceError for a rewrite that was left out."""
+        return self._of_row(rewrite, f"/api/rewrites/{rewrite}")
+
+    def is_open(self, rewrite: int) -> bool:
+        """See Store."""
+        return False
+
+    def result_of(self, rewrite: int) -> int | None:
+        """See Store."""
+        return None
+
+    def rules(self) -> list[Answer]:
+        """See Store."""
+        return self._all_rules
+
+    def rule_totals(self, seconds: float = float("inf")) -> Answer:
+        """See Store."""
+        nothing: Answer = {"rows": [], "silent": [], "counted": 0, "steps": 0}
+        return self._answer("/api/rule-totals") or nothing
+
+    def timeline(self) -> Answer:
+        """See Store. Raises TraceError where it was left out."""
+        found = self._answer("/api/timeline")
+        if found is None:
+            raise self._left_out("the timeline")
+        return found
+
+    def scope_of(self, rewrite: int) -> int | None:
+        """See Store."""
+        by_place = {row["row"]: row for row in self._rows}
+        found = next((row for row in self._rows if row["id"] == rewrite), None)
+        around: list[Answer] = []
+        while found is not None and len(around) < 1000:
+            around.append(found)
+            found = by_place.get(found["parent"])
+        known = [r["id"] for r in around if f"/api/lineage/{r['id']}" in self._packed]
+        return known[0] if known else None
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> Answer | None:
+        """See Store."""
+        return self._of_row(scope, f"/api/lineage/{scope}")
+
+    def rule_name(self, rule: int) -> str:
+        """See Store."""
+        return self._names.get(rule, "?")
+
+    def kernels(self) -> list[int]:
+        """See Store."""
+        return [row["id"] for row in self._rows if row["label"] == "kernel"]
+
+    def kernel(self, context: int) -> Answer | None:
+        """See Store."""
+        return self._of_row(context, f"/api/kernels/{context}")
+
+    def origins(self, context: int) -> Answer | None:
+        """See Store."""
+        return self._of_row(context, f"/api/origins/{context}")
+
+    def kernel_graph(self, context: int) -> tuple[Answer, list[int]] | None:
+        """Raises TraceError: an export holds what was shown, not the kernel itself."""
+        raise TraceError(
+            "this exported file holds no trace, and cannot compile or run its kernels",
+            where=self.path.name,
+            hint="open the trace itself",
+        )
+
+    def search(self, text: str, seconds: float = float("inf")) -> Answer:
+        """Rows that have `text` in their name or place, and rules."""
+        wanted = text.strip().casefold()
+        hits: list[Answer] = []
+        for row in self._rows if wanted else ():
+            for kind, field in (("name", "name"), ("call", "calls"), ("file", "caller")):
+                said = row[field]
+                if wanted in said.casefold():
+                    hits.append({"row": row["row"], "kind": kind, "text": said})
+        return {"hits": hits[:200], "total": len(hits), "truncated": None}
+
+    def _add(self, text: str) -> None:
+        try:
+            block = read_json(text)
+        except (ValueError, RecursionError) as error:
+            raise _no_export(self.path, "a part is no JSON") from error
+        for paths, packed in block.items() if isinstance(block, dict) else ():
+            if isinstance(packed, str):
+                for at, name in enumerate(paths.split(" ")):
+                    self._packed[name] = packed, at
+
+    def _of_row(self, number: int, path: str) -> Any:
+        """The answer about a row; None for a number that is of no row. Raises TraceError for one
+        that was left out."""
+        found = self._answer(path)
+        if found is None and any(row["id"] == number for row in self._rows):
+            raise self._left_out(f"number {number}")
+        return found
+
+    def _answer(self, path: str) -> Any:
+        """What the export holds for an API path; None for nothing."""
+        if path not in self._packed:
+            return None
+        packed, at = self._packed[path]
+        with self._reading:
+            if self._kept[0] is not packed:
+                self._kept = packed, _unpack(self.path, packed)
+            items = self._kept[1]
+        return items[at] if at < len(items) else None
+
+    def _left_out(self, what: str) -> TraceError:
+        return TraceError(
+            f"{what} was left out of this exported file",
+            where=self.path.name,
+            hint="open the trace itself, or export it again with a larger --budget",
+        )
+
+
+def _objects(items: object, fields: Mapping[str, type]) -> list[Answer]:
+    """Those of `items` that are objects with these fields."""
+    return [
+        cast("Answer", item)
+        for item in cast("list[Any]", items)
+        if isinstance(item, dict)
+        and all(isinstance(cast("Answer", item).get(k), kind) for k, kind in fields.items())
+    ]
+
+
+def _is_html(path: Path) -> bool:
+    try:
+        with open_regular(path) as file:
+            return file.read(_HEAD).lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(b"<!doctype")
+    except (OSError, ValueError):
+        return False  # what opens traces says what is wrong
+
+
+def _read(path: Path) -> str:
+    try:
+        with open_regular(path) as file:
+            raw = file.read(MAX_FILE + 1)
+    except OSError as error:
+        raise TraceError(f"the file cannot be read: {error}", where=str(path)) from error
+    if len(raw) > MAX_FILE:
+        raise _no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
+    return raw.decode("utf-8", "replace")
+
+
+def _unpack(path: Path, packed: str) -> list[Any]:
+    try:
+        stream = zlib.decompressobj(_GZIP)
+        raw = stream.decompress(base64.b64decode(packed, validate=True), MAX_RAW)
+        found = read_json(raw) if stream.eof else None
+    except (zlib.error, binascii.Error, ValueError, RecursionError) as error:
+        raise _no_export(path, "a part is damaged") from error
+    if not isinstance(found, list):
+        raise _no_export(path, "a part is damaged")
+    return cast("list[Any]", found)
+
+
+def _no_export(path: Path, why: str) -> TraceError:
+    return TraceError(
+        f"this file is no export of uopviz, or is damaged: {why}",
+        where=str(path),
+        hint="exports are made by `uopviz export TRACE`",
+    )

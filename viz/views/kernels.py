@@ -1,0 +1,305 @@
+"""The kernels of a trace: metadata, recorded source texts, and their links to the AST.
+
+Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from core.errors import BudgetError, TraceError
+from viz.budget import part, take
+from viz.format.pack import adds_up, unpack, unpack_json
+from viz.format.texts import unpack_texts
+from viz.read.database import as_int, as_text, parse_object
+from viz.read.tracefile import Context, TraceFile
+from viz.replay.provenance import Provenance, positions, trace_provenance
+from viz.views.tree import calls_of
+
+LANGUAGES: Final = {
+    "ptx": "ptx",
+    "llvm": "llvm",
+    "amd_isa": "asm",
+    "cpu_asm": "asm",
+    "sass": "asm",
+    "hip": "cpp",
+    "cuda": "cpp",
+    "c": "c",
+}
+TITLES: Final = {
+    "ptx": "PTX",
+    "llvm": "LLVM IR",
+    "amd_isa": "AMD ISA",
+    "cpu_asm": "Assembly",
+    "sass": "SASS",
+    "hip": "HIP C++",
+    "cuda": "CUDA C++",
+    "c": "C",
+}
+_LINKS: Final = "links to nodes"
+_LINE: Final = 500
+"""Bytes that a line of a text takes with its lists, which are made three times over."""
+_NODE: Final = 60
+"""Bytes of a node of a line, in all lists."""
+_KEPT_BYTES: Final = 1 << 27
+"""Most bytes of the origins that are kept, apart from those of the last kernel."""
+_FEW: Final = 8
+"""Bits of a set of which each node has its own list."""
+Ids = Callable[[int], int]
+
+
+@dataclass
+class Recorded:
+    """A source text as the trace has it; `lines`: the nodes behind each line; `error` says why it
+    cannot be read."""
+
+    kind: str
+    target: str
+    text: str = ""
+    lines: list[list[int]] = field(default_factory=list[list[int]])
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    title: str = ""
+    error: str = ""
+
+
+class KernelReader:
+    """Kernels of one file. `global_id` numbers its nodes and contexts in the whole run."""
+
+    def __init__(self, file: TraceFile, global_id: Ids) -> None:
+        self._file = file
+        self._global = global_id
+        self._texts: tuple[int, list[str]] = 0, []
+        self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
+
+    def data(self, context: Context) -> dict[str, Any]:
+        """A kernel in the form of the page."""
+        row = self._file.db.one(
+            "kernels", ("context", "name", "target", "device", "ast", "info"), context.id
+        )
+        _, name, target, own_device, _, text = row or (0, "", "", "", 0, "")
+        info = parse_object(text)
+        ast = self.ast(context)
+        name = as_text(name) or context.name
+        times = [launch[3] / 1000 for launch in self._file.launches if launch[0] == name]
+        return {
+            "context": self._global(context.id),
+            "name": name,
+            "target": as_text(target) or str(context.meta.get("target", "")),
+            "device": as_text(own_device) or self._device(name),
+            "ast": self._global(ast) if ast else -1,
+            "tensorCalls": self._calls(context, ast),
+            "artifacts": self._artifacts(context, ast),
+            "launches": {"count": len(times), "us": times[:10_000]},
+            "inputs": [_input(item) for item in _list(info.get("inputs"))],
+            "flops": as_int(info.get("flops")),
+            "bytes": as_int(info.get("bytes")),
+            "globalSize": [as_int(n) for n in _list(info.get("globalSize"))],
+            "localSize": [as_int(n) for n in _list(info.get("localSize"))],
+        }
+
+    def ast(self, context: Context) -> int:
+        """The node of the kernel's AST: as recorded, or the input of its first pass; 0 for none."""
+        row = self._file.db.one("kernels", ("context", "ast"), context.id)
+        if row is not None and 0 < as_int(row[1]) <= self._file.nodes.count:
+            return as_int(row[1])
+        rewrites = self._rewrites(context)
+        return self._file.rewrites[rewrites[0]].sink if rewrites else 0
+
+    def origins(self, context: Context) -> dict[str, Any]:
+        """For each node seen in the kernel's rewrites, the AST nodes that it comes from. Raises
+        BudgetError."""
+        order, made = self._provenance(context, self.ast(context))
+        ids = [self._global(node) for node in order]
+        found = made.all()
+        many: dict[bytes, list[int]] = {}
+        """Large sets, which most nodes share with others. (Not by the integers: those with few bits
+        have 61 hashes in all.)"""
+        origin: list[list[int]] = []
+        for bits in found.values():
+            key = _as_bytes(bits) if bits.bit_count() > _FEW else b""
+            places = many.get(key) if key else None
+            if places is None:
+                take(bits.bit_length() // 64 + 8, 16 * bits.bit_count() + len(key) + 200)
+                places = [ids[p] for p in positions(bits)]
+                if key:
+                    many[key] = places
+            take(0, 8 * len(places) + 100)
+            origin.append(places)
+        return {"node": [self._global(node) for node in found], "origin": origin}
+
+    def _provenance(self, context: Context, ast: int) -> tuple[list[int], Provenance[int]]:
+        rewrites = self._rewrites(context)
+        matches = sum(self._file.rewrites[r].matches for r in rewrites)
+        known = self._origins.pop(context.id, None)
+        if known is not None and known[0] == matches:
+            self._origins[context.id] = known
+            return known[1], known[2]
+        order, made = trace_provenance(self._file, ast, rewrites)
+        self._origins[context.id] = matches, order, made
+        while len(self._origins) > 1 and (
+            len(self._origins) > 8
+            or sum(kept.nbytes for _, _, kept in self._origins.values()) > _KEPT_BYTES
+        ):
+            self._origins.pop(next(iter(self._origins)))
+        return order, made
+
+    def _rewrites(self, context: Context) -> list[int]:
+        """The rewrites in a context and in those inside it, in order."""
+        inside = {context.id}
+        for other in [*self._file.contexts.values()]:  # a context begins after the one around it
+            if other.parent in inside:
+                inside.add(other.id)
+        return sorted(r.id for r in [*self._file.rewrites.values()] if r.context in inside)
+
+    def recorded(self, context: Context) -> list[Recorded]:
+        """The source texts that the trace has of a kernel."""
+        columns = ("id", "kind", "target", "body", "lines")
+        rows = self._file.db.where("artifacts", columns, "context", context.id)
+        return [self._recorded(row) for row in rows]
+
+    def _recorded(self, row: Sequence[Any]) -> Recorded:
+        _, kind, target, body, lines = row
+        made = Recorded(as_text(kind), as_text(target))
+        try:
+            parts = unpack_json(body)
+            counts, flat = unpack(lines, 2)
+            if not isinstance(parts, dict) or not adds_up(counts, flat):
+                raise TraceError("an artifact is damaged")
+            fields = cast("dict[str, Any]", parts)
+            text = self._text(fields.get("text"))
+            if len(counts) > text.count("\n") + 2:
+                raise TraceError("an artifact is damaged (it has more lines than its text)")
+            take(len(text) // 16, 3 * len(text))
+            take(4 * len(counts) + len(flat), _LINE * len(counts) + _NODE * len(flat))
+            made.text = text
+        except (TraceError, TypeError) as error:
+            made.error = error.what if isinstance(error, TraceError) else "an artifact is damaged"
+            return made
+        made.facts, made.title = parse_facts(fields.get("facts")), as_text(fields.get("title"))
+        nodes, at = cast("list[int]", flat.tolist()), 0
+        for count in counts.tolist():
+            made.lines.append([n for n in nodes[at : at + count] if self._known(n)])
+            at += count
+        return made
+
+    def _known(self, node: int) -> bool:
+        return 0 < node <= self._file.nodes.count
+
+    def _artifacts(self, context: Context, ast: int) -> list[dict[str, Any]]:
+        recorded = self.recorded(context)
+        if not recorded:
+            return []
+        made: Provenance[int] | None = None
+        ids: list[int] = []
+        try:
+            with part(0.5):
+                order, made = self._provenance(context, ast)
+            ids = [self._global(node) for node in order]
+        except BudgetError as error:
+            for one in recorded:
+                one.facts[_LINKS] = f"left out: {error.what}"
+        return [self._artifact(one, ids, made) for one in recorded]
+
+    def _artifact(
+        self, one: Recorded, ids: list[int], made: Provenance[int] | None
+    ) -> dict[str, Any]:
+        origins: list[list[int]] = []
+        try:
+            for line in one.lines:
+                found: set[int] = set()
+                for node in line:
+                    bits = 0 if made is None else made.bits(node)
+                    take(bits.bit_length() // 64 + 1, 8 * bits.bit_count())
+                    found.update(ids[p] for p in positions(bits))
+                origins.append(sorted(found))
+        except BudgetError as error:
+            one.facts[_LINKS] = f"left out: {error.what}"
+        return artifact_data(
+            one.kind,
+            one.target,
+            one.text,
+            lines=[[self._global(n) for n in line] for line in one.lines],
+            origins=origins + [[]] * (len(one.lines) - len(origins)),
+            facts=one.facts,
+            title=one.title,
+            error=one.error,
+        )
+
+    def _text(self, where: object) -> str:
+        """The text of an artifact: its block and place there; or, in version 1, itself. Raises
+        TraceError where it cannot be read."""
+        if not isinstance(where, list):
+            return as_text(where, 1 << 25)
+        block, at = (as_int(n, -1) for n in (*cast("list[Any]", where), -1, -1)[:2])
+        if self._texts[0] != block:
+            row = self._file.db.one("blocks", ("id", "data"), block)
+            if row is None or not isinstance(row[1], bytes):
+                raise TraceError("the text of an artifact cannot be read")
+            self._texts = block, unpack_texts(row[1])
+        if not 0 <= at < len(self._texts[1]):
+            raise TraceError("the text of an artifact is missing")
+        return self._texts[1][at]
+
+    def _device(self, name: str) -> str:
+        return next((launch[1] for launch in self._file.launches if launch[0] == name), "")
+
+    def _calls(self, context: Context, ast: int) -> list[str]:
+        """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its
+        AST."""
+        if calls_of(context) is not None or not ast:
+            return [as_text(call) for call in _list(context.meta.get("metadata"))]
+        origins = self._file.nodes.field("origin")
+        lines = (self._file.text(int(origins[n])) for n in self._file.nodes.reachable(ast))
+        return [line for line in dict.fromkeys(lines) if line]
+
+
+def artifact_data(
+    kind: str,
+    target: str,
+    text: str = "",
+    *,
+    lines: Sequence[Sequence[int]] = (),
+    origins: Sequence[Sequence[int]] = (),
+    facts: dict[str, str] | None = None,
+    title: str = "",
+    error: str = "",
+) -> dict[str, Any]:
+    """An artifact in the form of the page."""
+    return {
+        "kind": kind,
+        "target": target,
+        "title": title or f"{TITLES.get(kind, kind)} {target}".strip(),
+        "language": LANGUAGES.get(kind, "text"),
+        "text": text,
+        "lines": [list(line) for line in lines],
+        "origins": [list(line) for line in origins],
+        "facts": [{"name": name, "value": value} for name, value in (facts or {}).items()],
+        "error": {"what": error, "where": target, "hint": ""} if error else None,
+    }
+
+
+def parse_facts(value: object) -> dict[str, str]:
+    """Facts from data that may be anything."""
+    if not isinstance(value, dict):
+        return {}
+    items = list(cast("dict[str, Any]", value).items())[:100]
+    return {name[:100]: str(fact)[:1000] for name, fact in items}
+
+
+def _as_bytes(bits: int) -> bytes:
+    return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
+
+
+def _input(item: Any) -> dict[str, Any]:
+    fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+    return {
+        "name": as_text(fields.get("name"), 200),
+        "dtype": as_text(fields.get("dtype"), 200),
+        "size": as_int(fields.get("size")),
+    }
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)[:100_000] if isinstance(value, list) else []

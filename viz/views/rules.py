@@ -1,0 +1,222 @@
+"""The rules of a run: those of all its processes, each once, with their counts.
+
+A rule is the same in two processes if its name, place and source text are. Patterns of all rules
+together have a bounded number of parts; one that does not fit is left open, and the trace has a
+problem that says so. Never runs a rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, cast
+
+from core.errors import BudgetError
+from viz.budget import part, take
+from viz.read.database import as_int, as_text
+from viz.read.tracefile import RuleRecord
+from viz.views.places import Places
+from viz.views.process import Process
+
+MAX_DEPTH: Final = 40
+MAX_PARTS: Final = 20_000
+"""Of one pattern."""
+_PART: Final = 1000
+"""Bytes of a part of a pattern, apart from its texts."""
+_ROW: Final = 1000
+"""Bytes of what is said of a rule."""
+
+
+class Rulebook:
+    """All rules by their number in the run."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._rules: dict[int, RuleRecord] = {}
+        self._numbers: dict[tuple[str, str, int, str], int] = {}
+        self._patterns_left_out = 0
+
+    def add(self, process: Process) -> None:
+        """Gives numbers to the rules of `process` that are new."""
+        for local, rule in process.file.rules.items():
+            if local not in process.rules:
+                key = (rule.name, rule.file, rule.line, as_text(rule.texts.get("source")))
+                number = self._numbers.setdefault(key, process.id(local))
+                process.rules[local] = number
+                self._rules.setdefault(number, rule)
+
+    def name(self, number: int) -> str:
+        """The name of a rule; "?" for an unknown one."""
+        rule = self._rules.get(number)
+        return rule.name if rule is not None else "?"
+
+    def data(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Every rule in the form of the page."""
+        counts: dict[int, list[int]] = {}
+        for process in processes:
+            for (_, rule), totals in process.file.totals.items():
+                total = counts.setdefault(process.rule(rule), [0, 0, 0])
+                for i, value in enumerate(totals):
+                    total[i] += value
+        take(8 * len(self._rules), _ROW * len(self._rules))
+        patterns = self._patterns()
+        return [
+            self._data(number, rule, counts.get(number, [0, 0, 0]), patterns.get(number))
+            for number, rule in self._rules.items()
+        ]
+
+    def _patterns(self) -> dict[int, dict[str, Any]]:
+        """The pattern of each rule, as far as the budget goes."""
+        found: dict[int, dict[str, Any]] = {}
+        try:
+            with part(0.5):
+                for number, rule in self._rules.items():
+                    found[number] = clean_pattern(rule.texts.get("pattern"))
+        except BudgetError:
+            self._patterns_left_out = len(self._rules) - len(found)
+        return found
+
+    @property
+    def problem(self) -> str:
+        """What had to be left out of the rules; "" for nothing."""
+        if not self._patterns_left_out:
+            return ""
+        return (
+            f"the patterns of {self._patterns_left_out:,} of {len(self._rules):,} rules are left "
+            "out: together they are too large"
+        )
+
+    def totals(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Tries, matches, declines and time of each rule in each pass in which it matched or
+        declined, the most expensive first; with the nodes that its steps added and removed, as far
+        as they have been counted. `tries` is None where the trace does not say it."""
+        found: dict[tuple[str, int], list[int]] = {}
+        unknown: set[tuple[str, int]] = set()
+        for process in processes:
+            changed, tries = process.node_counts.totals, process.file.tries()
+            take(8 * len(process.file.totals), _ROW * len(process.file.totals))
+            for (name, rule), counts in process.file.totals.items():
+                text = process.file.name(name)
+                key = text, process.rule(rule)
+                total = found.setdefault(key, [0, 0, 0, 0, 0, 0])
+                tried = tries.get((name, rule))
+                if tried is None:
+                    unknown.add(key)
+                for i, value in enumerate((*counts, *changed.get((text, rule), (0, 0)))):
+                    total[i] += value
+                total[5] += tried or 0
+        for process, name, rule, tried in _tries(processes):
+            key = process.file.name(name), process.rule(rule)
+            if key in found and (name, rule) not in process.file.totals:
+                found[key][5] += tried  # another process matched
+        rows = [
+            {
+                "pass": name,
+                "id": rule,
+                "rule": self.name(rule),
+                "tries": None if (name, rule) in unknown else total[5],
+                "matches": total[0],
+                "declines": total[1],
+                "us": total[2] / 1000,
+                "added": total[3],
+                "removed": total[4],
+            }
+            for (name, rule), total in found.items()
+        ]
+        return sorted(rows, key=lambda row: -cast("float", row["us"]))
+
+    def silent(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
+        """Of each pass, the rules that neither matched nor declined in it, and how often each was
+        tried: thousands, so in lists. `id` are rules, `tries` goes with it."""
+        processes = list(processes)
+        heard = {
+            (process.file.name(name), process.rule(rule))
+            for process in processes
+            for name, rule in process.file.totals
+        }
+        found: dict[str, dict[int, int]] = {}
+        for process, name, rule, tried in _tries(processes):
+            text, number = process.file.name(name), process.rule(rule)
+            take(4, 300)
+            if (text, number) not in heard:
+                rules = found.setdefault(text, {})
+                rules[number] = rules.get(number, 0) + tried
+        return [
+            {"pass": name, "id": list(rules), "tries": list(rules.values())}
+            for name, rules in found.items()
+        ]
+
+    def _data(
+        self, number: int, rule: RuleRecord, counts: list[int], pattern: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        texts = rule.texts
+        return {
+            "id": number,
+            "name": rule.name,
+            "equation": rule.equation,
+            "doc": as_text(texts.get("doc")),
+            "group": rule.matcher,
+            "file": self._places.file(rule.file),
+            "line": rule.line,
+            "source": as_text(texts.get("source")),
+            "sourceLine": as_int(texts.get("sourceLine"), rule.line),
+            "pattern": clean_pattern(None) if pattern is None else pattern,
+            "matches": counts[0],
+            "declines": counts[1],
+            "us": counts[2] / 1000,
+        }
+
+
+def _tries(processes: Iterable[Process]) -> Iterator[tuple[Process, int, int, int]]:
+    """Pass (string), rule and tries, of all processes."""
+    for process in processes:
+        for (name, rule), tried in process.file.tries().items():
+            yield process, name, rule, tried
+
+
+class _Left:
+    """How many parts of a pattern may still come."""
+
+    def __init__(self) -> None:
+        self.parts = MAX_PARTS
+
+
+def clean_pattern(data: object, depth: int = 0, left: _Left | None = None) -> dict[str, Any]:
+    """A pattern from data that may be anything: what is not of the form of `Pat` is left open.
+    Raises BudgetError."""
+    take(4, _PART)
+    left = left or _Left()
+    left.parts -= 1
+    made: dict[str, Any] = {
+        "op": [],
+        "dtype": [],
+        "name": None,
+        "arg": None,
+        "src": {"kind": "any"},
+    }
+    if not isinstance(data, dict) or depth > MAX_DEPTH or left.parts < 0:
+        return made
+    fields = cast("dict[str, Any]", data)
+    for key in ("op", "dtype"):
+        texts = _list(fields.get(key))
+        take(len(texts), 60 * len(texts))
+        made[key] = [as_text(item, 200) for item in texts]
+    for key in ("name", "arg"):
+        made[key] = as_text(fields[key], 1000) if isinstance(fields.get(key), str) else None
+    src: object = fields.get("src")
+    match cast("dict[str, Any]", src) if isinstance(src, dict) else {}:
+        case {"kind": "ordered" | "permuted" as kind, "of": list() as inner}:
+            items = [clean_pattern(p, depth + 1, left) for p in _list(inner)]
+            made["src"] = {"kind": kind, "of": items}
+        case {"kind": "repeat", "of": inner}:
+            made["src"] = {"kind": "repeat", "of": clean_pattern(inner, depth + 1, left)}
+        case _:
+            pass
+    if alternatives := _list(fields.get("anyOf")):
+        made["anyOf"] = [clean_pattern(p, depth + 1, left) for p in alternatives]
+    if fields.get("allowAny") is True:
+        made["allowAny"] = True
+    return made
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value)[:1000] if isinstance(value, list) else []

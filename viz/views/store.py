@@ -1,0 +1,334 @@
+"""`Store`: one run as the page sees it, from the trace files of all of its processes.
+
+Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
+has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
+several threads. Never writes, and never runs anything.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from glob import escape
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from core.errors import TraceError
+from core.uop.origin import split_origin
+from viz.budget import answering, take
+from viz.read.database import as_text
+from viz.read.tracefile import Context, Rewrite, Room, TraceFile
+from viz.replay.bundle import make_bundle
+from viz.replay.economics import untimed
+from viz.replay.graphtext import step_text
+from viz.views.lineage import Lineage, scope_of
+from viz.views.places import Places
+from viz.views.process import STRIDE, Process, graph_data
+from viz.views.rules import Rulebook
+from viz.views.search import MAX_HITS, Hit
+from viz.views.summary import is_live, is_own, run_data
+from viz.views.timeline import timeline_data
+from viz.views.tree import Tree
+
+T = TypeVar("T")
+MAX_PROCESSES: Final = 256
+_ROW: Final = 800
+"""Bytes of a row of the navigator in an answer."""
+LINEAGES: Final = 6
+"""Lineages of one process that are kept."""
+
+
+class Store:
+    """A run. Raises TraceError where `path` is no trace."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock = threading.RLock()
+        """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
+        what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
+        question, nor for the passes of others."""
+        self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
+        self._closed = False
+        self._seen: set[Path] = set()
+        self._room = Room()
+        file = TraceFile(self.path, self._room)
+        entries = file.refresh()
+        self.places = Places(as_text(file.meta.get("cwd")))
+        self.places.add_root(str(Path(__file__).resolve().parents[2]))
+        self._rules = Rulebook(self.places)
+        self._tree = Tree(self.places.place)
+        self._processes = [Process(file, 0)]
+        self._take(self._processes[0], entries)
+        self._find_processes()
+
+    def close(self) -> None:
+        """Closes the files."""
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.file.close()
+
+    def refresh(self) -> None:
+        """Reads what was written since, in files of new processes too."""
+        with self._lock:
+            if not self._closed:
+                self._tree.tick()
+                for process in self._processes:
+                    self._take(process, process.file.refresh())
+                self._find_processes()
+
+    @property
+    def files(self) -> list[TraceFile]:
+        """The trace file of each process, the main one first; what they hold is numbered by
+        process, see STRIDE."""
+        with self._lock:
+            return [process.file for process in self._processes]
+
+    @property
+    def live(self) -> bool:
+        """Whether a process of the run still writes."""
+        with self._lock:
+            return is_live(self._processes)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its graphs are those of `core`, so that kernels can be compiled and run. Those of
+        other compilers are only shown."""
+        with self._lock:
+            return is_own(self._processes[0].file.meta)
+
+    def run(self) -> dict[str, Any]:
+        """The run as a whole, without `devices`, `targets` and `editable`."""
+        with self._lock:
+            said = [self._rules.problem]
+            return run_data(self._processes, [what for what in said if what])
+
+    def tree(self, since: int = 0) -> dict[str, Any]:
+        """Rows of the navigator from number `since` on, and older ones that have changed."""
+        with self._lock, answering("the list of passes"):
+            new = self._tree.since(since)
+            take(4 * len(new), sum(_ROW + 2 * len(row.name) + 2 * len(row.calls) for row in new))
+            rows = [vars(row).copy() for row in new]
+            return {"rows": rows, "total": len(self._tree.rows)}
+
+    def bundle(self, rewrite: int) -> dict[str, Any] | None:
+        """One rewrite; None for a number that no rewrite has."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+        if found is None:
+            return None
+        process, record = found
+        with answering("this pass"):
+            return make_bundle(
+                process.file,
+                record,
+                process.facts,
+                process.id,
+                process.rule,
+                self.places.place,
+            )
+
+    def is_open(self, rewrite: int) -> bool:
+        """Whether a rewrite may still get more steps."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            return found is not None and found[1].us is None
+
+    def result_of(self, rewrite: int) -> int | None:
+        """The number of the node that a rewrite returned; None for none."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            return found[0].id(found[1].result) if found is not None and found[1].result else None
+
+    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
+        """The graphs before and after a step as text; None for what there is not."""
+        bundle = self.bundle(rewrite)
+        return None if bundle is None else step_text(bundle, step)
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Every rule with its counts."""
+        with self._lock, answering("the list of rules"):
+            return self._rules.data(self._processes)
+
+    def rule_totals(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """Counts and time of each rule in each pass, the most expensive first. Added and removed
+        nodes are counted for at most `seconds` more: `counted` of `steps` steps are."""
+        until = time.monotonic() + seconds
+        with self._counting:
+            for process in list(self._processes):
+                process.node_counts.work(until - time.monotonic())
+        with self._lock, answering("the list of what rules cost"):
+            steps = [process.node_counts.steps for process in self._processes]
+            return {
+                "rows": self._rules.totals(self._processes),
+                "silent": self._rules.silent(self._processes),
+                "counted": sum(counted for counted, _ in steps),
+                "steps": sum(total for _, total in steps),
+                "untimed": untimed(process.file for process in self._processes),
+            }
+
+    def timeline(self) -> dict[str, Any]:
+        """When everything happened, in all processes."""
+        with self._lock:
+            processes = [*self._processes]
+        with answering("the timeline"):
+            return timeline_data(processes)
+
+    def scope_of(self, rewrite: int) -> int | None:
+        """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
+        with self._lock:
+            found = self._find(rewrite, lambda f: f.rewrites)
+            if found is None:
+                return None
+            return found[0].id(scope_of(found[0].file, found[1]))
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> dict[str, Any] | None:
+        """Where the nodes of a context (or of a rewrite without one) come from and go; or, where
+        that takes longer than `seconds`, how far it is. None for a number that nothing has."""
+        with self._lock:
+            found = self._find(scope, lambda f: f.contexts) or self._find(
+                scope, lambda f: f.rewrites
+            )
+        if found is None:
+            return None
+        process, entry = found
+        with self._tracing:
+            lineages = process.lineages
+            made = lineages.pop(entry.id, None)
+            if made is None or made.is_stale():
+                made = Lineage(process.file, entry.id)
+            lineages[entry.id] = made
+            while len(lineages) > LINEAGES:
+                lineages.pop(next(iter(lineages)))
+            if not made.work(seconds):
+                return {"done": False, "progress": made.progress}
+            with answering("the history of this scope"):
+                return {"done": True, **made.data(process.id, process.rule, self.places.place)}
+
+    def rule_name(self, rule: int) -> str:
+        """The name of a rule; "?" for an unknown one."""
+        with self._lock:
+            return self._rules.name(rule)
+
+    def kernels(self) -> list[int]:
+        """Numbers of all kernel contexts."""
+        with self._lock:
+            return [
+                process.id(context.id)
+                for process in self._processes
+                for context in process.file.contexts.values()
+                if context.kind == "kernel"
+            ]
+
+    def kernel(self, context: int) -> dict[str, Any] | None:
+        """A kernel; None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        with self._tracing, answering("this kernel"):
+            made = found[0].kernels.data(found[1])
+        made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
+        return made
+
+    def origins(self, context: int) -> dict[str, Any] | None:
+        """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        with self._tracing, answering("where the nodes of this kernel come from"):
+            return found[0].kernels.origins(found[1])
+
+    def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
+        """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
+        the run, in the order of the data; None where there is none."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with answering("the graph of this kernel"):
+            order = process.file.nodes.reachable(process.kernels.ast(record))
+            if not order:
+                return None
+            return graph_data(process.file, order), [process.id(n) for n in order]
+
+    def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
+        """Rows that have `text` in a name, call, rule, op or file. What cannot be looked at in that
+        many seconds is said in `truncated`; the next search goes on from there."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            processes = [*self._processes]
+        hits: list[tuple[Process, Hit]] = []
+        done: list[float] = []
+        total = 0
+        if text.strip():
+            with self._searching:
+                for process in processes:
+                    found, part = process.index.search(text.strip(), until)
+                    total += len(found)
+                    hits += [(process, hit) for hit in found[: MAX_HITS - len(hits)]]
+                    done.append(part)
+        with self._lock:
+            shown = [
+                {
+                    "row": self._tree.row_of(process.id(hit.entry)),
+                    "kind": hit.kind,
+                    "text": self._shown(hit),
+                }
+                for process, hit in hits[:MAX_HITS]
+            ]
+        share = sum(done) / len(done) if done else 1.0
+        said = (
+            None if share == 1 else f"Only {min(0.99, share):.0%} of the steps were searched yet."
+        )
+        return {"hits": shown, "total": total, "truncated": said}
+
+    def _shown(self, hit: Hit) -> str:
+        """A hit as people read it: short file names, and a call before its line."""
+        if hit.kind not in ("file", "call"):
+            return hit.text
+        where, call = split_origin(self.places.place(hit.text))
+        return f"{call} at {where}" if call else where
+
+    # how the files are put together
+
+    def _find_processes(self) -> None:
+        run = self._processes[0].file.meta.get("run")
+        pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
+        for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
+            if path in self._seen or len(self._processes) >= MAX_PROCESSES:
+                continue
+            try:
+                file = TraceFile(path, self._room)
+                entries = file.refresh()
+            except TraceError:
+                continue  # just made, and still without its tables
+            self._seen.add(path)
+            if file.meta.get("run") != run:
+                file.close()
+                continue
+            process = Process(file, len(self._processes))
+            self._processes.append(process)
+            self._tree.add_process(process.id(0), f"process {process.pid}")
+            self._take(process, entries)
+
+    def _take(self, process: Process, entries: list[Context | Rewrite]) -> None:
+        self._rules.add(process)
+        for entry in entries:
+            parent = entry.parent
+            if isinstance(entry, Rewrite) and not parent:
+                parent = entry.context
+            self._tree.put(entry, process.id(entry.id), process.id(parent))
+        self._tree.settle()
+
+    def _find(
+        self, number: int, table: Callable[[TraceFile], dict[int, T]]
+    ) -> tuple[Process, T] | None:
+        at, local = divmod(number, STRIDE)
+        if not 0 <= at < len(self._processes):
+            return None
+        record = table(self._processes[at].file).get(local)
+        return None if record is None else (self._processes[at], record)

@@ -1,0 +1,182 @@
+"""The run as a whole: what ran, how much of it there is, and what went wrong.
+
+Never reads events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any, Final, cast
+
+from viz.files.alive import is_alive
+from viz.format.schema import COMPILER
+from viz.read.database import Problem, as_int, as_text
+from viz.read.tracefile import Rewrite
+from viz.views.process import Process
+
+_MAX_PROBLEMS: Final = 2000
+_REST: Final = "the rest is shown"
+
+
+def is_live(processes: Sequence[Process]) -> bool:
+    """Whether a process of the run still writes."""
+    return any(
+        "ended" not in p.file.meta and is_alive(p.file.meta.get("process")) for p in processes
+    )
+
+
+def is_own(meta: Mapping[str, Any]) -> bool:
+    """Whether a trace was written by the recorder, and not by another compiler. One of before the
+    recorder said so is known by the flags that it noted."""
+    if "compiler" in meta:
+        return meta["compiler"] == COMPILER
+    return "VIZ" in _dict(meta.get("flags"))
+
+
+def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict[str, Any]:
+    """The run in the form of the page. `left_out`: sentences of what no answer has."""
+    files = [p.file for p in processes]
+    meta = files[0].meta
+    rewrites = [r for f in files for r in f.rewrites.values()]
+    contexts = [c for f in files for c in f.contexts.values()]
+    command = [as_text(part) for part in _list(meta.get("command"))]
+    commit, ended = _dict(meta.get("commit")), meta.get("ended")
+    last = max((e.start + (e.us or 0) for e in (*contexts, *rewrites)), default=0)
+    return {
+        "name": _relative(_program_name(command), as_text(meta.get("cwd"))) or files[0].path.stem,
+        "command": " ".join(command),
+        "commit": as_text(commit.get("id"))[:12],
+        "dirty": as_int(commit.get("dirty")),
+        "started": re.sub(r"\.\d+", "", as_text(meta.get("started"), 100)),
+        "seconds": float(ended) if isinstance(ended, int | float) else last / 1e6,
+        "live": is_live(processes),
+        "processes": len(files),
+        "bytes": sum(_size(f.path) for f in files),
+        "file": str(files[0].path),
+        "format": {"trace": files[0].db.version, "export": None},
+        "lost": sum(len(f.db.problems) for f in files),
+        "machine": as_text(meta.get("machine"), 500),
+        "python": as_text(meta.get("python"), 100),
+        "versions": {k: as_text(v, 100) for k, v in _dict(meta.get("versions")).items()},
+        "totals": {
+            "contexts": len(contexts),
+            "kernels": sum(c.kind == "kernel" for c in contexts),
+            "rewrites": len(rewrites),
+            "steps": sum(r.matches for r in rewrites),
+            "launches": sum(len(f.launches) for f in files),
+        },
+        "problems": [
+            *(p.data() for p in problems(processes)),
+            *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
+        ],
+    }
+
+
+def problems(processes: Sequence[Process]) -> list[Problem]:
+    """What went wrong in the run, and what of its files could not be read."""
+    found: list[Problem] = []
+    for process in processes:
+        found += process.file.db.problems
+        found += _errors(process)
+        meta = process.file.meta
+        found += _left_out(process)
+        if stopped := as_text(meta.get("stopped"), 500):
+            found.append(
+                Problem(
+                    f"the recording stopped before the program did: {stopped}",
+                    process.file.path.name,
+                    "what was written until then is here",
+                )
+            )
+        elif "ended" not in meta and not is_alive(meta.get("process")):
+            found.append(
+                Problem(
+                    "the program ended without closing its trace",
+                    process.file.path.name,
+                    "it was killed; all but the last half second is here",
+                )
+            )
+    return found
+
+
+def _left_out(process: Process) -> list[Problem]:
+    """What the trace says that it lacks of the run that it was copied of."""
+    found: list[Problem] = []
+    for item in _list(process.file.meta.get("left_out"))[:100]:
+        said = _dict(item)
+        what, where, hint = (as_text(said.get(key), 500) for key in ("what", "where", "hint"))
+        found.append(
+            Problem(what, where or process.file.path.name, hint or "the run itself has it")
+        )
+    return found
+
+
+def _errors(process: Process) -> list[Problem]:
+    """Errors of rewrites; of those that one exception passed through, the innermost."""
+    last: dict[str, Rewrite] = {}
+    for rewrite in process.file.rewrites.values():
+        if rewrite.error is not None:
+            last[as_text(rewrite.error.get("message"))] = rewrite
+    found: list[Problem] = []
+    for message, rewrite in list(last.items())[:_MAX_PROBLEMS]:
+        rule = process.file.rules.get(as_int((rewrite.error or {}).get("rule")))
+        where = f"rule {rule.name}, " if rule is not None else ""
+        found.append(
+            Problem(
+                message.partition("\n")[0][:500],
+                f'{where}pass "{rewrite.name}"',
+                "the last step of this pass shows the graph, with the node at which it failed",
+                process.id(rewrite.id),
+                rewrite.matches,
+            )
+        )
+    if len(last) > _MAX_PROBLEMS:
+        what = f"{len(last) - _MAX_PROBLEMS:,} more passes failed"
+        found.append(Problem(what, process.file.path.name, "the list of passes marks them"))
+    return found
+
+
+def _program_name(command: Sequence[str]) -> str:
+    """The script in `python -X a script.py b`, or what follows -m."""
+    arguments = iter(command[1:])
+    for argument in arguments:
+        if argument == "-m":
+            return next(arguments, "")
+        if argument in ("-W", "-X"):
+            next(arguments, "")
+        elif not argument.startswith("-"):
+            return argument
+        elif argument == "-c":
+            return "python -c"
+    return PurePath(command[0]).name if command else ""
+
+
+def _relative(name: str, folder: str) -> str:
+    """A program's path as seen from the folder in which it ran, where it lies below that."""
+    folder = folder.rstrip("/\\")
+    return (
+        name[len(folder) + 1 :]
+        if folder and name.startswith((f"{folder}/", f"{folder}\\"))
+        else name
+    )
+
+
+def _size(path: Path) -> int:
+    """Bytes of a trace with its log."""
+    total = 0
+    for name in (path, Path(f"{path}-wal")):
+        try:
+            total += name.stat().st_size
+        except OSError:
+            continue
+    return total
+
+
+def _list(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

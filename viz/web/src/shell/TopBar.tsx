@@ -1,0 +1,193 @@
+/** The run's name, search, live state, export, theme and keys. */
+import { Icon } from "../ui/Icon";
+import { Menu, MenuItem } from "../ui/Menu";
+import { TabText } from "../ui/TabText";
+import { data, setPage } from "../state/actions";
+import { clip, millis, plural } from "../state/format";
+import { saveExport } from "../state/save";
+import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
+import { dark, toggleTheme } from "../state/theme";
+
+export function TopBar() {
+  const r = run.value;
+  return (
+    <header class="top" data-region="Top bar">
+      <button
+        type="button"
+        class="btn ico quiet only-small"
+        aria-label="Run navigator"
+        aria-pressed={sidePanel.value === "nav"}
+        onClick={() => (sidePanel.value = sidePanel.value === "nav" ? null : "nav")}
+      >
+        <Icon name="menu" />
+      </button>
+      <div class="logo">
+        <Logo />
+        uopviz
+      </div>
+      {r && (r.command || rows.value.length > 0) && (
+        <>
+          <span class="vr" />
+          <h1 class="name el" title={r.command}>
+            {clip(r.name, 120).text}
+          </h1>
+          <span class="t3 wide el num">
+            {r.commit && (
+              <>
+                <span class="mono">{clip(r.commit, 10).text}</span>
+                {r.dirty > 0 && ` + ${plural(r.dirty, "edit")}`} ·{" "}
+              </>
+            )}
+            {millis(r.seconds * 1000)}
+          </span>
+        </>
+      )}
+      {rows.value.length > 0 && <Pages />}
+      <span class="sp" />
+      <Live />
+      <button type="button" class="btn cmdk" onClick={() => (overlay.value = "palette")}>
+        <Icon name="search" />
+        <span class="wide">Search or run a command</span>
+        <span class="narrow">Search, run</span>
+        <span class="sp" />
+        <kbd class="mid">Ctrl K</kbd>
+      </button>
+      {data().server && <Export />}
+      <button
+        type="button"
+        class="btn ico quiet"
+        aria-label={dark.value ? "Switch to light" : "Switch to dark"}
+        title={dark.value ? "Switch to light" : "Switch to dark"}
+        onClick={toggleTheme}
+      >
+        <Icon name={dark.value ? "sun" : "moon"} />
+      </button>
+      <button
+        type="button"
+        class="btn ico quiet"
+        aria-label="Keys"
+        title="Keys (?)"
+        onClick={() => (overlay.value = "keys")}
+      >
+        <b>?</b>
+      </button>
+      <button
+        type="button"
+        class="btn ico quiet only-small"
+        aria-label="Inspector"
+        aria-pressed={sidePanel.value === "insp"}
+        onClick={() => (sidePanel.value = sidePanel.value === "insp" ? null : "insp")}
+      >
+        <Icon name="side" />
+      </button>
+    </header>
+  );
+}
+
+const PAGES = [
+  ["graphs", "Graphs", "1"],
+  ["timeline", "Timeline", "2"],
+  ["rules", "Rules", "3"],
+] as const;
+
+function Pages() {
+  return (
+    <nav class="tabs" aria-label="Views">
+      {PAGES.map(([page, name, key]) => (
+        <button
+          type="button"
+          class="tab"
+          key={page}
+          title={key}
+          aria-current={view.value.page === page ? "page" : undefined}
+          onClick={() => setPage(page)}
+        >
+          <TabText text={name} />
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+function Live() {
+  const r = run.value;
+  const c = connection.value;
+  if (c.kind === "lost")
+    return (
+      <span class="live">
+        <i class="dot off" />
+        Offline
+      </span>
+    );
+  if (!r?.live) return null;
+  return (
+    <span class="live">
+      <i class="dot" />
+      Live
+      {r.processes > 1 && (
+        <span class="wide t3 num">{plural(r.processes, "process", "processes")}</span>
+      )}
+    </span>
+  );
+}
+
+function Export() {
+  const kernel = currentKernel.value;
+  const save = (kernels: number[], redact = false): void => void saveExport(kernels, redact);
+  return (
+    <Menu
+      label="Export"
+      class="btn"
+      disabled={!rows.value.length}
+      button={
+        <>
+          <Icon name="export" />
+          <span class="mid">Export</span>
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          <div class="note">One HTML file that opens from disk, without a server or a network.</div>
+          <MenuItem
+            onClick={() => {
+              close();
+              save([]);
+            }}
+          >
+            Whole run
+          </MenuItem>
+          <MenuItem
+            onClick={() => {
+              close();
+              save([], true);
+            }}
+          >
+            Whole run without folders, sources and command
+          </MenuItem>
+          {kernel && (
+            <MenuItem
+              onClick={() => {
+                close();
+                save([kernel.id]);
+              }}
+            >
+              Only {clip(kernel.name, 60).text}
+            </MenuItem>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}
+
+function Logo() {
+  return (
+    <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" class="mark">
+      <path d="M4 4.5 9 13.5M14 4.5 9 13.5" />
+      <circle class="a" cx="4" cy="4.5" r="2.8" />
+      <circle class="b" cx="14" cy="4.5" r="2.3" />
+      <circle class="c" cx="9" cy="13.5" r="2.8" />
+    </svg>
+  );
+}

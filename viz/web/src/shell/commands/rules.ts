@@ -1,0 +1,64 @@
+/** Commands of the rules view. */
+import {
+  chosen,
+  chosenCost,
+  columns,
+  costs,
+  ruleTotals,
+  showSteps,
+  triesKnown,
+} from "../../panels/rules/store";
+import { nextOrder } from "../../ui/SortHead";
+import { go } from "../../state/actions";
+import { view } from "../../state/state";
+import type { Command } from "./command";
+
+const here = (): boolean => costs.value.length > 0;
+const command = (
+  id: string,
+  title: string,
+  keys: readonly string[],
+  run: () => void,
+  when: () => boolean = here,
+): Command => ({ id: `rv-${id}`, title, group: "Rules", keys, run, when });
+
+export const rulesCommands: readonly Command[] = [
+  command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
+  command("sort-back", "Sort by the column before", ["Shift O"], () => sortBy(-1)),
+  command("turn", "Turn the order round", ["R"], () => {
+    const { sort } = view.peek();
+    go({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) }, "replace");
+  }),
+  command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
+    go({ perPass: !view.peek().perPass }, "replace"),
+  ),
+  command(
+    "never",
+    "Only rules that never matched, or all that did something",
+    ["N"],
+    () => go({ never: !view.peek().never }, "replace"),
+    () => ruleTotals.value !== null && triesKnown.value,
+  ),
+  command(
+    "steps",
+    "Show the steps of the chosen rule",
+    ["Enter", "F"],
+    () => void showSteps(chosenCost.peek()!),
+    () => chosenCost.value !== null,
+  ),
+  command(
+    "close",
+    "Close the rule",
+    ["X"],
+    () => (chosen.value = null),
+    () => chosen.value !== null,
+  ),
+];
+
+function sortBy(direction: 1 | -1): void {
+  const now = view.peek().sort.replace(/^-/, "");
+  const at = columns.peek().findIndex((c) => c.key === now);
+  const all = columns.peek();
+  const next = all[(at + direction + all.length) % all.length]!;
+  go({ sort: nextOrder("", next.key, next.right === true) }, "replace");
+}

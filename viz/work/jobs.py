@@ -1,0 +1,240 @@
+"""Work that the page asks for: a process per job, with a time limit, progress and cancel.
+
+The worker (`viz/work/worker.py`) gets one request as JSON on its standard input and answers in
+lines of JSON; nothing is pickled. A kernel that crashes, hangs or fills the memory harms the worker
+only. Few run at once, and together they may take a bounded amount of memory; the others wait:
+several pages may each ask for all the sources of a kernel."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, cast
+
+from core.check import child
+from core.check.isolate import MEMORY_LIMIT
+from core.errors import ServerError, UopvizError
+
+LIMIT: Final = 120.0
+"""Seconds that a job may take."""
+MAX_RUNNING: Final = 3
+MEMORY: Final = 10 << 30
+"""Bytes of address space that all jobs together may take; so a run leaves room for one other."""
+MEMORY_OF: Final[Mapping[str, int]] = {"run": MEMORY_LIMIT, "compile": 2 << 30, "devices": 2 << 30}
+"""The same of one job, by what it does."""
+MAX_BEGUN: Final = 48
+"""Jobs that run or wait; more are refused."""
+KEPT: Final = 64
+"""Finished jobs whose results are still there to be fetched."""
+MAX_ANSWER: Final = 1 << 26
+
+State = Literal["running", "done", "error"]
+Finish = Callable[[Any], Any]
+
+
+@dataclass
+class Job:
+    """One job; `error` is {what, where, hint} once `state` is "error"."""
+
+    id: int
+    state: State = "running"
+    progress: str = "starting"
+    result: Any = None
+    error: dict[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    cancelled: bool = False
+
+    def data(self) -> dict[str, Any]:
+        """In the form of the page."""
+        return {
+            "state": self.state,
+            "progress": self.progress,
+            "result": self.result,
+            "error": self.error,
+        }
+
+
+class Capacity:
+    """How many more jobs may run, and the memory that is left for them."""
+
+    def __init__(self, count: int, memory: int) -> None:
+        self._left, self._memory = count, memory
+        self._changed = threading.Condition()
+
+    def acquire(self, memory: int, timeout: float) -> bool:
+        """Waits at most `timeout` seconds for room for a job of this size; whether there is."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._has(memory), timeout):
+                return False
+            self._left -= 1
+            self._memory -= memory
+            return True
+
+    def release(self, memory: int) -> None:
+        """A job with this much memory has ended."""
+        with self._changed:
+            self._left += 1
+            self._memory += memory
+            self._changed.notify_all()
+
+    def _has(self, memory: int) -> bool:
+        return self._left > 0 and memory <= self._memory
+
+
+class Jobs:
+    """The jobs of one server."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[int, Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._capacity = Capacity(MAX_RUNNING, MEMORY)
+        self._ids = itertools.count(1)
+
+    def start(self, request: Mapping[str, Any], finish: Finish) -> int:
+        """Begins a job; `finish` turns the worker's answer into the result. Raises ServerError
+        while too many have begun."""
+        with self._lock:
+            if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
+                raise ServerError(
+                    f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
+                )
+            job = self._add(Job(next(self._ids)))
+        memory = MEMORY_OF.get(str(request.get("job")), MEMORY_LIMIT)
+        body = json.dumps({**request, "memory": memory}).encode()
+        name = f"uopviz job {job.id}"
+        threading.Thread(
+            target=self._run, args=(job, memory, body, finish), name=name, daemon=True
+        ).start()
+        return job.id
+
+    def done(self, result: Any) -> int:
+        """A job that has ended already: its result was at hand."""
+        with self._lock:
+            return self._add(Job(next(self._ids), "done", "", result)).id
+
+    def _add(self, job: Job) -> Job:
+        self._jobs[job.id] = job
+        finished = [j.id for j in self._jobs.values() if j.state != "running"]
+        for old in finished[: max(0, len(finished) - KEPT)]:
+            del self._jobs[old]
+        return job
+
+    def get(self, job: int) -> Job | None:
+        """A job by its number; None where there is none."""
+        with self._lock:
+            return self._jobs.get(job)
+
+    def cancel(self, job: Job) -> None:
+        """Ends a job, if it still runs."""
+        with self._lock:
+            job.cancelled = True
+            if job.process is not None and job.state == "running":
+                child.kill(job.process)
+
+    def close(self) -> None:
+        """Ends all jobs."""
+        with self._lock:
+            running = [job for job in self._jobs.values() if job.state == "running"]
+        for job in running:
+            self.cancel(job)
+
+    def _run(self, job: Job, memory: int, body: bytes, finish: Finish) -> None:
+        try:
+            answer = self._work_within_capacity(job, memory, body)
+            job.result = finish(answer)
+            job.progress, job.state = "", "done"
+        except UopvizError as error:
+            self._fail(job, error)
+        except Exception as error:  # whatever it was, whoever waits for the job is told
+            what = f"the job failed ({type(error).__name__}: {error})"
+            self._fail(job, ServerError(what[:500], hint="try again, or another kernel"))
+
+    def _fail(self, job: Job, error: UopvizError) -> None:
+        job.error = {"what": error.what, "where": error.where, "hint": error.hint}
+        job.state = "error"
+
+    def _work_within_capacity(self, job: Job, memory: int, body: bytes) -> Any:
+        while not self._capacity.acquire(memory, timeout=0.05):
+            job.progress = "waiting for other jobs"
+            if job.cancelled:
+                raise _cancelled()
+        try:
+            return self._work(job, body)
+        finally:
+            self._capacity.release(memory)
+
+    def _work(self, job: Job, body: bytes) -> Any:
+        with self._lock:
+            if job.cancelled:
+                raise _cancelled()
+            process = job.process = _spawn()
+        timer = threading.Timer(LIMIT, child.kill, (process,))
+        timer.start()
+        threading.Thread(target=_end_rest, args=(process,), daemon=True).start()
+        try:
+            return self._converse(job, process, body)
+        finally:
+            timed_out = not timer.is_alive()
+            timer.cancel()
+            child.end(process)
+            if job.cancelled:
+                raise _cancelled()
+            if timed_out:
+                raise ServerError(
+                    f"the job took longer than {LIMIT:.0f} seconds and was ended",
+                    hint="try a smaller kernel, or fewer launches",
+                )
+
+    def _converse(self, job: Job, process: subprocess.Popen[bytes], body: bytes) -> Any:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(body)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # it died at once; its exit says how
+        received = 0
+        while line := process.stdout.readline(MAX_ANSWER + 1):
+            received += len(line)
+            if received > MAX_ANSWER:
+                raise ServerError("the worker answered too much", hint="try a smaller kernel")
+            message = _message(line)
+            if "progress" in message:
+                job.progress = str(message["progress"])
+            elif "error" in message:
+                error = cast("dict[str, Any]", message["error"])
+                raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))
+            elif "result" in message:
+                return message["result"]
+        child.wait(process)
+        raise ServerError(
+            f"the worker ended without an answer ({child.how(child.end(process))})",
+            hint="the kernel may have crashed it; nothing else was harmed",
+        )
+
+
+def _message(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {"progress": line.decode("utf-8", "replace").strip()[:200]}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _end_rest(process: subprocess.Popen[bytes]) -> None:
+    """A worker that crashed leaves nothing behind that would keep its answer open."""
+    child.wait(process)
+    child.kill(process)
+
+
+def _spawn() -> subprocess.Popen[bytes]:
+    return child.start("viz.work.worker", subprocess.DEVNULL)
+
+
+def _cancelled() -> ServerError:
+    return ServerError("the job was cancelled")

@@ -1,0 +1,1 @@
+"""`TraceWriter`: from a compiler's reports to a trace file. Knows nothing of `core`."""

@@ -1,0 +1,159 @@
+"""Numbers for strings, nodes and rules: the same fields always give the same number.
+
+What is new since the last `take` becomes blocks of the trace. Strings and nodes may be numbered by
+several threads while another takes. Never touches a file.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import TraceError
+from viz.format import schema
+from viz.format.pack import pack, pack_json
+from viz.format.rows import plain_text
+
+Fields = tuple[int, int, int, int, int, int, int]
+"""op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
+Uints = npt.NDArray[np.uint32]
+Chunk = tuple[Uints, Uints, Uints]
+"""Nodes: a row of fields each, how many sources each has, and all their sources."""
+Block = tuple[int, int, int, bytes]
+"""Kind, first number, count, data."""
+_NOTE: Final = 40
+"""Characters of the note at the end of a text that was cut before, which is left alone."""
+LOCK: Final = threading.RLock()
+"""Held to number nodes and strings, and not while anything is packed. One for all traces: two that
+are recorded at once share the serial numbers of nodes."""
+
+
+class Numbering:
+    """Strings, nodes and rules of one trace."""
+
+    def __init__(self) -> None:
+        self._strings: dict[str, int] = {"": 0}
+        self._nodes: dict[tuple[Fields, tuple[int, ...]], int] = {}
+        self.node_count = 0
+        """How many nodes there are; the last one has this number."""
+        self._rules: dict[tuple[str, str, int, str, str], int] = {}
+        self._new_strings: list[str] = []
+        self._chunks: list[Chunk] = []
+        self._single: list[tuple[Fields, tuple[int, ...]]] = []
+        self._new_rules: list[dict[str, object]] = []
+        self.rule_rows: list[tuple[int, str, str, str, int, str]] = []
+        """Rows for the table `rules`, of the rules since the last `take`."""
+
+    def string(self, text: str) -> int:
+        """The number of `text`; 0 for "". Longer than MAX_TEXT: cut, with a note of how much."""
+        found = self._strings.get(text)
+        if found is None:
+            kept = text
+            if len(text) > schema.MAX_TEXT + _NOTE:
+                kept = text[: schema.MAX_TEXT] + f"... ({len(text) - schema.MAX_TEXT} more)"
+            with LOCK:
+                found = self._strings.get(text)
+                if found is None:
+                    found = self._strings[text] = len(self._strings)
+                    self._new_strings.append(kept)
+        return found
+
+    def node(self, fields: Fields, src: tuple[int, ...]) -> int:
+        """The number of the node with these fields and sources. Raises TraceError for a source that
+        is not an earlier node."""
+        key = fields, src
+        found = self._nodes.get(key)
+        if found is None:
+            if src and not 0 < min(src) <= max(src) <= self.node_count:
+                raise TraceError(
+                    f"sources {src} of a node are not all earlier nodes",
+                    hint="write the sources of a node before it",
+                )
+            # No calls from here on, here and in `add_nodes`: an interrupt (Ctrl-C) comes between
+            # calls and finds all or nothing.
+            self._single += (key,)
+            self.node_count = self._nodes[key] = found = self.node_count + 1
+        return found
+
+    def add_nodes(self, fields: Uints, counts: Uints, sources: Uints) -> None:
+        """The next nodes, which the caller knows to be new and sorted: a row of `fields`, how many
+        sources it has, and all their sources one after the other."""
+        count, chunk = len(counts), (fields, counts, sources)
+        if self._single:
+            self._gather()
+        self._chunks += (chunk,)
+        self.node_count += count
+
+    def _gather(self) -> None:
+        """Makes a chunk of the nodes that came one by one."""
+        single, self._single = self._single, []
+        fields = np.array([f for f, _ in single], np.uint32)
+        counts = np.array([len(src) for _, src in single], np.uint32)
+        sources = np.array([s for _, src in single for s in src], np.uint32)
+        self._chunks.append((fields, counts, sources))
+
+    def rule(
+        self,
+        name: str,
+        file: str,
+        line: int,
+        matcher: str,
+        equation: str,
+        texts: Mapping[str, object],
+    ) -> int:
+        """The number of a rule; `texts`: doc, source, sourceLine, pattern."""
+        key = (name, file, line, matcher, str(texts["source"]))
+        found = self._rules.get(key)
+        if found is None:
+            found = self._rules[key] = len(self._rules) + 1
+            self.add_rule(found, name, file, line, matcher, equation, texts)
+        return found
+
+    def add_rule(
+        self,
+        number: int,
+        name: str,
+        file: str,
+        line: int,
+        matcher: str,
+        equation: str,
+        texts: Mapping[str, object],
+    ) -> None:
+        """Adds a rule under `number`, which no other rule has."""
+        name, matcher, file, equation = map(plain_text, (name, matcher, file, equation))
+        self.rule_rows.append((number, name, matcher, file, line, equation))
+        self._new_rules.append({"id": number, **texts})
+
+    def take(self) -> list[Block]:
+        """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
+        with LOCK:
+            strings, self._new_strings = self._new_strings, []
+            if self._single:
+                self._gather()
+            chunks, self._chunks = self._chunks, []
+            string_count, node_count = len(self._strings), self.node_count
+        rules, self._new_rules, self.rule_rows = self._new_rules, [], []
+        made: list[Block] = []
+        if strings:
+            data = pack_json(strings)
+            made.append((schema.STRINGS, string_count - len(strings), len(strings), data))
+        if chunks:
+            count = sum(len(counts) for _, counts, _ in chunks)
+            first = node_count - count + 1
+            made.append((schema.NODES, first, count, _pack_nodes(first, chunks)))
+        if rules:
+            first = min(cast("int", rule["id"]) for rule in rules)
+            made.append((schema.RULES, first, len(rules), pack_json(rules)))
+        return made
+
+
+def _pack_nodes(first: int, chunks: Sequence[Chunk]) -> bytes:
+    """A block of nodes numbered from `first`."""
+    fields, counts, sources = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    numbers = np.repeat(np.arange(first, first + len(counts)), counts)
+    columns = (*fields.T, counts, numbers - sources)
+    return pack(columns, schema.NODE_DELTA)
