@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { App } from "./shell/App";
 import { connect, go, openContext, openRewrite, readAddress } from "./state/actions";
-import { flushAddress } from "./state/address";
+import { flushAddress } from "./state/link/address";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
@@ -16,7 +16,7 @@ import { timeline } from "./panels/timeline/store";
 import { startHistory } from "./panels/inspector/lineages";
 import { startSearch } from "./panels/navigator/query";
 import { startTree } from "./panels/navigator/tree";
-import { startKernel } from "./panels/sources/kernel";
+import { startKernel } from "./parts/kernel/kernel";
 import { startRunBox } from "./panels/sources/RunBox";
 import { effect } from "@preact/signals";
 import "./style/tokens.css";

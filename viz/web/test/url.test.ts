@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FIRST_VIEW, fromHash, isJump, toHash, type View } from "../src/state/url";
+import { FIRST_VIEW, fromHash, isJump, toHash, type View } from "../src/state/link/view";
 
 const view = (more: Partial<View>): View => ({ ...FIRST_VIEW, ...more });
 

@@ -2,7 +2,7 @@
 import { commands, enabled, type Command } from "./commands";
 import { letterKeys } from "../state/prefs";
 import { overlay, view } from "../state/state";
-import type { Page } from "../state/url";
+import type { Page } from "../state/link/view";
 
 interface Press {
   key: string;

@@ -3,8 +3,8 @@ import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
 import type { ApiProblem, Bundle } from "../data/types";
 import { Timeline } from "../model/timeline";
-import { changeEntry, looking, pushAddress, replaceAddress } from "./address";
-import { nextPassing } from "./filter";
+import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
+import { nextPassing } from "../model/filter";
 import {
   announcement,
   bundle,
@@ -25,8 +25,8 @@ import {
   timeline,
   view,
 } from "./state";
-import { slotOfNode } from "./slots";
-import { fromHash, isJump, toHash, type Mode, type Page, type View } from "./url";
+import { slotOfNode } from "../model/slots";
+import { fromHash, isJump, toHash, type Mode, type Page, type View } from "./link/view";
 
 let backend: Backend | null = null;
 let fetching: AbortController | null = null;

@@ -8,8 +8,8 @@ import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
 import { short } from "./format";
-import { passingSteps, stepsByRule } from "./filter";
-import { FIRST_VIEW, type View } from "./url";
+import { passingSteps, stepsByRule } from "../model/filter";
+import { FIRST_VIEW, type View } from "./link/view";
 
 export type Connection =
   | { kind: "starting" }

@@ -11,8 +11,8 @@ import {
   unreadable,
   view,
 } from "../../state/state";
-import { stage, stats } from "../../state/stage";
-import type { Mode } from "../../state/url";
+import { stage, stats } from "./stage";
+import type { Mode } from "../../state/link/view";
 import { Icon } from "../../ui/Icon";
 
 const MODES: [Mode, string][] = [

@@ -14,7 +14,7 @@ import {
   step,
   view,
 } from "../../state/state";
-import { busy, cancelLayout, mountStage, stage, stats } from "../../state/stage";
+import { busy, cancelLayout, mountStage, stage, stats } from "./stage";
 import { Legend } from "./Legend";
 import { TextPane } from "./TextPane";
 

@@ -3,7 +3,7 @@
 import { go } from "../../state/actions";
 import { count, micros, place, plural, short } from "../../state/format";
 import { rules, view } from "../../state/state";
-import { RuleText } from "../inspector/RuleText";
+import { RuleText } from "../../parts/rule/RuleText";
 import { Highlight } from "../../ui/Highlight";
 import { Icon } from "../../ui/Icon";
 import { SortHead } from "../../ui/SortHead";

@@ -11,9 +11,9 @@ import { Menu, MenuItem } from "../../ui/Menu";
 import { TabText } from "../../ui/TabText";
 import { slotName } from "../navigator/FilterChips";
 import { Problems } from "../problems/Problems";
-import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
-import { columnsShown, complete, kernel, kernelArtifacts, progress, shownColumns } from "./kernel";
-import { linkedLines, pointedNode } from "./link";
+import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../../parts/kernel/columns";
+import { columnsShown, complete, kernel, kernelArtifacts, progress, shownColumns } from "../../parts/kernel/kernel";
+import { linkedLines, pointedNode } from "../../parts/kernel/link";
 import { RunBox } from "./RunBox";
 import { Pager, Sources } from "./Sources";
 

@@ -7,11 +7,11 @@ import {
   ruleTotals,
   showSteps,
   triesKnown,
-} from "../../panels/rules/store";
+} from "./store";
 import { nextOrder } from "../../ui/SortHead";
 import { go } from "../../state/actions";
 import { view } from "../../state/state";
-import type { Command } from "./command";
+import type { Command } from "../../parts/command";
 
 const here = (): boolean => costs.value.length > 0;
 const command = (

@@ -1,7 +1,7 @@
 /** What a command is, and the conditions that several share. */
-import { data } from "../../state/actions";
-import { bundle, currentStep, view } from "../../state/state";
-import type { Page } from "../../state/url";
+import { data } from "../state/actions";
+import { bundle, currentStep, view } from "../state/state";
+import type { Page } from "../state/link/view";
 
 export interface Command {
   id: string;

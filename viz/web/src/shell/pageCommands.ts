@@ -1,16 +1,16 @@
 /** Commands of the page itself. */
-import { foldAll, unfoldAll } from "../../panels/navigator/tree";
-import { cancelRun } from "../../panels/sources/RunBox";
-import { copyText } from "../../ui/Text";
-import { announce, cancelLoading, go, select, setPage } from "../../state/actions";
-import { flushAddress } from "../../state/address";
-import { letterKeys, sizes } from "../../state/prefs";
-import { focusRegion } from "../../state/regions";
-import { saveExport } from "../../state/save";
-import { currentKernel, loading, overlay, sidePanel, view } from "../../state/state";
-import { cancelLayout } from "../../state/stage";
-import { toggleTheme } from "../../state/theme";
-import { type Command, live } from "./command";
+import { foldAll, unfoldAll } from "../panels/navigator/tree";
+import { cancelRun } from "../panels/sources/RunBox";
+import { copyText } from "../ui/Text";
+import { announce, cancelLoading, go, select, setPage } from "../state/actions";
+import { flushAddress } from "../state/link/address";
+import { letterKeys, sizes } from "../state/prefs";
+import { focusRegion } from "../state/regions";
+import { saveExport } from "../state/save";
+import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
+import { cancelLayout } from "../panels/centre/stage";
+import { toggleTheme } from "../state/theme";
+import { type Command, live } from "../parts/command";
 
 export const pageCommands: readonly Command[] = [
   { id: "graphs", title: "Graphs", group: "Page", keys: ["1"], run: () => setPage("graphs") },

@@ -1,8 +1,8 @@
 /** Commands about the rule, the selected node and the kernel's sources. */
-import { walkHistory } from "../../panels/inspector/along";
-import { togglePin } from "../../panels/inspector/pinned";
-import { kindOf, targetOf } from "../../panels/sources/columns";
-import { showLines, toggleDrawer } from "../../panels/sources/Drawer";
+import { walkHistory } from "./along";
+import { togglePin } from "./pinned";
+import { kindOf, targetOf } from "../../parts/kernel/columns";
+import { showLines, toggleDrawer } from "../sources/Drawer";
 import {
   beginEdit,
   canRunEdited,
@@ -10,13 +10,13 @@ import {
   editOf,
   revert,
   runEdited,
-} from "../../panels/sources/edits";
-import { canRun, runKernel } from "../../panels/sources/RunBox";
+} from "../sources/edits";
+import { canRun, runKernel } from "../sources/RunBox";
 import { openEditor } from "../../ui/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../../state/actions";
 import { shownSources } from "../../state/prefs";
 import { currentRule, currentStep, filtered, view } from "../../state/state";
-import { type Command, hasPass, hasSlot, hasStep } from "./command";
+import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
 
 export const subjectCommands: readonly Command[] = [
   {

@@ -1,13 +1,13 @@
 /** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
 import { effect, signal } from "@preact/signals";
-import { type CameraState, createStage, type Stage, type StageStats } from "../graph/stage";
-import { announce, go, reportProblem } from "./actions";
-import { lookedHere, rememberWith } from "./address";
-import { asProblem } from "../data/backend";
-import { bindSlots } from "./bindings";
-import { bundle, currentStep, hovered, sides, step, view } from "./state";
-import { foldBlocks, foldConstants, foldIndex } from "./prefs";
-import { themeVersion } from "./theme";
+import { type CameraState, createStage, type Stage, type StageStats } from "../../graph/stage";
+import { announce, go, reportProblem } from "../../state/actions";
+import { lookedHere, rememberWith } from "../../state/link/address";
+import { asProblem } from "../../data/backend";
+import { bindSlots } from "../../model/bindings";
+import { bundle, currentStep, hovered, sides, step, view } from "../../state/state";
+import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
+import { themeVersion } from "../../state/theme";
 
 export const stats = signal<StageStats | null>(null);
 export const busy = signal<{ text: string; progress: number } | null>(null);

@@ -1,8 +1,8 @@
 /** Commands of the graph panes. */
 import { announce, setMode, toggleScope } from "../../state/actions";
-import { stage } from "../../state/stage";
+import { stage } from "./stage";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
-import { type Command, hasGraph, hasPass, hasSlot, hasStep } from "./command";
+import { type Command, hasGraph, hasPass, hasSlot, hasStep } from "../../parts/command";
 
 export const graphCommands: readonly Command[] = [
   {

@@ -1,6 +1,6 @@
 /** Commands of the timeline. */
-import { canOpen, openPicked } from "../../panels/timeline/jump";
-import { saveTraceEvents } from "../../panels/timeline/save";
+import { canOpen, openPicked } from "./jump";
+import { saveTraceEvents } from "./save";
 import {
   end,
   mark,
@@ -11,10 +11,10 @@ import {
   timelineData,
   zoom,
   zoomToPicked,
-} from "../../panels/timeline/store";
+} from "./store";
 import { go } from "../../state/actions";
 import { view } from "../../state/state";
-import type { Command } from "./command";
+import type { Command } from "../../parts/command";
 
 const here = (): boolean => timelineData.value !== null;
 const command = (

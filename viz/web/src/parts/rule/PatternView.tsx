@@ -1,9 +1,9 @@
 /** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
 import { select } from "../../state/actions";
-import { bindSlots } from "../../state/bindings";
+import { bindSlots } from "../../model/bindings";
 import { short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
-import { lit } from "../../state/stage";
+import { lit } from "../../panels/centre/stage";
 import type { Pat } from "../../data/types";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
 import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";
