@@ -6,7 +6,7 @@ import { ancestry } from "../../data/rows";
 import type { Artifact, Row } from "../../data/types";
 import { Place } from "../../ui/Text";
 import { kindName } from "../../parts/kernel/columns";
-import { showLines } from "../sources/Drawer";
+import { showLines } from "../../parts/kernel/show";
 import {
   cancelHistory,
   history,

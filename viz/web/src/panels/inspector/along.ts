@@ -3,7 +3,7 @@ import { announce, go, openNode } from "../../state/actions";
 import { count, plural, short } from "../../state/format";
 import { rewriteRows, step, view } from "../../state/state";
 import { kindName } from "../../parts/kernel/columns";
-import { showLines } from "../sources/Drawer";
+import { showLines } from "../../parts/kernel/show";
 import { foldHistory, neighbour, standing } from "./folded";
 import { history, linesOfHistory, reading } from "./lineages";
 

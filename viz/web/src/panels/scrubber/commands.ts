@@ -1,5 +1,12 @@
 /** Commands that move through steps, passes and kernels. */
-import { goStep, nextKernel, nextMatch, nextRewrite, reloadBundle, stepBy } from "../../state/actions";
+import {
+  goStep,
+  nextKernel,
+  nextMatch,
+  nextRewrite,
+  reloadBundle,
+  stepBy,
+} from "../../state/actions";
 import { newSteps, step, stepCount } from "../../state/state";
 import { type Command, hasPass, hasStep } from "../../parts/command";
 

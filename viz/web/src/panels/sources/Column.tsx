@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { announce, select } from "../../state/actions";
 import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
-import { lit } from "../centre/stage";
+import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
 import { columnKey, kindName, kindOf, targetOf } from "../../parts/kernel/columns";

@@ -4,7 +4,7 @@ import { data } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
 import { bundle, connection, fatal, overlay, run, view } from "../../state/state";
-import { stats } from "../centre/stage";
+import { stats } from "../../state/stage";
 
 export function StatusBar() {
   const r = run.value;

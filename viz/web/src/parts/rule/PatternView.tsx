@@ -3,7 +3,7 @@ import { select } from "../../state/actions";
 import { bindSlots } from "../../model/bindings";
 import { short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
-import { lit } from "../../panels/centre/stage";
+import { lit } from "../../state/stage";
 import type { Pat } from "../../data/types";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
 import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";

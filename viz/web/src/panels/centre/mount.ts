@@ -1,20 +1,18 @@
-/** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
+/** Puts the one stage of the page into its place, and keeps it in step with what is looked at. */
 import { effect, signal } from "@preact/signals";
-import { type CameraState, createStage, type Stage, type StageStats } from "../../graph/stage";
+import { type CameraState, createStage } from "../../graph/stage";
 import { announce, go, reportProblem } from "../../state/actions";
 import { lookedHere, rememberWith } from "../../state/link/address";
 import { asProblem } from "../../data/backend";
 import { bindSlots } from "../../model/bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "../../state/state";
+import { lit, stage, stats } from "../../state/stage";
+import { graphLink, setScope } from "./link";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
 import { themeVersion } from "../../state/theme";
 
-export const stats = signal<StageStats | null>(null);
+/** What the stage works on, and how far it is, 0 to 1. */
 export const busy = signal<{ text: string; progress: number } | null>(null);
-/** Slots lit from a source line or a pattern node. */
-export const lit = signal<readonly number[]>([]);
-/** The stage while it is on the page. */
-export const stage = signal<Stage | null>(null);
 
 /** Puts the stage into `host` and keeps it in step with the state. Returns what takes it away. */
 export function mountStage(host: HTMLElement): () => void {
@@ -42,9 +40,9 @@ export function mountStage(host: HTMLElement): () => void {
       made.setStep(step.value);
     }),
     effect(() => {
-      if (view.value.mode !== "text") made.setMode(view.value.mode);
+      if (graphLink.value.mode !== "text") made.setMode(graphLink.value.mode);
     }),
-    effect(() => made.setScope(view.value.scope)),
+    effect(() => made.setScope(graphLink.value.scope)),
     effect(() => made.setFoldConstants(foldConstants.value)),
     effect(() => {
       void bundle.value;
@@ -73,7 +71,7 @@ export function mountStage(host: HTMLElement): () => void {
 /** Ends a layout of all nodes that is under way, and shows what is around the change instead. */
 export function cancelLayout(): boolean {
   if (!stage.peek()?.cancel()) return false;
-  go({ scope: "change" });
+  setScope("change");
   announce("Layout cancelled");
   return true;
 }
