@@ -8,8 +8,8 @@ import {
   targetOf,
 } from "../src/parts/kernel/columns";
 import { tellingFacts } from "../src/panels/sources/facts";
-import { histogram, quantile } from "../src/panels/sources/histogram";
-import { pieces, startState } from "../src/ui/languages";
+import { histogram, quantile } from "../src/panels/sources/run/histogram";
+import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
   appliedOpts,
@@ -18,7 +18,7 @@ import {
   ratio,
   wayWord,
   withRun,
-} from "../src/panels/sources/runs";
+} from "../src/panels/sources/run/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 

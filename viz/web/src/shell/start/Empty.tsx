@@ -1,10 +1,10 @@
 /** Nothing recorded yet, or nothing to be had: one sentence, one command to copy. */
-import { CopyButton } from "../ui/Text";
-import { data } from "../state/actions";
-import { retryNow } from "../state/live";
-import { short } from "../state/format";
+import { CopyButton } from "../../ui/Text";
+import { data } from "../../state/actions";
+import { retryNow } from "../../state/live";
+import { short } from "../../state/format";
 import { Recent } from "./Recent";
-import { fatal, run } from "../state/state";
+import { fatal, run } from "../../state/state";
 
 const COMMAND = "VIZ=1 python examples/digits.py";
 

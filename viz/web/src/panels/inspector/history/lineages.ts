@@ -1,14 +1,14 @@
 /** Lineages as they are needed: fetched for the node that is looked at, kept for the run. */
 import { computed, effect, signal } from "@preact/signals";
-import { data } from "../../state/actions";
-import { bundle, rows, run, sides, view } from "../../state/state";
-import { asProblem, isAbort } from "../../data/backend";
-import { MOST_NEEDED, nodeHistory, type History, type Lineages } from "../../data/lineage";
-import { kernelArtifacts } from "../../parts/kernel/kernel";
-import { lineIndex, linesOf } from "../../parts/kernel/lines";
-import { nodeOrigins } from "../../parts/kernel/link";
+import { data } from "../../../state/actions";
+import { bundle, rows, run, sides, view } from "../../../state/state";
+import { asProblem, isAbort } from "../../../data/backend";
+import { MOST_NEEDED, nodeHistory, type History, type Lineages } from "../../../data/lineage";
+import { kernelArtifacts } from "../../../parts/kernel/kernel";
+import { lineIndex, linesOf } from "../../../parts/kernel/lines";
+import { nodeOrigins } from "../../../parts/kernel/link";
 import { scopeRow } from "./scope";
-import type { ApiProblem, Lineage } from "../../data/types";
+import type { ApiProblem, Lineage } from "../../../data/types";
 
 const POLL_MS = 30;
 /** As many as one history may need, or they would take each other's place for ever. */

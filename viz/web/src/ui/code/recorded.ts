@@ -1,5 +1,5 @@
 /** Which recorded text a place lies in: a trace holds the sources of rules, no files. Pure. */
-import type { Rule } from "../data/types";
+import type { Rule } from "../../data/types";
 
 /** The rule whose recorded source has this line; null for none. */
 export function recordedText(rules: Iterable<Rule>, file: string, line: number): Rule | null {

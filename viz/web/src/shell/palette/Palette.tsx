@@ -1,15 +1,15 @@
 /** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Highlight } from "../ui/Highlight";
-import { Icon } from "../ui/Icon";
-import { useModal } from "../ui/useModal";
-import { go, goStep, openContext, openRewrite } from "../state/actions";
-import { enabled } from "../parts/command";
-import { commands } from "./commands";
-import { baseName, count, plural, short } from "../state/format";
-import { keyCaps } from "./keys";
+import { Highlight } from "../../ui/Highlight";
+import { Icon } from "../../ui/Icon";
+import { useModal } from "../../ui/useModal";
+import { go, goStep, openContext, openRewrite } from "../../state/actions";
+import { enabled } from "../../parts/command";
+import { commands } from "../commands";
+import { baseName, count, plural, short } from "../../state/format";
+import { keyCaps } from "../keys";
 import { search, type Entry, type FindSteps } from "./paletteSearch";
-import { firings, overlay, rows, ruleName, rules } from "../state/state";
+import { firings, overlay, rows, ruleName, rules } from "../../state/state";
 import { searchSteps } from "./stepSearch";
 
 export function Palette() {

@@ -1,9 +1,9 @@
 /** Walks the history of the selected node across passes, to its lines or to its origin. */
-import { announce, go, openNode } from "../../state/actions";
-import { count, plural, short } from "../../state/format";
-import { rewriteRows, step, view } from "../../state/state";
-import { kindName } from "../../parts/kernel/columns";
-import { showLines } from "../../parts/kernel/show";
+import { announce, go, openNode } from "../../../state/actions";
+import { count, plural, short } from "../../../state/format";
+import { rewriteRows, step, view } from "../../../state/state";
+import { kindName } from "../../../parts/kernel/columns";
+import { showLines } from "../../../parts/kernel/show";
 import { foldHistory, neighbour, standing } from "./folded";
 import { history, linesOfHistory, reading } from "./lineages";
 

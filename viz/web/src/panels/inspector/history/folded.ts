@@ -1,5 +1,5 @@
 /** A history as it is listed: neighbouring rebuilds of one pass as one line. Pure. */
-import type { HistoryRow } from "../../data/lineage";
+import type { HistoryRow } from "../../../data/lineage";
 
 export interface FoldedRow {
   row: HistoryRow;

@@ -2,11 +2,11 @@
 import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { CodeLines } from "./CodeLines";
-import { useModal } from "./useModal";
-import { announce } from "../state/actions";
-import { baseName, short } from "../state/format";
+import { useModal } from "../useModal";
+import { announce } from "../../state/actions";
+import { baseName, short } from "../../state/format";
 import { recordedText } from "./recorded";
-import { overlay, rules } from "../state/state";
+import { overlay, rules } from "../../state/state";
 
 const shownPlace = signal<{ file: string; line: number } | null>(null);
 

@@ -3,12 +3,12 @@
  * as long as it is in view.
  */
 import { useEffect, useState } from "preact/hooks";
-import { asProblem } from "../data/backend";
-import type { RecentTrace } from "../data/types";
-import { data, reportProblem } from "../state/actions";
+import { asProblem } from "../../data/backend";
+import type { RecentTrace } from "../../data/types";
+import { data, reportProblem } from "../../state/actions";
 import { ago } from "./ago";
-import { bytes, plural, short } from "../state/format";
-import { retryNow } from "../state/live";
+import { bytes, plural, short } from "../../state/format";
+import { retryNow } from "../../state/live";
 
 const LOOK_AGAIN_MS = 3000;
 

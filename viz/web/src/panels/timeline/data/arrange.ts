@@ -1,6 +1,6 @@
 /** Which rows stand where: tracks from top to bottom, each with its label. Pure. */
-import type { TimelineData } from "../../data/types";
-import { bytes, micros, plural, short } from "../../state/format";
+import type { TimelineData } from "../../../data/types";
+import { bytes, micros, plural, short } from "../../../state/format";
 import { above, type Lane, type MemoryRow, type Part, type SpanRow } from "./spans";
 
 export type { Part } from "./spans";

@@ -1,12 +1,12 @@
 /** The history of the selected node across passes: from the user's line to the lines of sources. */
-import { openNode } from "../../state/actions";
-import { count, place, plural, short } from "../../state/format";
-import { rewriteRows, rows, ruleName, step, view } from "../../state/state";
-import { ancestry } from "../../data/rows";
-import type { Artifact, Row } from "../../data/types";
-import { Place } from "../../ui/Text";
-import { kindName } from "../../parts/kernel/columns";
-import { showLines } from "../../parts/kernel/show";
+import { openNode } from "../../../state/actions";
+import { count, place, plural, short } from "../../../state/format";
+import { rewriteRows, rows, ruleName, step, view } from "../../../state/state";
+import { ancestry } from "../../../data/rows";
+import type { Artifact, Row } from "../../../data/types";
+import { Place } from "../../../ui/Text";
+import { kindName } from "../../../parts/kernel/columns";
+import { showLines } from "../../../parts/kernel/show";
 import {
   cancelHistory,
   history,
