@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.passes",),
     ("core.render",),
     ("core.toolchain",),
+    ("core.kernelname",),
     ("core.compile",),
     ("core.runtime",),
     ("core.runtime.run",),

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
-from core.compile import compile_kernel, kernel_name
+from core.compile import compile_kernel
 from core.errors import RunError
 from core.helpers import DEBUG, NOOPT
+from core.kernelname import kernel_name
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.device import Device

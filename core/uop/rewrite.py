@@ -14,9 +14,9 @@ from typing import Any, Final, cast
 from core.dtype import DType, PtrDType
 from core.errors import RewriteLoopError, UopvizError
 from core.helpers import REWRITE_LIMIT
+from core.uop.kernels import is_lowered
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
-from core.uop.ops import Ops
 from core.uop.rewrite_errors import Waiting, endless, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.uop import UOp, creating
@@ -94,7 +94,9 @@ class _Walk:
         name: str | None,
     ) -> None:
         self.sink, self.ctx, self.gate = sink, ctx, gate
-        self.shaped = not _is_lowered(sink)
+        # a kernel of loops and single elements has no shape that a rule could change, and working
+        # out that it has none would take a quarter of the time of all rewrites
+        self.shaped = not is_lowered(sink)
         self.top = matcher if bottom_up else before
         self.bottom = None if bottom_up else matcher
         self.bottom_up = bottom_up
@@ -327,15 +329,6 @@ class _Walk:
 def _sum(before: PatternMatcher, matcher: PatternMatcher) -> PatternMatcher:
     """What observers are shown of two; kept, because making one takes longer than most rewrites."""
     return before + matcher
-
-
-def _is_lowered(root: UOp) -> bool:
-    """Whether this is a kernel of loops and single elements: it has no shape that a rule could
-    change, and working out that it has none would take a quarter of the time of all rewrites."""
-    return root.op is Ops.SINK and all(
-        s.op in (Ops.END, Ops.GROUP) or (s.op is Ops.STORE and s.src[0].op is Ops.INDEX)
-        for s in root.src
-    )
 
 
 def _is_value(dtype: DType) -> bool:
