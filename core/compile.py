@@ -31,6 +31,7 @@ from core.uop import UOp
 from core.uop.kernelinfo import Opt
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
+from core.uop.policy import in_force, stage
 
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
 
@@ -52,27 +53,38 @@ _compiling: Final = RLock()
 
 
 def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Program:
-    """The program of a kernel AST. The same arguments give the same object.
+    """The program of a kernel AST. The same arguments give the same object, unless a policy is in
+    force: what is compiled under it is not kept.
 
     `opts` are applied instead of the heuristic's; () applies none. Raises CompileError where a
     pass fails and RenderError where a node has no text.
     """
-    chosen = None if opts is None else tuple(opts)
+    chosen = () if opts is None and NOOPT else None if opts is None else tuple(opts)
     with _compiling:
-        return _compile(ast, target, () if chosen is None and NOOPT else chosen)
+        applied = in_force()
+        if applied is None:
+            return _kept(ast, target, chosen)
+        with applied.in_kernel(kernel_name(ast)):
+            return _compile(ast, target, chosen)
 
 
 @lru_cache(maxsize=8192)
+def _kept(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
+    return _compile(ast, target, opts)
+
+
 @collector_paused()
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
     calls = calls_of(ast.toposort()) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
-        verify_program(uops, target, name)
+        with stage("the verifier of programs"):
+            verify_program(uops, target, name)
         kind, render = SOURCES[target.family][0]
-        source = _artifact(kind, target, uops, name, render)
-        program = _program(name, ast, target, uops, source)
+        with stage(f"rendering {kind}"):
+            source = _artifact(kind, target, uops, name, render)
+            program = _program(name, ast, target, uops, source)
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from core.errors import CompileError, SpecError
 from core.helpers import SPEC
 from core.uop import Ops, PatternMatcher, UOp
+from core.uop.policy import in_force, stage
 from core.uop.spec import verify
 
 Context = TypeVar("Context")
@@ -37,6 +38,12 @@ class Pass(Generic[Context]):
     runs: Callable[[], bool] | None = None
 
 
+def verifying() -> bool:
+    """Whether graphs are verified: SPEC asks for it, and so does a policy, under which a pass may
+    leave something undone."""
+    return bool(SPEC) or in_force() is not None
+
+
 def position(passes: Sequence[Pass[Context]], name: str) -> int:
     """Where the pass called `name` is in a table. Raises CompileError where there is none."""
     for at, step in enumerate(passes):
@@ -56,8 +63,8 @@ def run_table(
 ) -> UOp:
     """The graph after the passes from `start` to `stop`, both included (None: the first, the last).
 
-    Raises CompileError for a name that is not in the table and for a `start` after `stop`, and with
-    SPEC=1 SpecError where a pass breaks a contract.
+    Raises CompileError for a name that is not in the table and for a `start` after `stop`, with
+    SPEC=1 SpecError where a pass breaks a contract, and under a policy PolicyError for any error.
     """
     first = 0 if start is None else position(passes, start)
     last = len(passes) - 1 if stop is None else position(passes, stop)
@@ -65,19 +72,21 @@ def run_table(
         raise CompileError(
             f"pass {start!r} comes after pass {stop!r}", hint="start where the graph is, stop later"
         )
+    check = verifying()
     gone: set[Ops] = set()
     if start is not None:  # what earlier passes remove must not be in a graph that enters here
         for step in passes[:first]:
             gone.update(step.gone)
-        if SPEC:
+        if check:
             _check(graph, passes[first - 1] if first else passes[0], gone, f"entry at {start}")
     for step in passes[first : last + 1]:
         if step.runs is not None and not step.runs():
             continue
-        graph = step.function(graph, context)
-        gone.update(step.gone)
-        if SPEC:
-            _check(graph, step, gone, step.name)
+        with stage(f"pass {step.name}"):
+            graph = step.function(graph, context)
+            gone.update(step.gone)
+            if check:
+                _check(graph, step, gone, step.name)
     return graph
 
 

@@ -32,6 +32,7 @@ from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.kernels import is_lowered
+from core.uop.policy import stage as stage_of
 from core.uop.spec import ast_spec, index_spec, verify
 
 _VALUES: Final = "what is stored where"
@@ -165,4 +166,6 @@ def lower_kernel(
     ast: UOp, target: Target, opts: Sequence[Opt] | None = None, start: str | None = None
 ) -> list[UOp]:
     """The linear program of a kernel for `target`. Arguments and errors as for `run_passes`."""
-    return gates_to_ifs(linearize(run_passes(ast, target, start, None, opts)))
+    sink = run_passes(ast, target, start, None, opts)
+    with stage_of("linearize"):
+        return gates_to_ifs(linearize(sink))
