@@ -12,9 +12,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from core.check.linear import evaluate_linear
 from core.compile import compile_kernel
 from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.toolchain.assembled import amd_isa
 from core.toolchain.nvidia_tools import find_tool
