@@ -21,8 +21,9 @@ from typing import Any, Final
 
 from core.errors import ServerError
 from viz.format.schema import SUFFIX
-from viz.share.copy import Compiled, write_trace
+from viz.share.copy import write_trace
 from viz.share.exportfile import VERSION, attached, version_tag
+from viz.share.filecopy import Compiled
 from viz.share.webpage import page_file
 from viz.views.jsontext import to_json
 from viz.views.store import Store
