@@ -17,8 +17,10 @@ from typing import Any, Final, TypeVar
 from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.budget import answering, take
-from viz.read.database import as_text
-from viz.read.tracefile import Context, Rewrite, Room, TraceFile
+from viz.format.cells import as_text
+from viz.read.records import Context, Rewrite
+from viz.read.room import Room
+from viz.read.tracefile import TraceFile
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
