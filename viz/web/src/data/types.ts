@@ -133,6 +133,21 @@ export interface Run {
   devices: string[];
   editable: { device: string; kind: ArtifactKind; target: string }[];
   targets: string[];
+  /** Every kind of source text, those that the page prefers first. */
+  kinds: Kind[];
+  /** The family of each target that sources can be made for: "nvidia" for "sm_90". */
+  families: Record<string, string>;
+}
+
+/** A kind of source text, as the compiler's table of them has it. */
+export interface Kind {
+  kind: ArtifactKind;
+  title: string;
+  language: string;
+  /** What the name of a file of it ends with: ".ptx". */
+  ending: string;
+  /** Families of targets that it can be made for. */
+  families: string[];
 }
 
 /** Rows appended or changed since the row asked for. */
@@ -214,7 +229,8 @@ export interface Kernel {
   localSize: number[];
 }
 
-export type ArtifactKind = "ptx" | "amd_isa" | "hip" | "llvm" | "cpu_asm" | "c" | "cuda" | "sass";
+/** The name of a `Kind`, or what another compiler calls a text of its own. */
+export type ArtifactKind = string;
 
 /** One source text of a kernel for one target. */
 export interface Artifact {
