@@ -72,6 +72,12 @@ def timeline() -> Response:
     return state().shared("timeline", lambda: state().store.timeline()).answer()
 
 
+@api.get("/user-lines")
+def user_lines() -> Response:
+    """The lines of the user's program, and the kernels that they became: UserFile[]."""
+    return state().shared("user lines", lambda: state().store.user_lines()).answer()
+
+
 @api.get("/lineage/<int:scope>")
 def lineage(scope: int) -> Response:
     """Where the nodes of a schedule or kernel come from and go: Lineage, or how far it is."""

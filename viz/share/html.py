@@ -173,6 +173,7 @@ class _Data:
                 yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
         yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
         yield "views", "/api/timeline", self._store.timeline
+        yield "views", "/api/user-lines", self._store.user_lines
         for row in self._rows:
             number = row["id"]
             if row["kind"] == "rewrite":

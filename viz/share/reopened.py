@@ -202,6 +202,10 @@ class Reopened(Store):
             raise self._left_out("the timeline")
         return found
 
+    def user_lines(self) -> list[Answer]:
+        """See Store; nothing in an export of before there were any."""
+        return self._answer("/api/user-lines") or []
+
     def scope_of(self, rewrite: int) -> int | None:
         """See Store."""
         by_place = {row["row"]: row for row in self._rows}
