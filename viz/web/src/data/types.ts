@@ -318,6 +318,20 @@ export interface SearchHit {
   source: { kind: string; target: string; line: number } | null;
 }
 
+/** The lines of the user's program that the run names, as they were when it ran. */
+export interface UserFile {
+  /** As places show it: a name that `Node.origin` and `Row.caller` begin with. */
+  file: string;
+  /** Whether the file has changed since; null where that cannot be told here. */
+  changed: boolean | null;
+  /** Whether further lines that the run names were left out of the trace: there were too many. */
+  cut: boolean;
+  /** Lines that follow each other, from line `first` on, in order. */
+  parts: { first: number; lines: string[] }[];
+  /** Lines that became kernels, in order, with the numbers of these. */
+  kernels: { line: number; kernels: number[] }[];
+}
+
 /** When everything of the run happened. Times are microseconds since the recording began. */
 export interface TimelineData {
   version: 1;
