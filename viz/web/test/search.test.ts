@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Row, SearchResult } from "../src/data/types";
+import type { Row, SearchHit, SearchResult } from "../src/data/types";
 import { findInRun } from "../src/parts/search/find";
 import { rows, rules } from "../src/state/state";
 import { rules as fixture } from "./dev/fixture";
@@ -21,6 +21,15 @@ const row = (at: number, more: Partial<Row>): Row => ({
   ...more,
 });
 
+const hit = (at: number, kind: SearchHit["kind"], text: string): SearchHit => ({
+  row: at,
+  kind,
+  text,
+  step: null,
+  node: null,
+  source: null,
+});
+
 const names = (query: string, inside: SearchResult | null = null): string[] =>
   findInRun(query, inside).map((g) => `${g.name}: ${g.hits.map((h) => h.title).join(", ")}`);
 
@@ -38,18 +47,20 @@ describe("the search of the run", () => {
     expect(names("shl")).toEqual(["Kernels: r_32_shl", "Passes: decompose shl"]);
     const inside = {
       hits: [
-        { row: 1, kind: "op", text: "SHL" },
-        { row: 0, kind: "call", text: "relu at a/b/model.py:4" },
-        { row: 9, kind: "op", text: "of another run" },
+        hit(0, "call", "relu at a/b/model.py:4"),
+        hit(1, "op", "SHL"),
+        hit(9, "op", "of another run"),
       ],
-      total: 3,
+      totals: { call: 1, op: 7 },
+      total: 8,
       truncated: null,
+      problem: null,
     };
     expect(names("shl", inside)).toEqual([
       "Kernels: r_32_shl",
       "Passes: decompose shl",
-      "Passes with an op: SHL",
       "Calls: relu at model.py:4",
+      "Passes with an op: SHL",
     ]);
   });
 

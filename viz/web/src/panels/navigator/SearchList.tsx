@@ -32,7 +32,7 @@ export function openFirst(): void {
 export function SearchList() {
   const query = searchBox.query.value.trim();
   const found = searchBox.result.value;
-  const problem = searchBox.error.value;
+  const problem = searchBox.error.value ?? found?.problem;
   const total = groups.value.reduce((sum, g) => sum + g.total, 0);
   const searching = !problem && (!found || found.truncated !== null);
   if (!total)

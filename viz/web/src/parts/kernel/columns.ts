@@ -14,7 +14,7 @@ const NAMES: Readonly<Partial<Record<string, string>>> = {
 const KINDS = Object.keys(NAMES) as ArtifactKind[];
 const FIRST_COLUMNS = 4;
 
-export const columnKey = (a: Pick<Artifact, "kind" | "target">): string => `${a.kind}:${a.target}`;
+export const columnKey = (a: { kind: string; target: string }): string => `${a.kind}:${a.target}`;
 export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1);
 export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":")) as ArtifactKind;
 

@@ -2,11 +2,12 @@
  * The one search of the page. What a query finds in the run, in groups: by name, which the page knows
  * at once, and inside passes, which the trace answers. The navigator and the palette both show it.
  */
-import { go, goStep, openContext, openRewrite } from "../../state/actions";
+import { go, goStep, openContext, openNode, openRewrite } from "../../state/actions";
 import { baseName, plural, short } from "../../state/format";
 import { firings, rows, ruleName, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
-import type { Row, SearchResult } from "../../data/types";
+import type { Row, SearchHit, SearchResult } from "../../data/types";
+import { showLines } from "../kernel/show";
 import { ranked, wordsOf } from "./rank";
 import { searchSteps } from "./steps";
 
@@ -28,10 +29,12 @@ export interface HitGroup {
 /** Hits that are listed of a group. */
 const MOST = 200;
 /** Kinds of hits inside passes, with the names of their groups. Names are found here. */
-const INSIDE: readonly (readonly [kind: string, group: string])[] = [
+const INSIDE: readonly (readonly [kind: SearchHit["kind"], group: string])[] = [
+  ["call", "Calls"],
   ["rule", "Passes that match a rule"],
   ["op", "Passes with an op"],
-  ["call", "Calls"],
+  ["node", "Nodes"],
+  ["source", "Lines of sources"],
   ["file", "Places in files"],
 ];
 
@@ -47,11 +50,15 @@ export function findInRun(query: string, inside: SearchResult | null): HitGroup[
     ["Kernels", rowHits(words, (r) => r.label === "kernel")],
     ["Passes", rowHits(words, (r) => r.kind === "rewrite")],
     ["Contexts", rowHits(words, (r) => r.kind === "context" && r.label !== "kernel")],
-    ...INSIDE.map(([kind, name]) => [name, hitsInside(inside, kind)] as const),
   ] as const;
-  const found = groups.map(([name, hits]) => group(name, hits, hits.length));
   const steps = stepHits(words);
-  return [...found, group("Steps of this pass", steps.hits, steps.total)].filter((g) => g.total);
+  return [
+    ...groups.map(([name, hits]) => group(name, hits, hits.length)),
+    ...INSIDE.map(([kind, name]) =>
+      group(name, hitsInside(inside, kind), inside?.totals[kind] ?? 0),
+    ),
+    group("Steps of this pass", steps.hits, steps.total),
+  ].filter((g) => g.hits.length);
 }
 
 const group = (name: string, hits: readonly Hit[], total: number): HitGroup => ({
@@ -81,18 +88,21 @@ function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[]
   }));
 }
 
-function hitsInside(found: SearchResult | null, kind: string): Hit[] {
+function hitsInside(found: SearchResult | null, kind: SearchHit["kind"]): Hit[] {
   return (found?.hits ?? []).flatMap((hit, i) => {
     const row = rows.value[hit.row];
     if (hit.kind !== kind || !row) return [];
     const title = kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
     const detail = [row.name, where(row.row)].filter(Boolean).map((name) => short(name, 60));
     const open = (): void => {
-      openRow(row);
-      if (kind === "op") go({ op: hit.text });
+      if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
+        openNode(row.id, hit.step, hit.node);
+      else openRow(row);
+      if (hit.source) showLines(hit.source);
       const rule = kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
       if (rule) go({ rule: rule.id });
     };
+    if (hit.source) detail.unshift(`${hit.source.target}, line ${hit.source.line}`);
     return [{ key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), open }];
   });
 }

@@ -21,7 +21,7 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, pointer_of
 from core.uop.uop import UOp
 
-_MAX_LANES: Final = 1 << 16
+MAX_LANES: Final = 1 << 16
 """Work items that are evaluated at once; groups beyond that follow."""
 Handler = Callable[["_Machine", UOp], None]
 
@@ -39,7 +39,7 @@ def evaluate_linear(
     sizes: dict[str, int] = {u.arg: u.src[0].arg for u in uops if u.op is Ops.SPECIAL}
     local = tuple(sizes.get(f"lidx{i}", 1) for i in range(3))
     grid = tuple(sizes.get(f"gidx{i}", 1) for i in range(3))
-    at_once = max(1, _MAX_LANES // prod(local))
+    at_once = max(1, MAX_LANES // prod(local))
     for first in range(0, prod(grid), at_once):
         groups = np.arange(first, min(first + at_once, prod(grid)))
         _Machine(uops, buffers, variables or {}, groups, grid, local).run()
