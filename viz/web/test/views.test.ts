@@ -14,7 +14,7 @@ import {
   shareOf,
   whyNever,
 } from "../src/panels/rules/costs";
-import { factText } from "../src/panels/sources/facts";
+import { factText } from "../src/parts/source/facts";
 import { arrange } from "../src/panels/timeline/data/arrange";
 import {
   entryPick,

@@ -8,7 +8,7 @@ import type { Artifact, ArtifactKind, Kind } from "../../data/types";
 const FIRST_COLUMNS = 4;
 const kinds = (): readonly Kind[] => run.value?.kinds ?? [];
 
-export const columnKey = (a: Pick<Artifact, "kind" | "target">): string => `${a.kind}:${a.target}`;
+export const columnKey = (a: { kind: string; target: string }): string => `${a.kind}:${a.target}`;
 export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1);
 export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":"));
 

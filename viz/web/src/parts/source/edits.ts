@@ -3,19 +3,19 @@
  * never with a text of the trace; it lives as long as the page and is written nowhere.
  */
 import { computed, signal } from "@preact/signals";
-import { announce, data, reportProblem } from "../../../state/actions";
-import { run } from "../../../state/state";
-import { asProblem } from "../../../data/backend";
-import { follow } from "../../../data/jobs";
-import type { ApiProblem, Artifact } from "../../../data/types";
+import { announce, data, reportProblem } from "../../state/actions";
+import { run } from "../../state/state";
+import { asProblem } from "../../data/backend";
+import { follow } from "../../data/jobs";
+import type { ApiProblem, Artifact } from "../../data/types";
 import {
   columnKey,
   kindName,
   kindOf,
   possibleColumns,
   targetOf,
-} from "../../../parts/kernel/columns";
-import { kernel, kernelArtifacts, progress } from "../../../parts/kernel/kernel";
+} from "../kernel/columns";
+import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
 import { canLaunch, launch } from "../run/RunBox";
 
 export interface Edit {

@@ -1,9 +1,9 @@
 /** How the next run goes: on which device, and with which optimisations of the kernel. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { currentKernel, rows, run } from "../../../state/state";
-import { Icon } from "../../../ui/Icon";
-import { Menu, MenuItem } from "../../../ui/Menu";
+import { currentKernel, rows, run } from "../../state/state";
+import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/Menu";
 import { appliedOpts, optsWord } from "./runs";
 
 const picked = signal<string | null>(null);

@@ -1,14 +1,14 @@
 /** Run: starts only by its button, shows progress, then time as a distribution and equality. */
 import { effect, signal, untracked } from "@preact/signals";
-import { data } from "../../../state/actions";
-import { micros, plural } from "../../../state/format";
-import { asProblem, isAbort } from "../../../data/backend";
-import { follow } from "../../../data/jobs";
-import type { ApiProblem, Launch, RunResult } from "../../../data/types";
-import { Icon } from "../../../ui/Icon";
-import { Menu } from "../../../ui/Menu";
+import { data } from "../../state/actions";
+import { micros, plural } from "../../state/format";
+import { asProblem, isAbort } from "../../data/backend";
+import { follow } from "../../data/jobs";
+import type { ApiProblem, Launch, RunResult } from "../../data/types";
+import { Icon } from "../../ui/Icon";
+import { Menu } from "../../ui/Menu";
 import { quantile } from "./histogram";
-import { kernel, progress } from "../../../parts/kernel/kernel";
+import { kernel, progress } from "../kernel/kernel";
 import { Outcome } from "./Outcome";
 import { runDevice, RunHow, runOpts } from "./RunHow";
 import { withRun } from "./runs";
