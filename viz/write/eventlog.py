@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
 from viz.format import schema
 from viz.format.events import Columns, Events, MatchField
 from viz.format.rows import TotalRow
@@ -97,7 +95,7 @@ class EventLog:
         if not self._events.kind:
             return []
         events, self._events = self._events.arrays(), Events()
-        for number in np.unique(events.rewrite).tolist():
+        for number in set(events.rewrite.tolist()):
             row = self._entries.rewrite(number)
             row.first_block = row.first_block or block
             row.last_block = block
