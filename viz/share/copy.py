@@ -16,7 +16,7 @@ from core.errors import ServerError, TraceError
 from viz.share.filecopy import Compiled, FileCopy
 from viz.share.redaction import SAID, Wording
 from viz.views.process import STRIDE
-from viz.views.store import Store
+from viz.views.run import Run
 from viz.write.database import cannot_be_made, make_folder, put_in_place
 
 _NAMED: Final = 20
@@ -24,7 +24,7 @@ _NAMED: Final = 20
 
 
 def write_trace(
-    store: Store,
+    store: Run,
     path: Path,
     *,
     kernels: Collection[int] | None = None,

@@ -5,11 +5,13 @@ Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import BudgetError, TraceError
+from core.render.kinds import KIND
 from viz.budget import part, take
 from viz.format.blocks import ARTIFACT_LINES
 from viz.format.cells import as_int, as_text, parse_object
@@ -22,26 +24,6 @@ from viz.read.tracefile import TraceFile
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.tree import calls_of
 
-LANGUAGES: Final = {
-    "ptx": "ptx",
-    "llvm": "llvm",
-    "amd_isa": "asm",
-    "cpu_asm": "asm",
-    "sass": "asm",
-    "hip": "cpp",
-    "cuda": "cpp",
-    "c": "c",
-}
-TITLES: Final = {
-    "ptx": "PTX",
-    "llvm": "LLVM IR",
-    "amd_isa": "AMD ISA",
-    "cpu_asm": "Assembly",
-    "sass": "SASS",
-    "hip": "HIP C++",
-    "cuda": "CUDA C++",
-    "c": "C",
-}
 _LINKS: Final = "links to nodes"
 _LINE: Final = 500
 """Bytes that a line of a text takes with its lists, which are made three times over."""
@@ -159,6 +141,16 @@ class KernelReader:
         rows = self._file.db.where(ARTIFACTS, "context", context.id)
         return [self._recorded(row) for row in rows]
 
+    def texts(self, context: Context) -> Iterator[tuple[str, str, str]]:
+        """Kind, target and text of each source that the trace has of a kernel, as far as it can be
+        read."""
+        for row in self._file.db.where(ARTIFACTS, "context", context.id):
+            with suppress(TraceError, TypeError):
+                parts = unpack_json(row.body)
+                if isinstance(parts, dict):
+                    text = self._text(cast("dict[str, Any]", parts).get("text"))
+                    yield as_text(row.kind), as_text(row.target), text
+
     def _recorded(self, row: ArtifactRow) -> Recorded:
         made = Recorded(as_text(row.kind), as_text(row.target))
         try:
@@ -263,11 +255,12 @@ def artifact_data(
     error: str = "",
 ) -> dict[str, Any]:
     """An artifact in the form of the page."""
+    known = KIND.get(kind)
     return {
         "kind": kind,
         "target": target,
-        "title": title or f"{TITLES.get(kind, kind)} {target}".strip(),
-        "language": LANGUAGES.get(kind, "text"),
+        "title": title or f"{known.title if known else kind} {target}".strip(),
+        "language": known.language if known else "text",
         "text": text,
         "lines": [list(line) for line in lines],
         "origins": [list(line) for line in origins],
