@@ -22,8 +22,8 @@ from core.uop.uop import UOp
 from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER, Buffer
-from viz.recording.reports import RewriteEnd
 from viz.recording.intern import Interner
+from viz.recording.reports import RewriteEnd
 from viz.views.store import Store
 from viz.write.eventlog import BLOCK, DECLINES_KEPT
 from viz.write.grouping import Groups, counted
