@@ -1,4 +1,4 @@
-"""Columns of integers as one compressed blob, and back.
+"""Packs columns of integers into a compressed blob, and unpacks it.
 
 A blob is zlib of: the number of columns; per column its flags, width and count; then the bytes of
 every column, most significant ones apart from least significant ones, so that small numbers cost

@@ -1,4 +1,4 @@
-"""Source texts of kernels as one blob, and back.
+"""Packs source texts of kernels into a compressed blob, and unpacks it.
 
 The kernels of a run repeat each other, beyond the 32 KiB that zlib looks back: packed together with
 LZMA they take half of the bytes. A few texts are packed with zlib, which begins faster; so are all

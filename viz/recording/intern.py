@@ -1,4 +1,4 @@
-"""Numbers UOps in a trace: every node is written once, after its sources.
+"""Interns UOps in a trace: every node is written once, after its sources.
 
 Many at a time: what nodes have in common is looked up by a few calls for all of them. Holds no
 node: each carries a serial number of its own (`UOp.serial`), and a table says which number of the

@@ -1,4 +1,4 @@
-"""From the recorder's buffers to the trace: numbers nodes and rules, keeps each thread's stack.
+"""Writes the recorder's buffers to the trace: numbers nodes and rules, keeps a stack per thread.
 
 A buffer is written as columns: one call for many events, a step of Python only for each pass,
 context and text. Runs on whichever thread flushes.

@@ -1,4 +1,4 @@
-"""The events of the next block, and what follows from them: counts per rewrite and per rule.
+"""Events of the next block, and the counts per rewrite and per rule that follow from them.
 
 Of very many declines of one rule in one rewrite only the first are kept one by one. Never touches a
 file.
