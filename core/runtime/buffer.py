@@ -167,8 +167,8 @@ def buffer_of(u: UOp) -> Buffer:
     found = buffers.get(u)
     if found is not None:
         return found
-    if u.op is Ops.BUFFER and u.device is not None:
-        made = Buffer(u.device, u.arg, u.dtype)
+    if u.op is Ops.BUFFER and (device := u.one_device) is not None:
+        made = Buffer(device, u.arg, u.dtype)
     elif u.op is Ops.BUFFER_VIEW:
         base = buffer_of(u.src[0])
         made = Buffer(base.device, u.arg[0], u.dtype, base, u.arg[1])

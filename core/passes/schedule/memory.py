@@ -33,7 +33,7 @@ def plan_memory(items: Sequence[ScheduleItem], temporary: Iterable[UOp]) -> list
     and size whose last use is over."""
     own = set(temporary)
     alive = lifetimes(items, own)
-    free: dict[tuple[str | None, object, int], list[UOp]] = {}
+    free: dict[tuple[object, object, int], list[UOp]] = {}
     shared: dict[UOp, UOp] = {}
     planned: list[ScheduleItem] = []
     for n, item in enumerate(items):
