@@ -13,9 +13,10 @@ from typing import Any, Final, cast
 from core.render.kinds import KINDS
 from core.target import targets
 from viz.files.alive import is_alive
+from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import COMPILER
-from viz.read.database import Problem, as_int, as_text
-from viz.read.tracefile import Rewrite
+from viz.read.database import Problem
+from viz.read.records import Rewrite
 from viz.views.process import Process
 
 _MAX_PROBLEMS: Final = 2000
@@ -52,7 +53,7 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
         "started": re.sub(r"\.\d+", "", as_text(meta.get("started"), 100)),
-        "seconds": float(ended) if isinstance(ended, int | float) else last / 1e6,
+        "seconds": as_number(ended, last / 1e6),
         "live": is_live(processes),
         "processes": len(files),
         "bytes": sum(_size(f.path) for f in files),

@@ -8,11 +8,11 @@ import {
   kindsOfTarget,
   possibleColumns,
   targetOf,
-} from "../src/panels/sources/columns";
-import { tellingFacts } from "../src/panels/sources/facts";
-import { histogram, quantile } from "../src/panels/sources/histogram";
-import { pieces, startState } from "../src/panels/sources/languages";
-import { indexLines, linesOf } from "../src/panels/sources/lines";
+} from "../src/parts/kernel/columns";
+import { tellingFacts } from "../src/parts/source/facts";
+import { histogram, quantile } from "../src/parts/run/histogram";
+import { pieces, startState } from "../src/ui/code/languages";
+import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
   appliedOpts,
   MOST_RUNS,
@@ -20,7 +20,7 @@ import {
   ratio,
   wayWord,
   withRun,
-} from "../src/panels/sources/runs";
+} from "../src/parts/run/runs";
 import { run } from "../src/state/state";
 import { compiled, run as fixtureRun } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
