@@ -6,6 +6,8 @@ import { sourcesCommands } from "./commands";
 import { cancelRun, startRunBox } from "../../parts/run/RunBox";
 import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
+import { wideColumn } from "../../state/drawer";
+import { wideEdit } from "../../parts/source/edits";
 
 export const sourcesPanel: DrawerPanel = {
   id: "sources",
@@ -22,6 +24,8 @@ export const sourcesPanel: DrawerPanel = {
   escape() {
     const was = cancelRun();
     if (was) announce("Run cancelled");
-    return was;
+    else if (wideEdit.peek() === null) return false;
+    else wideColumn.value = null;
+    return true;
   },
 };

@@ -5,7 +5,7 @@ import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
-import { CopyButton } from "../../ui/Text";
+import { CopyButton } from "../../ui/copy";
 import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { EditButtons, EditState } from "./Editing";
 import { changeText, editOf, lineOf, takesFocus } from "./edits";
@@ -77,8 +77,8 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   }, []);
   useEffect(() => {
     editor.current?.setText(edit?.text ?? artifact.text, languageOf(artifact.kind));
-    // Changes of an edit come from this editor: it has them already, and perhaps further ones.
-  }, [artifact, editing]);
+    // Other changes of an edit come from this editor: it has them already, and perhaps further ones.
+  }, [artifact, editing, edit?.revision]);
   useEffect(() => {
     editor.current?.setEditing(editing);
     if (editing && takesFocus(key)) editor.current?.focus();
@@ -138,7 +138,7 @@ function slotsUnder(artifact: Artifact, line: number): number[] {
 function pickLine(artifact: Artifact, line: number): void {
   const slot = slotsUnder(artifact, line).at(-1);
   if (slot !== undefined) select(slot);
-  else announce("No node of this graph belongs to the line");
+  else announce("No node of this graph corresponds to this line");
 }
 
 /** Why a column has no text and none is on its way. */
@@ -147,7 +147,7 @@ function absent(id: string): string {
   if (progress.value === "running") return "The run is still compiling this kernel.";
   const name = kindName(kindOf(id));
   return complete.value.has(targetOf(id))
-    ? `Compiling for ${targetOf(id)} gives no ${name} here.`
+    ? `The compiler for ${targetOf(id)} produces no ${name} here.`
     : `Not recorded for ${targetOf(id)}.`;
 }
 

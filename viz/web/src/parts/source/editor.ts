@@ -156,7 +156,7 @@ const newLine: KeyBinding = {
 };
 
 const writing = (label: string): Extension => [
-  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; Tab leaves it` }),
+  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; press Tab to leave` }),
   keymap.of([newLine]),
   undoing,
   highlightActiveLine(),
