@@ -2,7 +2,7 @@
 
 Loops over the same ranges, inside the same loops, that do not need each other become one; any other
 gets ranges of its own. Of ranges ended together, a loop shared out between threads is outermost,
-then those with the smaller numbers. Never changes what an iteration does. """
+then those with the smaller numbers. Never changes what an iteration does."""
 
 from __future__ import annotations
 
