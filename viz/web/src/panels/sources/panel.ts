@@ -8,6 +8,7 @@ import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
 import { wideColumn } from "../../state/drawer";
 import { wideEdit } from "../../parts/source/edits";
+import { startUserLines } from "../../parts/kernel/userLines";
 
 export const sourcesPanel: DrawerPanel = {
   id: "sources",
@@ -19,6 +20,7 @@ export const sourcesPanel: DrawerPanel = {
   commands: sourcesCommands,
   start() {
     startKernel();
+    startUserLines();
     startRunBox();
   },
   escape() {

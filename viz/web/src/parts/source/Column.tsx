@@ -24,16 +24,26 @@ import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
 import { nodeOrigins, pointedNode } from "../kernel/link";
 import { pointedLine } from "./pointed";
+import { userSource } from "../kernel/userLines";
+import { PYTHON } from "../kernel/userText";
 
 const MOST_LIT = 400;
 
 export function Column({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
   const target = targetOf(id);
   return (
-    <section class="col" aria-label={`${kindName(kindOf(id))} for ${target}`}>
+    <section
+      class="col"
+      aria-label={target ? `${kindName(kindOf(id))} for ${target}` : kindName(kindOf(id))}
+    >
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
-        <span class="t3 mono el">{target}</span>
+        <span class="t3 mono el">{target || "your lines"}</span>
+        {kindOf(id) === PYTHON && userSource.value?.changed && (
+          <span class="badge mov" title="These are the lines as they were when the program ran">
+            ◆ file changed since
+          </span>
+        )}
         <span class="sp" />
         {artifact && !artifact.error && <EditButtons column={id} />}
         {artifact && !artifact.error && (
@@ -76,7 +86,11 @@ function Loaded({ artifact }: { artifact: Artifact }) {
     return () => made.destroy();
   }, []);
   useEffect(() => {
-    editor.current?.setText(edit?.text ?? artifact.text, languageOf(artifact.kind));
+    editor.current?.setText(
+      edit?.text ?? artifact.text,
+      languageOf(artifact.kind),
+      artifact.kind === PYTHON ? userSource.peek()?.numbers : undefined,
+    );
     // Other changes of an edit come from this editor: it has them already, and perhaps further ones.
   }, [artifact, editing, edit?.revision]);
   useEffect(() => {
@@ -144,6 +158,7 @@ function pickLine(artifact: Artifact, line: number): void {
 /** Why a column has no text and none is on its way. */
 function absent(id: string): string {
   if (!kernel.value) return "Reading the kernel";
+  if (kindOf(id) === PYTHON) return "No line of the program was recorded for this kernel.";
   if (progress.value === "running") return "The run is still compiling this kernel.";
   const name = kindName(kindOf(id));
   return complete.value.has(targetOf(id))
