@@ -29,7 +29,7 @@ export const userSource = computed(() => {
   const found = files.answer.value;
   const first = ast.value;
   return found?.length && first?.rewrite === firstPass.value && currentKernel.value
-    ? userText(found, first!)
+    ? userText(found, first)
     : null;
 });
 
