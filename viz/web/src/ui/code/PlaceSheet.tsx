@@ -6,7 +6,7 @@ import { CopyButton } from "../copy";
 import { useModal } from "../useModal";
 import { short } from "../../state/format";
 import { recordedText } from "./recorded";
-import { overlay, rules } from "../../state/state";
+import { overlay, rules, runKey } from "../../state/state";
 import type { ApiProblem, UserFile } from "../../data/types";
 import { data, reportProblem } from "../../state/actions";
 import { asProblem } from "../../data/backend";
