@@ -12,7 +12,7 @@ from tests.browser.explorer import Explorer
 
 Open = Callable[..., Explorer]
 
-NO_EDITOR = '{"what": "no editor is set", "where": "", "hint": "set UOPVIZ_EDITOR"}'
+NO_EDITOR = '{"error": {"what": "no editor is set", "where": "", "hint": "set UOPVIZ_EDITOR"}}'
 
 
 def test_reload_restores_step_and_selection(open_page: Open, some_pass: Pass) -> None:

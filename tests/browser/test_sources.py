@@ -185,12 +185,13 @@ def test_a_narrow_window_shows_two_sources_and_pages_to_the_others(
         column = regions.nth(i).bounding_box()
         assert column is not None and abs(column["width"] - box["width"] / 2) < 2
     pager = e.drawer.get_by_role("group", name="Sources in view")
-    expect(pager).to_contain_text("1–2/4")
+    expect(pager).to_contain_text("1–2/5")  # the user's lines and four that were generated
+    expect(regions.first).to_have_accessible_name("Python")
     pager.get_by_role("button", name="Later sources").click()
-    expect(pager).to_contain_text("3–4/4")
+    expect(pager).to_contain_text("3–4/5")
     expect(regions.nth(3)).to_be_in_viewport(ratio=0.9)
     pager.get_by_role("button", name="Earlier sources").click()
-    expect(pager).to_contain_text("1–2/4")
+    expect(pager).to_contain_text("1–2/5")
 
 
 def test_the_processors_assembly_is_compiled_on_demand(open_page: Open, some_pass: Pass) -> None:
