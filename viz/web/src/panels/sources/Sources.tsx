@@ -87,18 +87,22 @@ export function Sources() {
 
 function Scroll({ all, children }: { all: number; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
+  const first = useRef(0);
   const measure = (): void => {
     const el = box.current;
     const width = el?.firstElementChild?.clientWidth;
     if (!el || !width) return;
     const fit = Math.max(1, Math.round(el.clientWidth / width));
-    const next = { first: Math.round(el.scrollLeft / width), fit, all };
+    first.current = Math.round(el.scrollLeft / width);
+    const next = { first: first.current, fit, all };
     if (JSON.stringify(next) !== JSON.stringify(inView.peek())) inView.value = next;
   };
   useLayoutEffect(() => {
     const el = (scroller = box.current!);
     const watch = new ResizeObserver(measure);
     watch.observe(el);
+    // A column that arrives before the first one would be scrolled past.
+    if (first.current === 0) el.scrollLeft = 0;
     measure();
     return () => {
       watch.disconnect();

@@ -9,6 +9,7 @@ import { timeText } from "./data/scale";
 import { HUES, type Total } from "./data/spans";
 import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
 import { timelineLink, goTimeline } from "./link";
+import { rateText, work } from "./rate";
 
 export function Selected() {
   const p = picked.value;
@@ -84,6 +85,9 @@ function Span({ p }: { p: Picked }) {
           {length > 0 && <span class="t3"> {bytes((p.bytes / length) * 1e6)}/s</span>}
         </span>,
       ]);
+    if (kernel?.calls) lines.push(["Calls", kernel.calls]);
+    if (work.value?.name === p.name && rateText(work.value, length))
+      lines.push(["Rate", <span class="num">{rateText(work.value, length)}</span>]);
     lines.push(...ofName(p.name, ["launch"]));
     if (kernel)
       lines.push([
@@ -122,7 +126,7 @@ function Named({ name }: { name: string }) {
   const kernel = kernelNamed(name);
   return (
     <>
-      <Facts lines={ofName(name, HUES)} />
+      <Facts lines={[...meanRate(name), ...ofName(name, HUES)]} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
           Next in view
@@ -135,6 +139,18 @@ function Named({ name }: { name: string }) {
       </div>
     </>
   );
+}
+
+/** The calls of a kernel, and its rate over all launches. */
+function meanRate(name: string): Line[] {
+  const lines: Line[] = [];
+  const calls = kernelNamed(name)?.calls;
+  if (calls) lines.push(["Calls", calls]);
+  const at = timelineData.value?.names.indexOf(name) ?? -1;
+  const ran = inRun.value.find((t) => t.name === at && HUES[t.hue] === "launch");
+  const rate = ran && work.value?.name === name ? rateText(work.value, ran.total / ran.count) : "";
+  if (rate) lines.push(["Mean rate", <span class="num">{rate}</span>]);
+  return lines;
 }
 
 /** Totals of a name over the whole run. */

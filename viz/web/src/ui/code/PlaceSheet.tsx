@@ -6,8 +6,10 @@ import { CopyButton } from "../copy";
 import { useModal } from "../useModal";
 import { short } from "../../state/format";
 import { recordedText } from "./recorded";
-import { overlay, rules } from "../../state/state";
-import type { ApiProblem } from "../../data/types";
+import { overlay, rules, runKey } from "../../state/state";
+import type { ApiProblem, UserFile } from "../../data/types";
+import { data, reportProblem } from "../../state/actions";
+import { asProblem } from "../../data/backend";
 
 /** `why`: what kept the editor from opening; null where nobody asked for one. */
 const shown = signal<{ file: string; line: number; why: ApiProblem | null } | null>(null);
@@ -16,14 +18,27 @@ const shown = signal<{ file: string; line: number; why: ApiProblem | null } | nu
 export function showPlace(file: string, line: number, why: ApiProblem | null = null): void {
   shown.value = { file, line, why };
   overlay.value = "place";
+  if (recordedText(rules.peek().values(), file, line)) return;
+  const mine = runKey.peek();
+  void data()
+    .userLines()
+    .then(
+      (found) => {
+        if (runKey.peek() === mine) userFiles.value = found;
+      },
+      (thrown: unknown) => reportProblem(asProblem(thrown, "api/user-lines")),
+    );
 }
+
+/** The lines of the user's program; asked for where no rule has the place. */
+const userFiles = signal<readonly UserFile[]>([]);
 
 export function PlaceSheet() {
   const box = useRef<HTMLDivElement>(null);
   const keepInside = useModal(box);
   if (!shown.value) return null;
   const { file, line, why } = shown.value;
-  const found = recordedText(rules.value.values(), file, line);
+  const found = recordedText(rules.value.values(), file, line, userFiles.value);
   const path = line > 0 ? `${file}:${line}` : file;
   return (
     <>
