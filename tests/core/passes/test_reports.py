@@ -19,6 +19,7 @@ from core.uop.observe import NullObserver, observing, recording
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU
 from tests.core.passes.schedule.evaluate import Graphs
+from viz.format.rows import ARTIFACT_HEADS
 from viz.read.tracefile import TraceFile
 
 
@@ -136,6 +137,5 @@ def test_a_trace_has_them(tmp_path: Path) -> None:
     file = TraceFile(path)
     file.refresh()
     kinds = {c.id: c.kind for c in file.contexts.values()}
-    rows = file.db.all("artifacts", ("context", "kind"))
-    found = {(kinds[context], kind) for context, kind in rows}
+    found = {(kinds[row.context], row.kind) for row in file.db.all(ARTIFACT_HEADS)}
     assert {("schedule", "grouping"), ("schedule", "memory"), ("kernel", "linear")} <= found
