@@ -11,7 +11,7 @@ import {
   unreadable,
   view,
 } from "../../state/state";
-import { stage, stats } from "../../state/stage";
+import { stage } from "../../state/stage";
 import type { Mode } from "../../state/url";
 import { Icon } from "../../ui/Icon";
 
@@ -25,7 +25,6 @@ export function Header() {
   const row = currentRow.value;
   const parent = currentKernel.value ?? (row ? rows.value[row.parent] : undefined);
   const at = currentStep.value;
-  const s = stats.value;
   const all = view.value.scope === "all";
   return (
     <div class="ph" data-region="Step">
@@ -73,7 +72,6 @@ export function Header() {
         >
           <span class="wide">Around change</span>
           <span class="narrow">Near</span>
-          <span class="t3 num xwide sum">{!all && s ? count(s.shown) : ""}</span>
         </button>
         <button
           type="button"
@@ -81,7 +79,7 @@ export function Header() {
           title="All nodes (A)"
           onClick={() => go({ scope: "all" })}
         >
-          All<span class="t3 num xwide sum">{s ? count(s.total) : ""}</span>
+          All nodes
         </button>
       </span>
       <span class="seg" role="group" aria-label="Diff view">
@@ -120,7 +118,7 @@ export function Header() {
 function Badge(p: { kind: "del" | "add" | "mov"; sign: string; n: number; word: string }) {
   if (!p.n) return null;
   return (
-    <span class={`badge num ${p.kind}`} aria-label={`${p.n} ${p.word}`}>
+    <span class={`badge num ${p.kind}`} aria-label={`${count(p.n)} ${p.word}`}>
       {p.sign}
       {count(p.n)}
       <span class="xwide"> {p.word}</span>

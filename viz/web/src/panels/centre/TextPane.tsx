@@ -24,8 +24,7 @@ const diff = computed<Shown[]>(() => {
   lines.forEach((line, i) => {
     if (line.kind !== "same") keep.fill(1, Math.max(0, i - CONTEXT), i + CONTEXT + 1);
   });
-  if (unfolded.value || !keep.includes(1))
-    return lines.map((line, key) => ({ line, key }));
+  if (unfolded.value || !keep.includes(1)) return lines.map((line, key) => ({ line, key }));
   const out: Shown[] = [];
   for (let i = 0; i < lines.length;) {
     if (keep[i]) {
@@ -86,7 +85,7 @@ function Line({ shown }: { shown: Shown }) {
   const name = { same: "ln", del: "ln dd", add: "ln da" }[line.kind];
   return (
     <div class={name}>
-      <i>{key + 1}</i>
+      <i>{count(key + 1)}</i>
       <span class="sg">{{ same: "", del: "−", add: "+" }[line.kind]}</span>
       <span>
         {text}

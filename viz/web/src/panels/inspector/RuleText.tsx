@@ -1,7 +1,7 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { clip, count, micros, plural, short } from "../../state/format";
+import { clip, count, micros, short } from "../../state/format";
 import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/CodeLines";
@@ -40,7 +40,7 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
         <div class="row counts num">
           {counts}
           <span>
-            <b>{count(rule.matches)}</b> in run
+            <b>{count(rule.matches)}</b> in the run
           </span>
           <span>
             <b>{count(rule.declines)}</b> declined
@@ -90,35 +90,59 @@ function RuleName({ text }: { text: string }) {
   );
 }
 
-/** From the line of its `def`: the pattern above is drawn already, and opens on demand. */
+/** Without what stands above it already, the pattern and the docstring; these open on demand. */
 function Source({ rule }: { rule: Rule }) {
   const [whole, showWhole] = useState(false);
-  const lines = rule.source.split("\n");
-  const def = Math.max(
-    0,
-    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
-  );
-  const from = whole ? 0 : def;
+  const { lines, def, doc } = partsOf(rule.source);
+  const parts: [number, number][] = whole
+    ? [[0, lines.length]]
+    : [
+        [def, doc[0]],
+        [doc[1], lines.length],
+      ];
+  const left = [def > 0 && "decorator", doc[1] > doc[0] && "docstring"].filter(Boolean);
   return (
     <div class="snip">
-      {def > 0 && (
+      {left.length > 0 && (
         <button
           type="button"
           class="link t3 small above"
           aria-expanded={whole}
           onClick={() => showWhole(!whole)}
         >
-          {whole ? "Hide" : "Show"} {plural(def, "line")} of the decorator
+          {whole ? "Hide" : "Show"} {left.join(" and ")}
         </button>
       )}
-      <CodeLines
-        text={lines.slice(from).join("\n")}
-        language="python"
-        from={rule.sourceLine + from}
-        marked={rule.sourceLine + def}
-      />
+      {parts.map(
+        ([from, to]) =>
+          to > from && (
+            <CodeLines
+              key={from}
+              text={lines.slice(from, to).join("\n")}
+              language="python"
+              from={rule.sourceLine + from}
+              marked={rule.sourceLine + def}
+            />
+          ),
+      )}
     </div>
   );
+}
+
+/** Lines of a rule's source: where its `def` is, and from where to where its docstring goes. */
+export function partsOf(source: string): { lines: string[]; def: number; doc: [number, number] } {
+  const lines = source.replace(/\n$/, "").split("\n");
+  const def = Math.max(
+    0,
+    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
+  );
+  const body = lines.findIndex((line, i) => i >= def && /:\s*(#.*)?$/.test(line)) + 1;
+  const quote = /^\s*[rR]?("""|''')/.exec(lines[body] ?? "")?.[1];
+  if (!body || !quote) return { lines, def, doc: [lines.length, lines.length] };
+  const first = lines[body]!;
+  const oneLine = first.indexOf(quote) !== first.lastIndexOf(quote);
+  const end = oneLine ? body : lines.findIndex((line, i) => i > body && line.includes(quote));
+  return { lines, def, doc: end < 0 ? [lines.length, lines.length] : [body, end + 1] };
 }
 
 /** The equation with the names that the pattern binds set apart. */

@@ -47,7 +47,7 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
       counts={
         <>
           <span>
-            <b>{count(here)}</b> here
+            <b>{count(here)}</b> in this pass
           </span>
           <span>
             this match <b>{micros(us)}</b>
