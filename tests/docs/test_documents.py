@@ -21,7 +21,7 @@ from core.render.llvm import INTRINSICS
 from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
-from tests.docs.generate import documents, generated, parts_in
+from tests.docs.generate import FILES, documents, generated, parts_in
 from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
@@ -54,6 +54,11 @@ def blocks(text: str, language: str) -> list[str]:
 def test_generated_parts_are_up_to_date(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert generated(text) == text, "run: python -m tests.docs.generate"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_generated_files_are_up_to_date(path: Path) -> None:
+    assert FILES[path]() == path.read_text(encoding="utf-8"), "run: python -m tests.docs.generate"
 
 
 def test_every_generated_part_is_in_a_document() -> None:
