@@ -19,6 +19,7 @@ from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
+from viz.views.matches import Matches
 from viz.views.search import Index
 
 STRIDE: Final = 1_000_000_000
@@ -34,6 +35,7 @@ class Process:
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
         self.node_counts = NodeCounts(file)
+        self.matches = Matches(file)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}
         """Numbers of its rules in the run, by their own."""
