@@ -79,7 +79,7 @@ export function Header() {
           title="All nodes (A)"
           onClick={() => go({ scope: "all" })}
         >
-          All nodes
+          All
         </button>
       </span>
       <span class="seg" role="group" aria-label="Diff view">

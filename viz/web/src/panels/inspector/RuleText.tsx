@@ -8,6 +8,7 @@ import { CodeLines } from "../../ui/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
 import { PatternView } from "./PatternView";
+import { partsOf, restOfDoc } from "./ruleSource";
 
 interface RuleTextProps {
   rule: Rule;
@@ -18,10 +19,7 @@ interface RuleTextProps {
 }
 
 export function RuleText({ rule, matched = false, counts, actions }: RuleTextProps) {
-  const rest =
-    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
-      ? rule.doc.slice(rule.equation.length).trim()
-      : rule.doc.trim();
+  const rest = restOfDoc(rule);
   return (
     <>
       <div class="sec">
@@ -127,22 +125,6 @@ function Source({ rule }: { rule: Rule }) {
       )}
     </div>
   );
-}
-
-/** Lines of a rule's source: where its `def` is, and from where to where its docstring goes. */
-export function partsOf(source: string): { lines: string[]; def: number; doc: [number, number] } {
-  const lines = source.replace(/\n$/, "").split("\n");
-  const def = Math.max(
-    0,
-    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
-  );
-  const body = lines.findIndex((line, i) => i >= def && /:\s*(#.*)?$/.test(line)) + 1;
-  const quote = /^\s*[rR]?("""|''')/.exec(lines[body] ?? "")?.[1];
-  if (!body || !quote) return { lines, def, doc: [lines.length, lines.length] };
-  const first = lines[body]!;
-  const oneLine = first.indexOf(quote) !== first.lastIndexOf(quote);
-  const end = oneLine ? body : lines.findIndex((line, i) => i > body && line.includes(quote));
-  return { lines, def, doc: end < 0 ? [lines.length, lines.length] : [body, end + 1] };
 }
 
 /** The equation with the names that the pattern binds set apart. */
