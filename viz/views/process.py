@@ -21,6 +21,7 @@ from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
 from viz.views.matches import Matches
 from viz.views.search import Index
+from viz.views.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
 
@@ -34,6 +35,7 @@ class Process:
         self.facts = Facts(file)
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
+        self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.matches = Matches(file)
         self.lineages: dict[int, Lineage] = {}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { partsOf, restOfDoc } from "../src/panels/inspector/ruleSource";
+import { partsOf, restOfDoc } from "../src/parts/rule/ruleSource";
 
 describe("the text of a rule", () => {
   it("says the equation once, however the docstring writes it", () => {

@@ -10,7 +10,7 @@ import { BOX_W } from "../model/layout/layered";
 import { OP_GROUPS, type OpGroup } from "../model/ops";
 import type { Camera, View } from "./camera";
 import { context } from "./pane";
-import { overlap, type Rect } from "./picture";
+import { overlap, type Rect } from "./rect";
 import type { Scene } from "./scene";
 import type { Theme } from "./theme";
 

@@ -7,7 +7,7 @@ import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { CameraState } from "./api";
 import { type View, WHOLE } from "./camera";
 import type { Pane } from "./pane";
-import { joinRects, overlap, type Rect } from "./picture";
+import { joinRects, overlap, type Rect } from "./rect";
 import type { Content } from "./scene";
 import { uncut } from "./uncut";
 

@@ -4,7 +4,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import type { RuleMatches } from "../data/types";
-import { firstFrom } from "./filter";
+import { firstFrom } from "../model/filter";
 import { bundle, currentStep, firings, rewriteRows, runKey, step, view } from "./state";
 
 /** The passes in which a rule matched, in the order of the run, and how often in each. */

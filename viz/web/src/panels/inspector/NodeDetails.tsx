@@ -12,7 +12,7 @@ import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../ui/arrows";
 import { Clipped, Place } from "../../ui/Text";
-import { linkedLines } from "../sources/link";
+import { linkedLines } from "../../parts/kernel/link";
 
 const MOST_USERS = 24;
 const MOST_HISTORY = 200;
