@@ -17,7 +17,7 @@ Open = Callable[..., Explorer]
 
 @pytest.fixture(scope="session")
 def matches(server: Process, rows: list[dict[str, Any]]) -> tuple[int, list[tuple[int, int]]]:
-    """A rule that matched in three to eight passes, few times, and all its matches: rewrite, step."""
+    """A rule that matched in three to eight passes, and its matches: rewrite and step."""
     order = {row["id"]: row["row"] for row in rows if row["kind"] == "rewrite"}
     found = server.get("rule-matches")
     passes: dict[int, list[int]] = {}

@@ -98,7 +98,9 @@ def test_nodes_selected_one_after_another(open_page: Open, large: Pass) -> None:
     e = open_page(large.at(1))
     zoom = e.page.locator(".pf").inner_text().split()[-1]
     for slot in far_slots(large, 1):
-        e.page.evaluate("s => { location.hash = location.hash.replace(/&s=\\d+|$/, `&s=${s}`) }", slot)
+        e.page.evaluate(
+            "s => { location.hash = location.hash.replace(/&s=\\d+|$/, `&s=${s}`) }", slot
+        )
         e.wait_address("s", str(slot))
         in_view(e)
     assert e.page.locator(".pf").inner_text().split()[-1] == zoom, "it zoomed by itself"

@@ -36,9 +36,10 @@ class Matches:
     def work(self, seconds: float) -> bool:
         """Counts what is new, for at most that long; whether all is counted. Raises BudgetError."""
         until = time.monotonic() + seconds
-        count = self._file.event_block_count
+        blocks = self._file.event_blocks
+        count = len(blocks)
         while self._blocks < count:
-            arrays = self._file.event_block(self._blocks)
+            arrays = blocks.at(self._blocks)
             self._blocks += 1
             if arrays is not None:
                 self._add(arrays.rewrite[arrays.kind == schema.MATCH], arrays.match[:, 0])

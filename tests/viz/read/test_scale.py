@@ -293,7 +293,9 @@ def test_others_do_not_wait_for_a_long_bundle(tmp_path: Path) -> None:
     assert sorted(waits)[len(waits) // 2] < took / 2
 
 
-@pytest.mark.parametrize("slow", ["search", "lineage", "kernel", "rule_totals", "rule_matches", "bundle"])
+@pytest.mark.parametrize(
+    "slow", ["search", "lineage", "kernel", "rule_totals", "rule_matches", "bundle"]
+)
 def test_stepping_does_not_wait_for_others(
     trace: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:

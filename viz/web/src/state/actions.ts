@@ -8,9 +8,13 @@ import type { AnyLinkPart, LinkChange } from "./link/part";
 import { hashOf, Query } from "./link/query";
 import { nextPassing } from "../model/filter";
 import { count } from "./format";
-import { type MatchPlace, keepMatches, matchPlace, nextPassOf, ruleMatches } from "./matches";
+import type { MatchPlace } from "../model/matches";
 import {
   announcement,
+  keepMatches,
+  matchPlace,
+  nextPassOf,
+  ruleMatches,
   bundle,
   currentKernel,
   currentStep,

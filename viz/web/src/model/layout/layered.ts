@@ -12,7 +12,7 @@ import { type Places, sharePlaces } from "./places";
 import { rails } from "./rails";
 import { ranks } from "./rank";
 import { LocalSearch } from "./search";
-import { layOutSmall } from "./small";
+import { layOutSmall } from "./small/layout";
 
 export type { LayoutInput } from "./graph";
 export { BOX_H, BOX_W } from "./rails";

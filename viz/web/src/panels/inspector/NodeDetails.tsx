@@ -10,7 +10,7 @@ import type { Bundle } from "../../data/types";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
-import { walkButtons } from "../../ui/arrows";
+import { walkButtons } from "../../parts/walkButtons";
 import { Clipped, Place } from "../../ui/Text";
 import { linkedLines } from "../../parts/kernel/link";
 

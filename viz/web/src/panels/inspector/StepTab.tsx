@@ -1,13 +1,13 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
 import { go, nextMatch, placeOfMatch, toggleRuleFilter } from "../../state/actions";
 import { count, micros, plural, place } from "../../state/format";
-import { matchPlace } from "../../state/matches";
 import {
   bundle,
   currentRow,
   currentRule,
   currentStep,
   firings,
+  matchPlace,
   ruleName,
   step,
   view,

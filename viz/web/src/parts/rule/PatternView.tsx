@@ -4,7 +4,7 @@ import { bindSlots } from "../../model/bindings";
 import { count, short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
 import { lit } from "../../state/stage";
-import { walkButtons } from "../../ui/arrows";
+import { walkButtons } from "../walkButtons";
 import type { Pat } from "../../data/types";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
 import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";

@@ -4,7 +4,7 @@ import { count, place, plural, short } from "../../../state/format";
 import { rewriteRows, rows, ruleName, step, view } from "../../../state/state";
 import { ancestry } from "../../../data/rows";
 import type { Artifact, Row } from "../../../data/types";
-import { walkButtons } from "../../../ui/arrows";
+import { walkButtons } from "../../../parts/walkButtons";
 import { Place } from "../../../ui/Text";
 import { kindName } from "../../../parts/kernel/columns";
 import { showLines } from "../../../parts/kernel/show";

@@ -6,8 +6,8 @@
  * them cross exactly if their ends are in opposite orders. Counts crossings for given orders; never
  * chooses one.
  */
-import type { LayoutGraph } from "./graph";
-import { RAIL_SPAN } from "./rails";
+import type { LayoutGraph } from "../graph";
+import { RAIL_SPAN } from "../rails";
 
 /** What lies between two rows: from item `above` to item `below`, `port` px from its middle. */
 export interface Segment {

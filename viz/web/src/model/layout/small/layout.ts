@@ -5,9 +5,9 @@
  * the local search decide instead.
  */
 import { fewestCrossings } from "./fewest";
-import type { LayoutGraph } from "./graph";
+import type { LayoutGraph } from "../graph";
 import { Layers } from "./layers";
-import { treeX } from "./order";
+import { treeX } from "../order";
 import { straightened } from "./straighten";
 
 /** Nodes, and items of a row with the rails that pass it. */

@@ -6,7 +6,7 @@
  * rows. Never changes an order.
  */
 import type { Layers } from "./layers";
-import { COLUMN } from "./order";
+import { COLUMN } from "../order";
 
 /** Least distance of a rail from the middle of a box, and of two rails, px. */
 const BESIDE = COLUMN / 2;
