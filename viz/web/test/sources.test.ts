@@ -17,7 +17,7 @@ import {
   appliedOpts,
   MOST_RUNS,
   optsWord,
-  ratio,
+  compared,
   wayWord,
   withRun,
 } from "../src/parts/run/runs";
@@ -45,11 +45,16 @@ describe("runs of a kernel", () => {
     const none = ran("CPU", "", 40);
     const own = ran("CPU", "UPCAST(0, 4)", 7.8);
     const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
-    expect(runs.map((r) => ratio(r, runs[0]!))).toEqual(["1.00×", "4.00×", "0.78×"]);
+    expect(runs.map((r) => compared(r, runs[0]!).text)).toEqual([
+      "same time",
+      "4.00× slower",
+      "1.28× faster",
+    ]);
+    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "slower", "faster"]);
     expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
-    expect(ratio(ran("CPU", null, 0), auto)).toBe("");
+    expect(compared(ran("CPU", null, 0), auto).text).toBe("");
   });
 
   it("of an edited text are a row of their own", () => {

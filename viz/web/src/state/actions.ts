@@ -162,7 +162,7 @@ export function stepBy(direction: 1 | -1): void {
   else if (rule !== null && op === null && node === null) void crossPasses(rule, direction);
   else
     announce(
-      direction > 0 ? "No later step passes the filters" : "No earlier step passes the filters",
+      direction > 0 ? "No later step matches the filters" : "No earlier step matches the filters",
     );
 }
 

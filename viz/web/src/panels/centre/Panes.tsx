@@ -156,8 +156,8 @@ function States() {
           </span>
           <span>
             {rows.value.length
-              ? "Each pass on the left is one graph rewrite; its steps are single rule matches. ] opens the next one."
-              : "The run has not rewritten a graph yet. This page fills in while it runs."}
+              ? "Each pass on the left is one graph rewrite. Each of its steps is one rule match. Press ] to open the next pass."
+              : "The run has not rewritten a graph yet. New passes appear here while it runs."}
           </span>
         </div>
       </div>

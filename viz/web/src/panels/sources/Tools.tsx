@@ -98,7 +98,7 @@ function Chooser() {
           ))}
           {shownSources.value !== null && (
             <MenuItem ticked={false} onClick={() => (shownSources.value = null)}>
-              Let the page choose
+              Default columns
             </MenuItem>
           )}
         </>

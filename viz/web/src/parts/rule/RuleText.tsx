@@ -7,6 +7,7 @@ import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
+import { isRecorded } from "./patternWords";
 import { PatternView } from "./PatternView";
 import { partsOf, restOfDoc } from "./ruleSource";
 
@@ -53,14 +54,18 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
       </div>
       <div class="sec">
         <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
-        <PatternView pattern={rule.pattern} matched={matched} />
+        {isRecorded(rule.pattern) ? (
+          <PatternView pattern={rule.pattern} matched={matched} />
+        ) : (
+          <span class="t3">The pattern was not recorded.</span>
+        )}
       </div>
       <div class="sec">
         <h3>
           Rule source
           <span class="sp" />
           <Place file={rule.file} line={rule.line} />
-          <Icon name="external" />
+          {rule.file && <Icon name="external" />}
         </h3>
         {rule.source ? (
           <Source rule={rule} />
