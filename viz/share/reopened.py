@@ -29,6 +29,7 @@ from viz.views.answers import (
     KERNEL,
     LINEAGE,
     ORIGINS,
+    RULE_MATCHES,
     RULE_TOTALS,
     RULES,
     RUN,
@@ -255,6 +256,10 @@ class Reopened:
         """See Run. Nothing is counted in an export that has none."""
         nothing: Data = {"rows": [], "silent": [], "counted": 0, "steps": 0}
         return self._held(RULE_TOTALS.at()) or nothing
+
+    def rule_matches(self, seconds: float = float("inf")) -> Data:
+        """See Run."""
+        return self.ask(RULE_MATCHES)
 
     def timeline(self) -> Data:
         """See Run."""

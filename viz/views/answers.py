@@ -74,6 +74,16 @@ RULE_TOTALS: Final = Answer(
     group=Group.VIEWS,
     export_seconds=COUNTING,
 )
+RULE_MATCHES: Final = Answer(
+    "rule_matches",
+    "/api/rule-matches",
+    "RuleMatches",
+    "How often each rule matched in each pass of the run",
+    _method(Store.rule_matches),
+    whole=lambda made: made["done"],
+    group=Group.VIEWS,
+    export_seconds=COUNTING,
+)
 TIMELINE: Final = Answer(
     "timeline",
     "/api/timeline",
@@ -128,6 +138,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     KERNEL,
     ORIGINS,
     RULE_TOTALS,
+    RULE_MATCHES,
     TIMELINE,
     USER_LINES,
     BUNDLE,

@@ -19,6 +19,7 @@ from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
+from viz.views.matches import Matches
 from viz.views.search import Index
 from viz.views.sourcetexts import SourceTexts
 
@@ -36,6 +37,7 @@ class Process:
         self.kernels = KernelReader(file, self.id)
         self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
+        self.matches = Matches(file)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}
         """Numbers of its rules in the run, by their own."""

@@ -179,6 +179,30 @@ class Store:
                 "untimed": untimed(process.file for process in self._processes),
             }
 
+    def rule_matches(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """How often each rule matched in each rewrite: `matches` of `rule` in `rewrite`, by rule,
+        then in the order in which the rewrites began. Counts for at most `seconds` more; `done`
+        where all is counted, `leftOut` pairs for which there is no room."""
+        until = time.monotonic() + seconds
+        found: dict[int, list[tuple[int, int]]] = {}
+        with self._counting, answering("where rules matched"):
+            processes = list(self._processes)
+            done = [process.matches.work(until - time.monotonic()) for process in processes]
+            for process in processes:
+                columns = [column.tolist() for column in process.matches.by_rule()]
+                for rule, rewrite, matches in zip(*columns, strict=True):
+                    pairs = found.setdefault(process.rule(rule), [])
+                    pairs.append((process.id(rewrite), matches))
+            rows = [(rule, *pair) for rule, pairs in found.items() for pair in pairs]
+            take(len(rows), 300 * len(rows))
+            return {
+                "rule": [row[0] for row in rows],
+                "rewrite": [row[1] for row in rows],
+                "matches": [row[2] for row in rows],
+                "leftOut": sum(process.matches.left_out for process in processes),
+                "done": all(done),
+            }
+
     def timeline(self) -> dict[str, Any]:
         """When everything happened, in all processes."""
         with self._lock:

@@ -9,6 +9,7 @@ import type {
   LineageWaits,
   Origins,
   Rule,
+  RuleMatches,
   RuleTotals,
   Run,
   SearchResult,
@@ -31,6 +32,8 @@ export interface Answers {
   origins: { takes: [context: number]; gives: Origins };
   /** What each rule did and cost in each pass. */
   ruleTotals: { takes: []; gives: RuleTotals };
+  /** How often each rule matched in each pass of the run. */
+  ruleMatches: { takes: []; gives: RuleMatches };
   /** When everything happened. */
   timeline: { takes: []; gives: TimelineData };
   /** The lines of the user's program, and the kernels that they became. */
@@ -51,6 +54,7 @@ export const PATHS: Record<keyof Answers, string> = {
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
   ruleTotals: "/api/rule-totals",
+  ruleMatches: "/api/rule-matches",
   timeline: "/api/timeline",
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",

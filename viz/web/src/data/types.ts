@@ -400,6 +400,18 @@ export interface RuleTotals {
   steps: number;
 }
 
+/** How often each rule matched in each pass: lists side by side, by rule, then in the order in which
+ * the passes began. */
+export interface RuleMatches {
+  rule: number[];
+  rewrite: number[];
+  matches: number[];
+  /** Pairs of rule and pass for which there was no room. */
+  leftOut: number;
+  /** False while it is still counted. */
+  done: boolean;
+}
+
 export interface RuleTotal {
   /** Name of the pass. */
   pass: string;

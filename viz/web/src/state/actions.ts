@@ -7,13 +7,20 @@ import { changeEntry, looking, pushAddress, replaceAddress } from "./link/addres
 import type { AnyLinkPart, LinkChange } from "./link/part";
 import { hashOf, Query } from "./link/query";
 import { nextPassing } from "../model/filter";
+import { count } from "./format";
+import type { MatchPlace } from "../model/matches";
 import {
   announcement,
+  keepMatches,
+  matchPlace,
+  nextPassOf,
+  ruleMatches,
   bundle,
   currentKernel,
   currentStep,
   filtered,
   firings,
+  isLive,
   loadError,
   loading,
   ownProblems,
@@ -59,6 +66,11 @@ export function go(
 ): void {
   const from = view.peek();
   const to: View = { ...from, ...change };
+  // A filter leaves the reader at the step that is shown, also where the pass itself chose it.
+  const filters = ["rule", "op", "node"] as const;
+  const kept = to.rewrite === from.rewrite && bundle.peek()?.rewrite === to.rewrite;
+  if (kept && to.step === null && !("step" in change) && filters.some((f) => to[f] !== from[f]))
+    to.step = step.peek();
   // An implied step ("the pass's first change") becomes a stated one as soon as something moves.
   const was: View = { ...from, step: from.step ?? step.peek() };
   const jumps = isJump(was, to) || others.some((part) => part.isJump);
@@ -144,22 +156,67 @@ export function stepBy(direction: 1 | -1): void {
     goStep(step.peek() + direction);
     return;
   }
+  const { rule, op, node } = view.peek();
   const to = nextPassing(passing.peek(), step.peek(), direction > 0);
   if (to !== null) goStep(to);
+  else if (rule !== null && op === null && node === null) void crossPasses(rule, direction);
   else
     announce(
       direction > 0 ? "No later step matches the filters" : "No earlier step matches the filters",
     );
 }
 
-/** The next (or previous) match of the current step's rule in this pass. */
+/** The next (or previous) match of the current step's rule: in this pass, or else in another. */
 export function nextMatch(direction: 1 | -1): void {
   const rule = view.peek().rule ?? currentStep.peek()?.rule ?? null;
   if (rule === null || !bundle.peek()) return;
   const to = nextPassing(firings.peek().get(rule) ?? [], step.peek(), direction > 0);
-  if (to !== null) go({ step: to });
-  else
-    announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
+  if (to === null) {
+    void crossPasses(rule, direction);
+    return;
+  }
+  go({ step: to });
+  void knowMatches().then(sayMatch);
+}
+
+/** A match that is wanted in a pass that is on its way: the first of the rule there, or the last. */
+let wantedMatch: { rewrite: number; rule: number; direction: 1 | -1 } | null = null;
+
+/** Opens the nearest pass after (or before) this one in which the rule matched, at that match. */
+async function crossPasses(rule: number, direction: 1 | -1): Promise<void> {
+  const from = view.peek().rewrite;
+  const known = await knowMatches();
+  if (from === null || view.peek().rewrite !== from) return;
+  const next = nextPassOf(rule, from, direction);
+  if (next) {
+    wantedMatch = { rewrite: next.rewrite, rule, direction };
+    openRewrite(next.rewrite);
+  } else if (known)
+    announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this run`);
+}
+
+/** Reads where rules matched, to the end, unless that is known; false if it cannot be read. */
+async function knowMatches(): Promise<boolean> {
+  if (ruleMatches.peek()?.done && !isLive.peek()) return true;
+  try {
+    do keepMatches(await data().ruleMatches());
+    while (!ruleMatches.peek()?.done);
+    return true;
+  } catch (thrown) {
+    announce(`Matches in other passes: ${asProblem(thrown, "api/rule-matches").what}`);
+    return false;
+  }
+}
+
+/** "Match 3 of 41 in this run, pass 7 of 19". */
+export function placeOfMatch({ match, matches, pass, passes }: MatchPlace): string {
+  const at = `Match ${count(match)} of ${count(matches)} in this run`;
+  return `${at}, pass ${count(pass)} of ${count(passes)}`;
+}
+
+function sayMatch(): void {
+  const at = matchPlace.peek();
+  if (at) announce(placeOfMatch(at));
 }
 
 /** The next pass in the order of the run; `within` keeps it to passes that changed something. */
@@ -270,11 +327,14 @@ async function fetchBundle(rewrite: number): Promise<void> {
     const checked = new Timeline(loaded);
     await knowRules(loaded);
     if (fetching !== mine) return;
+    const match = wantedIn(loaded);
     batch(() => {
       timeline.value = checked;
       bundle.value = loaded;
       loading.value = null;
+      if (match !== null) go({ step: match }, "replace");
     });
+    if (match !== null) sayMatch();
     findNode();
     findFailure();
   } catch (thrown) {
@@ -284,6 +344,16 @@ async function fetchBundle(rewrite: number): Promise<void> {
       loadError.value = { ...pick(asProblem(thrown, `pass ${rewrite}`)), rewrite };
     });
   }
+}
+
+/** The step of the match that the pass was opened for; null without one. */
+function wantedIn(b: Bundle): number | null {
+  const wanted = wantedMatch;
+  if (wanted?.rewrite !== b.rewrite) return null;
+  wantedMatch = null;
+  const is = (s: Bundle["steps"][number]): boolean => s.rule === wanted.rule;
+  const at = wanted.direction > 0 ? b.steps.findIndex(is) : b.steps.findLastIndex(is);
+  return at < 0 ? null : at + 1;
 }
 
 const pick = ({ what, where, hint }: ApiProblem): ApiProblem => ({ what, where, hint });

@@ -174,7 +174,7 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
   const on = k === markedStep.value;
   return (
     <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
-      <span class="k">{k}</span>
+      <span class="k">{count(k)}</span>
       <span class="n el">{at ? ruleName(at.rule) : ""}</span>
       {at && <Change at={at} />}
     </div>
