@@ -66,6 +66,21 @@ def rule_totals() -> Response:
     ).answer()
 
 
+@api.get("/overview")
+def overview() -> Response:
+    """What ran and what took how long: Overview."""
+    return state().shared("overview", lambda: state().store.overview()).answer()
+
+
+@api.get("/kernel-page/<int:context>")
+def kernel_page(context: int) -> Response:
+    """One kernel: its calls, passes and times: KernelPage."""
+    here = state()
+    here.refresh()
+    found = here.made(lambda: here.store.kernel_page(context))
+    return _unknown("kernel", context) if found is None else found.answer()
+
+
 @api.get("/timeline")
 def timeline() -> Response:
     """When everything happened: TimelineData."""

@@ -35,6 +35,8 @@ _RESERVED: Final = 500
 """Bytes kept for what the answer about the run says was left out."""
 _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
 _WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
+_BESIDE: Final = ("/api/origins/", "/api/kernel-page/")
+"""Answers about what another answer is about already: they are not counted where they are missing."""
 _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
 Row = dict[str, Any]
@@ -120,7 +122,7 @@ class _Data:
         for kind, paths, raw in self._groups():
             packed = _pack(b"[%b]" % b",".join(raw))
             if total + len(packed) > budget:
-                skipped[kind] += sum(not path.startswith("/api/origins/") for path in paths)
+                skipped[kind] += sum(not path.startswith(_BESIDE) for path in paths)
                 continue
             total += len(packed)
             self._entries[" ".join(paths)] = packed
@@ -170,6 +172,9 @@ class _Data:
             if row["kind"] == "context" and row["label"] == "kernel":
                 yield "kernels", f"/api/kernels/{number}", lambda n=number: self._store.kernel(n)
                 yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
+                page = f"/api/kernel-page/{number}"
+                yield "kernels", page, lambda n=number: self._store.kernel_page(n)
+        yield "views", "/api/overview", self._store.overview
         yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
         yield "views", "/api/timeline", self._store.timeline
         for row in self._rows:

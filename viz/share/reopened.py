@@ -202,6 +202,17 @@ class Reopened(Store):
             raise self._left_out("the timeline")
         return found
 
+    def overview(self) -> Answer:
+        """See Store. Raises TraceError where it was left out."""
+        found = self._answer("/api/overview")
+        if found is None:
+            raise self._left_out("the overview")
+        return found
+
+    def kernel_page(self, context: int) -> Answer | None:
+        """See Store."""
+        return self._of_row(context, f"/api/kernel-page/{context}")
+
     def scope_of(self, rewrite: int) -> int | None:
         """See Store."""
         by_place = {row["row"]: row for row in self._rows}

@@ -19,6 +19,8 @@ from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
+from viz.views.overview.launches import Launches
+from viz.views.overview.programs import Programs
 from viz.views.search import Index
 
 STRIDE: Final = 1_000_000_000
@@ -34,6 +36,8 @@ class Process:
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
         self.node_counts = NodeCounts(file)
+        self.launches = Launches(file)
+        self.programs = Programs(file, self.kernels)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}
         """Numbers of its rules in the run, by their own."""
