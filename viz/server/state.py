@@ -24,6 +24,7 @@ from viz.views.kernels import artifact_data, parse_facts
 from viz.views.store import Store
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
+from viz.work.peaks import keep_peak
 
 CACHED: Final = 1 << 27
 """Bytes of compressed bundles that are kept."""
@@ -209,6 +210,20 @@ class State:
             "source": source,
         }
         return self._start(request, lambda answer: answer)
+
+    def measure(self, device: str) -> int:
+        """Begins to measure what a device of this machine can do; what comes out is kept. Raises
+        ServerError for a device that is not here."""
+        if device not in self._devices:
+            raise ServerError(
+                f"there is no device {device!r}", hint="one of " + ", ".join(self._devices)
+            )
+
+        def finish(answer: Any) -> Any:
+            keep_peak(answer)
+            return answer
+
+        return self._start({"job": "peaks", "device": device}, finish)
 
     def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:
         return self.jobs.start(request, finish)

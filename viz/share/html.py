@@ -36,7 +36,7 @@ _RESERVED: Final = 500
 _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
 _WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
 _BESIDE: Final = ("/api/origins/", "/api/kernel-page/")
-"""Answers about what another answer is about already: they are not counted where they are missing."""
+"""Answers beside those about a kernel, which are what is counted where there is no room."""
 _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
 Row = dict[str, Any]

@@ -76,7 +76,7 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
 
 
 def run_seconds(processes: Sequence[Process]) -> float:
-    """How long the run took: as its main process says, or until the last thing that was recorded."""
+    """How long the run took: as its main process says, or until the last recorded thing."""
     files = [p.file for p in processes]
     ended = files[0].meta.get("ended")
     if isinstance(ended, int | float):
