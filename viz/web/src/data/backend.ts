@@ -7,10 +7,13 @@ import type {
   Bundle,
   Job,
   Kernel,
+  KernelPage,
   Launch,
   Lineage,
   LineageWaits,
   Origins,
+  Overview,
+  Peak,
   RecentTrace,
   Rule,
   RuleTotals,
@@ -29,6 +32,8 @@ export interface Backend {
   bundle(rewrite: number, signal: AbortSignal): Promise<Bundle>;
   kernel(context: number, signal: AbortSignal): Promise<Kernel>;
   origins(context: number, signal: AbortSignal): Promise<Origins>;
+  overview(signal: AbortSignal): Promise<Overview>;
+  kernelPage(context: number, signal: AbortSignal): Promise<KernelPage>;
   search(query: string, signal: AbortSignal): Promise<SearchResult>;
   timeline(signal: AbortSignal): Promise<TimelineData>;
   /** Counts a little further each time it is asked. */
@@ -45,6 +50,10 @@ export interface ServerActions {
   compile(context: number, target: string): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */
   launch(context: number, count: number, how: Launch): Promise<number>;
+  /** What was measured of the devices of this machine. */
+  peaks(): Promise<Peak[]>;
+  /** Starts measuring one of them; answers with a job whose result is Peak. */
+  measure(device: string): Promise<number>;
   job(id: number): Promise<Job>;
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */
