@@ -6,11 +6,11 @@ import {
   columnsToShow,
   possibleColumns,
   targetOf,
-} from "../src/panels/sources/columns";
+} from "../src/parts/kernel/columns";
 import { tellingFacts } from "../src/panels/sources/facts";
 import { histogram, quantile } from "../src/panels/sources/histogram";
-import { pieces, startState } from "../src/panels/sources/languages";
-import { indexLines, linesOf } from "../src/panels/sources/lines";
+import { pieces, startState } from "../src/ui/languages";
+import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
   appliedOpts,
   MOST_RUNS,

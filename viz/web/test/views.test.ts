@@ -20,9 +20,9 @@ import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/pan
 import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
 import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/state/ago";
-import { recordedText } from "../src/state/recorded";
-import { slotOfNode } from "../src/state/slots";
+import { ago } from "../src/shell/ago";
+import { recordedText } from "../src/ui/recorded";
+import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";
 import { bundleFor, rows, rules } from "./dev/fixture";
 import { random } from "./dev/maker";

@@ -1,14 +1,10 @@
 /** The frame of the page and what fills it. */
 import { useEffect } from "preact/hooks";
-import { Header } from "../panels/centre/Header";
-import { Panes } from "../panels/centre/Panes";
-import { Inspector } from "../panels/inspector/Inspector";
-import { Navigator } from "../panels/navigator/Navigator";
-import { Scrubber } from "../panels/scrubber/Scrubber";
-import { Drawer, isDrawerOpen } from "../panels/sources/Drawer";
-import { RulesView } from "../panels/rules/RulesView";
-import { StatusBar } from "../panels/status/StatusBar";
-import { TimelineView } from "../panels/timeline/TimelineView";
+import type { FramePanel } from "../parts/panel";
+import { statusPanel } from "../panels/status/panel";
+import { isDrawerOpen } from "../state/drawer";
+import { Drawer } from "./Drawer";
+import { framePanels, pagePanel } from "./panels";
 import { Banner } from "./Banner";
 import { Empty } from "./Empty";
 import { count } from "../state/format";
@@ -34,6 +30,7 @@ export function App() {
   const nothing =
     fatal.value !== null || (run.value !== null && !rows.value.length && !run.value.live);
   const waiting = run.value !== null && !rows.value.length && run.value.live && !run.value.command;
+  const Page = pagePanel(view.value.page)?.component;
   return (
     <div class="app">
       <TopBar />
@@ -42,11 +39,10 @@ export function App() {
       ) : (
         <>
           <Body />
-          {view.value.page === "timeline" && <TimelineView />}
-          {view.value.page === "rules" && <RulesView />}
+          {Page && <Page key={view.value.page} />}
         </>
       )}
-      <StatusBar />
+      <statusPanel.component />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
       {overlay.value === "recorded" && <RecordedText />}
@@ -74,17 +70,22 @@ function Body() {
         "--h-drawer": px(s.drawer),
       }}
     >
-      <Navigator />
-      <section class={isDrawerOpen() ? "centre" : "centre closed"}>
-        <Header />
+      <Place name="left" />
+      <section class={isDrawerOpen.value ? "centre" : "centre closed"}>
+        <Place name="head" />
         <Banner />
-        <Panes />
-        <Scrubber />
+        <Place name="centre" />
+        <Place name="strip" />
         <Drawer />
       </section>
-      <Inspector />
+      <Place name="right" />
     </main>
   );
+}
+
+/** The panels that stand in a place around the graphs. */
+function Place({ name }: { name: FramePanel["place"] }) {
+  return framePanels(name).map((panel) => <panel.component key={panel.id} />);
 }
 
 /** Steps, for those who listen. */

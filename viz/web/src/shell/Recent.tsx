@@ -6,7 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
 import type { RecentTrace } from "../data/types";
 import { data, reportProblem } from "../state/actions";
-import { ago } from "../state/ago";
+import { ago } from "./ago";
 import { bytes, plural, short } from "../state/format";
 import { retryNow } from "../state/live";
 

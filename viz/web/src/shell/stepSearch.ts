@@ -2,7 +2,7 @@
  * Steps of a pass by the name of their rule, or by how their number begins. Pure. A pass may have a
  * million steps, so that rules are looked at, not steps.
  */
-import { firstFrom } from "../state/filter";
+import { firstFrom } from "../model/filter";
 import { score } from "./paletteSearch";
 
 /** The steps of one rule, ascending. */

@@ -1,7 +1,7 @@
 /** A short text as numbered, lightly coloured lines. For long texts use the source columns. */
 import { useMemo, useState } from "preact/hooks";
 import { clip, plural } from "../state/format";
-import { pieces, startState, type TokenKind } from "../panels/sources/languages";
+import { pieces, startState, type TokenKind } from "./languages";
 
 const CLASSES: Record<Exclude<TokenKind, null>, string> = {
   keyword: "k",

@@ -5,7 +5,7 @@ import { CodeLines } from "./CodeLines";
 import { useModal } from "./useModal";
 import { announce } from "../state/actions";
 import { baseName, short } from "../state/format";
-import { recordedText } from "../state/recorded";
+import { recordedText } from "./recorded";
 import { overlay, rules } from "../state/state";
 
 const shownPlace = signal<{ file: string; line: number } | null>(null);

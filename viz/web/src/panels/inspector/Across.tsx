@@ -5,8 +5,8 @@ import { rewriteRows, rows, ruleName, step, view } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { Artifact, Row } from "../../data/types";
 import { Place } from "../../ui/Text";
-import { kindName } from "../sources/columns";
-import { showLines } from "../sources/Drawer";
+import { kindName } from "../../parts/kernel/columns";
+import { showLines } from "../../parts/kernel/show";
 import {
   cancelHistory,
   history,

@@ -2,8 +2,8 @@
 import { announce, go, openNode } from "../../state/actions";
 import { count, plural, short } from "../../state/format";
 import { rewriteRows, step, view } from "../../state/state";
-import { kindName } from "../sources/columns";
-import { showLines } from "../sources/Drawer";
+import { kindName } from "../../parts/kernel/columns";
+import { showLines } from "../../parts/kernel/show";
 import { foldHistory, neighbour, standing } from "./folded";
 import { history, linesOfHistory, reading } from "./lineages";
 

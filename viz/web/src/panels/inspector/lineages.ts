@@ -4,9 +4,9 @@ import { data } from "../../state/actions";
 import { bundle, rows, run, sides, view } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { MOST_NEEDED, nodeHistory, type History, type Lineages } from "../../data/lineage";
-import { kernelArtifacts } from "../sources/kernel";
-import { lineIndex, linesOf } from "../sources/lines";
-import { nodeOrigins } from "../sources/link";
+import { kernelArtifacts } from "../../parts/kernel/kernel";
+import { lineIndex, linesOf } from "../../parts/kernel/lines";
+import { nodeOrigins } from "../../parts/kernel/link";
 import { scopeRow } from "./scope";
 import type { ApiProblem, Lineage } from "../../data/types";
 

@@ -1,7 +1,7 @@
 /** The buttons and the state of a source text that can be edited. */
 import { data } from "../../state/actions";
 import { count } from "../../state/format";
-import { kindOf, kindsOfTarget, targetOf } from "./columns";
+import { kindOf, kindsOfTarget, targetOf } from "../../parts/kernel/columns";
 import {
   beginEdit,
   deviceFor,

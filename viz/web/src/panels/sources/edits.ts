@@ -8,8 +8,8 @@ import { run } from "../../state/state";
 import { asProblem } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact } from "../../data/types";
-import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "./columns";
-import { kernel, kernelArtifacts, progress } from "./kernel";
+import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../../parts/kernel/columns";
+import { kernel, kernelArtifacts, progress } from "../../parts/kernel/kernel";
 import { canLaunch, launch } from "./RunBox";
 
 export interface Edit {

@@ -9,16 +9,7 @@ import { InView } from "./InView";
 import { saveTraceEvents } from "./save";
 import { Selected } from "./Selected";
 import { panned, timeText } from "./scale";
-import {
-  end,
-  lanes,
-  part,
-  show,
-  shown,
-  spanRows,
-  timeline,
-  timelineData,
-} from "./store";
+import { end, lanes, part, show, shown, spanRows, timeline, timelineData } from "./store";
 import { Tracks } from "./Tracks";
 
 const PARTS = [

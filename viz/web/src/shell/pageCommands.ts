@@ -1,27 +1,23 @@
 /** Commands of the page itself. */
-import { foldAll, unfoldAll } from "../../panels/navigator/tree";
-import { cancelRun } from "../../panels/sources/RunBox";
-import { copyText } from "../../ui/Text";
-import { announce, cancelLoading, go, select, setPage } from "../../state/actions";
-import { flushAddress } from "../../state/address";
-import { letterKeys, sizes } from "../../state/prefs";
-import { focusRegion } from "../../state/regions";
-import { saveExport } from "../../state/save";
-import { currentKernel, loading, overlay, sidePanel, view } from "../../state/state";
-import { cancelLayout } from "../../state/stage";
-import { toggleTheme } from "../../state/theme";
-import { type Command, live } from "./command";
+import { copyText } from "../ui/Text";
+import { announce, cancelLoading, select, setPage } from "../state/actions";
+import { flushAddress } from "../state/link/address";
+import { letterKeys, sizes } from "../state/prefs";
+import { focusRegion } from "../state/regions";
+import { saveExport } from "../state/save";
+import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
+import { toggleTheme } from "../state/theme";
+import { escapePanels, pages } from "./panels";
+import { type Command, live } from "../parts/command";
 
 export const pageCommands: readonly Command[] = [
-  { id: "graphs", title: "Graphs", group: "Page", keys: ["1"], run: () => setPage("graphs") },
-  { id: "timeline", title: "Timeline", group: "Page", keys: ["2"], run: () => setPage("timeline") },
-  {
-    id: "rules",
-    title: "What rules cost",
+  ...pages.map(({ page, title, key }): Command => ({
+    id: page,
+    title,
     group: "Page",
-    keys: ["3"],
-    run: () => setPage("rules"),
-  },
+    keys: [key],
+    run: () => setPage(page),
+  })),
   {
     id: "palette",
     title: "Search or run a command",
@@ -97,8 +93,6 @@ export const pageCommands: readonly Command[] = [
     keys: [],
     run: () => (sizes.value = { nav: null, insp: null, scrub: null, drawer: null }),
   },
-  { id: "fold", title: "Fold the navigator", group: "Page", keys: [], run: foldAll },
-  { id: "unfold", title: "Unfold the navigator", group: "Page", keys: [], run: unfoldAll },
   {
     id: "region",
     title: "Next region of the page",
@@ -133,9 +127,7 @@ function escape(): void {
   if (overlay.peek()) overlay.value = null;
   else if (sidePanel.peek()) sidePanel.value = null;
   else if (loading.peek()) cancelLoading();
-  else if (cancelLayout()) return;
-  else if (cancelRun()) announce("Run cancelled");
-  else if (view.peek().page === "timeline" && view.peek().pick !== null) go({ pick: null });
+  else if (escapePanels()) return;
   else if (view.peek().slot !== null) select(null);
 }
 

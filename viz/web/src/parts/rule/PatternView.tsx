@@ -1,6 +1,6 @@
 /** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
 import { select } from "../../state/actions";
-import { bindSlots } from "../../state/bindings";
+import { bindSlots } from "../../model/bindings";
 import { short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
 import { lit } from "../../state/stage";

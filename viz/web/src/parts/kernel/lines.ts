@@ -55,10 +55,7 @@ function invert<K>(lists: readonly (readonly K[])[]): Map<K, number[]> {
 }
 
 /** AST nodes that a node comes from; the node itself if nothing else is known. */
-function originsOf(
-  origins: ReadonlyMap<number, readonly number[]>,
-  id: number,
-): readonly number[] {
+function originsOf(origins: ReadonlyMap<number, readonly number[]>, id: number): readonly number[] {
   return origins.get(id) ?? [id];
 }
 

@@ -1,7 +1,14 @@
 /** Commands that move through steps, passes and kernels. */
-import { goStep, nextKernel, nextMatch, nextRewrite, reloadBundle, stepBy } from "../../state/actions";
+import {
+  goStep,
+  nextKernel,
+  nextMatch,
+  nextRewrite,
+  reloadBundle,
+  stepBy,
+} from "../../state/actions";
 import { newSteps, step, stepCount } from "../../state/state";
-import { type Command, hasPass, hasStep } from "./command";
+import { type Command, hasPass, hasStep } from "../../parts/command";
 
 export const stepCommands: readonly Command[] = [
   {

@@ -1,8 +1,12 @@
 /** Commands of the graph panes. */
-import { announce, setMode, toggleScope } from "../../state/actions";
+import { announce } from "../../state/actions";
 import { stage } from "../../state/stage";
+import { graphLink, setMode, setScope } from "./link";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
-import { type Command, hasGraph, hasPass, hasSlot, hasStep } from "./command";
+import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
+
+/** Whether a graph is drawn, rather than its text. */
+const hasGraph = (): boolean => hasPass() && graphLink.value.mode !== "text";
 
 export const graphCommands: readonly Command[] = [
   {
@@ -11,7 +15,7 @@ export const graphCommands: readonly Command[] = [
     group: "Graph",
     keys: ["A"],
     when: hasPass,
-    run: toggleScope,
+    run: () => setScope(graphLink.peek().scope === "all" ? "change" : "all"),
   },
   {
     id: "constants",

@@ -1,17 +1,8 @@
 /** Commands of the rules view. */
-import {
-  chosen,
-  chosenCost,
-  columns,
-  costs,
-  ruleTotals,
-  showSteps,
-  triesKnown,
-} from "../../panels/rules/store";
+import { chosen, chosenCost, columns, costs, ruleTotals, showSteps, triesKnown } from "./store";
 import { nextOrder } from "../../ui/SortHead";
-import { go } from "../../state/actions";
-import { view } from "../../state/state";
-import type { Command } from "./command";
+import type { Command } from "../../parts/command";
+import { rulesLink, list } from "./link";
 
 const here = (): boolean => costs.value.length > 0;
 const command = (
@@ -26,17 +17,17 @@ export const rulesCommands: readonly Command[] = [
   command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
   command("sort-back", "Sort by the column before", ["Shift O"], () => sortBy(-1)),
   command("turn", "Turn the order round", ["R"], () => {
-    const { sort } = view.peek();
-    go({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) }, "replace");
+    const { sort } = rulesLink.peek();
+    list({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) });
   }),
   command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
-    go({ perPass: !view.peek().perPass }, "replace"),
+    list({ perPass: !rulesLink.peek().perPass }),
   ),
   command(
     "never",
     "Only rules that never matched, or all that did something",
     ["N"],
-    () => go({ never: !view.peek().never }, "replace"),
+    () => list({ never: !rulesLink.peek().never }),
     () => ruleTotals.value !== null && triesKnown.value,
   ),
   command(
@@ -56,9 +47,9 @@ export const rulesCommands: readonly Command[] = [
 ];
 
 function sortBy(direction: 1 | -1): void {
-  const now = view.peek().sort.replace(/^-/, "");
+  const now = rulesLink.peek().sort.replace(/^-/, "");
   const at = columns.peek().findIndex((c) => c.key === now);
   const all = columns.peek();
   const next = all[(at + direction + all.length) % all.length]!;
-  go({ sort: nextOrder("", next.key, next.right === true) }, "replace");
+  list({ sort: nextOrder("", next.key, next.right === true) });
 }

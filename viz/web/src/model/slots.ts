@@ -1,5 +1,5 @@
 /** From a trace-wide node id to the slot that holds the node. Pure. */
-import type { Timeline } from "../model/timeline";
+import type { Timeline } from "./timeline";
 
 /** The slot that holds node `uid` in state k, or else nearest to it in steps; null for none. */
 export function slotOfNode(t: Timeline, uid: number, k: number): number | null {

@@ -4,6 +4,7 @@
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
+import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
 import { currentKernel, run, runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
@@ -15,7 +16,7 @@ export const kernel = signal<Kernel | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
 /** Whether the drawer shows the columns; nothing is compiled while it does not. */
-export const columnsShown = signal(false);
+const columnsShown = computed(() => isDrawerOpen.value && drawerTab.value === "source");
 
 /** Compiling, or failed to: by target. */
 export type Compiling =

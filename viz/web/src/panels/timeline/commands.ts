@@ -1,20 +1,9 @@
 /** Commands of the timeline. */
-import { canOpen, openPicked } from "../../panels/timeline/jump";
-import { saveTraceEvents } from "../../panels/timeline/save";
-import {
-  end,
-  mark,
-  pan,
-  picked,
-  pickNext,
-  show,
-  timelineData,
-  zoom,
-  zoomToPicked,
-} from "../../panels/timeline/store";
-import { go } from "../../state/actions";
-import { view } from "../../state/state";
-import type { Command } from "./command";
+import { canOpen, openPicked } from "./jump";
+import { saveTraceEvents } from "./save";
+import { end, mark, pan, picked, pickNext, show, timelineData, zoom, zoomToPicked } from "./store";
+import type { Command } from "../../parts/command";
+import { timelineLink, goTimeline } from "./link";
 
 const here = (): boolean => timelineData.value !== null;
 const command = (
@@ -36,8 +25,8 @@ export const timelineCommands: readonly Command[] = [
     "unmark",
     "Clear all marks",
     ["Shift M"],
-    () => go({ marks: [] }, "replace"),
-    () => view.value.marks.length > 0,
+    () => goTimeline({ marks: [] }, "replace"),
+    () => timelineLink.value.marks.length > 0,
   ),
   command("next", "Next span", ["N"], () => pickNext(1)),
   command("prev", "Previous span", ["Shift N"], () => pickNext(-1)),
