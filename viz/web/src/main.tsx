@@ -42,11 +42,15 @@ function start(): void {
   });
 }
 
-/** Without a pass in the address: the failed pass, else the first kernel, else the first pass. */
+/**
+ * Once another page than the overview is open, and no pass was chosen: the failed pass, else the
+ * first kernel, else the first pass.
+ */
 function openSomething(): void {
   const stop = effect(() => {
     const all = rows.value;
-    const { rewrite, page } = view.peek();
+    const { rewrite, page } = view.value;
+    if (page === "overview" && rewrite === null) return;
     if (rewrite !== null) {
       queueMicrotask(() => stop());
       return;

@@ -7,8 +7,8 @@ import {
   possibleColumns,
   targetOf,
 } from "../src/parts/kernel/columns";
-import { tellingFacts } from "../src/panels/sources/facts";
-import { histogram, quantile } from "../src/panels/sources/histogram";
+import { tellingFacts } from "../src/parts/source/facts";
+import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
@@ -18,7 +18,7 @@ import {
   ratio,
   wayWord,
   withRun,
-} from "../src/panels/sources/runs";
+} from "../src/parts/run/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 

@@ -14,7 +14,7 @@ import {
   shareOf,
   whyNever,
 } from "../src/panels/rules/costs";
-import { factText } from "../src/panels/sources/facts";
+import { factText } from "../src/parts/source/facts";
 import { arrange } from "../src/panels/timeline/arrange";
 import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/panels/timeline/pick";
 import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";

@@ -14,6 +14,7 @@ import {
   currentStep,
   filtered,
   firings,
+  kernelPage,
   loadError,
   loading,
   ownProblems,
@@ -68,13 +69,8 @@ export function go(
     view.value = to;
     for (const part of others) part.make();
   });
-  const hash = hashOf((put) => {
-    writeView(to, put);
-    for (const part of parts) part.write(put);
-  });
-  const address = hash || location.pathname + location.search;
-  if (push) pushAddress(address, left);
-  else replaceAddress(address);
+  if (push) pushAddress(addressNow(), left);
+  else replaceAddress(addressNow());
   ensureBundle();
 }
 
@@ -129,7 +125,36 @@ function findFailure(): void {
 }
 
 export function setPage(page: Page): void {
-  if (page !== view.peek().page) go({ page });
+  if (page !== view.peek().page || kernelPage.peek() !== null) go({ page, kernel: null });
+}
+
+/** Opens the page of a kernel, by its context. */
+export function openKernel(context: number): void {
+  go({ page: "overview", kernel: context });
+}
+
+/** Follows a link of the page itself: what it says is shown, and the pass that was looked at stays
+ * for the graphs where it names none. */
+export function followLink(hash: string): void {
+  const query = new Query(hash);
+  const to = readView(query);
+  const { rewrite, step: at, slot } = view.peek();
+  const left = looking();
+  batch(() => {
+    view.value = to.rewrite === null ? { ...to, rewrite, step: at, slot } : to;
+    for (const part of parts) part.read(query);
+  });
+  pushAddress(addressNow(), left);
+  ensureBundle();
+}
+
+/** The address of what is shown now. */
+function addressNow(): string {
+  const hash = hashOf((put) => {
+    writeView(view.peek(), put);
+    for (const part of parts) part.write(put);
+  });
+  return hash || location.pathname + location.search;
 }
 
 export function goStep(k: number): void {

@@ -33,6 +33,7 @@ export const {
   firings,
   currentRow,
   rewriteRows,
+  kernelPage,
   currentKernel,
   newSteps,
 } = createRunState();

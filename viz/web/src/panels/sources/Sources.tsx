@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { currentKernel } from "../../state/state";
 import { Icon } from "../../ui/Icon";
-import { Column } from "./Column";
+import { Column } from "../../parts/source/Column";
 import { columnKey } from "../../parts/kernel/columns";
 import {
   kernel,

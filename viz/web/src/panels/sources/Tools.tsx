@@ -15,7 +15,7 @@ import {
   shownColumns,
 } from "../../parts/kernel/kernel";
 import { linkedLines, pointedNode } from "../../parts/kernel/link";
-import { RunBox } from "./RunBox";
+import { RunBox } from "../../parts/run/RunBox";
 import { Pager } from "./Sources";
 
 export function SourceTools({ open }: { open: boolean }) {

@@ -2,8 +2,8 @@
 import { kindOf, targetOf } from "../../parts/kernel/columns";
 import { toggleDrawer } from "../../state/drawer";
 import { showLines } from "../../parts/kernel/show";
-import { beginEdit, canRunEdited, editableColumn, editOf, revert, runEdited } from "./edits";
-import { canRun, runKernel } from "./RunBox";
+import { beginEdit, canRunEdited, editableColumn, editOf, revert, runEdited } from "../../parts/source/edits";
+import { canRun, runKernel } from "../../parts/run/RunBox";
 import { shownSources } from "../../state/prefs";
 import { type Command } from "../../parts/command";
 

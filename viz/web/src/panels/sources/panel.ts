@@ -3,7 +3,7 @@ import { startKernel } from "../../parts/kernel/kernel";
 import type { DrawerPanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
 import { sourcesCommands } from "./commands";
-import { cancelRun, startRunBox } from "./RunBox";
+import { cancelRun, startRunBox } from "../../parts/run/RunBox";
 import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
 

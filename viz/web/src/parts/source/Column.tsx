@@ -6,7 +6,7 @@ import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
-import { columnKey, kindName, kindOf, targetOf } from "../../parts/kernel/columns";
+import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { EditButtons, EditState } from "./Editing";
 import { changeText, editOf, lineOf, takesFocus } from "./edits";
 import { Facts } from "./Facts";
@@ -19,10 +19,10 @@ import {
   complete,
   kernel,
   progress,
-} from "../../parts/kernel/kernel";
+} from "../kernel/kernel";
 import { languageOf } from "../../ui/languages";
-import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../../parts/kernel/lines";
-import { nodeOrigins, pointedNode } from "../../parts/kernel/link";
+import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
+import { nodeOrigins, pointedNode } from "../kernel/link";
 import { pointedLine } from "./pointed";
 
 const MOST_LIT = 400;

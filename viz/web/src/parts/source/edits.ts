@@ -8,9 +8,9 @@ import { run } from "../../state/state";
 import { asProblem } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact } from "../../data/types";
-import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../../parts/kernel/columns";
-import { kernel, kernelArtifacts, progress } from "../../parts/kernel/kernel";
-import { canLaunch, launch } from "./RunBox";
+import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
+import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
+import { canLaunch, launch } from "../run/RunBox";
 
 export interface Edit {
   /** The compiler's text, which the edit began with. */

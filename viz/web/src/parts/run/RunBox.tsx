@@ -8,7 +8,7 @@ import type { ApiProblem, Launch, RunResult } from "../../data/types";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { quantile } from "./histogram";
-import { kernel, progress } from "../../parts/kernel/kernel";
+import { kernel, progress } from "../kernel/kernel";
 import { Outcome } from "./Outcome";
 import { runDevice, RunHow, runOpts } from "./RunHow";
 import { withRun } from "./runs";

@@ -1,7 +1,7 @@
 /** The buttons and the state of a source text that can be edited. */
 import { data } from "../../state/actions";
 import { count } from "../../state/format";
-import { kindOf, kindsOfTarget, targetOf } from "../../parts/kernel/columns";
+import { kindOf, kindsOfTarget, targetOf } from "../kernel/columns";
 import {
   beginEdit,
   deviceFor,
@@ -12,7 +12,7 @@ import {
   runEdited,
   type Edit,
 } from "./edits";
-import { canLaunch, Failed } from "./RunBox";
+import { canLaunch, Failed } from "../run/RunBox";
 
 export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
