@@ -92,7 +92,7 @@ def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], i
     matched = {rule: total for rule, total in found.items() if total[0] > 0}
     rest = bounded(untimed(process.file for process in processes)["us"])
     whole = rest + sum(us for _, us in found.values())
-    costliest = heapq.nlargest(FEW, matched.items(), key=lambda item: item[1][1])
+    costliest = heapq.nlargest(FEW, matched.items(), key=lambda item: item[1][::-1])
     listed = [
         {
             "id": rule,
@@ -107,6 +107,11 @@ def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], i
     return listed, len(matched), whole
 
 
+def _weight(one: tuple[float, Process, Rewrite]) -> tuple[float, int]:
+    """Time; where a trace has no times, steps."""
+    return one[0], one[2].matches
+
+
 def _passes(processes: Sequence[Process], row_of: RowOf) -> list[Data]:
     """The passes that took longest, without the time of those inside them."""
     slowest: list[tuple[float, Process, Rewrite]] = []
@@ -118,9 +123,9 @@ def _passes(processes: Sequence[Process], row_of: RowOf) -> list[Data]:
             if rewrite.parent:
                 inner[rewrite.parent] = inner.get(rewrite.parent, 0.0) + bounded(rewrite.us or 0)
         own = [(bounded(r.us or 0) - inner.get(r.id, 0.0), process, r) for r in rewrites]
-        slowest += heapq.nlargest(FEW, own, key=lambda one: one[0])
+        slowest += heapq.nlargest(FEW, own, key=_weight)
     listed: list[Data] = []
-    for us, process, rewrite in heapq.nlargest(FEW, slowest, key=lambda one: one[0]):
+    for us, process, rewrite in heapq.nlargest(FEW, slowest, key=_weight):
         context = process.file.contexts.get(rewrite.context)
         row = row_of(process.id(rewrite.id))
         listed.append(

@@ -51,7 +51,8 @@ describe("the rooms of the page", () => {
 
   it("import downwards only", () => {
     const up = edges.filter(
-      ([from, to]) => from !== "main.tsx" && ROOMS.indexOf(roomOf(from)) < ROOMS.indexOf(roomOf(to)),
+      ([from, to]) =>
+        from !== "main.tsx" && ROOMS.indexOf(roomOf(from)) < ROOMS.indexOf(roomOf(to)),
     );
     expect(up).toEqual([]);
   });

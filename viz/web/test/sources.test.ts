@@ -11,14 +11,7 @@ import { tellingFacts } from "../src/parts/source/facts";
 import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
-import {
-  appliedOpts,
-  MOST_RUNS,
-  optsWord,
-  ratio,
-  wayWord,
-  withRun,
-} from "../src/parts/run/runs";
+import { appliedOpts, MOST_RUNS, optsWord, ratio, wayWord, withRun } from "../src/parts/run/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 

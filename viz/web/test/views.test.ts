@@ -20,7 +20,7 @@ import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/pan
 import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
 import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/shell/ago";
+import { ago } from "../src/parts/ago";
 import { recordedText } from "../src/ui/recorded";
 import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";

@@ -1,6 +1,7 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
 import { centrePanel, headerPanel } from "../panels/centre/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
+import { overviewPanel } from "../panels/overview/panel";
 import { navigatorPanel } from "../panels/navigator/panel";
 import { problemsPanel } from "../panels/problems/panel";
 import { rulesPanel } from "../panels/rules/panel";
@@ -12,6 +13,7 @@ import type { DrawerPanel, FramePanel, PagePanel, Panel } from "../parts/panel";
 import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
+  overviewPanel,
   navigatorPanel,
   headerPanel,
   centrePanel,

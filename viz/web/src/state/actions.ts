@@ -215,21 +215,23 @@ export function nextKernel(direction: 1 | -1): void {
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
 }
 
-/** Opens the first pass below a context that changed something (or else its first pass). */
-export function openContext(row: number): boolean {
-  const all = rows.peek();
+/** The first pass below a context that changed something (or else its first pass); null for none. */
+export function firstPass(row: number): number | null {
   const inside = new Set([row]);
   let first: number | null = null;
-  for (const r of all) {
+  for (const r of rows.peek()) {
     if (!inside.has(r.parent)) continue;
     inside.add(r.row);
     if (r.kind !== "rewrite") continue;
-    if (r.steps > 0 || r.status === "error") {
-      openRewrite(r.id);
-      return true;
-    }
+    if (r.steps > 0 || r.status === "error") return r.id;
     first ??= r.id;
   }
+  return first;
+}
+
+/** Opens the first pass below a context; false where it has none. */
+export function openContext(row: number): boolean {
+  const first = firstPass(row);
   if (first !== null) openRewrite(first);
   return first !== null;
 }

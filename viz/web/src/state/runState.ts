@@ -135,8 +135,7 @@ export function createRunState() {
    */
   const currentKernel = computed<Row | null>(() => {
     const open = kernelPage.value;
-    if (open !== null)
-      return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
+    if (open !== null) return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
     const row = currentRow.value;
     if (!row) return null;
     return ancestry(rows.value, row.row).find((r) => r.label === "kernel") ?? null;

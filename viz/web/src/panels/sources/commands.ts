@@ -2,7 +2,14 @@
 import { kindOf, targetOf } from "../../parts/kernel/columns";
 import { toggleDrawer } from "../../state/drawer";
 import { showLines } from "../../parts/kernel/show";
-import { beginEdit, canRunEdited, editableColumn, editOf, revert, runEdited } from "../../parts/source/edits";
+import {
+  beginEdit,
+  canRunEdited,
+  editableColumn,
+  editOf,
+  revert,
+  runEdited,
+} from "../../parts/source/edits";
 import { canRun, runKernel } from "../../parts/run/RunBox";
 import { shownSources } from "../../state/prefs";
 import { type Command } from "../../parts/command";
