@@ -70,7 +70,7 @@ def rule_totals() -> Response:
 @api.get("/overview")
 def overview() -> Response:
     """What ran and what took how long: Overview."""
-    return state().shared("overview", lambda: state().store.overview()).answer()
+    return state().overview().answer()
 
 
 @api.get("/kernel-page/<int:context>")

@@ -21,6 +21,7 @@ from viz.server.weight import Weight
 from viz.share.copy import Compiled
 from viz.views.jsontext import pack, to_json
 from viz.views.kernels import artifact_data, parse_facts
+from viz.views.overview.programs import REGISTERS
 from viz.views.store import Store
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
@@ -210,6 +211,24 @@ class State:
             "source": source,
         }
         return self._start(request, lambda answer: answer)
+
+    def overview(self) -> Encoded:
+        """The overview, with the registers of what was compiled here, too."""
+
+        def make() -> dict[str, Any]:
+            made = self.store.overview()
+            compiled = self.compiled()
+            for line in made["kernels"]:
+                known = {one["target"] for one in line["registers"]}
+                for one in compiled.get(line["context"], ()):
+                    for name, value in one.facts.items():
+                        if name in REGISTERS and one.target not in known:
+                            known.add(one.target)
+                            line["registers"].append({"target": one.target, "value": value})
+            return made
+
+        of = hash(tuple(key for key, _ in self._compiled.items()))
+        return self.shared(f"overview {of}", make)
 
     def measure(self, device: str) -> int:
         """Begins to measure what a device of this machine can do; what comes out is kept. Raises

@@ -61,12 +61,10 @@ function Counts() {
       </button>
     ),
     t.rewrites > 0 && (
-      <Go to={pageAt("graphs")} title="The first pass in the graphs">
-        {plural(t.steps, "step")}
-      </Go>
-    ),
-    t.rewrites > 0 && (
       <>
+        <Go to={pageAt("graphs")} title="The first pass in the graphs">
+          {plural(t.steps, "step")}
+        </Go>{" "}
         in{" "}
         <Go to={pageAt("timeline")} title="All passes in the timeline">
           {plural(t.rewrites, "pass", "passes")}
@@ -88,8 +86,12 @@ function Counts() {
   return (
     <>
       {parts.map((part, i) => (
-        <span key={i}>{part}</span>
+        <span key={i}>
+          {part}
+          {i < parts.length - 1 && ","}
+        </span>
       ))}
+      <span class="sp" />
       <span class="t3" title={`${count(run.value!.bytes)} bytes`}>
         {bytes(run.value!.bytes)} recorded
       </span>

@@ -153,11 +153,11 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
         <span class="num r ov-time">
           {line.time > 0 && (
             <>
+              <span class="b">{micros(line.time)}</span>
+              <span class="t3 pc">{percent(line.share)}</span>
               <i class="ov-bar" aria-hidden="true">
                 <b style={{ width: `${100 * line.share}%` }} />
               </i>
-              <span class="b">{micros(line.time)}</span>
-              <span class="t3 pc">{percent(line.share)}</span>
             </>
           )}
         </span>
@@ -167,7 +167,7 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
         <span class="num r ov-spread">
           {line.spread && (
             <>
-              <SpreadBars spread={line.spread} width={48} height={16} />
+              <SpreadBars spread={line.spread} width={44} height={16} />
               <span class="t2">{micros(line.spread.median)}</span>
             </>
           )}

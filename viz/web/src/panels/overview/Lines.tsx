@@ -9,7 +9,10 @@ import { baseName, count, micros, plural, short } from "../../state/format";
 import { openEditor } from "../../ui/Text";
 import { fewOf, overview } from "./store";
 
+/** Lines that are listed before "more" is asked for, and in a tall window. */
 const FEW = 6;
+const FEW_TALL = 12;
+const TALL = 960;
 /** Kernels that are named of one line; the others are counted. */
 const CHIPS = 3;
 
@@ -21,9 +24,10 @@ export function Lines() {
   if (!lines.length) return null;
   const files = new Set(lines.map((line) => line.file));
   const one = files.size === 1 ? lines[0]!.file : null;
-  const shown = all ? lines : fewOf("lines", lines, FEW, keyOf);
+  const few = innerHeight >= TALL ? FEW_TALL : FEW;
+  const shown = all ? lines : fewOf("lines", lines, few, keyOf);
   const inOrder = one === null ? shown : [...shown].sort((a, z) => a.line - z.line);
-  const more = lines.length - FEW;
+  const more = lines.length - few;
   return (
     <section class="ov-sec ov-lines" data-region="Your lines" aria-label="Your lines">
       <div class="ov-h">
@@ -32,7 +36,7 @@ export function Lines() {
         <span class="sp" />
         {more > 0 && (
           <button type="button" class="link num" onClick={() => setAll(!all)}>
-            {all ? `Only the first ${FEW}` : `${count(more)} more`}
+            {all ? `Only the first ${few}` : `${count(more)} more`}
           </button>
         )}
       </div>

@@ -41,18 +41,18 @@ const ALL: readonly TableColumn[] = [
     key: "calls",
     name: "Call",
     value: (l) => l.calls || l.name,
-    width: "minmax(96px, 1.25fr)",
+    width: "minmax(96px, 1.6fr)",
     title: "What the program called that this kernel computes",
   },
   { key: "name", name: "Kernel", value: (l) => l.name, width: "minmax(96px, 1fr)" },
-  { key: "launches", name: "Launches", value: (l) => l.launches, right: true, width: "62px" },
-  { key: "time", name: "Time", value: (l) => l.time, right: true, width: "132px" },
+  { key: "launches", name: "Launches", value: (l) => l.launches, right: true, width: "58px" },
+  { key: "time", name: "Time", value: (l) => l.time, right: true, width: "94px" },
   {
     key: "spread",
     name: "Per launch",
     value: (l) => l.spread?.median ?? -1,
     right: true,
-    width: "116px",
+    width: "104px",
     title:
       "Median of a launch, and how the launches are spread from the fastest to the 95th percentile",
   },
@@ -61,7 +61,7 @@ const ALL: readonly TableColumn[] = [
     name: "GFLOP/s",
     value: (l) => l.speed.gflops,
     right: true,
-    width: "84px",
+    width: "52px",
     title:
       "Floating-point operations per second of the median launch, and of what was measured as this machine's most",
   },
@@ -70,7 +70,7 @@ const ALL: readonly TableColumn[] = [
     name: "GB/s",
     value: (l) => l.speed.gbytes,
     right: true,
-    width: "84px",
+    width: "52px",
     title:
       "Bytes of its arguments per second of the median launch, and of what was measured as this machine's most; caches can exceed it",
   },
@@ -106,7 +106,9 @@ const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
 };
 
 export function columnsFor(lines: readonly Line[], by: "run" | "compile" | "steps"): TableColumn[] {
-  return ALL.filter(({ key }) => lines.some(HAS[key])).map((c) =>
-    c.key === "time" && by !== "run" ? { ...c, name: "Compiling" } : c,
-  );
+  const shared = lines.some((l) => l.speed.flopsShare !== null || l.speed.bytesShare !== null);
+  return ALL.filter(({ key }) => lines.some(HAS[key])).map((c) => {
+    if (c.key === "time" && by !== "run") return { ...c, name: "Compiling" };
+    return shared && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "84px" } : c;
+  });
 }

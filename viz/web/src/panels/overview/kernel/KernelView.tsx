@@ -90,7 +90,7 @@ function Head({ k }: { k: KernelPage | null }) {
         </button>
       </div>
       {k && (
-        <p class="ov-counts num">
+        <p class="ov-counts kp-counts num">
           <span class="mono b">{short(k.name, 120)}</span>
           {k.target && <span class="mono">{short(k.target, 60)}</span>}
           {k.launches > 0 ? (

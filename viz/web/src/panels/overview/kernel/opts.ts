@@ -9,15 +9,14 @@ export function optWords(opt: string): string {
   const [axis, amount] = rest.split(",").map((part) => part.trim());
   const n = Number(amount);
   const many = amount && Number.isInteger(n) && n > 0 ? count(n) : null;
+  const whole = n === 0;
   switch (name) {
     case "UPCAST":
-      return many
-        ? `computes ${many} elements of loop ${axis} at once`
-        : `unrolls loop ${axis} over outputs`;
+      return `computes ${many ?? "all"} elements of loop ${axis} at once`;
     case "UNROLL":
-      return many
-        ? `unrolls ${many} iterations of reduce loop ${axis}`
-        : `unrolls reduce loop ${axis}`;
+      return whole || !many
+        ? `unrolls reduce loop ${axis} completely`
+        : `unrolls reduce loop ${axis} by ${many}`;
     case "LOCAL":
       return `gives ${many ?? "some"} elements of loop ${axis} to the threads of a group`;
     case "GROUP":
