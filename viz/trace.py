@@ -39,8 +39,9 @@ from viz.recording.runinfo import run_info
 from viz.recording.transcribe import Entry, Transcriber
 from viz.terminal import say
 from viz.write.database import cannot_be_made, make_folder
+from viz.write.eventlog import BLOCK
 from viz.write.numbering import LOCK
-from viz.write.writer import BLOCK, TraceWriter
+from viz.write.writer import TraceWriter
 
 DUE: Final = 300_000_000
 """ns since the last flush began after which a thread of the program that ends a rewrite flushes:

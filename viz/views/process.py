@@ -22,6 +22,7 @@ from viz.views.lineage import Lineage
 from viz.views.overview.launches import Launches
 from viz.views.overview.programs import Programs
 from viz.views.search import Index
+from viz.views.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
 
@@ -35,6 +36,7 @@ class Process:
         self.facts = Facts(file)
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
+        self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.launches = Launches(file)
         self.programs = Programs(file, self.kernels)

@@ -11,9 +11,10 @@ from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
 from viz.files.alive import is_alive
+from viz.format.cells import as_int, as_text
 from viz.format.schema import COMPILER
-from viz.read.database import Problem, as_int, as_text
-from viz.read.tracefile import Rewrite
+from viz.read.database import Problem
+from viz.read.records import Rewrite
 from viz.views.process import Process
 
 _MAX_PROBLEMS: Final = 2000

@@ -24,10 +24,10 @@ from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER, Buffer
 from viz.recording.intern import Interner
 from viz.views.store import Store
+from viz.write.eventlog import BLOCK, DECLINES_KEPT
 from viz.write.grouping import Groups, counted
 from viz.write.numbering import Numbering
-from viz.write.pending import DECLINES_KEPT
-from viz.write.writer import BLOCK, TraceWriter
+from viz.write.writer import TraceWriter
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
 
@@ -114,7 +114,7 @@ def test_declines_beyond_those_kept_are_only_counted(tmp_path: Path) -> None:
     counts = {r["name"]: r["declines"] for r in store.rules()}
     (file,) = store.files
     kept = Counter(
-        file.rules[rule].name for arrays in file.all_events() for rule in arrays.decline[:, 0]
+        file.rules[rule].name for arrays in file.event_blocks.all() for rule in arrays.decline[:, 0]
     )
     assert counts == {"often": 3 * DECLINES_KEPT, "seldom": 20}
     assert kept == {"often": DECLINES_KEPT, "seldom": 20}

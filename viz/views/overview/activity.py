@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from viz.budget import take
-from viz.read.tracefile import Context, Rewrite, TraceFile
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
 from viz.views.overview.launches import Times, bounded
 from viz.views.process import Process
 from viz.views.timeline import MAX_MEMORY, shift_of

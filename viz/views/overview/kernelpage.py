@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from viz.budget import take
-from viz.read.database import as_int, as_text, parse_object
-from viz.read.tracefile import Context, Rewrite, TraceFile
+from viz.format.cells import as_int, as_text, parse_object
+from viz.format.rows import KERNELS
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
 from viz.views.kernels import input_data
 from viz.views.overview.launches import bounded
 from viz.views.overview.message import is_here
@@ -39,8 +41,8 @@ def kernel_page_data(
     found = known or Kernel(process.programs.of(context), [number], row_of(number))
     program = found.program
     file = process.file
-    stored = file.db.one("kernels", ("context", "info"), context.id)
-    info = parse_object(stored[1]) if stored is not None else {}
+    stored = file.db.one(KERNELS, context.id)
+    info = parse_object(stored.info) if stored is not None else {}
     passes = _passes(file, context)
     shown = passes[:MAX_PASSES]
     take(4 * len(shown), _PASS * len(shown))

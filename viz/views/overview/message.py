@@ -13,8 +13,8 @@ from typing import Any, Final
 from core.errors import BudgetError
 from viz.budget import part, take
 from viz.files.machine import machine_text
-from viz.read.database import as_text
-from viz.read.tracefile import Rewrite
+from viz.format.cells import as_text
+from viz.read.records import Rewrite
 from viz.replay.economics import untimed
 from viz.views.overview.activity import activity_data
 from viz.views.overview.launches import bounded

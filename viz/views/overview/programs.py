@@ -4,14 +4,17 @@ the user's calls. Kept once a kernel is finished. Never reads a source text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 
 from core.errors import BudgetError, TraceError
 from viz.budget import part, take
+from viz.format.cells import as_int, as_text, parse_object
 from viz.format.pack import unpack_json
-from viz.read.database import as_int, as_text, parse_object
-from viz.read.tracefile import Context, TraceFile
+from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
+from viz.read.records import Context
+from viz.read.tracefile import TraceFile
 from viz.views.kernels import parse_facts
 
 MAX_NAME: Final = 200
@@ -24,7 +27,8 @@ _MAX_BODY: Final = 1 << 14
 _KEPT: Final = 1200
 _SEARCH: Final = 1.0
 """Seconds that the calls of one kernel are looked for."""
-_COLUMNS: Final = ("context", "name", "target", "device", "ast", "info")
+_FEW: Final = 8
+"""Kernels that are asked for one by one."""
 
 
 class Calls(Protocol):
@@ -59,19 +63,20 @@ class Programs:
 
     def refresh(self) -> None:
         """Reads what is new. Raises BudgetError."""
-        file = self._file
-        kernels = [c for c in [*file.contexts.values()] if c.kind == "kernel"]
+        db = self._file.db
+        kernels = [c for c in [*self._file.contexts.values()] if c.kind == "kernel"]
         missing = [c for c in kernels if c.id not in self._known]
         if not missing:
             return
-        if len(missing) > 8:
-            rows = {as_int(row[0]): row for row in file.db.all("kernels", _COLUMNS)}
+        if len(missing) > _FEW:
+            rows, artifacts = db.all(KERNELS), db.all(ARTIFACTS)
         else:
-            one = (file.db.one("kernels", _COLUMNS, c.id) for c in missing)
-            rows = {as_int(row[0]): row for row in one if row is not None}
-        registers = self._registers({c.id for c in missing})
+            rows = [row for c in missing if (row := db.one(KERNELS, c.id)) is not None]
+            artifacts = [row for c in missing for row in db.where(ARTIFACTS, "context", c.id)]
+        stored = {row.context: row for row in rows}
+        registers = _registers({c.id for c in missing}, artifacts)
         for context in missing:
-            made = self._program(context, rows.get(context.id), registers.get(context.id, ()))
+            made = self._program(context, stored.get(context.id), registers.get(context.id, ()))
             if context.us is not None:
                 self._known[context.id] = made
 
@@ -81,16 +86,16 @@ class Programs:
         return found if found is not None else self._program(context, None, ())
 
     def _program(
-        self, context: Context, row: tuple[Any, ...] | None, registers: tuple[tuple[str, str], ...]
+        self, context: Context, row: KernelRow | None, registers: tuple[tuple[str, str], ...]
     ) -> Program:
-        _, name, target, device, ast, text = row or (0, "", "", "", 0, "")
-        info = parse_object(text)
-        calls = self._of_user(context, as_int(ast))
+        row = row or KernelRow(context.id, "", "", "", 0, "")
+        info = parse_object(row.info)
+        calls = self._of_user(context, row.ast)
         take(8, _KEPT + sum(map(len, calls)))
         return Program(
-            as_text(name, MAX_NAME) or context.name[:MAX_NAME],
-            as_text(target, MAX_NAME) or as_text(context.meta.get("target"), MAX_NAME),
-            as_text(device, MAX_NAME),
+            as_text(row.name, MAX_NAME) or context.name[:MAX_NAME],
+            as_text(row.target, MAX_NAME) or as_text(context.meta.get("target"), MAX_NAME),
+            as_text(row.device, MAX_NAME),
             max(0, as_int(info.get("flops"))),
             max(0, as_int(info.get("bytes"))),
             tuple(call[: 4 * MAX_NAME] for call in calls),
@@ -110,26 +115,24 @@ class Programs:
             self._searches = False
             return []
 
-    def _registers(self, wanted: set[int]) -> dict[int, tuple[tuple[str, str], ...]]:
-        """Registers by target, of these kernels."""
-        columns = ("context", "target", "body")
-        if len(wanted) > 8:
-            rows = self._file.db.all("artifacts", columns)
-        else:
-            of = self._file.db.where
-            rows = [row for c in wanted for row in of("artifacts", columns, columns[0], c)]
-        found: dict[int, tuple[tuple[str, str], ...]] = {}
-        for context, target, body in rows:
-            if context not in wanted or not isinstance(body, bytes) or len(body) > _MAX_BODY:
-                continue
-            try:
-                parts = unpack_json(body)
-            except BudgetError:
-                raise
-            except TraceError:
-                continue  # the answer about the kernel itself says so
-            facts = cast("dict[str, Any]", parts).get("facts") if isinstance(parts, dict) else None
-            for name, value in parse_facts(facts).items():
-                if name in REGISTERS:
-                    found[context] = (*found.get(context, ()), (as_text(target, 100), value[:20]))
-        return found
+
+def _registers(
+    wanted: set[int], artifacts: Iterable[ArtifactRow]
+) -> dict[int, tuple[tuple[str, str], ...]]:
+    """Registers by target, of these kernels."""
+    found: dict[int, tuple[tuple[str, str], ...]] = {}
+    for row in artifacts:
+        if row.context not in wanted or len(row.body) > _MAX_BODY:
+            continue
+        try:
+            parts = unpack_json(row.body)
+        except BudgetError:
+            raise
+        except TraceError:
+            continue  # the answer about the kernel itself says so
+        facts = cast("dict[str, Any]", parts).get("facts") if isinstance(parts, dict) else None
+        for name, value in parse_facts(facts).items():
+            if name in REGISTERS:
+                known = found.get(row.context, ())
+                found[row.context] = (*known, (row.target[:100], value[:20]))
+    return found

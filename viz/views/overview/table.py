@@ -14,7 +14,7 @@ import numpy as np
 
 from core.uop.origin import split_origin
 from viz.budget import take
-from viz.read.tracefile import Context
+from viz.read.records import Context
 from viz.views.overview.launches import Launched, bounded, spread_of
 from viz.views.overview.programs import Program
 from viz.views.process import Process

@@ -9,7 +9,7 @@ import {
 } from "../src/parts/kernel/columns";
 import { tellingFacts } from "../src/parts/source/facts";
 import { histogram, quantile } from "../src/parts/run/histogram";
-import { pieces, startState } from "../src/ui/languages";
+import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import { appliedOpts, MOST_RUNS, optsWord, ratio, wayWord, withRun } from "../src/parts/run/runs";
 import { compiled } from "./dev/fixture";

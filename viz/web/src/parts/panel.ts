@@ -51,6 +51,8 @@ export interface StatusPanel extends Declared {
 }
 
 export type Panel = PagePanel | DrawerPanel | FramePanel | StatusPanel;
+/** Places that always show the same panels. */
+export type FixedPlace = (FramePanel | StatusPanel)["place"];
 
 /** The page on which the panel can be seen; null: on all. */
 export function pageOf(panel: Panel): Page | null {

@@ -1,17 +1,16 @@
 /** The frame of the page and what fills it. */
 import { useEffect } from "preact/hooks";
-import type { FramePanel } from "../parts/panel";
-import { statusPanel } from "../panels/status/panel";
+import type { FixedPlace } from "../parts/panel";
 import { isDrawerOpen } from "../state/drawer";
 import { Drawer } from "./Drawer";
-import { framePanels, pagePanel } from "./panels";
+import { panelsIn, pagePanel } from "./panels";
 import { Banner } from "./Banner";
-import { Empty } from "./Empty";
+import { Empty } from "./start/Empty";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
-import { Palette } from "./Palette";
+import { Palette } from "./palette/Palette";
 import { sizes } from "../state/prefs";
-import { RecordedText } from "../ui/RecordedText";
+import { RecordedText } from "../ui/code/RecordedText";
 import {
   currentStep,
   fatal,
@@ -42,7 +41,7 @@ export function App() {
           {Page && <Page key={view.value.page} />}
         </>
       )}
-      <statusPanel.component />
+      <Place name="status" />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
       {overlay.value === "recorded" && <RecordedText />}
@@ -83,9 +82,9 @@ function Body() {
   );
 }
 
-/** The panels that stand in a place around the graphs. */
-function Place({ name }: { name: FramePanel["place"] }) {
-  return framePanels(name).map((panel) => <panel.component key={panel.id} />);
+/** The panels that stand in a place. */
+function Place({ name }: { name: FixedPlace }) {
+  return panelsIn(name).map((panel) => <panel.component key={panel.id} />);
 }
 
 /** Steps, for those who listen. */

@@ -9,7 +9,7 @@ import { scrubberPanel } from "../panels/scrubber/panel";
 import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
 import { timelinePanel } from "../panels/timeline/panel";
-import type { DrawerPanel, FramePanel, PagePanel, Panel } from "../parts/panel";
+import type { DrawerPanel, FixedPlace, PagePanel, Panel } from "../parts/panel";
 import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
@@ -28,8 +28,8 @@ export const panels: readonly Panel[] = [
 
 export const drawerPanels: readonly DrawerPanel[] = panels.filter((p) => p.place === "drawer");
 
-/** The panels in a place around the graphs. */
-export const framePanels = (place: FramePanel["place"]): readonly Panel[] =>
+/** The panels in a fixed place. */
+export const panelsIn = (place: FixedPlace): readonly Panel[] =>
   panels.filter((p) => p.place === place);
 
 /** What fills a page; the graphs are a frame of several panels. */

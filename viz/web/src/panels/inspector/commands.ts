@@ -1,5 +1,5 @@
 /** Commands about the rule and the selected node. */
-import { walkHistory } from "./along";
+import { walkHistory } from "./history/along";
 import { togglePin } from "./pinned";
 import { openEditor } from "../../ui/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../../state/actions";

@@ -2,7 +2,7 @@
 import type { FramePanel } from "../../parts/panel";
 import { inspectorCommands } from "./commands";
 import { Inspector } from "./Inspector";
-import { startHistory } from "./lineages";
+import { startHistory } from "./history/lineages";
 
 export const inspectorPanel: FramePanel = {
   id: "inspector",

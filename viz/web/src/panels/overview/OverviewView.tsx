@@ -1,13 +1,13 @@
 /** What happened, at one glance: what ran and how long, what took it, and from where it came. */
 import { Failed } from "../../parts/Failed";
 import { kernelPage, rows, run } from "../../state/state";
-import { Course } from "./Course";
-import { Failure } from "./Failure";
-import { Head } from "./Head";
+import { Course } from "./run/Course";
+import { Failure } from "./run/Failure";
+import { Head } from "./run/Head";
 import { KernelView } from "./kernel/KernelView";
-import { Kernels } from "./Kernels";
-import { Lines } from "./Lines";
-import { Costs, Problems, RecentRuns } from "./Lists";
+import { Kernels } from "./table/Kernels";
+import { Lines } from "./run/Lines";
+import { Costs, Problems, RecentRuns } from "./run/Lists";
 import { overview, watched } from "./store";
 
 export function OverviewView() {

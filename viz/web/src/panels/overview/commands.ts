@@ -71,7 +71,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-run",
-    title: "Run the kernel",
+    title: "Run the kernel of this page",
     group: "Overview",
     keys: ["R"],
     when: () => onKernel() && canRun(),

@@ -6,9 +6,9 @@ import { data } from "../../state/actions";
 import { isLive, kernelPage, runKey, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { sorted } from "../../ui/SortHead";
-import { columnsFor, linesOf, type Line } from "./columns";
+import { columnsFor, linesOf, type Line } from "./table/columns";
 import { overviewLink } from "./link";
-import { keepPlaces } from "./places";
+import { keepPlaces } from "./table/places";
 
 /** Kernels that are listed before "more" is asked for. */
 export const FEW_KERNELS = 12;

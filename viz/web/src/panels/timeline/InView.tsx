@@ -3,8 +3,8 @@ import { computed, signal } from "@preact/signals";
 import { count, micros, short } from "../../state/format";
 import { SortHead, sorted, type Column } from "../../ui/SortHead";
 import { VirtualList } from "../../ui/VirtualList";
-import { namePick, pickedName } from "./pick";
-import { HUES, type Total } from "./spans";
+import { namePick, pickedName } from "./data/pick";
+import { HUES, type Total } from "./data/spans";
 import { inView, litName, timelineData } from "./store";
 import { timelineLink, goTimeline } from "./link";
 

@@ -4,9 +4,9 @@ import { bytes, count, micros, place, plural, short } from "../../state/format";
 import { rows } from "../../state/state";
 import { Clipped, Place } from "../../ui/Text";
 import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
-import { namePick, pickedName, type Picked } from "./pick";
-import { timeText } from "./scale";
-import { HUES, type Total } from "./spans";
+import { namePick, pickedName, type Picked } from "./data/pick";
+import { timeText } from "./data/scale";
+import { HUES, type Total } from "./data/spans";
 import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
 import { timelineLink, goTimeline } from "./link";
 

@@ -6,9 +6,9 @@ import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
 import { openPicked } from "./jump";
 import { drawTracks, palette, RULER } from "./draw";
-import { namePick } from "./pick";
-import { panned, timeText } from "./scale";
-import { spanAt } from "./spans";
+import { namePick } from "./data/pick";
+import { panned, timeText } from "./data/scale";
+import { spanAt } from "./data/spans";
 import {
   end,
   litName,

@@ -3,7 +3,7 @@ import { announce, openContext, openRewrite, setPage } from "../../state/actions
 import { rows } from "../../state/state";
 import type { Row } from "../../data/types";
 import { picked, timelineData } from "./store";
-import { pickedName } from "./pick";
+import { pickedName } from "./data/pick";
 import { timelineLink } from "./link";
 
 /** The row of a context or rewrite. */

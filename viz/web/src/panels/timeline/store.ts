@@ -4,10 +4,10 @@ import { announce, data } from "../../state/actions";
 import { view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import type { TimelineData } from "../../data/types";
-import { arrange, type Part, type Shelf } from "./arrange";
-import { pickedName, pickOf, resolve } from "./pick";
-import { around, bounded, panned, shows, zoomed, type Stretch } from "./scale";
-import { above, lanesOf, totals, type SpanRow } from "./spans";
+import { arrange, type Part, type Shelf } from "./data/arrange";
+import { pickedName, pickOf, resolve } from "./data/pick";
+import { around, bounded, panned, shows, zoomed, type Stretch } from "./data/scale";
+import { above, lanesOf, totals, type SpanRow } from "./data/spans";
 import { timelineLink, goTimeline } from "./link";
 
 /** Asked for while the view is open. */

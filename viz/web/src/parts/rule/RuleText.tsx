@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { clip, count, micros, plural, short } from "../../state/format";
 import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/types";
-import { CodeLines } from "../../ui/CodeLines";
+import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
 import { PatternView } from "./PatternView";

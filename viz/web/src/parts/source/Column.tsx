@@ -20,7 +20,7 @@ import {
   kernel,
   progress,
 } from "../kernel/kernel";
-import { languageOf } from "../../ui/languages";
+import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
 import { nodeOrigins, pointedNode } from "../kernel/link";
 import { pointedLine } from "./pointed";

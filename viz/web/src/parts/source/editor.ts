@@ -18,7 +18,7 @@ import {
   type KeyBinding,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { readToken, startState, type LexState } from "../../ui/languages";
+import { readToken, startState, type LexState } from "../../ui/code/languages";
 import { replaced, undoing } from "./undo";
 
 export interface SourceEditor {

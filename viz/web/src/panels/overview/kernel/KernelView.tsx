@@ -2,7 +2,7 @@
 import { onArrows } from "../../../parts/arrows";
 import { Failed } from "../../../parts/Failed";
 import { Go } from "../../../parts/Go";
-import { kernelAt, spanAt, spansNamed, timeAt } from "../../../parts/links";
+import { kernelAt, spanAt, spansNamed, timeAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { setPage } from "../../../state/actions";
 import { count, micros, millis, place, plural, short } from "../../../state/format";

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Go } from "../../../parts/Go";
 import { onArrows } from "../../../parts/arrows";
-import { passAt } from "../../../parts/links";
+import { passAt } from "../../../state/link/links";
 import { count, micros, plural, short } from "../../../state/format";
 import type { KernelPage, KernelPass } from "../../../data/types";
 

@@ -1,13 +1,13 @@
 /** How long a launch took, and what that is of what the machine can do. */
 import { Go } from "../../../parts/Go";
-import { spansNamed } from "../../../parts/links";
+import { spansNamed } from "../../../state/link/links";
 import { measure, measuring, peaks } from "../../../parts/peaks";
 import { digits, percent, speedOf } from "../../../parts/speed";
 import { data } from "../../../state/actions";
 import { bytes, count, micros, plural, short } from "../../../state/format";
 import { run } from "../../../state/state";
 import type { KernelPage } from "../../../data/types";
-import { SpreadBars } from "../Spread";
+import { SpreadBars } from "../table/Spread";
 import { peakOf } from "./store";
 
 export function Times({ k }: { k: KernelPage }) {
