@@ -80,7 +80,7 @@ def test_pages_and_tabs_keep_their_places(open_page: Open, some_pass: Pass) -> N
 def test_rows_that_arrive_move_nothing(new_page: New, tmp_path: Path) -> None:
     with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
         e = _watched(new_page)
-        e.page.goto(program.url)
+        e.page.goto(f"{program.url}#v=graphs")
         program.say("next")
         e.ready()
         foot = e.navigator.locator(".foot")

@@ -15,7 +15,6 @@ from viz.budget import part, take
 from viz.files.machine import machine_text
 from viz.format.cells import as_text
 from viz.read.records import Rewrite
-from viz.replay.economics import untimed
 from viz.views.overview.activity import activity_data
 from viz.views.overview.launches import bounded
 from viz.views.overview.lines import lines_data
@@ -90,8 +89,8 @@ def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], i
             total[0] += matches
             total[1] += bounded(ns / 1000)
     matched = {rule: total for rule, total in found.items() if total[0] > 0}
-    rest = bounded(untimed(process.file for process in processes)["us"])
-    whole = rest + sum(us for _, us in found.values())
+    rewrites = (r for process in processes for r in [*process.file.rewrites.values()])
+    whole = sum(bounded(r.us or 0) for r in rewrites if not r.parent)
     costliest = heapq.nlargest(FEW, matched.items(), key=lambda item: item[1][::-1])
     listed = [
         {
