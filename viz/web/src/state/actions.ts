@@ -68,9 +68,10 @@ export function go(
   batch(() => {
     view.value = to;
     for (const part of others) part.make();
+    // Before what follows the view: it may replace the address, and means the new entry.
+    if (push) pushAddress(addressNow(), left);
+    else replaceAddress(addressNow());
   });
-  if (push) pushAddress(addressNow(), left);
-  else replaceAddress(addressNow());
   ensureBundle();
 }
 
@@ -143,8 +144,8 @@ export function followLink(hash: string): void {
   batch(() => {
     view.value = to.rewrite === null ? { ...to, rewrite, step: at, slot } : to;
     for (const part of parts) part.read(query);
+    pushAddress(addressNow(), left); // before what follows the view, as in `go`
   });
-  pushAddress(addressNow(), left);
   ensureBundle();
 }
 
