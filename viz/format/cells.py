@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, cast
 
 from viz.format import schema
@@ -11,6 +12,18 @@ from viz.format.pack import read_json, take_json
 def as_int(value: object, default: int = 0) -> int:
     """An integer from a cell that may hold anything."""
     return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def as_number(value: object, default: float = 0.0) -> float:
+    """A finite number of JSON; an integer may have any number of digits, of which a float holds
+    309."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return default
+    try:
+        number = float(value)
+    except OverflowError:
+        return default
+    return number if math.isfinite(number) else default
 
 
 def parse_json(text: object) -> Any:

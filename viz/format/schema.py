@@ -23,6 +23,7 @@ MEMORY: Final = 6
 TEXTS: Final = 7
 RULE_SETS: Final = 8
 VISITS: Final = 9
+USER_LINES: Final = 10
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""
@@ -37,6 +38,9 @@ VisitKey = tuple[int, int, int, int]
 
 MAX_TEXT: Final = 1 << 20
 """Longer strings are cut by the writer, which says so at their end."""
+
+MAX_DIGEST: Final = 128
+"""Characters of a digest."""
 
 META: Final = (
     "run",  # text shared by all processes of one run

@@ -25,6 +25,7 @@ from viz.format.rows import (
     ContextRow,
     RewriteRow,
 )
+from viz.format.userlines import UserLines, unpack_user_lines
 from viz.read.database import Database
 from viz.read.eventblocks import EventBlocks, block_data
 from viz.read.nodes import NodeTable
@@ -61,6 +62,7 @@ class TraceFile:
         """Name, device, start in us, time in ns, bytes."""
         self.memory: list[tuple[str, int, int]] = []
         """Device, time in us, bytes allocated."""
+        self.user_lines: list[UserLines] = []
         self.totals: dict[tuple[int, int], tuple[int, int, int]] = {}
         """By (pass, rule): matches, declines, ns."""
         self.visits = Visits()
@@ -73,6 +75,7 @@ class TraceFile:
             schema.LAUNCHES: self._add_launches,
             schema.MEMORY: self._add_memory,
             schema.RULE_SETS: lambda first, _, data: self.visits.add_sets(first, data),
+            schema.USER_LINES: self._add_user_lines,
             schema.VISITS: lambda _first, _count, data: self.visits.add(data),
         }
         """By kind of block, what reads one: its first number, count and data."""
@@ -183,6 +186,9 @@ class TraceFile:
     def _add_memory(self, _first: int, _count: int, data: bytes) -> None:
         for device, time, allocated in blocks.MEMORY.rows(data, _TUPLE):
             self.memory.append((self.name(device), time, allocated))
+
+    def _add_user_lines(self, _first: int, _count: int, data: bytes) -> None:
+        self.user_lines += unpack_user_lines(data)
 
     def _read_rules(self) -> None:
         for row in self.db.rows(RULES, self._last_rule):

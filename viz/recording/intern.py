@@ -53,6 +53,8 @@ class Interner:
             self._ops[op] = numbers.string(op.name)
         self._dtypes: dict[DType, int] = {}
         self._origins: dict[str | None, int] = {None: 0}
+        self.new_origins: list[str] = []
+        """Origins of nodes that were not there before; whoever reads them removes them."""
         self._same: dict[int, int] = {id(None): 0}
         """Strings of arguments and tags by identity, which a rebuilt node shares."""
         self._alive: list[object] = []
@@ -150,6 +152,7 @@ class Interner:
             self._dtypes[dtype] = string(str(dtype))
         for origin in set(origins).difference(self._origins):
             self._origins[origin] = string(origin or "")
+            self.new_origins.append(origin or "")
         fields = np.zeros((count, 7), np.uint32)
         fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
         fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)

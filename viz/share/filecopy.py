@@ -111,13 +111,14 @@ class FileCopy:
             self._output.memory.add(self._worded("memory.device", device), time, allocated)
         for (name, rule), (matches, declines, ns) in self._file.totals.items():
             self._output.events.totals.add(
-                self._string("rule_totals.pass", name),
+                self._string("rewrites.name", name),
                 rule,
                 matches=matches,
                 declines=declines,
                 ns=ns,
             )
         self._copy_visits()
+        self._copy_user_lines()
         if live:
             ends = (e.start + (e.us or 0) for e in self._kept)
             self._output.meta("ended", max(ends, default=0) / 1e6)
@@ -136,6 +137,16 @@ class FileCopy:
                 of = self._string("visits.op", op)
                 nodes, ended = ({}, {(rule, of): count}) if rule else ({of: count}, {})
                 copied.add(*where, nodes, ended)
+
+    def _copy_user_lines(self) -> None:
+        """The lines of the program; nothing of them where their text is dropped."""
+        if not self._wording.keeps("user_lines.text"):
+            return
+        for part in self._file.user_lines:
+            text = self._word("user_lines.text", part.text)
+            digest = self._word("user_lines.digest", part.digest)
+            path = self._wording.file(part.file)
+            self._output.user_lines.add(replace(part, file=path, text=text, digest=digest))
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""

@@ -23,7 +23,7 @@ REDACTED: Final = "(source redacted)"
 NO_TEXT: Final = "(text redacted)"
 SAID: Final = (
     "redacted: the command, commit, machine, times and processes, folders in all texts, "
-    "sources, docstrings and equations of rules, texts of errors"
+    "lines of the program, sources, docstrings and equations of rules, texts of errors"
 )
 
 
@@ -51,6 +51,7 @@ def _numbers() -> Iterator[str]:
 
 _IN_OBJECTS: Final = (
     *("artifacts.lines", "rules.sourceLine", "errors.rule", "errors.node", "errors.loop"),
+    *("user_lines.first", "user_lines.cut"),
 )
 """Numbers in JSON, and packed ones."""
 TABLE: Final[Mapping[str, How]] = {
@@ -74,7 +75,6 @@ TABLE: Final[Mapping[str, How]] = {
     "contexts.meta.target": How.TEXT,
     "contexts.meta.metadata": How.FILE,
     "contexts.meta.other": How.DROPPED,  # what else a compiler noted
-    "rule_totals.pass": How.TEXT,
     "rewrites.name": How.TEXT,
     "rewrites.matcher": How.TEXT,
     "rewrites.caller": How.FILE,
@@ -105,6 +105,9 @@ TABLE: Final[Mapping[str, How]] = {
     "launches.name": How.TEXT,
     "launches.device": How.TEXT,
     "memory.device": How.TEXT,
+    "user_lines.file": How.DROPPED,
+    "user_lines.text": How.DROPPED,
+    "user_lines.digest": How.DROPPED,
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
     "errors.message": How.KIND,
@@ -160,6 +163,10 @@ class Wording:
                 return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
             case _:
                 return without_folders(self._without_roots(text))
+
+    def keeps(self, column: str) -> bool:
+        """Whether the copy has anything of this column of TABLE."""
+        return not (self._redact and TABLE[column] is How.DROPPED)
 
     def file(self, path: str) -> str:
         """The name of a rule's file; `text` takes "file:line"."""

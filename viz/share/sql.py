@@ -161,6 +161,12 @@ def _artifacts(file: TraceFile) -> Iterable[Sequence[Any]]:
     return [(row.context, row.kind, row.target) for row in file.db.all(ARTIFACT_HEADS)]
 
 
+def _user_lines(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for part in file.user_lines:
+        for line, text in enumerate(part.lines, part.first):
+            yield part.file, line, text, part.digest
+
+
 def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
     names = ("op", "dtype", "arg", "origin")
     columns = [file.nodes.field(name).tolist() for name in names]
@@ -247,6 +253,9 @@ VIEWS: Final = {
     "launches": _View(
         (*_texts("name", "device"), *_integers("start_us", "ns", "bytes")),
         lambda file: file.launches,
+    ),
+    "user_lines": _View(
+        (*_texts("file"), *_integers("line"), *_texts("text", "digest")), _user_lines
     ),
     "artifacts": _View((*_numbers("context"), *_texts("kind", "target")), _artifacts),
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import BudgetError, TraceError
+from core.render.kinds import KIND
 from viz.budget import part, take
 from viz.format.blocks import ARTIFACT_LINES
 from viz.format.cells import as_int, as_text, parse_object
@@ -23,26 +24,6 @@ from viz.read.tracefile import TraceFile
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.tree import calls_of
 
-LANGUAGES: Final = {
-    "ptx": "ptx",
-    "llvm": "llvm",
-    "amd_isa": "asm",
-    "cpu_asm": "asm",
-    "sass": "asm",
-    "hip": "cpp",
-    "cuda": "cpp",
-    "c": "c",
-}
-TITLES: Final = {
-    "ptx": "PTX",
-    "llvm": "LLVM IR",
-    "amd_isa": "AMD ISA",
-    "cpu_asm": "Assembly",
-    "sass": "SASS",
-    "hip": "HIP C++",
-    "cuda": "CUDA C++",
-    "c": "C",
-}
 _LINKS: Final = "links to nodes"
 _LINE: Final = 500
 """Bytes that a line of a text takes with its lists, which are made three times over."""
@@ -274,11 +255,12 @@ def artifact_data(
     error: str = "",
 ) -> dict[str, Any]:
     """An artifact in the form of the page."""
+    known = KIND.get(kind)
     return {
         "kind": kind,
         "target": target,
-        "title": title or f"{TITLES.get(kind, kind)} {target}".strip(),
-        "language": LANGUAGES.get(kind, "text"),
+        "title": title or f"{known.title if known else kind} {target}".strip(),
+        "language": known.language if known else "text",
         "text": text,
         "lines": [list(line) for line in lines],
         "origins": [list(line) for line in origins],

@@ -36,6 +36,7 @@ from viz.views.search import Hit
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row, Tree
+from viz.views.userlines import user_lines
 
 T = TypeVar("T")
 MAX_PROCESSES: Final = 256
@@ -210,6 +211,13 @@ class Store:
         """The row of a context or rewrite."""
         at = self._tree.row_of(entry)
         return self._tree.rows[at] if at >= 0 else None
+
+    def user_lines(self) -> list[dict[str, Any]]:
+        """The lines of the user's program that the run names, and the kernels that they became."""
+        with self._lock:
+            processes = [*self._processes]
+        with self._tracing, answering("the lines of the program"):
+            return user_lines(processes, self.places.file)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""

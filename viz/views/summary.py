@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
+from core.render.kinds import KINDS
+from core.target import targets
 from viz.files.alive import is_alive
-from viz.format.cells import as_int, as_text
+from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import COMPILER
 from viz.read.database import Problem
 from viz.read.records import Rewrite
@@ -19,8 +21,6 @@ from viz.views.process import Process
 
 _MAX_PROBLEMS: Final = 2000
 _REST: Final = "the rest is shown"
-_LONGEST: Final = 1e12
-"""Seconds; a trace may say anything."""
 
 
 def is_live(processes: Sequence[Process]) -> bool:
@@ -58,6 +58,8 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
         "bytes": sum(_size(f.path) for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
+        "kinds": kinds_data(),
+        "families": {target.name: target.family for target in targets.values()},
         "lost": sum(len(f.db.problems) for f in files),
         "machine": as_text(meta.get("machine"), 500),
         "python": as_text(meta.get("python"), 100),
@@ -79,11 +81,24 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
 def run_seconds(processes: Sequence[Process]) -> float:
     """How long the run took: as its main process says, or until the last recorded thing."""
     files = [p.file for p in processes]
-    ended = files[0].meta.get("ended")
-    if isinstance(ended, int | float):
-        return float(min(max(ended, 0), _LONGEST))
     entries = (e for f in files for e in (*f.contexts.values(), *f.rewrites.values()))
-    return max((e.start + (e.us or 0) for e in entries), default=0) / 1e6
+    last = max((e.start + (e.us or 0) for e in entries), default=0)
+    return as_number(files[0].meta.get("ended"), last / 1e6)
+
+
+def kinds_data() -> list[dict[str, Any]]:
+    """The kinds of texts, in the order in which the page prefers them. `families`: the targets that
+    a kind can be expected for before anything is compiled."""
+    return [
+        {
+            "kind": kind.name,
+            "title": kind.title,
+            "language": kind.language,
+            "ending": kind.ending,
+            "families": [] if kind.tools else list(kind.families),
+        }
+        for kind in KINDS
+    ]
 
 
 def problems(processes: Sequence[Process]) -> list[Problem]:

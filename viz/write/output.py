@@ -10,6 +10,7 @@ import json
 from contextlib import suppress
 
 from core.errors import TraceError
+from viz.format import schema
 from viz.format.blocks import LAUNCHES, MEMORY, Columns
 from viz.format.rows import (
     ARTIFACTS,
@@ -24,6 +25,7 @@ from viz.format.rows import (
     KernelRow,
     MetaRow,
 )
+from viz.format.userlines import UserLines, pack_user_lines
 from viz.write.artifacts import Artifacts
 from viz.write.database import Batch, TraceDatabase
 from viz.write.entries import Entries
@@ -52,6 +54,22 @@ class Samples:
         return [Block(self._columns.kind, 0, len(rows), data)]
 
 
+class Lines:
+    """Lines of the user's program."""
+
+    def __init__(self) -> None:
+        self._new: list[UserLines] = []
+
+    def add(self, part: UserLines) -> None:
+        """Some lines of a file."""
+        self._new.append(part)
+
+    def take(self) -> list[Block]:
+        """A block of the lines since the last call."""
+        new, self._new = self._new, []
+        return [Block(schema.USER_LINES, 0, len(new), pack_user_lines(new))] if new else []
+
+
 class Output:
     """The parts of the trace in `database`. `counting`: see `EventLog`."""
 
@@ -64,6 +82,7 @@ class Output:
         self.launches = Samples(LAUNCHES)
         self.memory = Samples(MEMORY)
         self.artifacts = Artifacts()
+        self.user_lines = Lines()
         self._kernels: list[KernelRow] = []
         self._meta: list[MetaRow] = []
         self._last_block = 0
@@ -100,7 +119,7 @@ class Output:
     def _take(self) -> list[Batch]:
         rules = self.numbers.take_rules()
         blocks: list[BlockRow] = []
-        parts = (self.numbers, self.visits, self.launches, self.memory)
+        parts = (self.numbers, self.visits, self.launches, self.memory, self.user_lines)
         for block in (block for part in parts for block in part.take()):
             blocks.append(self._numbered(block))
         for block in self.events.take(self._last_block + 1):

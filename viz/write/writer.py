@@ -30,6 +30,7 @@ from viz.files.claim import Claim
 from viz.format.events import Events
 from viz.format.pack import Ints
 from viz.format.rows import ContextRow, KernelRow, RewriteRow, plain_text
+from viz.format.userlines import UserLines
 from viz.write.database import TraceDatabase
 from viz.write.output import Output
 
@@ -302,6 +303,15 @@ class TraceWriter:
     ) -> None:
         """The same, with the number of nodes of each line, and all of them in one list."""
         self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
+
+    def user_lines(
+        self, file: str, first: int, text: str, *, digest: str = "", cut: bool = False
+    ) -> None:
+        """Lines of the user's program, from line `first` on, as they are now. `file` is as in the
+        origins of nodes; `digest`: of the whole file, as `viz/files/sources.py` makes it, so that a
+        reader can say whether it has changed since; `cut`: other lines that were named are left
+        out."""
+        self._output.user_lines.add(UserLines(file, first, text, digest, cut))
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""

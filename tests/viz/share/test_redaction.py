@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from viz.format import rows, schema
+from viz.format import rows, schema, userlines
 from viz.format.blocks import PACKED
 from viz.share.copy import write_trace
 from viz.share.filecopy import Compiled
@@ -29,6 +29,7 @@ JSON_COLUMNS = {
 }
 BLOCKS = {
     **{columns.name: columns.names for columns in PACKED},
+    "user_lines": userlines.FIELDS,
     "meta": schema.META,
     "errors": ("message", "traceback", "full", "place", "rule", "node", "loop", "other"),
 }
@@ -37,6 +38,7 @@ SKIPPED = {
     "contexts.error",  # of these the parts are columns
     "rewrites.error",
     "artifacts.body",
+    "rule_totals.pass",  # names of rewrites
     "meta.key",
     "meta.value",
     "blocks.id",
@@ -147,6 +149,8 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         t.artifact(kernel, kind, target, text, lines=[(y,)], facts=facts, title=title)
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
         t.memory(m("memory.device"), 100)
+        said = m("user_lines.text")
+        t.user_lines(m("user_lines.file"), 3, f"{said}\n", digest=m("user_lines.digest"))
         t.context_end(kernel)
         t.context_end(context, error=error)
         for key in ("ended", "stopped"):
@@ -162,6 +166,7 @@ def contents(path: Path) -> str:
     try:
         found = [run_query(store.files, f"select * from {table}") for table in TABLES]
         answers: list[Any] = [store.run(), store.tree(), store.rules(), store.timeline()]
+        answers += store.user_lines()
         answers += [store.rule_totals(), store.files[0].meta]
         for row in store.tree()["rows"]:
             answers.append(store.bundle(row["id"]) or store.kernel(row["id"]))

@@ -18,6 +18,7 @@ from core import Tensor
 from core.check.isolate import MEMORY_LIMIT
 from core.check.worker import difference, times_quantile
 from core.errors import ServerError
+from core.render.kinds import KINDS
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.server.kept import Kept
@@ -306,3 +307,18 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
         time.sleep(0.02)
     assert job.error is not None
     assert "too much" in job.error["what"]
+
+
+def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
+    answer = state.run()
+    kinds = {row["kind"]: row for row in answer["kinds"]}
+    assert list(kinds) == [kind.name for kind in KINDS]
+    assert kinds["llvm"] == {
+        "kind": "llvm",
+        "title": "LLVM IR",
+        "language": "llvm",
+        "ending": ".ll",
+        "families": ["cpu", "amd"],
+    }
+    assert kinds["sass"]["families"] == []  # its tools may not be there
+    assert {answer["families"][target] for target in answer["targets"]} == {"cpu", "nvidia", "amd"}

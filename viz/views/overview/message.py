@@ -6,12 +6,12 @@ The form is `Overview` of viz/web/src/data/types.ts. Never reads the events of a
 from __future__ import annotations
 
 import heapq
-import socket
 from collections.abc import Sequence
 from typing import Any, Final
 
 from core.errors import BudgetError
 from viz.budget import part, take
+from viz.files import alive
 from viz.files.machine import machine_text
 from viz.format.cells import as_text
 from viz.read.records import Rewrite
@@ -71,11 +71,7 @@ def is_here(processes: Sequence[Process]) -> bool:
     """Whether the run was recorded on this machine, as far as its trace says it: what was measured
     here is compared with no other one's."""
     meta = processes[0].file.meta
-    match meta.get("process"):
-        case {"host": str(host)}:
-            return host == socket.gethostname() and meta.get("machine") == machine_text()
-        case _:
-            return False
+    return alive.is_here(meta.get("process")) and meta.get("machine") == machine_text()
 
 
 def _rules(processes: Sequence[Process], rules: Rulebook) -> tuple[list[Data], int, float]:

@@ -8,6 +8,7 @@ import {
   sharesIn,
   stretchOf,
 } from "../src/panels/overview/run/course";
+import { textsOf } from "../src/panels/overview/run/texts";
 import { columnsFor, linesOf } from "../src/panels/overview/table/columns";
 import { keepPlaces } from "../src/panels/overview/table/places";
 import { target } from "../src/parts/arrows";
@@ -139,13 +140,14 @@ describe("numbers of the overview", () => {
       "0",
       "",
     ]);
-    expect([0, 0.0004, 0.031, 0.0998, 0.27, 1].map(percent)).toEqual([
+    expect([0, 0.0004, 0.031, 0.0998, 0.27, 1, 2.7].map(percent)).toEqual([
       "0%",
       "<0.1%",
       "3.1%",
       "10%",
       "27%",
       "100%",
+      ">100%",
     ]);
   });
 });
@@ -176,6 +178,23 @@ describe("the course of a run", () => {
       { kind: "schedule", share: 0.25 },
     ]);
     expect(stretchOf(activity, 1)).toEqual([0, 100]);
+  });
+});
+
+describe("recorded lines", () => {
+  it("are found by file and line, the last state of a file first", () => {
+    const state = (lines: string[]) => ({
+      file: "a.py",
+      changed: null,
+      cut: false,
+      parts: [{ first: 3, lines }],
+      kernels: [],
+    });
+    const texts = textsOf([state(["x", "y"]), state(["z"])]);
+    expect([...texts]).toEqual([
+      ["a.py:3", "z"],
+      ["a.py:4", "y"],
+    ]);
   });
 });
 

@@ -1,9 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Artifact, RunResult } from "../src/data/types";
 import {
   chooseColumns,
   columnKey,
   columnsToShow,
+  kindName,
+  kindsOfTarget,
   possibleColumns,
   targetOf,
 } from "../src/parts/kernel/columns";
@@ -12,7 +14,8 @@ import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import { appliedOpts, MOST_RUNS, optsWord, ratio, wayWord, withRun } from "../src/parts/run/runs";
-import { compiled } from "./dev/fixture";
+import { run } from "../src/state/state";
+import { compiled, run as fixtureRun } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 
 const ran = (device: string, opts: string | null, median: number): RunResult => ({
@@ -83,6 +86,19 @@ const art = (kind: Artifact["kind"], target: string): Artifact => ({
 });
 
 describe("columns", () => {
+  beforeEach(() => {
+    run.value = fixtureRun;
+  });
+
+  it("are called what the run says, and a kind that it does not know by its name", () => {
+    expect(kindName("ptx")).toBe("PTX");
+    expect(kindName("mlir")).toBe("mlir");
+    expect(kindsOfTarget("gfx942")).toEqual(["amd_isa", "hip", "llvm"]);
+    expect(kindsOfTarget("dsp")).toEqual([]);
+    run.value = null;
+    expect(kindName("ptx")).toBe("ptx");
+  });
+
   it("name kind and target, also where the target has a colon", () => {
     expect(targetOf(columnKey(art("ptx", "a:b")))).toBe("a:b");
   });
@@ -94,7 +110,7 @@ describe("columns", () => {
   });
 
   it("of another compiler stand first, and are all there is where nothing can be compiled", () => {
-    const own = [art("mlir" as never, "dsp"), art("c", "dsp")];
+    const own = [art("mlir", "dsp"), art("c", "dsp")];
     expect(chooseColumns(own, [])).toEqual(["mlir:dsp", "c:dsp"]);
     expect(columnsToShow(["ptx:sm_90", "hip:gfx942"], own, [])).toEqual(["mlir:dsp", "c:dsp"]);
     expect(columnsToShow(["ptx:sm_90", "c:dsp"], own, [])).toEqual(["c:dsp"]);

@@ -37,9 +37,10 @@ export function digits(n: number): string {
   return n.toFixed(n >= 10 ? 1 : n >= 1 ? 2 : 3);
 }
 
-/** "27%", "3.1%", "<0.1%". */
+/** "27%", "3.1%", "<0.1%"; ">100%" for what is more than was measured, such as from caches. */
 export function percent(share: number): string {
   const p = 100 * share;
+  if (p > 100.5) return ">100%";
   if (p > 0 && p < 0.1) return "<0.1%";
   return `${p === 0 || p >= 9.95 ? Math.round(p) : p.toFixed(1)}%`;
 }

@@ -8,7 +8,7 @@ import { Banner } from "./Banner";
 import { Empty } from "./start/Empty";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
-import { Palette } from "./palette/Palette";
+import { Palette } from "./Palette";
 import { sizes } from "../state/prefs";
 import { RecordedText } from "../ui/code/RecordedText";
 import {

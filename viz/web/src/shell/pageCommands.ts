@@ -7,7 +7,7 @@ import { focusRegion } from "../state/regions";
 import { saveExport } from "../state/save";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
 import { toggleTheme } from "../state/theme";
-import { escapePanels, pages } from "./panels";
+import { escapePanels, focusSearch, pages } from "./panels";
 import { type Command, live } from "../parts/command";
 
 export const pageCommands: readonly Command[] = [
@@ -25,7 +25,7 @@ export const pageCommands: readonly Command[] = [
     keys: ["Ctrl K"],
     run: () => (overlay.value = "palette"),
   },
-  { id: "search", title: "Search the run", group: "Page", keys: ["/"], run: () => focusSearch() },
+  { id: "search", title: "Search this page", group: "Page", keys: ["/"], run: search },
   {
     id: "keys",
     title: "All keys",
@@ -122,6 +122,11 @@ function back(): void {
   history.back();
 }
 
+/** The field of the page that is open; a page without one is searched from the palette. */
+function search(): void {
+  if (!focusSearch(view.peek().page)) overlay.value = "palette";
+}
+
 /** Esc undoes the innermost thing that is open or running. */
 function escape(): void {
   if (overlay.peek()) overlay.value = null;
@@ -129,16 +134,4 @@ function escape(): void {
   else if (loading.peek()) cancelLoading();
   else if (escapePanels()) return;
   else if (view.peek().slot !== null) select(null);
-}
-
-function focusSearch(): void {
-  const focus = (): void => {
-    const input = document.querySelector<HTMLInputElement>("#search");
-    input?.focus();
-    input?.select();
-  };
-  if (matchMedia("(max-width: 1079px)").matches) {
-    sidePanel.value = "nav";
-    requestAnimationFrame(focus);
-  } else focus(); // at once: what is typed next belongs to the search
 }

@@ -6,7 +6,7 @@ import { overviewCommands } from "./commands";
 import { watchedKernel } from "./kernel/store";
 import { overviewLink } from "./link";
 import { OverviewView } from "./OverviewView";
-import { watched } from "./store";
+import { watched, watchedLines } from "./store";
 
 export const overviewPanel: PagePanel = {
   id: "overview",
@@ -18,6 +18,7 @@ export const overviewPanel: PagePanel = {
   link: overviewLink,
   start() {
     watched.start();
+    watchedLines.start();
     watchedKernel.start();
   },
   escape() {

@@ -1,12 +1,13 @@
 /** The overview's data, and what of it is listed. Asks only while the overview is open. */
 import { computed, signal } from "@preact/signals";
-import type { Overview, Peak } from "../../data/types";
+import type { Overview, Peak, UserFile } from "../../data/types";
 import { knowPeaks, peaks } from "../../parts/peaks";
 import { data } from "../../state/actions";
 import { isLive, kernelPage, runKey, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, linesOf, type Line } from "./table/columns";
+import { textsOf } from "./run/texts";
 import { overviewLink } from "./link";
 import { keepPlaces } from "./table/places";
 
@@ -22,6 +23,20 @@ export const watched = new Watched<Overview>(
   },
 );
 export const overview = watched.answer;
+
+/** The recorded text of the user's files; asked for once there are lines to show. */
+export const watchedLines = new Watched<UserFile[]>(
+  "api/user-lines",
+  () =>
+    view.value.page === "overview" &&
+    kernelPage.value === null &&
+    (overview.value?.lines.length ?? 0) > 0,
+  (abort) => data().userLines(abort),
+);
+const texts = computed(() => textsOf(watchedLines.answer.value ?? []));
+/** The text of a line of the user's program; "" where it was not recorded. */
+export const textOf = (file: string, line: number): string =>
+  texts.value.get(`${file}:${line}`) ?? "";
 
 /** The peaks of the machine on which the run was recorded: of this one, or not known. */
 export const peakOf = (device: string): Peak | undefined =>

@@ -44,7 +44,7 @@ export function Chooser() {
           ))}
           {shownSources.value !== null && (
             <MenuItem ticked={false} onClick={() => (shownSources.value = null)}>
-              Let the page choose
+              Default columns
             </MenuItem>
           )}
         </>

@@ -103,7 +103,7 @@ function Rate({ name, value, share, said }: RateProps) {
             <i class="ov-bar" aria-hidden="true">
               <b style={{ width: `${Math.min(100, 100 * share)}%` }} />
             </i>
-            <span class="t2">{percent(share)} of the peak</span>
+            <span class="t2">{percent(share)} of peak</span>
           </>
         )}
         <span class="sp" />

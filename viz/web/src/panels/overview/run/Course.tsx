@@ -36,7 +36,7 @@ export function Course() {
     [a],
   );
   const memory = useMemo(() => (a ? memoryPath(a.memory, a.peak) : ""), [a]);
-  if (!a) return null;
+  if (!a?.parts.some((p) => p.kind !== "rest" && p.us > 0)) return null; // it has no times
   const bins = a.strip.run.length;
   const place = (e: MouseEvent): number => {
     const box = (e.currentTarget as Element).getBoundingClientRect();

@@ -7,7 +7,7 @@ import { kernelAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { baseName, count, micros, plural, short } from "../../../state/format";
 import { openEditor } from "../../../ui/Text";
-import { fewOf, overview } from "../store";
+import { fewOf, overview, textOf } from "../store";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */
 const FEW = 6;
@@ -52,6 +52,7 @@ export function Lines() {
 function Line({ line, named }: { line: LineShare; named: boolean }) {
   const chips = line.kernels.slice(0, CHIPS);
   const rest = line.kernels.length + line.more - chips.length;
+  const text = textOf(line.file, line.line).trim();
   const at = `${short(baseName(line.file), 40)}:${line.line}`;
   return (
     <div class="ov-line" data-line style={{ "--share": String(Math.min(1, line.share)) }}>
@@ -69,8 +70,17 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
       >
         {named ? at : line.line}
       </button>
-      <span class="mono el" title={short(line.calls, 1000)}>
-        {short(line.calls, 200) || <span class="t3">not named</span>}
+      <span class="row">
+        {text ? (
+          <code class="el">{short(text, 300)}</code>
+        ) : (
+          <span class="mono el">{short(line.calls, 200) || <span class="t3">not named</span>}</span>
+        )}
+        {text && line.calls && (
+          <span class="t3 small el" title={short(line.calls, 1000)}>
+            {short(line.calls, 200)}
+          </span>
+        )}
       </span>
       <span class="row g4 ov-chips">
         {chips.map((k) => (

@@ -92,7 +92,7 @@ export function Costs() {
     <>
       {rules.length > 0 && (
         <List
-          title="Costliest rules"
+          title={timed ? "Costliest rules" : "Busiest rules"}
           hint={timed ? "share of the passes' time" : "by matches"}
           all={<Go to={pageAt("rules")}>all {count(o.ruleCount)}</Go>}
         >
@@ -123,7 +123,7 @@ export function Costs() {
       )}
       {passes.length > 0 && (
         <List
-          title="Slowest passes"
+          title={timed ? "Slowest passes" : "Largest passes"}
           hint={timed ? "without those inside" : "by steps"}
           all={<Go to={pageAt("timeline")}>all {count(run.value?.totals.rewrites ?? 0)}</Go>}
         >

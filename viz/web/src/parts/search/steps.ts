@@ -3,7 +3,7 @@
  * million steps, so that rules are looked at, not steps.
  */
 import { firstFrom } from "../../model/filter";
-import { score } from "./paletteSearch";
+import { score } from "./rank";
 
 /** The steps of one rule, ascending. */
 export interface RuleSteps {
