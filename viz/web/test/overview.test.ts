@@ -69,8 +69,9 @@ describe("links within the page", () => {
 });
 
 describe("what is listed while a run goes on", () => {
+  const letters = (text: string): string[] => Array.from(text);
   const keep = (before: string, next: string): string =>
-    keepPlaces([...before], [...next], (letter) => letter).join("");
+    keepPlaces(letters(before), letters(next), (letter) => letter).join("");
   it("stays where it is", () => {
     expect(keep("abc", "cba")).toBe("abc");
     expect(keep("abc", "dabc")).toBe("abcd");
