@@ -1,8 +1,8 @@
 """Takes the pictures of the README: `python -m tests.screenshots` (or `make screenshots`).
 
-Records examples/digits.py, opens a telling step of its busiest kernel in Chromium, runs the kernel,
-and writes docs/images/explorer-*.png and overview-*.png, light and dark, with 256 colours each: the page is
-flat, so that nobody sees the difference, and the files stay small.
+Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
+the kernel, and takes that. Writes docs/images/overview-*.png and explorer-*.png, light and dark, of
+256 colours each: the page is flat, so that nobody sees the difference, and the files stay small.
 """
 
 from __future__ import annotations
