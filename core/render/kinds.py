@@ -48,6 +48,10 @@ KINDS: Final = (
     Kind("c", "C", "c", ".c", ("cpu",), c.render),
     Kind("cuda", "CUDA C++", "cpp", ".cu", ("nvidia",), cuda.render),
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
+    # reports of what is decided outside of rewrites: in kernels, then in schedules
+    Kind("linear", "Linear program", "text", ".txt"),
+    Kind("grouping", "Grouping", "text", ".txt"),
+    Kind("memory", "Memory plan", "text", ".txt"),
 )
 """In the order in which the explorer prefers them."""
 

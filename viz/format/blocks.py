@@ -76,7 +76,7 @@ EVENTS: Final = Columns(
     *(*numbers("match_rule"), *differences("match_before", "match_after"), *numbers("match_us")),
     *(*strings("match_sig"), *numbers("bind_count", "binds")),
     *differences("rebuild_old", "rebuild_new"),
-    *(*numbers("decline_rule"), *differences("decline_node")),
+    *differences("decline_rule", "decline_node"),
 )
 LAUNCHES: Final = Columns(
     "launches",

@@ -1,4 +1,4 @@
-"""Values from cells that may hold anything. Never touches a file."""
+"""Type checks of untrusted values: database cells and JSON. Never touches a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of one block: collected column by column, and read back as arrays.
+"""Columns of an event block: appended to while writing, read back as arrays.
 
 Holds numbers only; what they stand for is in `viz/format/schema.py`. Never touches a file.
 """

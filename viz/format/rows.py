@@ -1,4 +1,4 @@
-"""The tables of a trace: a class for the rows of each. Never touches a file.
+"""Tables of a trace: a class for the rows of each. Never touches a file.
 
 docs/trace-format.md says what every column means. Columns of packed blocks are declared in
 `viz/format/blocks.py`.

@@ -1,4 +1,4 @@
-"""A table of the trace, declared by the class of its rows: DDL, INSERT and SELECT come from it.
+"""Derives DDL, INSERT and SELECT of a table from the class of its rows.
 
 A row is a dataclass. Its fields are the columns, in order; their types say what SQLite stores and
 whether a cell may be empty. Cells of a file that nobody vouches for are checked against these types

@@ -1,4 +1,4 @@
-"""Lines of the user's own program, as they were when the program ran: blocks of them, and back.
+"""Blocks of the user's own source lines: packing and unpacking.
 
 Never reads a source file.
 """

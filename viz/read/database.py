@@ -1,4 +1,4 @@
-"""Opens a trace that nobody vouches for, and reads as many rows as can be read.
+"""Opens an untrusted trace file read-only, and reads as many rows as can be read.
 
 A trace may be cut off, damaged or made to harm: the file is opened read-only, nothing in its schema
 is run, and every value is checked for its type. What cannot be read is a Problem, never a crash.

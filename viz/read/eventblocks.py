@@ -1,4 +1,4 @@
-"""The blocks of events of a file, decoded when they are asked for; an LRU cache of them."""
+"""Event blocks of a file, decoded on demand; an LRU cache of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All nodes of one trace file as arrays, in the order of their numbers.
+"""Node table of one trace file: an array per field, indexed by node number.
 
 Number n is at position n; position 0 stands for "none". A lost block leaves nodes without fields.
 """

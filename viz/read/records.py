@@ -1,4 +1,4 @@
-"""Contexts, rewrites and rules of a trace as objects, made of rows that nobody vouches for."""
+"""Contexts, rewrites and rules of a trace, made from untrusted rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory that what is kept of a run may take: it grows with the run's files. Reads none."""
+"""Memory budget of what is kept of a run; it grows with the files of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of one rewrite, checked, as steps: one match and the rebuilds up to the next.
+"""Splits the events of one rewrite into steps: one match and the rebuilds up to the next.
 
 A node or rule number that leads nowhere drops its event and says so. Reads as far as the budget in
 force goes. Never replays anything.

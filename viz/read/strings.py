@@ -1,4 +1,4 @@
-"""The texts of a trace by number. A number that leads nowhere is "?". Never touches a file."""
+"""String table of a trace. A number that is not there is "?". Never touches a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often rules were tried: the nodes that passes offered to sets of rules, counted by op.
+"""Works out how often each rule was tried, from the nodes of each op that passes offered.
 
 A visit goes through the rules of a set in order, those whose pattern may begin with the node's op,
 until one ends it by an answer or an error. So the tries of all rules, thousands per pass, follow

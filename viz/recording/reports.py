@@ -1,4 +1,4 @@
-"""What a thread reports, event by event, until it is written to the trace.
+"""Types of the events that a thread reports.
 
 Matches, rebuilds and declines come by the hundred thousand: each kind is one flat list, the fields
 of which are named here. All other events are objects. Numbers and writes nothing.

@@ -1,4 +1,4 @@
-"""From the recorder's buffers to the trace: numbers nodes and rules, keeps each thread's stack.
+"""Writes the recorder's buffers to the trace: numbers nodes and rules, keeps a stack per thread.
 
 A buffer is written as columns: one call for many events, a step of Python only for each pass,
 context and text. Runs on whichever thread flushes.
@@ -212,11 +212,11 @@ class Transcriber:
 
     def tell_visits(self) -> None:
         """Writes the visits since the last call, those of all passes of a name at once."""
-        number = self._rule
+        number, op_number = self._rule, self._number.op
         for (name, rule_set), visits in self._visits.items():
-            nodes = {op.name: count for op, count in visits.nodes.items()}
-            ended = {(number(rule, ""), op.name): n for (rule, op), n in visits.ended.items()}
-            self.writer.visited(name, rule_set, nodes, ended)
+            nodes = {op_number(op): count for op, count in visits.nodes.items()}
+            ended = {(number(rule, ""), op_number(op)): n for (rule, op), n in visits.ended.items()}
+            self.writer.visited_of(name, rule_set, nodes, ended)
         self._visits.clear()
 
     def _other(self, thread: int, stack: list[Entry], report: Report) -> None:

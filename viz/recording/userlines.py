@@ -1,4 +1,4 @@
-"""The user's own source lines that a recording names, with what is around them.
+"""Collects the user's own source lines that a recording names, with what is around them.
 
 Reads through `linecache`, so that cells of notebooks are found, and at the time of the recording,
 before files change. Keeps at most FILE_BYTES of a file and ALL_BYTES of a trace. A file that cannot

@@ -1,4 +1,4 @@
-"""Source texts of kernels on their way to the trace. Never touches a file."""
+"""Source texts of kernels that the next flush writes. Never touches a file."""
 
 from __future__ import annotations
 

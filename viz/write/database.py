@@ -1,4 +1,4 @@
-"""The SQLite file of a trace that is written: making it, and all-or-nothing transactions.
+"""SQLite file of a trace that is written: how it is made, and all-or-nothing transactions.
 
 What a new trace may replace is judged by `viz/files/claim.py`.
 """

@@ -1,4 +1,4 @@
-"""Contexts and rewrites that are open or have changed since they were written.
+"""Open contexts and rewrites, and those that have changed since the last flush.
 
 Knows nothing of their events but the counts in their rows. Never touches a file.
 """

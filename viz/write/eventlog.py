@@ -1,4 +1,4 @@
-"""The events of the next block, and what follows from them: counts per rewrite and per rule.
+"""Events of the next block, and the counts per rewrite and per rule that follow from them.
 
 Of very many declines of one rule in one rewrite only the first are kept one by one. Never touches a
 file.
@@ -7,8 +7,6 @@ file.
 from __future__ import annotations
 
 from typing import Final
-
-import numpy as np
 
 from viz.format import schema
 from viz.format.events import Columns, Events, MatchField
@@ -97,7 +95,7 @@ class EventLog:
         if not self._events.kind:
             return []
         events, self._events = self._events.arrays(), Events()
-        for number in np.unique(events.rewrite).tolist():
+        for number in set(events.rewrite.tolist()):
             row = self._entries.rewrite(number)
             row.first_block = row.first_block or block
             row.last_block = block

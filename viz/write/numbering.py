@@ -1,4 +1,4 @@
-"""Numbers for strings, nodes and rules: the same fields always give the same number.
+"""Interns strings, nodes and rules: equal fields get the same number.
 
 What is new since the last `take` becomes blocks of the trace. Strings and nodes may be numbered by
 several threads while another takes. Never touches a file.

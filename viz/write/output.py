@@ -1,4 +1,4 @@
-"""What is written next: the parts of a trace under construction, and their way to the file.
+"""Collects the parts of a trace, and writes what is new in them as one transaction.
 
 Each part collects one kind of thing. A flush turns what is new in all of them into rows and blocks,
 and writes these as one transaction.

@@ -1,4 +1,4 @@
-"""How often a compiler visited nodes, as a writer is told of it: counts per pass, rule set and op.
+"""Visit counts per pass, rule set and op that the next flush writes.
 
 `viz/read/visits.py` works the tries of each rule out of them. Never looks at single events.
 """

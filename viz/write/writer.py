@@ -231,12 +231,19 @@ class TraceWriter:
         many of them each rule ended the visit, because it replaced the node or failed. From this
         follows how often each rule was tried; without it, that is not known."""
         sid = self.string
-        self._output.visits.add(
-            sid(name),
-            rule_set,
-            {sid(op): count for op, count in nodes.items()},
-            {(rule, sid(op)): count for (rule, op), count in ended.items()},
-        )
+        offered = {sid(op): count for op, count in nodes.items()}
+        by = {(rule, sid(op)): count for (rule, op), count in ended.items()}
+        self.visited_of(name, rule_set, offered, by)
+
+    def visited_of(
+        self,
+        name: str,
+        rule_set: int,
+        nodes: Mapping[int, int],
+        ended: Mapping[tuple[int, int], int],
+    ) -> None:
+        """The same, with the numbers of the names of ops."""
+        self._output.visits.add(self.string(name), rule_set, nodes, ended)
 
     def rewrite_end(
         self,

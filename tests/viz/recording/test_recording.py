@@ -23,6 +23,7 @@ from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER, Buffer
 from viz.recording.intern import Interner
+from viz.recording.reports import RewriteEnd
 from viz.views.store import Store
 from viz.write.eventlog import BLOCK, DECLINES_KEPT
 from viz.write.grouping import Groups, counted
@@ -54,7 +55,7 @@ def test_a_batch_is_cut_by_what_is_complete() -> None:
     """A thread may be in the middle of an event when another takes what it has."""
     buffer = Buffer(1)
     a, b = UOp.const(dtypes.int32, 1), UOp.const(dtypes.int32, 2)
-    buffer.add(7, a)
+    buffer.add(RewriteEnd(a, False, None, None, None, 0))
     buffer.rebuilds += (a, b)
     buffer.codes.append(REBUILD)
     buffer.rebuilds += (b, a)  # its code is still to come

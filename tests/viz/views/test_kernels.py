@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.server.kept import Kept
 from viz.server.state import State
+from viz.views.answers import RUN
 from viz.views.store import Store
 from viz.work.jobs import Jobs
 
@@ -310,7 +312,9 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
-    answer = state.run()
+    made = state.answer(RUN)
+    assert made is not None
+    answer = json.loads(made.body)
     kinds = {row["kind"]: row for row in answer["kinds"]}
     assert list(kinds) == [kind.name for kind in KINDS]
     assert kinds["llvm"] == {

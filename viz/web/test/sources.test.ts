@@ -13,7 +13,14 @@ import { tellingFacts } from "../src/parts/source/facts";
 import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
-import { appliedOpts, MOST_RUNS, optsWord, ratio, wayWord, withRun } from "../src/parts/run/runs";
+import {
+  appliedOpts,
+  MOST_RUNS,
+  optsWord,
+  compared,
+  wayWord,
+  withRun,
+} from "../src/parts/run/runs";
 import { run } from "../src/state/state";
 import { compiled, run as fixtureRun } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
@@ -38,11 +45,16 @@ describe("runs of a kernel", () => {
     const none = ran("CPU", "", 40);
     const own = ran("CPU", "UPCAST(0, 4)", 7.8);
     const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
-    expect(runs.map((r) => ratio(r, runs[0]!))).toEqual(["1.00×", "4.00×", "0.78×"]);
+    expect(runs.map((r) => compared(r, runs[0]!).text)).toEqual([
+      "same time",
+      "4.00× slower",
+      "1.28× faster",
+    ]);
+    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "slower", "faster"]);
     expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
-    expect(ratio(ran("CPU", null, 0), auto)).toBe("");
+    expect(compared(ran("CPU", null, 0), auto).text).toBe("");
   });
 
   it("of an edited text are a row of their own", () => {

@@ -49,7 +49,7 @@ export function SearchList() {
           </>
         ) : (
           <span>
-            Nothing in this run matches <b>{short(query)}</b>.
+            No results for <b>{short(query)}</b>.
           </span>
         )}
         <button type="button" class="btn sm" onClick={() => (searchBox.query.value = "")}>

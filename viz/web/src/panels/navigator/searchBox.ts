@@ -1,7 +1,7 @@
 /** The search box of the navigator. */
 import { SearchBox } from "../../parts/search/query";
 import { sidePanel } from "../../state/state";
-import { focusField } from "../../ui/focusField";
+import { focusField } from "../../state/regions";
 
 export const searchBox = new SearchBox();
 

@@ -4,7 +4,7 @@ import { rulesCommands } from "./commands";
 import { rulesLink } from "./link";
 import { RulesView } from "./RulesView";
 import { watchedTotals } from "./store";
-import { focusField } from "../../ui/focusField";
+import { focusField } from "../../state/regions";
 
 export const rulesPanel: PagePanel = {
   id: "rules",

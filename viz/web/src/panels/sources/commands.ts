@@ -17,7 +17,7 @@ import { type Command } from "../../parts/command";
 export const sourcesCommands: readonly Command[] = [
   {
     id: "drawer",
-    title: "Open or close the sources",
+    title: "Show or hide the sources",
     group: "Sources",
     keys: ["S"],
     run: () => toggleDrawer("source"),
@@ -32,7 +32,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "edit-source",
-    title: "Edit a source text of the kernel, to run it",
+    title: "Edit a source and run it",
     group: "Sources",
     keys: ["Shift E"],
     when: () => editableColumn.value !== null && !editOf(editableColumn.value),
@@ -40,7 +40,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "run-edited",
-    title: "Run the edited text",
+    title: "Run the edited source",
     group: "Sources",
     keys: ["Ctrl Enter"],
     when: canRunEdited,
@@ -48,7 +48,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "revert-source",
-    title: "Revert the edited text",
+    title: "Discard the edits",
     group: "Sources",
     keys: [],
     when: () => editableColumn.value !== null && editOf(editableColumn.value) !== undefined,
@@ -56,7 +56,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "sources-reset",
-    title: "Let the page choose the sources",
+    title: "Reset the source columns",
     group: "Sources",
     keys: [],
     when: () => shownSources.value !== null,

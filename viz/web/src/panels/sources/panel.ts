@@ -6,6 +6,9 @@ import { sourcesCommands } from "./commands";
 import { cancelRun, startRunBox } from "../../parts/run/RunBox";
 import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
+import { wideColumn } from "../../state/drawer";
+import { wideEdit } from "../../parts/source/edits";
+import { startUserLines } from "../../parts/kernel/userLines";
 
 export const sourcesPanel: DrawerPanel = {
   id: "sources",
@@ -17,11 +20,14 @@ export const sourcesPanel: DrawerPanel = {
   commands: sourcesCommands,
   start() {
     startKernel();
+    startUserLines();
     startRunBox();
   },
   escape() {
     const was = cancelRun();
     if (was) announce("Run cancelled");
-    return was;
+    else if (wideEdit.peek() === null) return false;
+    else wideColumn.value = null;
+    return true;
   },
 };

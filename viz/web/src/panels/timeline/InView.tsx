@@ -43,7 +43,7 @@ export function InView() {
     <section class="grid-list inview" data-region="Time by name" aria-label="Time by name">
       <div class="ph">
         <b>Time by name</b>
-        <span class="t3">of what is in view</span>
+        <span class="t3">in the visible range</span>
         <span class="sp" />
         <span class="t3 num">{count(inView.value.length)} names</span>
         {left > 0 && <span class="t3 num">{count(left)} not listed</span>}

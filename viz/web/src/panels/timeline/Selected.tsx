@@ -37,8 +37,8 @@ function Nothing() {
   return (
     <div class="state">
       <span>
-        Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
-        spans.
+        Click a span, or press <kbd>N</kbd> for the next one. Select a name in the table to
+        highlight all of its spans.
       </span>
     </div>
   );
@@ -98,7 +98,7 @@ function Span({ p }: { p: Picked }) {
       <Facts lines={lines} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="Z" onClick={zoomToPicked}>
-          Zoom to it
+          Zoom to selection
         </button>
         <button type="button" class="btn sm" title="Shift N" onClick={() => pickNext(-1)}>
           Previous
@@ -111,7 +111,7 @@ function Span({ p }: { p: Picked }) {
           class="btn sm quiet"
           onClick={() => goTimeline({ pick: namePick(p.name) })}
         >
-          All of this name
+          All with this name
         </button>
       </div>
     </>
@@ -125,11 +125,11 @@ function Named({ name }: { name: string }) {
       <Facts lines={ofName(name, HUES)} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
-          First in view
+          Next in view
         </button>
         {kernel && (
           <button type="button" class="btn sm" onClick={() => openRow(kernel)}>
-            Open its graphs
+            Open graphs
           </button>
         )}
       </div>
@@ -147,7 +147,7 @@ function ofName(name: string, hues: readonly string[]): Line[] {
       return [
         what,
         <span class="num">
-          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> together, mean{" "}
+          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> in total, mean{" "}
           {micros(t.total / t.count)}, longest {micros(t.longest)}
         </span>,
       ];
@@ -184,12 +184,12 @@ function Marks() {
         {marks.map((t, i) => (
           <li key={t}>
             {timeText(t, 1)}
-            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the one before</span>}
+            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the previous mark</span>}
           </li>
         ))}
       </ul>
       <button type="button" class="btn sm" title="M" onClick={mark}>
-        Mark here
+        Add a mark
       </button>
     </div>
   );

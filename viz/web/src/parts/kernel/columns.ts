@@ -4,6 +4,7 @@
  */
 import { run } from "../../state/state";
 import type { Artifact, ArtifactKind, Kind } from "../../data/types";
+import { PYTHON } from "./userText";
 
 const FIRST_COLUMNS = 4;
 const kinds = (): readonly Kind[] => run.value?.kinds ?? [];
@@ -13,6 +14,7 @@ export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1)
 export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":"));
 
 export function kindName(kind: string): string {
+  if (kind === PYTHON) return "Python";
   return kinds().find((known) => known.kind === kind)?.title ?? kind;
 }
 

@@ -3,7 +3,7 @@ import { count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/types";
 import { Menu } from "../../ui/Menu";
 import { histogram } from "./histogram";
-import { ratio, wayWord } from "./runs";
+import { compared, wayWord } from "./runs";
 
 interface OutcomeProps {
   r: RunResult;
@@ -24,7 +24,7 @@ export function Outcome({ r, runs }: OutcomeProps) {
           </span>
           <span class="num">
             <b>{micros(r.median)}</b>
-            {first && first !== r && <span class="acc">&ensp;{ratio(r, first)}</span>}
+            {first && first !== r && <Ratio r={r} first={first} />}
             <span class="t3 xwide">
               &ensp;p90 {micros(r.p90)} · {plural(r.us.length, "run")}
             </span>
@@ -72,7 +72,7 @@ function Card({ r, runs }: OutcomeProps) {
           {tiny(r.maxError)} <span class="t3">allowed {tiny(r.tolerance)}</span>
         </dd>
         <dt>Reference</dt>
-        <dd>{r.reference}</dd>
+        <dd>{r.reference === "REFERENCE" ? "NumPy reference" : r.reference}</dd>
       </dl>
       <div>
         <Bars us={r.us} mark={r.median} width={308} height={56} />
@@ -93,7 +93,17 @@ function Card({ r, runs }: OutcomeProps) {
   );
 }
 
-function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult }) {
+/** Time over that of the first run; worse and better are marked by word and colour. */
+function Ratio({ r, first }: { r: RunResult; first: RunResult }) {
+  const { text, is } = compared(r, first);
+  return (
+    <span class={is === "slower" ? "cdel nw" : is === "faster" ? "cadd nw" : "t2 nw"}>
+      &ensp;{text}
+    </span>
+  );
+}
+
+export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult | null }) {
   return (
     <table class="compared" aria-label="Runs of this kernel">
       <thead>
@@ -101,7 +111,7 @@ function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult })
           <th>Device</th>
           <th>Code</th>
           <th class="r">Median</th>
-          <th class="r">Over first</th>
+          <th class="r">vs. first</th>
           <th>Result</th>
         </tr>
       </thead>
@@ -113,7 +123,7 @@ function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult })
               {short(wayWord(r))}
             </td>
             <td class="r">{micros(r.median)}</td>
-            <td class="r">{ratio(r, runs[0]!)}</td>
+            <td class="r">{r === runs[0] ? "" : <Ratio r={r} first={runs[0]!} />}</td>
             <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
               {verdict(r)}
             </td>

@@ -9,9 +9,10 @@ import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/Menu";
 import { quantile } from "./histogram";
 import { kernel, progress } from "../kernel/kernel";
-import { Outcome } from "./Outcome";
-import { runDevice, RunHow, runOpts } from "./RunHow";
+import { Compared, Outcome } from "./Outcome";
+import { runDevice, RunHow, runOpts, whyNoDevice } from "./RunHow";
 import { withRun } from "./runs";
+import { wideColumn } from "../../state/drawer";
 
 const LAUNCHES = 100;
 
@@ -49,20 +50,16 @@ export const canLaunch = (): boolean => canRun() && state.value.kind !== "runnin
 export function runKernel(): void {
   const device = untracked(runDevice);
   if (device === null) return;
-  void launch({ device, opts: runOpts.peek(), source: null }).then((error) => {
-    if (error) state.value = { kind: "error", error };
-  });
+  void launch({ device, opts: runOpts.peek(), source: null });
 }
 
 /**
- * Runs the kernel, and shows the result; or gives why it did not run, and shows what was there
- * before. An edited text is compared with the compiler's own, which runs after it if it has not yet.
+ * Runs the kernel, and shows the result or why it did not run, which it gives back, too. An edited text is compared with the compiler's own, which runs after it if it has not yet.
  */
 export async function launch(how: Launch): Promise<ApiProblem | null> {
   const { server } = data();
   const k = kernel.peek();
-  const before = state.peek();
-  if (!server || !k || before.kind === "running") return null;
+  if (!server || !k || state.peek().kind === "running") return null;
   const mine = (job = new AbortController());
   const once = (way: Launch): Promise<RunResult> => {
     state.value = { kind: "running", progress: `Starting on ${way.device}` };
@@ -84,8 +81,10 @@ export async function launch(how: Launch): Promise<ApiProblem | null> {
     return null;
   } catch (thrown) {
     if (isAbort(thrown) || mine.signal.aborted) return null;
-    state.value = before;
-    return asProblem(thrown, k.name);
+    // A result of before is not one of this text: it stays in the table of runs only.
+    const error = asProblem(thrown, k.name);
+    state.value = { kind: "error", error };
+    return error;
   }
 }
 
@@ -101,15 +100,16 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
   const k = kernel.value;
   if (!k || progress.value !== "finished") return null;
   if (!data().server)
-    return <span class="t3 nw">Open the trace with uopviz to run this kernel</span>;
+    return <span class="t3 nw">To run this kernel, open the trace with uopviz</span>;
   const s = state.value;
   const device = runDevice();
+  if (device === null) return <span class="t3 nw">This kernel cannot be run: {whyNoDevice()}</span>;
   return (
     <div class="runbox">
       {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}
       {s.kind === "running" && <span class="t2 el">{s.progress || "Running"}</span>}
       {s.kind === "done" && !brief && <Outcome r={s.result} runs={runs.value} />}
-      {s.kind === "error" && <Failed error={s.error} />}
+      {s.kind === "error" && <Failed error={s.error} runs={runs.value} />}
       {s.kind !== "running" && <RunHow />}
       {s.kind === "running" ? (
         <button type="button" class="btn sm" onClick={cancelRun}>
@@ -118,9 +118,8 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
       ) : (
         <button
           type="button"
-          class="btn sm pri"
-          title={`Run ${LAUNCHES} times on ${device ?? "no device"} (R)`}
-          disabled={device === null}
+          class={wideColumn.value !== null ? "btn sm" : "btn sm pri"}
+          title={`Run ${LAUNCHES} times on ${device} (R)`}
           onClick={runKernel}
         >
           <Icon name="play" fill />
@@ -145,7 +144,7 @@ function Recorded({ us, launches }: { us: number[]; launches: number }) {
   );
 }
 
-export function Failed({ error }: { error: ApiProblem }) {
+export function Failed({ error, runs = [] }: { error: ApiProblem; runs?: readonly RunResult[] }) {
   return (
     <Menu
       label="Why the run failed"
@@ -157,6 +156,12 @@ export function Failed({ error }: { error: ApiProblem }) {
           <b>{error.what}</b>
           <span class="mono">{error.where}</span>
           <span>{error.hint}</span>
+          {runs.length > 0 && (
+            <>
+              <span class="t2">Earlier runs:</span>
+              <Compared runs={runs} now={null} />
+            </>
+          )}
         </div>
       )}
     </Menu>

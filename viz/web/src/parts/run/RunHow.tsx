@@ -17,17 +17,24 @@ export function runDevice(): string | null {
   return wanted !== null && devices.includes(wanted) ? wanted : (devices[0] ?? null);
 }
 
+/** Why there is none, to end a sentence. */
+export function whyNoDevice(): string {
+  return run.value?.targets.length
+    ? "no supported device on this machine"
+    : "the trace was not recorded by this compiler";
+}
+
 export function RunHow() {
   const device = runDevice();
   const opts = runOpts.value;
   return (
     <Menu
-      label="Device and optimisations of the run"
+      label="Device and optimizations"
       class="btn sm quiet"
       button={
         <>
           {device}
-          {opts !== null && <span class="acc">{opts.trim() ? "own opts" : "no opts"}</span>}
+          {opts !== null && <span class="acc">{opts.trim() ? "custom opts" : "none"}</span>}
           <Icon name="down" />
         </>
       }
@@ -46,7 +53,7 @@ export function RunHow() {
               {name}
             </MenuItem>
           ))}
-          <div class="note">Optimisations</div>
+          <div class="note">Optimizations</div>
           {[null, ""].map((choice) => (
             <MenuItem
               key={optsWord(choice)}
@@ -56,7 +63,7 @@ export function RunHow() {
                 close();
               }}
             >
-              {choice === null ? "As the compiler chooses" : "None"}
+              {choice === null ? "Chosen by the compiler" : "None"}
             </MenuItem>
           ))}
           <Own close={close} />
@@ -81,7 +88,7 @@ function Own({ close }: { close: () => void }) {
       <label class="field sp">
         <input
           class="mono"
-          aria-label="Optimisations of your own"
+          aria-label="Custom optimizations"
           placeholder="UPCAST(0, 4) UNROLL(0, 0)"
           spellcheck={false}
           value={text}

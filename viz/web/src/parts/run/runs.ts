@@ -24,9 +24,20 @@ export function optsWord(opts: string | null): string {
 /** What was run: the user's text, or how the compiler's was optimised. */
 export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r.opts) : "edited");
 
-/** How much longer it took than the first run: "0.78×"; nothing where either took no time. */
-export function ratio(r: RunResult, first: RunResult): string {
-  return first.median > 0 && r.median > 0 ? `${(r.median / first.median).toFixed(2)}×` : "";
+/** Medians that differ by less are the same: timing is not better than that. */
+const SAME = 0.02;
+
+/** How its median compares with that of the first run: "1.28× faster"; "" where either took none. */
+export function compared(
+  r: RunResult,
+  first: RunResult,
+): { text: string; is: "faster" | "slower" | "same" } {
+  if (first.median <= 0 || r.median <= 0) return { text: "", is: "same" };
+  const longer = r.median / first.median;
+  if (Math.abs(longer - 1) < SAME) return { text: "same time", is: "same" };
+  return longer > 1
+    ? { text: `${longer.toFixed(2)}× slower`, is: "slower" }
+    : { text: `${(1 / longer).toFixed(2)}× faster`, is: "faster" };
 }
 
 /** What the compiler chose, from the names of the passes that applied it. */

@@ -5,7 +5,7 @@ import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
-import { CopyButton } from "../../ui/Text";
+import { CopyButton } from "../../ui/copy";
 import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { EditButtons, EditState } from "./Editing";
 import { changeText, editOf, lineOf, takesFocus } from "./edits";
@@ -24,16 +24,26 @@ import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
 import { nodeOrigins, pointedNode } from "../kernel/link";
 import { pointedLine } from "./pointed";
+import { userSource } from "../kernel/userLines";
+import { PYTHON } from "../kernel/userText";
 
 const MOST_LIT = 400;
 
 export function Column({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
   const target = targetOf(id);
   return (
-    <section class="col" aria-label={`${kindName(kindOf(id))} for ${target}`}>
+    <section
+      class="col"
+      aria-label={target ? `${kindName(kindOf(id))} for ${target}` : kindName(kindOf(id))}
+    >
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
-        <span class="t3 mono el">{target}</span>
+        <span class="t3 mono el">{target || "your lines"}</span>
+        {kindOf(id) === PYTHON && userSource.value?.changed && (
+          <span class="badge mov" title="These are the lines as they were when the program ran">
+            ◆ file changed since
+          </span>
+        )}
         <span class="sp" />
         {artifact && !artifact.error && <EditButtons column={id} />}
         {artifact && !artifact.error && (
@@ -76,9 +86,13 @@ function Loaded({ artifact }: { artifact: Artifact }) {
     return () => made.destroy();
   }, []);
   useEffect(() => {
-    editor.current?.setText(edit?.text ?? artifact.text, languageOf(artifact.kind));
-    // Changes of an edit come from this editor: it has them already, and perhaps further ones.
-  }, [artifact, editing]);
+    editor.current?.setText(
+      edit?.text ?? artifact.text,
+      languageOf(artifact.kind),
+      artifact.kind === PYTHON ? userSource.peek()?.numbers : undefined,
+    );
+    // Other changes of an edit come from this editor: it has them already, and perhaps further ones.
+  }, [artifact, editing, edit?.revision]);
   useEffect(() => {
     editor.current?.setEditing(editing);
     if (editing && takesFocus(key)) editor.current?.focus();
@@ -138,16 +152,17 @@ function slotsUnder(artifact: Artifact, line: number): number[] {
 function pickLine(artifact: Artifact, line: number): void {
   const slot = slotsUnder(artifact, line).at(-1);
   if (slot !== undefined) select(slot);
-  else announce("No node of this graph belongs to the line");
+  else announce("No node of this graph corresponds to this line");
 }
 
 /** Why a column has no text and none is on its way. */
 function absent(id: string): string {
   if (!kernel.value) return "Reading the kernel";
+  if (kindOf(id) === PYTHON) return "No line of the program was recorded for this kernel.";
   if (progress.value === "running") return "The run is still compiling this kernel.";
   const name = kindName(kindOf(id));
   return complete.value.has(targetOf(id))
-    ? `Compiling for ${targetOf(id)} gives no ${name} here.`
+    ? `The compiler for ${targetOf(id)} produces no ${name} here.`
     : `Not recorded for ${targetOf(id)}.`;
 }
 

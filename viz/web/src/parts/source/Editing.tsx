@@ -11,8 +11,13 @@ import {
   revert,
   runEdited,
   type Edit,
+  useText,
+  versions,
+  wideEdit,
 } from "./edits";
 import { canLaunch, Failed } from "../run/RunBox";
+import { MenuItem, Menu } from "../../ui/Menu";
+import { wideColumn } from "../../state/drawer";
 
 export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
@@ -20,7 +25,7 @@ export function EditButtons({ column }: { column: string }) {
     return (
       <button
         type="button"
-        class="btn sm pri"
+        class={wideEdit.value === column ? "btn sm pri" : "btn sm"}
         title={`Run this text on ${device} and compare it (Ctrl Enter)`}
         disabled={!canLaunch()}
         onClick={() => runEdited(column)}
@@ -35,7 +40,7 @@ export function EditButtons({ column }: { column: string }) {
       class="btn sm quiet"
       title={
         device === null
-          ? "Open the trace with uopviz to edit this text and run it; a file runs nothing"
+          ? "An exported file cannot run code. Open the trace with uopviz to edit and run this source."
           : `Edit this text and run it on ${device} (Shift E)`
       }
       disabled={device === null || isOpening(column)}
@@ -72,14 +77,60 @@ export function EditState({ column, edit }: { column: string; edit: Edit }) {
           )}
         </span>
       )}
+      <Versions column={column} edit={edit} />
       <button
         type="button"
         class="btn sm quiet"
-        title="Back to the compiler's text; the edit is dropped"
+        aria-pressed={wideEdit.value === column}
+        onClick={() => (wideColumn.value = wideEdit.value === column ? null : column)}
+      >
+        Full height
+      </button>
+      <button
+        type="button"
+        class="btn sm quiet"
+        title="Back to the compiler's text. The versions stay."
         onClick={() => revert(column)}
       >
-        Revert
+        Discard
       </button>
     </div>
+  );
+}
+
+const STATES = { draft: "not run", ran: "ran", failed: "failed" } as const;
+
+/** Earlier texts, the newest first; each can be taken up again. */
+function Versions({ column, edit }: { column: string; edit: Edit }) {
+  const all = versions(column);
+  return (
+    <Menu label="Versions of this text" class="btn sm quiet" button="Versions">
+      {(close) => (
+        <>
+          {[...all].reverse().map((v) => (
+            <MenuItem
+              key={v.at}
+              ticked={v.text === edit.text}
+              hint={STATES[v.state]}
+              onClick={() => {
+                close();
+                useText(column, v.text);
+              }}
+            >
+              {new Date(v.at).toLocaleTimeString("en", { hour12: false })}
+            </MenuItem>
+          ))}
+          <MenuItem
+            ticked={edit.text === edit.base}
+            onClick={() => {
+              close();
+              useText(column, edit.base);
+            }}
+          >
+            Compiler's text
+          </MenuItem>
+        </>
+      )}
+    </Menu>
   );
 }

@@ -6,8 +6,8 @@ import { Menu } from "../../ui/Menu";
 import { factText, tellingFacts } from "./facts";
 
 const TOO_MANY =
-  "The other lines share less of their origin, and lighting more than a third of the text " +
-  "would say nothing";
+  "The remaining lines are less closely related. Highlighting more than a third of the text " +
+  "would not be informative";
 /** Room for the button that has the rest. */
 const REST = 64;
 const GAP = 4;
@@ -51,13 +51,13 @@ export function Facts({ artifact, lit, cut }: { artifact: Artifact; lit: number;
       ))}
       {rest > 0 && (
         <Menu
-          label={`${plural(rest, "more fact")} about this program`}
+          label={plural(rest, "more statistic")}
           class="badge more num"
           button={rest < artifact.facts.length ? `+${rest} more` : plural(rest, "fact")}
         >
           {() => (
             <div class="pop narrow-pop">
-              <b>What the compiler says</b>
+              <b>Compiler statistics</b>
               <dl class="kv num">
                 {artifact.facts.map((f) => (
                   <>

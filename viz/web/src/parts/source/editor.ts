@@ -24,7 +24,8 @@ import { replaced, undoing } from "./undo";
 export interface SourceEditor {
   /** Marks lines (0-based, ascending); scrolls the first into view if `reveal`. */
   mark(lines: readonly number[], reveal: boolean): void;
-  setText(text: string, language: string): void;
+  /** `numbers`: what the gutter says of each line; without it lines count from 1. */
+  setText(text: string, language: string, numbers?: readonly string[]): void;
   /** Whether the user may change the text. */
   setEditing(editing: boolean): void;
   /** Says what is wrong, below a line (0-based); nothing for null. Goes with the next change. */
@@ -156,7 +157,7 @@ const newLine: KeyBinding = {
 };
 
 const writing = (label: string): Extension => [
-  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; Tab leaves it` }),
+  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; press Tab to leave` }),
   keymap.of([newLine]),
   undoing,
   highlightActiveLine(),
@@ -168,6 +169,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
   const marks = new Compartment();
   const mode = new Compartment();
   const faults = new Compartment();
+  let numbering: readonly string[] | undefined;
   let hoveredLine: number | null = null;
   /** The line that the keyboard is on, while the text has the focus. */
   let readLine: number | null = null;
@@ -184,7 +186,7 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
       extensions: [
         mode.of(reading(label)),
         faults.of(NO_FAULT),
-        lineNumbers(),
+        lineNumbers({ formatNumber: (n) => numbering?.[n - 1] ?? (numbering ? "" : String(n)) }),
         drawSelection(),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged || update.transactions.some((tr) => tr.annotation(replaced)))
@@ -310,7 +312,8 @@ export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): So
       view.dispatch({ effects: mode.reconfigure(editing ? writing(label) : reading(label)) });
     },
     focus: () => view.focus(),
-    setText(text, name) {
+    setText(text, name, numbers) {
+      numbering = numbers;
       if (text === view.state.doc.toString()) return;
       view.dispatch({
         changes: { from: 0, to: view.state.doc.length, insert: text },

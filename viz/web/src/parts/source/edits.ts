@@ -1,6 +1,6 @@
 /**
  * Source texts that the user edits. An edit begins with what the compiler makes of the kernel here,
- * never with a text of the trace; it lives as long as the page and is written nowhere.
+ * never with a text of the trace; its versions are kept for the session (versions.ts).
  */
 import { computed, signal } from "@preact/signals";
 import { announce, data, reportProblem } from "../../state/actions";
@@ -11,6 +11,8 @@ import type { ApiProblem, Artifact } from "../../data/types";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
 import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
 import { canLaunch, launch } from "../run/RunBox";
+import { keepVersion, type Version, versionsOf } from "./versions";
+import { isDrawerOpen, drawerTab, wideColumn } from "../../state/drawer";
 
 export interface Edit {
   /** The compiler's text, which the edit began with. */
@@ -18,6 +20,8 @@ export interface Edit {
   text: string;
   /** Why the text did not run; of this very text. */
   problem: ApiProblem | null;
+  /** Counts the times that the text was changed by other means than its editor. */
+  revision: number;
 }
 
 const edits = signal<ReadonlyMap<string, Edit>>(new Map());
@@ -76,10 +80,11 @@ export function beginEdit(column: string): void {
   )
     .then((made) => {
       const own = made.find((a) => columnKey(a) === column && !a.error);
-      if (!own) throw new Error(`Compiling gives no ${kindName(kindOf(column))} here`);
+      if (!own) throw new Error(`The compiler produces no ${kindName(kindOf(column))} here`);
       begun = name;
-      put(name, { base: own.text, text: own.text, problem: null });
-      announce(`${kindName(kindOf(column))} can be edited; Ctrl Enter runs it`);
+      put(name, { base: own.text, text: own.text, problem: null, revision: 0 });
+      wideColumn.value = column;
+      announce(`${kindName(kindOf(column))} can be edited. Press Ctrl Enter to run it`);
     })
     .catch((thrown: unknown) => reportProblem(asProblem(thrown, k.name)))
     .finally(() => setOpening(name, false));
@@ -95,13 +100,41 @@ export function takesFocus(column: string): boolean {
 export function changeText(column: string, text: string): void {
   const name = nameOf(column);
   const edit = edits.peek().get(name);
-  if (edit && edit.text !== text) put(name, { ...edit, text, problem: null });
+  if (!edit || edit.text === text) return;
+  put(name, { ...edit, text, problem: null });
+  clearTimeout(drafting);
+  drafting = setTimeout(() => keepDraft(name), DRAFT_MS);
 }
 
-/** Back to the text as it was compiled. */
+/** Until a text that is being written is kept, ms. */
+const DRAFT_MS = 800;
+let drafting: ReturnType<typeof setTimeout> | undefined;
+
+function keepDraft(name: string): void {
+  clearTimeout(drafting);
+  const edit = edits.peek().get(name);
+  if (edit && edit.text !== edit.base)
+    keepVersion(name, { text: edit.text, at: Date.now(), state: "draft" });
+}
+
+/** The versions of a column's text, the newest last; the compiler's own is not one of them. */
+export const versions = (column: string): readonly Version[] => versionsOf(nameOf(column));
+
+/** Puts another version, or the compiler's text, in the place of the present one. */
+export function useText(column: string, text: string): void {
+  const name = nameOf(column);
+  keepDraft(name);
+  const edit = edits.peek().get(name);
+  if (edit) put(name, { ...edit, text, problem: null, revision: edit.revision + 1 });
+}
+
+/** Ends editing: back to the compiler's text. The versions stay. */
 export function revert(column: string): void {
-  put(nameOf(column), null);
-  announce("The edit is gone");
+  const name = nameOf(column);
+  keepDraft(name);
+  put(name, null);
+  if (wideColumn.peek() === column) wideColumn.value = null;
+  announce("Edits discarded");
 }
 
 export const canRunEdited = (): boolean => {
@@ -119,10 +152,19 @@ export function runEdited(column: string | null = editableColumn.peek()): void {
   void launch({ device, opts: null, source: { kind: kindOf(column), text: edit.text } }).then(
     (problem) => {
       const now = edits.peek().get(name);
+      const { text } = edit;
+      keepVersion(name, { text, at: Date.now(), state: problem ? "failed" : "ran" });
       if (problem && now?.text === edit.text) put(name, { ...now, problem });
     },
   );
 }
+
+/** The column that is edited over the full height now. */
+export const wideEdit = computed<string | null>(() => {
+  const column = wideColumn.value;
+  const open = isDrawerOpen.value && drawerTab.value === "source";
+  return open && column !== null && editOf(column) ? column : null;
+});
 
 /** The line that a problem is about, from 0; null where it names none. */
 export function lineOf(problem: ApiProblem | null): number | null {

@@ -9,7 +9,7 @@ export function Recent() {
   return (
     <section class="card recent" aria-label="Recent traces">
       <h2>
-        Recent traces <span class="t3">New ones appear here by themselves.</span>
+        Recent traces <span class="t3">New traces appear here automatically.</span>
       </h2>
       <table>
         <tbody>

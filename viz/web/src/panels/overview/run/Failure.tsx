@@ -2,7 +2,8 @@
 import { Go } from "../../../parts/Go";
 import { passAt } from "../../../state/link/links";
 import { run } from "../../../state/state";
-import { Clipped, copyText } from "../../../ui/Text";
+import { copyText } from "../../../ui/copy";
+import { Clipped } from "../../../ui/Text";
 import { Icon } from "../../../ui/Icon";
 
 export function Failure() {

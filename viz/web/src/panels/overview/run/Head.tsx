@@ -4,7 +4,7 @@ import { pageAt } from "../../../state/link/links";
 import { ago } from "../../../parts/ago";
 import { bytes, clip, count, millis, plural, short } from "../../../state/format";
 import { run } from "../../../state/state";
-import { CopyButton } from "../../../ui/Text";
+import { CopyButton } from "../../../ui/copy";
 import { list, overviewLink } from "../link";
 import { overview } from "../store";
 
