@@ -19,13 +19,15 @@ from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
 from viz.share.filecopy import Compiled
-from viz.views.answers import RUN
+from viz.views.answers import OVERVIEW, RUN
 from viz.views.jsontext import to_json
 from viz.views.kernels import artifact_data, parse_facts
+from viz.views.overview.programs import REGISTERS
 from viz.views.run import Answer, Keep, Run
 from viz.views.store import Store
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
+from viz.work.peaks import keep_peak
 
 CACHED: Final = 1 << 27
 """Bytes of answers about rewrites that have ended that are kept."""
@@ -99,6 +101,8 @@ class State:
             value = self.store.ask(asked, *values, seconds=SLICE)
             if asked is RUN:
                 value = self._with_actions(value)
+            elif asked is OVERVIEW:
+                self._add_registers(value)
             return asked.is_whole(value), None if value is None else Encoded.of(value)
 
         if asked.keep is Keep.NEVER:
@@ -136,6 +140,17 @@ class State:
         }
         return {**run, **can}
 
+    def _add_registers(self, overview: dict[str, Any]) -> None:
+        """Adds to the kernels of an overview the registers of what was compiled here."""
+        compiled = self.compiled()
+        for line in overview["kernels"]:
+            known = {one["target"] for one in line["registers"]}
+            for one in compiled.get(line["context"], ()):
+                for name, value in one.facts.items():
+                    if name in REGISTERS and one.target not in known:
+                        known.add(one.target)
+                        line["registers"].append({"target": one.target, "value": value})
+
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
         Raises ServerError."""
@@ -151,6 +166,7 @@ class State:
             made = [_compiled(item, ids) for item in answer]
             if store is self.store:
                 self._compiled.put(key, (ids, made), len(to_json(made)))
+                self._state += 1  # the overview says what was compiled, too
             return made
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
@@ -194,6 +210,20 @@ class State:
             "source": source,
         }
         return self._start(request, lambda answer: answer)
+
+    def measure(self, device: str) -> int:
+        """Begins to measure what a device of this machine can do; what comes out is kept. Raises
+        ServerError for a device that is not here."""
+        if device not in self._devices:
+            raise ServerError(
+                f"there is no device {device!r}", hint="one of " + ", ".join(self._devices)
+            )
+
+        def finish(answer: Any) -> Any:
+            keep_peak(answer)
+            return answer
+
+        return self._start({"job": "peaks", "device": device}, finish)
 
     def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:
         return self.jobs.start(request, finish)

@@ -64,6 +64,24 @@ ORIGINS: Final = Answer(
     keep=Keep.NEVER,
     group=Group.KERNELS,
 )
+KERNEL_PAGE: Final = Answer(
+    "kernel_page",
+    "/api/kernel-page/{context}",
+    "KernelPage",
+    "One kernel: its calls, passes and times",
+    _method(Store.kernel_page),
+    Subject.KERNEL,
+    keep=Keep.NEVER,
+    group=Group.KERNELS,
+)
+OVERVIEW: Final = Answer(
+    "overview",
+    "/api/overview",
+    "Overview",
+    "What ran and what took how long",
+    _method(Store.overview),
+    group=Group.VIEWS,
+)
 RULE_TOTALS: Final = Answer(
     "rule_totals",
     "/api/rule-totals",
@@ -137,6 +155,8 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     RULES,
     KERNEL,
     ORIGINS,
+    KERNEL_PAGE,
+    OVERVIEW,
     RULE_TOTALS,
     RULE_MATCHES,
     TIMELINE,

@@ -26,14 +26,16 @@ from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.find import find
 from viz.views.lineage import Lineage, scope_of
+from viz.views.overview.kernelpage import kernel_page_data
+from viz.views.overview.message import overview_data
 from viz.views.places import Places
 from viz.views.process import STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
 from viz.views.run import Answer
 from viz.views.search import Hit
-from viz.views.summary import is_live, is_own, run_data
+from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
-from viz.views.tree import Tree
+from viz.views.tree import Row, Tree
 from viz.views.userlines import user_lines
 
 T = TypeVar("T")
@@ -54,6 +56,7 @@ class Store:
         what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
         question, nor for the passes of others."""
         self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
+        self._summing = threading.Lock()
         self._closed = False
         self._seen: set[Path] = set()
         self._room = Room()
@@ -209,6 +212,29 @@ class Store:
             processes = [*self._processes]
         with answering("the timeline"):
             return timeline_data(processes)
+
+    def overview(self) -> dict[str, Any]:
+        """What ran and what took how long: the page that opens first."""
+        with self._lock:
+            processes = [*self._processes]
+            seconds = run_seconds(processes)
+        with self._summing, answering("the overview"):
+            return overview_data(processes, self._rules, self._row_of, self.places, seconds)
+
+    def kernel_page(self, context: int) -> dict[str, Any] | None:
+        """One kernel: calls, passes, times; None for a number that no context has."""
+        with self._lock:
+            processes = [*self._processes]
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        with self._summing, answering("the page of this kernel"):
+            return kernel_page_data(processes, *found, self._row_of, self.places)
+
+    def _row_of(self, entry: int) -> Row | None:
+        """The row of a context or rewrite."""
+        at = self._tree.row_of(entry)
+        return self._tree.rows[at] if at >= 0 else None
 
     def user_lines(self) -> list[dict[str, Any]]:
         """The lines of the user's program that the run names, and the kernels that they became."""

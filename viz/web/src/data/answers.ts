@@ -5,9 +5,11 @@
 import type {
   Bundle,
   Kernel,
+  KernelPage,
   Lineage,
   LineageWaits,
   Origins,
+  Overview,
   Rule,
   RuleMatches,
   RuleTotals,
@@ -30,6 +32,10 @@ export interface Answers {
   kernel: { takes: [context: number]; gives: Kernel };
   /** Which AST nodes the nodes of a kernel come from. */
   origins: { takes: [context: number]; gives: Origins };
+  /** One kernel: its calls, passes and times. */
+  kernelPage: { takes: [context: number]; gives: KernelPage };
+  /** What ran and what took how long. */
+  overview: { takes: []; gives: Overview };
   /** What each rule did and cost in each pass. */
   ruleTotals: { takes: []; gives: RuleTotals };
   /** How often each rule matched in each pass of the run. */
@@ -53,6 +59,8 @@ export const PATHS: Record<keyof Answers, string> = {
   rules: "/api/rules",
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
+  kernelPage: "/api/kernel-page/{context}",
+  overview: "/api/overview",
   ruleTotals: "/api/rule-totals",
   ruleMatches: "/api/rule-matches",
   timeline: "/api/timeline",

@@ -21,6 +21,7 @@ import {
   filtered,
   firings,
   isLive,
+  kernelPage,
   loadError,
   loading,
   ownProblems,
@@ -79,14 +80,10 @@ export function go(
   batch(() => {
     view.value = to;
     for (const part of others) part.make();
+    // Before what follows the view: it may replace the address, and means the new entry.
+    if (push) pushAddress(addressNow(), left);
+    else replaceAddress(addressNow());
   });
-  const hash = hashOf((put) => {
-    writeView(to, put);
-    for (const part of parts) part.write(put);
-  });
-  const address = hash || location.pathname + location.search;
-  if (push) pushAddress(address, left);
-  else replaceAddress(address);
   ensureBundle();
 }
 
@@ -141,7 +138,36 @@ function findFailure(): void {
 }
 
 export function setPage(page: Page): void {
-  if (page !== view.peek().page) go({ page });
+  if (page !== view.peek().page || kernelPage.peek() !== null) go({ page, kernel: null });
+}
+
+/** Opens the page of a kernel, by its context. */
+export function openKernel(context: number): void {
+  go({ page: "overview", kernel: context });
+}
+
+/** Follows a link of the page itself: what it says is shown, and the pass that was looked at stays
+ * for the graphs where it names none. */
+export function followLink(hash: string): void {
+  const query = new Query(hash);
+  const to = readView(query);
+  const { rewrite, step: at, slot } = view.peek();
+  const left = looking();
+  batch(() => {
+    view.value = to.rewrite === null ? { ...to, rewrite, step: at, slot } : to;
+    for (const part of parts) part.read(query);
+    pushAddress(addressNow(), left); // before what follows the view, as in `go`
+  });
+  ensureBundle();
+}
+
+/** The address of what is shown now. */
+function addressNow(): string {
+  const hash = hashOf((put) => {
+    writeView(view.peek(), put);
+    for (const part of parts) part.write(put);
+  });
+  return hash || location.pathname + location.search;
 }
 
 export function goStep(k: number): void {
@@ -247,21 +273,23 @@ export function nextKernel(direction: 1 | -1): void {
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
 }
 
-/** Opens the first pass below a context that changed something (or else its first pass). */
-export function openContext(row: number): boolean {
-  const all = rows.peek();
+/** The first pass below a context that changed something (or else its first pass); null for none. */
+export function firstPass(row: number): number | null {
   const inside = new Set([row]);
   let first: number | null = null;
-  for (const r of all) {
+  for (const r of rows.peek()) {
     if (!inside.has(r.parent)) continue;
     inside.add(r.row);
     if (r.kind !== "rewrite") continue;
-    if (r.steps > 0 || r.status === "error") {
-      openRewrite(r.id);
-      return true;
-    }
+    if (r.steps > 0 || r.status === "error") return r.id;
     first ??= r.id;
   }
+  return first;
+}
+
+/** Opens the first pass below a context; false where it has none. */
+export function openContext(row: number): boolean {
+  const first = firstPass(row);
   if (first !== null) openRewrite(first);
   return first !== null;
 }

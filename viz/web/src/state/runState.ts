@@ -126,8 +126,16 @@ export function createRunState() {
     () => new Map(rows.value.filter((r) => r.kind === "rewrite").map((r) => [r.id, r])),
   );
 
-  /** The kernel that the current pass belongs to; null for a pass of a schedule. */
+  /** The context of the kernel whose page is open; null: none is. */
+  const kernelPage = computed(() => (view.value.page === "overview" ? view.value.kernel : null));
+
+  /**
+   * The kernel whose page is open, or that the current pass belongs to; null for a pass of a
+   * schedule.
+   */
   const currentKernel = computed<Row | null>(() => {
+    const open = kernelPage.value;
+    if (open !== null) return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
     const row = currentRow.value;
     if (!row) return null;
     return ancestry(rows.value, row.row).find((r) => r.label === "kernel") ?? null;
@@ -166,6 +174,7 @@ export function createRunState() {
     firings,
     currentRow,
     rewriteRows,
+    kernelPage,
     currentKernel,
     newSteps,
   };

@@ -35,6 +35,7 @@ export const {
   firings,
   currentRow,
   rewriteRows,
+  kernelPage,
   currentKernel,
   newSteps,
 } = createRunState();

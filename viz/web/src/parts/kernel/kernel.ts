@@ -6,7 +6,7 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
 import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
-import { currentKernel, run, runKey } from "../../state/state";
+import { currentKernel, kernelPage, run, runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
@@ -18,7 +18,9 @@ export const kernel = signal<Kernel | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
 /** Whether the drawer shows the columns; nothing is compiled while it does not. */
-const columnsShown = computed(() => isDrawerOpen.value && drawerTab.value === "source");
+const columnsShown = computed(
+  () => kernelPage.value !== null || (isDrawerOpen.value && drawerTab.value === "source"),
+);
 
 /** Compiling, or failed to: by target. */
 export type Compiling =
