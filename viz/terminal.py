@@ -7,8 +7,15 @@ shown as escapes. Nothing else in viz prints.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
-from typing import Any
+import time
+from typing import Any, Final
+
+_MOMENT: Final = 0.5
+"""Seconds after which progress is worth a line."""
+_OFTEN: Final = 0.1
+"""Seconds between two states of that line."""
 
 
 def clean(text: object) -> str:
@@ -29,3 +36,29 @@ def put_json(data: Any) -> None:
 def say(text: str, name: bool = True) -> None:
     """Prints one line to standard error, after the name of this program unless not `name`."""
     print(f"{'uopviz: ' if name else ''}{clean(text)}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """One line on standard error that says how far a command is, where that is a terminal; it comes
+    after a moment, and goes with `end`."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._is_shown = sys.stderr.isatty()
+        self._next = time.monotonic() + _MOMENT
+        self._drawn = False
+
+    def __call__(self, share: float, what: str) -> None:
+        """Says how much is done, 0 to 1, and what is next."""
+        now = time.monotonic()
+        if self._is_shown and now >= self._next:
+            self._next, self._drawn = now + _OFTEN, True
+            width = shutil.get_terminal_size().columns - 1
+            line = clean(f"{self._what} {share:4.0%}  {what}")[:width]
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Takes the line away."""
+        if self._drawn:
+            self._drawn = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
