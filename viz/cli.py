@@ -146,23 +146,23 @@ def _export(options: argparse.Namespace) -> int:
         raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
     chosen = options.kernel or None
-    progress = Progress("exporting")
     try:
-        if as_trace:
-            left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
-        else:
-            budget = options.budget * 1_000_000
-            made = export_html(
-                store, kernels=chosen, budget=budget, redact=options.redact, progress=progress
-            )
-            replace_file(path, made.html.encode(), is_export, "an exported file")
-            left_out = made.unwanted + made.left_out
+        with Progress("exporting") as progress:
+            if as_trace:
+                left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
+            else:
+                made = export_html(
+                    store,
+                    kernels=chosen,
+                    budget=options.budget * 1_000_000,
+                    redact=options.redact,
+                    progress=progress.update,
+                )
+                replace_file(path, made.html.encode(), is_export, "an exported file")
+                left_out = made.unwanted + made.left_out
     except KeyboardInterrupt:
-        progress.end()
         say("cancelled; nothing was written")
         return _CANCELLED
-    finally:
-        progress.end()
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]

@@ -18,7 +18,7 @@ from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
-from viz.share.copy import Compiled
+from viz.share.filecopy import Compiled
 from viz.views.answers import RUN
 from viz.views.jsontext import to_json
 from viz.views.kernels import artifact_data, parse_facts

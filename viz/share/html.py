@@ -22,8 +22,9 @@ from typing import Any, Final
 
 from core.errors import ServerError
 from viz.format.schema import SUFFIX
-from viz.share.copy import Compiled, write_trace
+from viz.share.copy import write_trace
 from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
+from viz.share.filecopy import Compiled
 from viz.share.webpage import page_file
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.jsontext import to_json

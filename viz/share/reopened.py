@@ -35,7 +35,9 @@ from viz.views.answers import (
     SEARCH,
     TIMELINE,
     TREE,
+    USER_LINES,
 )
+from viz.views.find import KINDS, PER_KIND, search_result
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
 from viz.views.store import Store
@@ -153,6 +155,7 @@ class Reopened:
             TREE: self.tree,
             RULES: self.rules,
             RULE_TOTALS: self.rule_totals,
+            USER_LINES: self.user_lines,
             SEARCH: self.search,
         }
         """What is not passed on as it lies in the file."""
@@ -257,6 +260,10 @@ class Reopened:
         """See Run."""
         return self.ask(TIMELINE)
 
+    def user_lines(self) -> list[Data]:
+        """See Run; nothing in an export of before there were any."""
+        return self._held(USER_LINES.at()) or []
+
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""
         return self.ask(BUNDLE, rewrite)
@@ -276,13 +283,16 @@ class Reopened:
     def search(self, text: str, seconds: float = float("inf")) -> Data:
         """Rows that have `text` in their name or place, and rules."""
         wanted = text.strip().casefold()
-        hits: list[Data] = []
+        found: dict[str, list[Data]] = {kind: [] for kind in KINDS}
         for row in self._rows if wanted else ():
-            for kind, field in (("name", "name"), ("call", "calls"), ("file", "caller")):
-                said = row[field]
-                if wanted in said.casefold():
-                    hits.append({"row": row["row"], "kind": kind, "text": said})
-        return {"hits": hits[:200], "total": len(hits), "truncated": None}
+            label = "kernel" if row["label"] == "kernel" else "group"
+            name = "pass" if row["kind"] == "rewrite" else label
+            for kind, field in ((name, "name"), ("call", "calls"), ("file", "caller")):
+                if wanted in row[field].casefold():
+                    hit = {"row": row["row"], "kind": kind, "text": row[field]}
+                    found[kind].append({**hit, "step": None, "node": None, "source": None})
+        hits = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
+        return search_result(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
 
     def _add(self, text: str) -> None:
         try:
