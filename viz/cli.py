@@ -1,7 +1,7 @@
 """The command `uopviz`. Parses and prints; what it prints is made elsewhere.
 
 Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint;
-2 the command line is wrong.
+2 the command line is wrong; 130 an export was cancelled.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from viz.show import (
     step_lines,
     tree_lines,
 )
-from viz.terminal import clean, put_json, put_line, say
+from viz.terminal import Progress, clean, put_json, put_line, say
 from viz.views.run import Run
 from viz.write.writer import TraceWriter
 
@@ -53,6 +53,8 @@ SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""
 _COUNTING: Final = 30.0
 """Seconds that `uopviz stats` replays passes for, to count nodes."""
+_CANCELLED: Final = 130
+"""The exit code after Ctrl-C, as shells have it."""
 _IDLE: Final = 900.0
 """Seconds without a request after which a page whose program was killed is no longer served."""
 
@@ -144,13 +146,23 @@ def _export(options: argparse.Namespace) -> int:
         raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
     chosen = options.kernel or None
-    if as_trace:
-        left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
-    else:
-        budget = options.budget * 1_000_000
-        made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
-        replace_file(path, made.html.encode(), is_export, "an exported file")
-        left_out = made.unwanted + made.left_out
+    try:
+        with Progress("exporting") as progress:
+            if as_trace:
+                left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
+            else:
+                made = export_html(
+                    store,
+                    kernels=chosen,
+                    budget=options.budget * 1_000_000,
+                    redact=options.redact,
+                    progress=progress.update,
+                )
+                replace_file(path, made.html.encode(), is_export, "an exported file")
+                left_out = made.unwanted + made.left_out
+    except KeyboardInterrupt:
+        say("cancelled; nothing was written")
+        return _CANCELLED
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]

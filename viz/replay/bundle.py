@@ -7,7 +7,7 @@ of changes, nor more than the budget of one answer: what is left out is said in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -41,25 +41,47 @@ _DELTA: Final = 900
 
 Ids = Callable[[int], int]
 Place = Callable[[str], str]
+Learn = Callable[[Rewrite, Sequence[tuple[int, int, int]]], None]
+"""Hears of each step of a rewrite its rule and how many nodes it adds and removes."""
+
+
+def _forget(rewrite: Rewrite, counts: Sequence[tuple[int, int, int]]) -> None:
+    pass
 
 
 def make_bundle(
-    file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
+    file: TraceFile,
+    rewrite: Rewrite,
+    facts: Facts,
+    global_id: Ids,
+    rule_id: Ids,
+    place: Place,
+    learn: Learn = _forget,
 ) -> dict[str, Any]:
     """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
-    whole run, `rule_id` its rules; `place` shortens "file:line". Raises BudgetError where not even
-    the graph fits."""
+    whole run, `rule_id` its rules; `place` shortens "file:line"; `learn` hears what each step adds
+    and removes. Raises BudgetError where not even the graph fits."""
     with collector_paused():
-        return _make(file, rewrite, facts, global_id, rule_id, place)
+        return _make(file, rewrite, facts, global_id, rule_id, place, learn)
 
 
 def _make(
-    file: TraceFile, rewrite: Rewrite, facts: Facts, global_id: Ids, rule_id: Ids, place: Place
+    file: TraceFile,
+    rewrite: Rewrite,
+    facts: Facts,
+    global_id: Ids,
+    rule_id: Ids,
+    place: Place,
+    learn: Learn,
 ) -> dict[str, Any]:
     sources = Sources(file.nodes)
     with part(1 / 4):
         events = read_steps(file, rewrite, MAX_STEPS)
     replay = _Replay(file, rewrite, events, sources)
+    steps_and_changes = zip(events.steps, replay.steps, strict=False)
+    learn(
+        rewrite, [(m.rule, len(d.added), len(d.removed)) for (m, _), (*_, d) in steps_and_changes]
+    )
     table = _Table(file, sources, facts, global_id, place)
     initial = replay.initial
     failure = None if rewrite.error is None else Failure(rewrite.error, file.nodes.count)
@@ -147,7 +169,9 @@ class _Replay:
             for old, new in rebuilds:
                 slots.rebuild(old, new)
             looked += len(slots.content)
-            if not self._circular and (looked < MAX_LOOKED or i == len(events.steps) - 1):
+            if not self._circular and looked < MAX_LOOKED:
+                self._circular = i + 1 if slots.became_circular() else 0
+            elif not self._circular and i == len(events.steps) - 1:
                 self._circular = i + 1 if slots.is_circular() else 0
             if i == self._total - 1 and 0 < rewrite.result <= file.nodes.count:
                 slots.settle(rewrite.result)

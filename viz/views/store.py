@@ -141,6 +141,7 @@ class Store:
                 process.id,
                 process.rule,
                 self.places.place,
+                process.node_counts.learn,
             )
 
     def is_open(self, rewrite: int) -> bool:
