@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import os
@@ -19,10 +18,11 @@ import viz
 from core.errors import ServerError
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
-from viz.cli import _parser, main
+from viz.cli import main
+from viz.command.parser import build_parser, commands_of
 from viz.recording.runinfo import run_info
 from viz.server.listen import listen
-from viz.share.dot import ADDED, REMOVED, dot_text
+from viz.share.drawing import ADDED, REMOVED, drawing
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -296,9 +296,9 @@ def test_a_port_that_is_none(trace: Path, value: str) -> None:
 
 
 def test_every_argument_is_explained() -> None:
-    (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    assert set(commands.choices) >= {"open", "show", "export", "graph", "query"}
-    for name, command in commands.choices.items():
+    commands = commands_of(build_parser())
+    assert set(commands) >= {"open", "show", "export", "graph", "query"}
+    for name, command in commands.items():
         for action in command._actions:
             assert action.help, f"{name} {action.dest}"
 

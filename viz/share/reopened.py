@@ -107,6 +107,9 @@ class Reopened(Store):
     """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
     that is none."""
 
+    answers_only = True
+    """What it says may be anything: see `viz/cli.py`."""
+
     def __init__(  # takes nothing of Store's, which reads a trace
         self, path: Path, html: str, version: int, problems: list[Problem]
     ) -> None:
