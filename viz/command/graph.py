@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from core.errors import TraceError
 from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
@@ -12,10 +13,14 @@ from viz.share.dot import dot_text, is_graph
 from viz.share.drawing import drawing
 from viz.share.svg import is_picture, svg_text
 
+_WHICH: Final = "the graph of which pass? Name it by its number, or with --pass"
+
 
 def graph(options: argparse.Namespace) -> int:
     """The graph of a pass, or what a step changed, as DOT or SVG."""
     number_first(options)
+    if options.number is None and not options.kernel and not options.pass_name:
+        return options.error(_WHICH)
     path = Path(options.output) if options.output else None
     if path is not None and path.suffix not in (".dot", ".gv", ".svg"):
         raise TraceError(
@@ -26,7 +31,7 @@ def graph(options: argparse.Namespace) -> int:
     store = open_store(options)
     number = chosen_entry(options, store.tree()["rows"])
     if number is None:
-        return options.error("the graph of which pass? Name it by its number, or with --pass")
+        return options.error(_WHICH)
     step = options.step if options.step is not None else options.step_named or 0
     picture = drawing(chosen_bundle(store, number), step)
     text = dot_text(picture)

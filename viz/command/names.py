@@ -6,6 +6,7 @@ a trace.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -36,7 +37,7 @@ class Chosen(NamedTuple):
 def find_trace(name: str | None) -> Chosen:
     """The file that a person means: a path; nothing (the youngest trace of the cache); `-2` (the
     second youngest); or a part of the name of one trace of the cache."""
-    if name is not None and (Path(name).exists() or _is_path(name)):
+    if name is not None and (_is_path(name) or os.path.exists(name)):
         return Chosen(Path(name), True)
     traces = recent(cache_folder(), TRACES)
     if name is None or re.fullmatch(r"-\d{1,6}", name):
