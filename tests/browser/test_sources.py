@@ -137,7 +137,7 @@ def test_runs_are_compared_over_devices_and_optimisations(open_page: Open, some_
     assert "1.00×" in words[0]
     e.press("Escape")
     box.get_by_role("button", name="Device and optimisations of the run").click()
-    e.page.get_by_role("textbox", name="Optimisations of your own").fill("UPCAST(9, 4)")
+    e.page.get_by_role("textbox", name="Custom optimizations").fill("UPCAST(9, 4)")
     e.press("Enter")
     box.get_by_role("button", name="Device and optimisations of the run").click()
     e.page.get_by_role("checkbox", name="CPU", exact=True).click()

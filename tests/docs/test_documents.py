@@ -17,17 +17,19 @@ from core import Context, Tensor
 from core.check.edited import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
+from core.passes.schedule import pipeline as schedule
 from core.render.llvm import INTRINSICS
 from core.target import Target
 from core.uop import Ops
 from core.uop.observe import NullObserver, observing
-from tests.docs.generate import documents, generated, parts_in
+from tests.docs.generate import FILES, documents, generated, parts_in
 from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
 from viz.command.parser import build_parser
 from viz.format import schema
+from viz.format.blocks import PACKED
 from viz.server import channel, log
 from viz.server.app import MAX_REQUEST
 from viz.work import jobs
@@ -54,6 +56,11 @@ def blocks(text: str, language: str) -> list[str]:
 def test_generated_parts_are_up_to_date(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert generated(text) == text, "run: python -m tests.docs.generate"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_generated_files_are_up_to_date(path: Path) -> None:
+    assert FILES[path]() == path.read_text(encoding="utf-8"), "run: python -m tests.docs.generate"
 
 
 def test_every_generated_part_is_in_a_document() -> None:
@@ -233,7 +240,8 @@ def test_every_rule_set_has_a_name() -> None:
 
 def test_every_pass_states_its_contract() -> None:
     text = read("passes.md")
-    assert all(f"`{step.name}`" in text and step.contract in text for step in PASSES)
+    for step in (*PASSES, *schedule.PASSES):
+        assert f"| `{step.name}` | {step.keeps} | {step.guarantees} |" in text
 
 
 def test_schedule_passes_are_those_that_run() -> None:
@@ -256,9 +264,7 @@ def test_schedule_passes_are_those_that_run() -> None:
     del new_x, new_y
     with observing(Names()) as names, Context(OPT=3):
         x.schedule(y)
-    section = read("passes.md").partition("## From kernel AST")[0]
-    documented = re.findall(r"^\| `([^`]+)` \| `\w+\.py`", section, re.MULTILINE)
-    assert documented == names.seen
+    assert [step.name for step in schedule.PASSES] == names.seen
 
 
 @pytest.mark.parametrize("flag", sorted({*Flag.table, *Text.table}))
@@ -292,11 +298,11 @@ def test_every_route_is_documented_and_says_what_it_answers() -> None:
         assert f"| {method} | `{shown}` | {cell(doc)} |" in text
 
 
-@pytest.mark.parametrize("table", schema.TABLES)
+@pytest.mark.parametrize("table", columns())
 def test_every_column_of_a_trace_is_documented(table: str) -> None:
     text = read("trace-format.md")
     start = text.index(f"`{table}`: ")
-    following = [text.find(f"`{t}`: ", start + 1) for t in schema.TABLES]
+    following = [text.find(f"`{t}`: ", start + 1) for t in columns()]
     ends = [end for end in (*following, text.index("## Blocks")) if end > start]
     section = text[start : min(ends)]
     assert not [name for name in columns()[table] if f"`{name}`" not in section]
@@ -304,13 +310,7 @@ def test_every_column_of_a_trace_is_documented(table: str) -> None:
 
 def test_every_key_and_packed_column_is_documented() -> None:
     text = read("trace-format.md")
-    packed = (
-        *schema.META,
-        *schema.NODE_COLUMNS,
-        *schema.EVENT_COLUMNS,
-        *schema.LAUNCH_COLUMNS,
-        *schema.MEMORY_COLUMNS,
-    )
+    packed = (*schema.META, *(name for blocks in PACKED for name in blocks.names))
     assert not [name for name in packed if f"`{name}`" not in text]
     assert f"Version {schema.VERSION}." in text
     assert f"0x{schema.APPLICATION_ID:X}".lower() in text.lower()

@@ -22,7 +22,7 @@ from viz.command.columns import (
 from viz.command.names import Row, below
 from viz.terminal import Line, Styled
 from viz.views.process import STRIDE
-from viz.views.store import Store
+from viz.views.run import Run
 
 KERNELS: Final = 12
 PASSES: Final = 6
@@ -31,7 +31,7 @@ RULES: Final = 6
 PROBLEMS: Final = 10
 
 
-def overview(store: Store, rows: Sequence[Row]) -> dict[str, Any]:
+def overview(store: Run, rows: Sequence[Row]) -> dict[str, Any]:
     """The kernels of a run by the time that they ran, its slowest passes, its costliest rules."""
     return {
         "kernels": kernel_rows(store, rows),
@@ -40,7 +40,7 @@ def overview(store: Store, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def kernel_rows(store: Store, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def kernel_rows(store: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """All kernels, those that ran longest first: `us` and `launches` are null where the launches
     of the run are not known."""
     ran = _launched(store)
@@ -208,7 +208,7 @@ def _example(rows: Sequence[Row]) -> str:
     return max(alone, key=lambda row: row["steps"])["name"] if alone else ""
 
 
-def _launched(store: Store) -> dict[tuple[int, str], list[int]] | None:
+def _launched(store: Run) -> dict[tuple[int, str], list[int]] | None:
     """Launches and nanoseconds by process and name; None where the trace does not have them."""
     try:
         timeline = store.timeline()

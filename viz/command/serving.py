@@ -22,7 +22,7 @@ from viz.server.handover import browser_at
 from viz.server.listen import listen
 from viz.server.serve import Server
 from viz.terminal import is_terminal, put_json, put_line, say
-from viz.views.store import Store
+from viz.views.run import Run
 from viz.write.writer import TraceWriter
 
 _IDLE: Final = 900.0
@@ -69,7 +69,7 @@ def start(options: argparse.Namespace) -> int:
         return serve(options)
 
 
-def _serve_live(store: Store, options: argparse.Namespace) -> int:
+def _serve_live(store: Run, options: argparse.Namespace) -> int:
     """The viewer of a running program: `viz/live.py` starts it, and has printed its address."""
     server = Server(store, socket.socket(fileno=options.fd), os.environ.pop(TOKEN, None))
     watch = threading.Thread(

@@ -11,10 +11,10 @@ from core.errors import TraceError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.share.reopened import open_run
 from viz.terminal import Line, put_json, put_lines, say
-from viz.views.store import Store
+from viz.views.run import Run
 
 
-def open_store(options: argparse.Namespace) -> Store:
+def open_store(options: argparse.Namespace) -> Run:
     """The run that is meant. One that the user did not name by its path is named on standard
     error."""
     path, named = find_trace(options.trace)
@@ -52,7 +52,7 @@ def chosen_entry(options: argparse.Namespace, rows: list[Row]) -> int | None:
     return kernel["id"] if kernel is not None else None
 
 
-def chosen_bundle(store: Store, number: int) -> dict[str, Any]:
+def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
     """The pass of this number. Raises TraceError where there is none."""
     bundle = store.bundle(number)
     if bundle is not None:

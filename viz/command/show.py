@@ -20,7 +20,7 @@ from viz.command.overview import overview, overview_lines, problem_lines, run_li
 from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
-from viz.views.store import Store
+from viz.views.run import Run
 
 _DEEPEST: Final = 20
 """Levels of the tree that are indented; further ones stand below each other."""
@@ -116,7 +116,7 @@ def _tree_row(row: Row, level: int) -> tuple[Piece, ...]:
 
 
 def pass_lines(
-    store: Store, rows: Sequence[Row], bundle: dict[str, Any], everything: bool = False
+    store: Run, rows: Sequence[Row], bundle: dict[str, Any], everything: bool = False
 ) -> Iterator[Line]:
     """A pass and its steps, one line each."""
     yield _title(rows, bundle)
@@ -186,7 +186,7 @@ def _title(rows: Sequence[Row], bundle: dict[str, Any]) -> Line:
 # a step
 
 
-def step_data(store: Store, bundle: dict[str, Any], step: int) -> dict[str, Any]:
+def step_data(store: Run, bundle: dict[str, Any], step: int) -> dict[str, Any]:
     """One step: its rule with equation and place, the user's call, what the pattern bound, and the
     graphs before and after as text. Raises TraceError for a step that there is not."""
     text = step_text(bundle, step)

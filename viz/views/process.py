@@ -20,6 +20,7 @@ from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
 from viz.views.search import Index
+from viz.views.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
 
@@ -33,6 +34,7 @@ class Process:
         self.facts = Facts(file)
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id)
+        self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}

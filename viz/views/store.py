@@ -1,4 +1,4 @@
-"""`Store`: one run as the page sees it, from the trace files of all of its processes.
+"""`Store`: the run in the trace files of all of its processes, as the page sees it.
 
 Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
 has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
@@ -17,19 +17,24 @@ from typing import Any, Final, TypeVar
 from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.budget import answering, take
-from viz.read.database import as_text
-from viz.read.tracefile import Context, Rewrite, Room, TraceFile
+from viz.format.cells import as_text
+from viz.read.records import Context, Rewrite
+from viz.read.room import Room
+from viz.read.tracefile import TraceFile
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
+from viz.views.find import find
 from viz.views.lineage import Lineage, scope_of
 from viz.views.places import Places
 from viz.views.process import STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
-from viz.views.search import MAX_HITS, Hit
+from viz.views.run import Answer
+from viz.views.search import Hit
 from viz.views.summary import is_live, is_own, run_data
 from viz.views.timeline import timeline_data
 from viz.views.tree import Tree
+from viz.views.userlines import user_lines
 
 T = TypeVar("T")
 MAX_PROCESSES: Final = 256
@@ -97,6 +102,12 @@ class Store:
         other compilers are only shown."""
         with self._lock:
             return is_own(self._processes[0].file.meta)
+
+    def ask(self, answer: Answer, *values: int | str, seconds: float = float("inf")) -> Any:
+        """Any answer of the table in `viz/views/answers.py`. One that may be partial takes about
+        `seconds` at most; asking again goes on."""
+        limits = {"seconds": seconds} if answer.whole else {}
+        return answer.make(self, *values, **limits)
 
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""
@@ -174,6 +185,13 @@ class Store:
             processes = [*self._processes]
         with answering("the timeline"):
             return timeline_data(processes)
+
+    def user_lines(self) -> list[dict[str, Any]]:
+        """The lines of the user's program that the run names, and the kernels that they became."""
+        with self._lock:
+            processes = [*self._processes]
+        with self._tracing, answering("the lines of the program"):
+            return user_lines(processes, self.places.file)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
@@ -256,35 +274,12 @@ class Store:
             return graph_data(process.file, order), [process.id(n) for n in order]
 
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
-        """Rows that have `text` in a name, call, rule, op or file. What cannot be looked at in that
-        many seconds is said in `truncated`; the next search goes on from there."""
-        until = time.monotonic() + seconds
+        """What has `text`, or nodes of the structure that it describes: see `find`."""
         with self._lock:
             processes = [*self._processes]
-        hits: list[tuple[Process, Hit]] = []
-        done: list[float] = []
-        total = 0
-        if text.strip():
-            with self._searching:
-                for process in processes:
-                    found, part = process.index.search(text.strip(), until)
-                    total += len(found)
-                    hits += [(process, hit) for hit in found[: MAX_HITS - len(hits)]]
-                    done.append(part)
-        with self._lock:
-            shown = [
-                {
-                    "row": self._tree.row_of(process.id(hit.entry)),
-                    "kind": hit.kind,
-                    "text": self._shown(hit),
-                }
-                for process, hit in hits[:MAX_HITS]
-            ]
-        share = sum(done) / len(done) if done else 1.0
-        said = (
-            None if share == 1 else f"Only {min(0.99, share):.0%} of the steps were searched yet."
-        )
-        return {"hits": shown, "total": total, "truncated": said}
+        with self._searching:
+            row_of, shown, reading = self._tree.row_of, self._shown, self._tracing
+            return find(processes, text, seconds, row_of, shown, reading)
 
     def _shown(self, hit: Hit) -> str:
         """A hit as people read it: short file names, and a call before its line."""

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { nodeHistory, type Lineages } from "../src/data/lineage";
 import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
 import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
-import { foldHistory, neighbour, standing } from "../src/panels/inspector/folded";
-import { scopeRow } from "../src/panels/inspector/scope";
+import { foldHistory, neighbour, standing } from "../src/panels/inspector/history/folded";
+import { scopeRow } from "../src/panels/inspector/history/scope";
 import {
   type Choice,
   knowsTries,
@@ -14,15 +14,35 @@ import {
   shareOf,
   whyNever,
 } from "../src/panels/rules/costs";
-import { factText } from "../src/panels/sources/facts";
-import { arrange } from "../src/panels/timeline/arrange";
-import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/panels/timeline/pick";
-import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
-import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
+import { factText } from "../src/parts/source/facts";
+import { arrange } from "../src/panels/timeline/data/arrange";
+import {
+  entryPick,
+  launchPick,
+  namePick,
+  pickedName,
+  resolve,
+} from "../src/panels/timeline/data/pick";
+import {
+  around,
+  bounded,
+  panned,
+  ticks,
+  timeText,
+  zoomed,
+} from "../src/panels/timeline/data/scale";
+import {
+  above,
+  lanesOf,
+  pieces,
+  spanAt,
+  totals,
+  type SpanRow,
+} from "../src/panels/timeline/data/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/state/ago";
-import { recordedText } from "../src/state/recorded";
-import { slotOfNode } from "../src/state/slots";
+import { ago } from "../src/shell/start/ago";
+import { recordedText } from "../src/ui/code/recorded";
+import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";
 import { bundleFor, rows, rules } from "./dev/fixture";
 import { random } from "./dev/maker";
@@ -370,8 +390,8 @@ describe("rules by cost", () => {
     expect(tries({ never: true, perPass: true })).toHaveLength(4);
     expect(passesOf(told)).toEqual(["fold", "lower"]);
     const [never, untried] = listRules(told, known, { ...all, never: true });
-    expect(whyNever(never!)).toContain("none of the 8 nodes");
-    expect(whyNever(untried!)).toContain("No node");
+    expect(whyNever(never!)).toContain("matched none of them");
+    expect(whyNever(untried!)).toContain("no node");
     expect(whyNever({ ...never!, declines: 3 })).toContain("declined");
     expect(shareOf({ ...never!, matches: 2 })).toBe(0.25);
   });
@@ -456,7 +476,7 @@ describe("small texts", () => {
 
   it("of rules are found by any of their lines", () => {
     const rule = rules[0]!;
-    expect(recordedText(rules, rule.file, rule.sourceLine)?.id).toBe(rule.id);
+    expect(recordedText(rules, rule.file, rule.sourceLine)?.first).toBe(rule.sourceLine);
     expect(recordedText(rules, rule.file, rule.sourceLine + 900)).toBeNull();
     expect(recordedText(rules, "elsewhere.py", rule.line)).toBeNull();
   });

@@ -1,34 +1,38 @@
-/** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
+/** Ctrl-K: every command, and what the search of the run finds. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
 import { useModal } from "../ui/useModal";
-import { go, goStep, openContext, openRewrite } from "../state/actions";
-import { commands, enabled } from "./commands";
-import { baseName, count, plural, short } from "../state/format";
+import { enabled } from "../parts/command";
+import { commands } from "./commands";
+import type { SearchResult } from "../data/types";
+import { findInRun, type Hit, type HitGroup } from "../parts/search/find";
+import { ranked, wordsOf } from "../parts/search/rank";
+import { SearchBox } from "../parts/search/query";
+import { count } from "../state/format";
 import { keyCaps } from "./keys";
-import { search, type Entry, type FindSteps } from "./paletteSearch";
-import { firings, overlay, rows, ruleName, rules } from "../state/state";
-import { searchSteps } from "./stepSearch";
+import { overlay } from "../state/state";
 
 export function Palette() {
-  const [query, setQuery] = useState("");
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const keepInside = useModal(box);
-  const entries = useMemo(collect, []);
-  const groups = useMemo(() => search(entries, query, findSteps), [query]);
-  const flat = groups.flatMap((g) => g.entries);
+  const frame = useRef<HTMLDivElement>(null);
+  const keepInside = useModal(frame);
+  const box = useMemo(() => new SearchBox(), []);
+  useEffect(() => box.start(), []);
+  const query = box.query.value;
+  const result = box.result.value;
+  const groups = useMemo(() => findAll(query, result), [query, result]);
+  const flat = groups.flatMap((g) => g.hits);
   const chosen = Math.min(at, flat.length - 1);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [chosen, query]);
   const close = (): void => void (overlay.value = null);
-  const pick = (entry: Entry | undefined): void => {
+  const pick = (entry: Hit | undefined): void => {
     if (!entry) return;
     close();
-    entry.run();
+    entry.open();
   };
   let index = -1;
   return (
@@ -39,7 +43,7 @@ export function Palette() {
         role="dialog"
         aria-label="Command palette"
         aria-modal="true"
-        ref={box}
+        ref={frame}
         onKeyDown={keepInside}
       >
         <div class="ask">
@@ -54,7 +58,7 @@ export function Palette() {
             spellcheck={false}
             value={query}
             onInput={(e) => {
-              setQuery(e.currentTarget.value);
+              box.query.value = e.currentTarget.value;
               setAt(0);
             }}
             onKeyDown={(e) => {
@@ -69,19 +73,23 @@ export function Palette() {
           <kbd>Esc</kbd>
         </div>
         <div class="list" id="palette-list" role="listbox" aria-label="Results" ref={list}>
-          {!flat.length && <div class="state">Nothing is called that. Try a part of the name.</div>}
+          {!flat.length && (
+            <div class="state" role="status">
+              {result && !result.truncated ? "No results. Try part of a name." : "Searching"}
+            </div>
+          )}
           {groups.map((g) => (
             <div key={g.name} role="group" aria-label={g.name}>
               <div class="grp">
                 {g.name}
-                {g.total > g.entries.length && (
+                {g.total > g.hits.length && (
                   <span class="num">
                     {" "}
-                    {g.entries.length} of {count(g.total)}
+                    {g.hits.length} of {count(g.total)}
                   </span>
                 )}
               </div>
-              {g.entries.map((entry) => {
+              {g.hits.map((entry) => {
                 index += 1;
                 const mine = index;
                 return (
@@ -99,13 +107,15 @@ export function Palette() {
                     </span>
                     <span class="sp" />
                     <span class="t3 mono el">{entry.detail}</span>
-                    {entry.keys.slice(0, 1).map((key) => (
-                      <span class="row g4" key={key}>
-                        {keyCaps(key).map((cap) => (
-                          <kbd key={cap}>{cap}</kbd>
-                        ))}
-                      </span>
-                    ))}
+                    {keysOf(entry)
+                      .slice(0, 1)
+                      .map((key) => (
+                        <span class="row g4" key={key}>
+                          {keyCaps(key).map((cap) => (
+                            <kbd key={cap}>{cap}</kbd>
+                          ))}
+                        </span>
+                      ))}
                   </div>
                 );
               })}
@@ -117,57 +127,28 @@ export function Palette() {
   );
 }
 
-/** Everything that can be reached now. */
-function collect(): Entry[] {
-  const out: Entry[] = [];
-  for (const c of commands)
-    if (enabled(c) && c.id !== "palette" && c.id !== "escape")
-      out.push({ group: "Commands", title: c.title, detail: "", keys: c.keys, run: c.run });
-  for (const row of rows.peek()) {
-    const parent = short(rows.peek()[row.parent]?.name ?? "", 60);
-    if (row.kind === "rewrite")
-      out.push({
-        group: "Passes",
-        title: short(row.name),
-        detail: `${parent}  ${plural(row.steps, "step")}`,
-        keys: [],
-        run: () => openRewrite(row.id),
-      });
-    else
-      out.push({
-        group: row.label === "kernel" ? "Kernels" : "Contexts",
-        title: short(row.name),
-        detail: `${short(row.calls, 60)}  ${plural(row.steps, "step")}`.trim(),
-        keys: [],
-        run: () => void openContext(row.row),
-      });
-  }
-  for (const rule of rules.peek().values())
-    out.push({
-      group: "Rules",
-      title: short(rule.name),
-      detail: `${short(baseName(rule.file), 60)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
-      keys: [],
-      run: () => openRule(rule.id),
-    });
-  return out;
+/** Rows of a group; the navigator's search lists more of them. */
+const PER_GROUP = 8;
+
+/** What the search of the run finds, and commands; without a query commands only. */
+function findAll(query: string, result: SearchResult | null): HitGroup[] {
+  const run = findInRun(query, result);
+  const all = [
+    ...run.map((g) => ({ ...g, hits: g.hits.slice(0, PER_GROUP) })),
+    commandGroup(query),
+  ];
+  return all.filter((g) => g.total);
 }
 
-const findSteps: FindSteps = (words, most) => {
-  const rules = [...firings.peek()].map(([rule, steps]) => ({ name: ruleName(rule), steps }));
-  const { best, total } = searchSteps(rules, words, most);
-  const entries = best.map(({ step, name }) => ({
-    group: "",
-    title: `${step} ${name}`,
-    detail: "",
-    keys: [],
-    run: () => goStep(step),
-  }));
-  return { entries, total };
-};
+const keysOf = (hit: Hit): readonly string[] =>
+  commands.find((c) => c.id === hit.key && c.run === hit.open)?.keys ?? [];
 
-/** Shows the rule in this pass if it fires here; the filter says so either way. */
-function openRule(rule: number): void {
-  const first = firings.peek().get(rule)?.[0];
-  go(first === undefined ? { rule } : { rule, step: first, tab: "step" });
+/** The commands that can be given now, best first; without a query all of them. */
+function commandGroup(query: string): HitGroup {
+  const all = commands
+    .filter((c) => enabled(c) && c.id !== "palette" && c.id !== "escape")
+    .map((c) => ({ key: c.id, title: c.title, detail: "", open: c.run }));
+  const words = wordsOf(query);
+  const hits = words.length ? ranked(all, words) : all;
+  return { name: "Commands", hits, total: hits.length };
 }

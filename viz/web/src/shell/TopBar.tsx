@@ -6,7 +6,9 @@ import { data, setPage } from "../state/actions";
 import { clip, millis, plural } from "../state/format";
 import { saveExport } from "../state/save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
+import { pages } from "./panels";
 import { dark, toggleTheme } from "../state/theme";
+import { copyLink, linkCopied } from "./copyLink";
 
 export function TopBar() {
   const r = run.value;
@@ -52,6 +54,17 @@ export function TopBar() {
         <span class="sp" />
         <kbd class="mid">Ctrl K</kbd>
       </button>
+      {rows.value.length > 0 && (
+        <button
+          type="button"
+          class={linkCopied.value ? "btn said" : "btn ico quiet"}
+          aria-label="Copy a link to this view"
+          title="Copy a link to this view (Y)"
+          onClick={() => void copyLink()}
+        >
+          {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
+        </button>
+      )}
       {data().server && <Export />}
       <button
         type="button"
@@ -84,16 +97,10 @@ export function TopBar() {
   );
 }
 
-const PAGES = [
-  ["graphs", "Graphs", "1"],
-  ["timeline", "Timeline", "2"],
-  ["rules", "Rules", "3"],
-] as const;
-
 function Pages() {
   return (
     <nav class="tabs" aria-label="Views">
-      {PAGES.map(([page, name, key]) => (
+      {pages.map(({ page, title, key }) => (
         <button
           type="button"
           class="tab"
@@ -102,7 +109,7 @@ function Pages() {
           aria-current={view.value.page === page ? "page" : undefined}
           onClick={() => setPage(page)}
         >
-          <TabText text={name} />
+          <TabText text={title} />
         </button>
       ))}
     </nav>
@@ -163,7 +170,7 @@ function Export() {
               save([], true);
             }}
           >
-            Whole run without folders, sources and command
+            Whole run, redacted: no folders, sources or command
           </MenuItem>
           {kernel && (
             <MenuItem

@@ -11,7 +11,7 @@ import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../mod
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { Clipped, Place } from "../../ui/Text";
-import { linkedLines } from "../sources/link";
+import { linkedLines } from "../../parts/kernel/link";
 
 const MOST_USERS = 24;
 const MOST_HISTORY = 200;
@@ -29,7 +29,7 @@ export function NodeDetails({ slot }: { slot: number }) {
     return (
       <div class="sec">
         <h3>Selected node</h3>
-        <p class="t2">It is not in the graph at this step.</p>
+        <p class="t2">The node is not in the graph at this step.</p>
         <div class="hist-head">
           <History slot={slot} />
         </div>
@@ -301,7 +301,7 @@ function History({ slot }: { slot: number }) {
         ))}
         {told.length > MOST_HISTORY && (
           <li>
-            <span class="t3">{count(told.length - MOST_HISTORY)} later changes not listed</span>
+            <span class="t3">{count(told.length - MOST_HISTORY)} later changes not shown</span>
           </li>
         )}
         {folded > 0 && (

@@ -1,18 +1,18 @@
 /** What is selected in the timeline: when, how long, how often, and the way to its graphs. */
 import type { ComponentChildren } from "preact";
-import { go } from "../../state/actions";
 import { bytes, count, micros, place, plural, short } from "../../state/format";
-import { rows, view } from "../../state/state";
+import { rows } from "../../state/state";
 import { Clipped, Place } from "../../ui/Text";
 import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
-import { namePick, pickedName, type Picked } from "./pick";
-import { timeText } from "./scale";
-import { HUES, type Total } from "./spans";
+import { namePick, pickedName, type Picked } from "./data/pick";
+import { timeText } from "./data/scale";
+import { HUES, type Total } from "./data/spans";
 import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
+import { timelineLink, goTimeline } from "./link";
 
 export function Selected() {
   const p = picked.value;
-  const name = pickedName(view.value.pick);
+  const name = pickedName(timelineLink.value.pick);
   const title = p?.name ?? name;
   return (
     <section class="tl-sel" data-region="Selection" aria-label="Selection">
@@ -37,8 +37,8 @@ function Nothing() {
   return (
     <div class="state">
       <span>
-        Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
-        spans.
+        Click a span, or press <kbd>N</kbd> for the next one. Select a name in the table to
+        highlight all of its spans.
       </span>
     </div>
   );
@@ -68,7 +68,7 @@ function Span({ p }: { p: Picked }) {
     if (parent)
       lines.push([
         "Part of",
-        <button type="button" class="link el" onClick={() => go({ pick: `e${parent.id}` })}>
+        <button type="button" class="link el" onClick={() => goTimeline({ pick: `e${parent.id}` })}>
           {short(parent.name)}
         </button>,
       ]);
@@ -88,7 +88,7 @@ function Span({ p }: { p: Picked }) {
     if (kernel)
       lines.push([
         "Compiled",
-        <button type="button" class="link" onClick={() => go({ pick: `e${kernel.id}` })}>
+        <button type="button" class="link" onClick={() => goTimeline({ pick: `e${kernel.id}` })}>
           {plural(kernel.steps, "step")}
         </button>,
       ]);
@@ -98,7 +98,7 @@ function Span({ p }: { p: Picked }) {
       <Facts lines={lines} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="Z" onClick={zoomToPicked}>
-          Zoom to it
+          Zoom to selection
         </button>
         <button type="button" class="btn sm" title="Shift N" onClick={() => pickNext(-1)}>
           Previous
@@ -106,8 +106,12 @@ function Span({ p }: { p: Picked }) {
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
           Next
         </button>
-        <button type="button" class="btn sm quiet" onClick={() => go({ pick: namePick(p.name) })}>
-          All of this name
+        <button
+          type="button"
+          class="btn sm quiet"
+          onClick={() => goTimeline({ pick: namePick(p.name) })}
+        >
+          All with this name
         </button>
       </div>
     </>
@@ -121,11 +125,11 @@ function Named({ name }: { name: string }) {
       <Facts lines={ofName(name, HUES)} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
-          First in view
+          Next in view
         </button>
         {kernel && (
           <button type="button" class="btn sm" onClick={() => openRow(kernel)}>
-            Open its graphs
+            Open graphs
           </button>
         )}
       </div>
@@ -143,7 +147,7 @@ function ofName(name: string, hues: readonly string[]): Line[] {
       return [
         what,
         <span class="num">
-          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> together, mean{" "}
+          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> in total, mean{" "}
           {micros(t.total / t.count)}, longest {micros(t.longest)}
         </span>,
       ];
@@ -165,14 +169,14 @@ function passes(row: number): string {
 }
 
 function Marks() {
-  const { marks } = view.value;
+  const { marks } = timelineLink.value;
   if (!marks.length) return null;
   return (
     <div class="sec">
       <h3>
         Marks
         <span class="sp" />
-        <button type="button" class="link" onClick={() => go({ marks: [] }, "replace")}>
+        <button type="button" class="link" onClick={() => goTimeline({ marks: [] }, "replace")}>
           Clear
         </button>
       </h3>
@@ -180,12 +184,12 @@ function Marks() {
         {marks.map((t, i) => (
           <li key={t}>
             {timeText(t, 1)}
-            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the one before</span>}
+            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the previous mark</span>}
           </li>
         ))}
       </ul>
       <button type="button" class="btn sm" title="M" onClick={mark}>
-        Mark here
+        Add a mark
       </button>
     </div>
   );

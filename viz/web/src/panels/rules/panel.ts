@@ -1,0 +1,19 @@
+/** What rules did and cost, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { rulesCommands } from "./commands";
+import { rulesLink } from "./link";
+import { RulesView } from "./RulesView";
+import { watchedTotals } from "./store";
+import { focusField } from "../../state/regions";
+
+export const rulesPanel: PagePanel = {
+  id: "rules",
+  title: "Rules",
+  place: "page",
+  page: "rules",
+  component: RulesView,
+  commands: rulesCommands,
+  link: rulesLink,
+  focusSearch: () => focusField("#rule-search"),
+  start: () => watchedTotals.start(),
+};

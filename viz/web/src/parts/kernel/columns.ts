@@ -1,0 +1,89 @@
+/**
+ * Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". What kinds
+ * there are, the run says.
+ */
+import { run } from "../../state/state";
+import type { Artifact, ArtifactKind, Kind } from "../../data/types";
+import { PYTHON } from "./userText";
+
+const FIRST_COLUMNS = 4;
+const kinds = (): readonly Kind[] => run.value?.kinds ?? [];
+
+export const columnKey = (a: { kind: string; target: string }): string => `${a.kind}:${a.target}`;
+export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1);
+export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":"));
+
+export function kindName(kind: string): string {
+  if (kind === PYTHON) return "Python";
+  return kinds().find((known) => known.kind === kind)?.title ?? kind;
+}
+
+/** What compiling for a target gives, as far as the page can tell before asking. */
+export function kindsOfTarget(target: string): ArtifactKind[] {
+  const family = run.value?.families[target] ?? "";
+  return kinds()
+    .filter((known) => known.families.includes(family))
+    .map((known) => known.kind);
+}
+
+/**
+ * All columns that can be shown: those at hand first, then what targets would give. A run records
+ * one text of a kernel, so its target may give more; those in `complete` have given all they have.
+ */
+export function possibleColumns(
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+  complete: ReadonlySet<string> = new Set(),
+): string[] {
+  const keys = artifacts.map(columnKey);
+  for (const target of targets)
+    if (!complete.has(target))
+      for (const kind of kindsOfTarget(target)) keys.push(`${kind}:${target}`);
+  return [...new Set(keys)];
+}
+
+/**
+ * The columns to show: those that somebody `wished` for, or else a choice. Where nothing can be
+ * compiled, in an exported file and for another compiler's trace, only what is at hand.
+ */
+export function columnsToShow(
+  wished: readonly string[] | null,
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+): readonly string[] {
+  if (!wished || targets.length) return wished ?? chooseColumns(artifacts, targets);
+  const have = new Set(artifacts.map(columnKey));
+  const here = wished.filter((key) => have.has(key));
+  return here.length || !wished.length ? here : chooseColumns(artifacts, targets);
+}
+
+/**
+ * The columns of a page that nobody has set. What another compiler calls its texts comes first; then
+ * of each main kind its best target, recorded before compilable, NVIDIA and AMD next to each other.
+ */
+export function chooseColumns(
+  artifacts: readonly Artifact[],
+  targets: readonly string[],
+): string[] {
+  const possible = possibleColumns(artifacts, targets);
+  const recorded = new Set(artifacts.map(columnKey));
+  const used = new Set(artifacts.map((a) => a.target));
+  const chosen: string[] = [];
+  const known: readonly string[] = kinds().map((one) => one.kind);
+  const own = [...new Set(artifacts.map((a) => a.kind))].filter((kind) => !known.includes(kind));
+  for (const kind of [...own, ...known]) {
+    const ofKind = possible.filter((key) => kindOf(key) === kind);
+    const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind, used);
+    if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);
+  }
+  return chosen;
+}
+
+/** Of several targets the run's own, else the one that people mean: the newest data centre parts. */
+function preferred(keys: readonly string[], used: ReadonlySet<string>): string | undefined {
+  return (
+    keys.find((key) => used.has(targetOf(key))) ??
+    keys.find((key) => /:(sm_90|gfx942)$/.test(key)) ??
+    keys[0]
+  );
+}

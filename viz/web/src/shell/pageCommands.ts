@@ -1,0 +1,140 @@
+/** Commands of the page itself. */
+import { announce, cancelLoading, select, setPage } from "../state/actions";
+import { flushAddress } from "../state/link/address";
+import { letterKeys, sizes } from "../state/prefs";
+import { focusRegion } from "../state/regions";
+import { saveExport } from "../state/save";
+import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
+import { toggleTheme } from "../state/theme";
+import { escapePanels, focusSearch, pages } from "./panels";
+import { type Command, live } from "../parts/command";
+import { copyLink } from "./copyLink";
+
+export const pageCommands: readonly Command[] = [
+  ...pages.map(({ page, title, key }): Command => ({
+    id: page,
+    title,
+    group: "Page",
+    keys: [key],
+    run: () => setPage(page),
+  })),
+  {
+    id: "palette",
+    title: "Search or run a command",
+    group: "Page",
+    keys: ["Ctrl K"],
+    run: () => (overlay.value = "palette"),
+  },
+  { id: "search", title: "Search this page", group: "Page", keys: ["/"], run: search },
+  {
+    id: "keys",
+    title: "Keyboard shortcuts",
+    group: "Page",
+    keys: ["?"],
+    run: () => (overlay.value = "keys"),
+  },
+  { id: "back", title: "Back", group: "Page", keys: ["Alt ArrowLeft"], run: back },
+  {
+    id: "forward",
+    title: "Forward",
+    group: "Page",
+    keys: ["Alt ArrowRight"],
+    run: () => history.forward(),
+  },
+  {
+    id: "link",
+    title: "Copy a link to this view",
+    group: "Page",
+    keys: ["Y"],
+    run: () => void copyLink(),
+  },
+  {
+    id: "export",
+    title: "Export the whole run as one HTML file",
+    group: "Page",
+    keys: ["E"],
+    when: live,
+    run: () => void saveExport([]),
+  },
+  {
+    id: "export-redacted",
+    title: "Export the whole run, redacted: no folders, sources or command",
+    group: "Page",
+    keys: [],
+    when: live,
+    run: () => void saveExport([], true),
+  },
+  {
+    id: "export-kernel",
+    title: "Export this kernel as one HTML file",
+    group: "Page",
+    keys: [],
+    when: () => live() && currentKernel.value !== null,
+    run: () => void saveExport([currentKernel.peek()!.id]),
+  },
+  {
+    id: "theme",
+    title: "Switch between light and dark",
+    group: "Page",
+    keys: [],
+    run: toggleTheme,
+  },
+  {
+    id: "letters",
+    title: "Turn single-letter keys on or off",
+    group: "Page",
+    keys: [],
+    run: () => {
+      letterKeys.value = !letterKeys.peek();
+      announce(`Single-letter keys are ${letterKeys.peek() ? "on" : "off"}`);
+    },
+  },
+  {
+    id: "sizes",
+    title: "Reset panel sizes",
+    group: "Page",
+    keys: [],
+    run: () => (sizes.value = { nav: null, insp: null, scrub: null, drawer: null }),
+  },
+  {
+    id: "region",
+    title: "Move to the next region",
+    group: "Page",
+    keys: ["F6"],
+    run: () => focusRegion(1),
+  },
+  {
+    id: "region-back",
+    title: "Move to the previous region",
+    group: "Page",
+    keys: ["Shift F6"],
+    run: () => focusRegion(-1),
+  },
+  {
+    id: "escape",
+    title: "Close, cancel, or clear the selection",
+    group: "Page",
+    keys: ["Escape"],
+    run: escape,
+  },
+];
+
+/** Forward comes back to the step that was left, not to the one before it. */
+function back(): void {
+  flushAddress();
+  history.back();
+}
+
+/** The field of the page that is open; a page without one is searched from the palette. */
+function search(): void {
+  if (!focusSearch(view.peek().page)) overlay.value = "palette";
+}
+
+/** Esc undoes the innermost thing that is open or running. */
+function escape(): void {
+  if (overlay.peek()) overlay.value = null;
+  else if (sidePanel.peek()) sidePanel.value = null;
+  else if (loading.peek()) cancelLoading();
+  else if (escapePanels()) return;
+  else if (view.peek().slot !== null) select(null);
+}
