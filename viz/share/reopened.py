@@ -123,6 +123,9 @@ class Unpacked(Store):
 class Reopened:
     """The answers in an export `html` as a run. Raises TraceError for a file that is none."""
 
+    answers_only = True
+    """What it says may be anything: see `viz/cli.py`."""
+
     def __init__(self, path: Path, html: str, version: int, problems: list[Problem]) -> None:
         self.path = path
         self.places = Places("")
