@@ -154,7 +154,7 @@ class _Copy(TraceWriter):
 
     def write(self, live: bool) -> None:
         """Copies everything, and closes the trace."""
-        reader = KernelReader(self._file, int)
+        reader = KernelReader(self._file, int, int)
         kernels = [e for e in self._entries_kept if isinstance(e, Context)]
         self._copy_rules()
         self._copy_nodes(None if self._all else self._needed(reader, kernels))
