@@ -8,8 +8,7 @@ kept refers to loses its fields. What is left out is noted in the trace. Never c
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +26,8 @@ from viz.read.database import as_int, as_text, parse_json, parse_object
 from viz.read.nodes import FIELDS
 from viz.read.tracefile import Context, Rewrite, TraceFile
 from viz.share.redaction import SAID, Wording
-from viz.views.kernels import KernelReader, Recorded
+from viz.views.compiled import path_of
+from viz.views.kernels import KernelReader
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.views.summary import is_own
@@ -45,23 +45,6 @@ _LONGEST: Final = 1 << 53
 Entry = Context | Rewrite
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A source text that was compiled from the trace; `lines`: the nodes of the kernel's AST that
-    each line comes from, by their numbers in the run."""
-
-    kind: str
-    target: str
-    text: str
-    lines: list[list[int]]
-    facts: dict[str, str]
-    title: str = ""
-
-    def local(self, first: int) -> Compiled:
-        """The same, with the numbers in the file of its process."""
-        return replace(self, lines=[[node - first for node in line] for line in self.lines])
-
-
 Mask = npt.NDArray[np.bool_]
 
 
@@ -72,18 +55,22 @@ def write_trace(
     kernels: Collection[int] | None = None,
     redact: bool = False,
     published: bool = False,
-    compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> list[str]:
-    """Writes the run to `path`, and its further processes next to it; sentences of what was left
-    out. Each file is put in place whole, the main one last, once all are made: where that fails in
-    between, those of further processes stay without it, and an earlier main file stays as it was.
+    """Writes the run to `path`, and next to it its further processes and the kernels that were
+    compiled on request; sentences of what was left out. Each file is put in place whole, the main
+    one last, once all are made: where that fails in between, the others stay without it, and an
+    earlier main file stays as it was.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/share/redaction.py` says; `published`: files have the names
-    that the page shows; `compiled`: by kernel context, sources that were compiled since and are
-    kept, too. Raises TraceError or ServerError where the run has no such kernel or no trace, or the
-    file cannot be written."""
-    files = store.files
+    that the page shows. Raises TraceError or ServerError where the run has no such kernel or no
+    trace, or the file cannot be written."""
+    files = [*enumerate(store.files)]
+    chosen = {number: kernels for number, _ in files}
+    for one in store.compilations:
+        if kernels is None or one.kernel in kernels:
+            files.append((one.number, one.file))
+            chosen[one.number] = None
     said: list[str] = []
     if kernels is not None:
         said.append(_check(store.kernels(), kernels))
@@ -92,25 +79,17 @@ def write_trace(
     if store.live:
         said.append("exported while the program ran: what it did afterwards is left out")
     places = store.places if published or redact else None
-    targets = [
-        path.with_suffix(f".p{number:04}{path.suffix}") if number else path
-        for number in range(len(files))
-    ]
-    _check_targets(targets, [file.path for file in files])
+    targets = [path_of(path, number) for number, _ in files]
+    _check_targets(targets, [file.path for _, file in files])
     try:
         make_folder(path)
         with TemporaryDirectory(prefix=".uopviz-", dir=path.absolute().parent) as folder:
             made = [Path(folder) / own.name for own in targets]
-            for number, (file, own) in enumerate(zip(files, made, strict=True)):
+            for (number, file), own in zip(files, made, strict=True):
                 wording = Wording(places, redact, number)
-                first = number * STRIDE
-                wanted = None if kernels is None else {k - first for k in kernels}
-                sources = {
-                    context - first: [artifact.local(first) for artifact in artifacts]
-                    for context, artifacts in (compiled or {}).items()
-                    if context // STRIDE == number
-                }
-                copy = _Copy(file, own, wording, wanted, said if number == 0 else (), sources)
+                first, keep = number * STRIDE, chosen[number]
+                wanted = None if keep is None else {k - first for k in keep}
+                copy = _Copy(file, own, wording, wanted, said if number == 0 else ())
                 try:
                     copy.write(store.live)
                 except BaseException:
@@ -133,7 +112,6 @@ class _Copy(TraceWriter):
         wording: Wording,
         kernels: Collection[int] | None,
         said: Iterable[str],
-        compiled: Mapping[int, Sequence[Compiled]],
     ) -> None:
         meta = wording.meta(file.meta)
         if "compiler" not in meta and is_own(file.meta):
@@ -141,7 +119,6 @@ class _Copy(TraceWriter):
         super().__init__(path, meta)
         self._file, self._wording, self._all = file, wording, kernels is None
         self._entries_kept = _kept(file, kernels)
-        self._compiled = compiled
         self._strings: dict[tuple[str, int], int] = {}
         left: list[dict[str, str]] = [{"what": what} for what in said]
         noted: object = file.meta.get("left_out")
@@ -274,25 +251,17 @@ class _Copy(TraceWriter):
             )
             info = self._wording.value("kernels.info", parse_object(found[5]))
             self.kernel(number, name, target=target, device=device, ast=as_int(found[4]), info=info)
-        recorded = [one for one in reader.recorded(context) if not one.error]
-        known = {(one.kind, one.target) for one in recorded}
-        for one in recorded:
-            self._copy_artifact(number, one)
-        for one in self._compiled.get(number, ()):
-            if (one.kind, one.target) not in known:
-                self._copy_artifact(number, one)
-
-    def _copy_artifact(self, context: int, one: Recorded | Compiled) -> None:
-        word = self._word
-        self.artifact(
-            context,
-            word("artifacts.kind", one.kind),
-            word("artifacts.target", one.target),
-            word("artifacts.text", one.text),
-            lines=one.lines,
-            facts=self._wording.value("artifacts.facts", one.facts),
-            title=word("artifacts.title", one.title),
-        )
+        for one in reader.recorded(context):
+            if not one.error:
+                self.artifact(
+                    number,
+                    word("artifacts.kind", one.kind),
+                    word("artifacts.target", one.target),
+                    word("artifacts.text", one.text),
+                    lines=one.lines,
+                    facts=self._wording.value("artifacts.facts", one.facts),
+                    title=word("artifacts.title", one.title),
+                )
 
     def _begin(self, rewrite: Rewrite) -> None:
         word = self._word

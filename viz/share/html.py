@@ -13,7 +13,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from core.errors import ServerError
 from viz.format.schema import SUFFIX
-from viz.share.copy import Compiled, write_trace
+from viz.share.copy import write_trace
 from viz.share.exportfile import VERSION, attached, version_tag
 from viz.share.webpage import page_file
 from viz.views.jsontext import to_json
@@ -55,22 +55,20 @@ def export_html(
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
     redact: bool = False,
-    compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> Export:
-    """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
-    any kernel (all); `redact` leaves out what `viz/share/redaction.py` says; `compiled`: sources of
-    kernels that were compiled since, by context, which the file has beside the recorded ones.
-    Raises ServerError where the page has not been built, a kernel is not there, or the list of
-    passes alone is too large."""
+    """The run as HTML, with the kernels that were compiled on request. `kernels`: numbers of kernel
+    contexts to keep, with the passes outside of any kernel (all); `redact` leaves out what
+    `viz/share/redaction.py` says. Raises ServerError where the page has not been built, a kernel is
+    not there, or the list of passes alone is too large."""
     shell = _shell()
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
-        said = write_trace(
-            store, path, kernels=kernels, redact=redact, published=True, compiled=compiled
-        )
+        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
         part = Store(path)
         try:
-            trace = attached([file.path for file in part.files])
+            files = {number: file.path for number, file in enumerate(part.files)}
+            files |= {one.number: one.file.path for one in part.compilations}
+            trace = attached(files)
             data = _Data(part)
             left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
         finally:
@@ -168,7 +166,9 @@ class _Data:
         for row in self._rows:
             number = row["id"]
             if row["kind"] == "context" and row["label"] == "kernel":
-                yield "kernels", f"/api/kernels/{number}", lambda n=number: self._store.kernel(n)
+                if not row["target"]:  # that of a compilation is part of its kernel's
+                    path = f"/api/kernels/{number}"
+                    yield "kernels", path, lambda n=number: self._store.kernel(n)
                 yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
         yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
         yield "views", "/api/timeline", self._store.timeline

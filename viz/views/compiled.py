@@ -146,8 +146,11 @@ class Compilations:
 
 
 def path_of(main: Path, number: int) -> Path:
-    """Where the file of a compilation lies beside the run's first file."""
-    return main.with_suffix(f".t{number - FIRST:04}{main.suffix}")
+    """Where the file with this number of a run lies, whose first file is `main`."""
+    if number == 0:
+        return main
+    infix = f".p{number:04}" if number < FIRST else f".t{number - FIRST:04}"
+    return main.with_suffix(infix + main.suffix)
 
 
 def beside(main: Path) -> list[tuple[int, Path]]:
