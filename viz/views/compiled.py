@@ -84,6 +84,8 @@ class Compilations:
 
     def __init__(self) -> None:
         self._all: OrderedDict[int, Compilation] = OrderedDict()
+        self._closing: dict[int, weakref.finalize[[], Compilation]] = {}
+        """Closes the file of each once no answer reads it any more: one may, when it goes."""
         self._dropped: dict[int, tuple[int, Callable[[], None]]] = {}
         self._next = FIRST
         self.gone = 0
@@ -103,7 +105,7 @@ class Compilations:
         there is no room for."""
         going = [o.number for o in self._all.values() if _of(o) == _of(one)]
         self._all[one.number] = one
-        weakref.finalize(one, one.file.close)  # answers may be reading it when it goes
+        self._closing[one.number] = weakref.finalize(one, one.file.close)
         if dropped is not None:
             self._dropped[one.number] = one.file.db.stored(), dropped
         while len(self._dropped) > KEPT or self._bytes() > KEPT_BYTES:
@@ -131,8 +133,8 @@ class Compilations:
 
     def close(self) -> None:
         """Closes all files."""
-        for one in self._all.values():
-            one.file.close()
+        for close in self._closing.values():
+            close()
         for number in [*self._dropped]:
             self._release(number)
 
