@@ -72,7 +72,6 @@ def summed(g: UOp, axes: tuple[int, ...]) -> UOp:
             {
                 Ops.DETACH,
                 Ops.BITCAST,
-                Ops.TRUNC,
                 Ops.IDIV,
                 Ops.MOD,
                 Ops.AND,
@@ -87,8 +86,14 @@ def summed(g: UOp, axes: tuple[int, ...]) -> UOp:
     )
 )
 def no_gradient() -> Grads:
-    """d(steps, bits, detached) = 0"""
+    """d(comparisons, integers, bits, detached) is not defined"""
     return ()
+
+
+@rule(UPat(Ops.TRUNC))
+def trunc(ctx: UOp) -> Grads:
+    """d trunc(x) = 0"""
+    return (ctx.const_like(0),)
 
 
 @rule(UPat(Ops.CAST, src=(x,)))
@@ -320,6 +325,7 @@ def assign(ctx: UOp) -> Grads:
 derivatives = PatternMatcher(
     [
         no_gradient,
+        trunc,
         cast,
         neg,
         reciprocal,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -103,29 +104,18 @@ def returned(value: Any, places: Mapping[int, str], inputs: Collection[UOp]) -> 
         if any(u in inputs for u in uop.toposort()):
             return lambda tensors, new: Tensor(uop.substitute(new))
         return None
-    if isinstance(value, dict):
-        make = returned(tuple(value.values()), places, inputs)
-        names = tuple(cast("dict[Any, Any]", value))
-
-        def by_name(values: Iterable[Any]) -> dict[Any, Any]:
-            return dict(zip(names, values, strict=True))
-
-        return make and _container(by_name, make)
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple | dict):
         return None
-    parts = [(x, returned(x, places, inputs)) for x in value]
+    container: Any = value
+    inside: Iterable[Any] = container.values() if isinstance(container, dict) else container
+    parts = [(x, returned(x, places, inputs)) for x in inside]
     if all(make is None for _, make in parts):
         return None
-    kind: Callable[[Iterable[Any]], Any] = list if isinstance(value, list) else tuple
 
-    def elements(tensors: Mapping[str, Tensor], new: Mapping[UOp, UOp]) -> list[Any]:
-        return [x if make is None else make(tensors, new) for x, make in parts]
+    def made(tensors: Mapping[str, Tensor], new: Mapping[UOp, UOp]) -> Any:
+        return like(container, [x if make is None else make(tensors, new) for x, make in parts])
 
-    return _container(kind, elements)
-
-
-def _container(kind: Callable[[Iterable[Any]], Any], elements: Returned) -> Returned:
-    return lambda tensors, new: kind(elements(tensors, new))
+    return made
 
 
 @dataclass
@@ -272,10 +262,26 @@ def stored_tensors(value: Any) -> Any:
         own = value._own_memory()  # pyright: ignore[reportPrivateUsage]
         return value if own else value.clone()
     if isinstance(value, list | tuple):
-        return type(value)(stored_tensors(x) for x in value)
+        return like(value, map(stored_tensors, value))
     if isinstance(value, dict):
-        return {name: stored_tensors(x) for name, x in value.items()}
+        return like(value, map(stored_tensors, value.values()))
     return value
+
+
+def like(container: Any, elements: Iterable[Any]) -> Any:
+    """A container of the same type with other elements in the same places: a list, a tuple, a named
+    one, or a dict with the same keys."""
+    if isinstance(container, dict):
+        made = copy(cast("dict[Any, Any]", container))
+        made.update(zip(made, list(elements), strict=True))
+        return made
+    if hasattr(container, "_make"):  # collections.namedtuple, typing.NamedTuple
+        return container._make(elements)
+    if isinstance(container, list):
+        made_list = copy(cast("list[Any]", container))
+        made_list[:] = elements
+        return made_list
+    return type(container)(elements)
 
 
 def _renamed(memory: UOp, new: Mapping[UOp, UOp]) -> UOp:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from core.dtype import ConstType, DType, dtypes
-from core.errors import DeviceError, DTypeError, GradientError, ShapeError
+from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeError
 from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.realize import look
@@ -46,9 +46,17 @@ class Execution(TensorBase):
         return self
 
     def _stored_bytes(self) -> bytearray:
-        """A copy of the elements' bytes in row-major order. Raises RunError in a capture."""
+        """A copy of the elements' bytes in row-major order. Raises RunError in a capture, and where
+        the host has no room for it."""
         look(here())
-        into = bytearray(self.nbytes())
+        try:
+            into = bytearray(self.nbytes())
+        except (MemoryError, OverflowError) as error:
+            raise RunError(
+                f"the host has no {self.nbytes():,} bytes left for the values of this Tensor",
+                where=here(),
+                hint="look at a part of it",
+            ) from error
         if into:
             memory = _row_major_memory(self.uop)
             if memory is None:

@@ -144,7 +144,6 @@ def test_power_at_zero_has_no_nan() -> None:
 
 @pytest.mark.parametrize("function", [
     Tensor.detach,
-    Tensor.trunc,
     lambda x: (x > 0).float(),
     lambda x: x.int().float(),
     lambda x: x.bitcast("int32").bitcast("float32"),
@@ -155,6 +154,14 @@ def test_no_gradient_flows_through_steps(function: Callable[[Tensor], Tensor]) -
         function(x).sum().gradient(x)
     (zeros,) = function(x).sum().gradient(x, materialize_grads=True)
     np.testing.assert_array_equal(value(zeros), [0, 0])
+
+
+@pytest.mark.parametrize("function", [Tensor.trunc, Tensor.floor, Tensor.ceil, Tensor.round])
+def test_the_gradient_of_rounding_is_zero(function: Callable[[Tensor], Tensor]) -> None:
+    x = Tensor([0.5, 1.5, float("inf")], requires_grad=True)
+    function(x).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.numpy(), [0, 0, 0])
 
 
 def test_gradient_of_a_half_expand_accumulates_wide() -> None:

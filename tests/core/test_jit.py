@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -341,3 +343,23 @@ def test_arguments_that_cannot_be_captured() -> None:
     plus(Tensor([1.0]), a.bind(2))
     with pytest.raises(RunError, match="a bound to 2, now argument 1 = a bound to 3"):
         plus(Tensor([1.0]), a.bind(3))
+
+
+class Pair(NamedTuple):
+    """Two Tensors by name."""
+
+    left: Tensor
+    right: Tensor
+
+
+def test_containers_keep_their_type() -> None:
+    @TinyJit
+    def swap(pair: Pair, more: OrderedDict[str, Tensor]) -> tuple[Pair, OrderedDict[str, Tensor]]:
+        (pair.left + 1).realize()
+        return Pair(pair.right, pair.left), OrderedDict(b=more["a"])
+
+    for i in range(4):
+        one, two, three = (Tensor([float(i + k)]).realize() for k in range(3))
+        pair, more = swap(Pair(one, two), OrderedDict(a=three))
+        assert isinstance(pair, Pair) and isinstance(more, OrderedDict)
+        assert (pair.left.item(), pair.right.item(), more["b"].item()) == (i + 1, i, i + 2)

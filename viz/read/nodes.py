@@ -80,6 +80,10 @@ class NodeTable:
             return []
         return self._srcs[self._begins[node] : self._begins[node + 1]].tolist()
 
+    def source_arrays(self) -> tuple[Ints, Ints]:
+        """Where the sources of each node begin (one longer than the nodes), and all sources."""
+        return self._end.array, self._src.array
+
     def add(self, first: int, count: int, blob: bytes) -> None:
         """A block of nodes. Raises TraceError where it is damaged; then they have no fields."""
         if not self.count < first <= self.count + MAX_GAP or not 0 < count <= MAX_GAP:

@@ -23,6 +23,7 @@ from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.share.exportfile import VERSION, detach, version_of
+from viz.views.find import KINDS, PER_KIND, answer
 from viz.views.places import Places
 from viz.views.store import Store
 
@@ -244,13 +245,16 @@ class Reopened(Store):
     def search(self, text: str, seconds: float = float("inf")) -> Answer:
         """Rows that have `text` in their name or place, and rules."""
         wanted = text.strip().casefold()
-        hits: list[Answer] = []
+        found: dict[str, list[Answer]] = {kind: [] for kind in KINDS}
         for row in self._rows if wanted else ():
-            for kind, field in (("name", "name"), ("call", "calls"), ("file", "caller")):
-                said = row[field]
-                if wanted in said.casefold():
-                    hits.append({"row": row["row"], "kind": kind, "text": said})
-        return {"hits": hits[:200], "total": len(hits), "truncated": None}
+            label = "kernel" if row["label"] == "kernel" else "group"
+            name = "pass" if row["kind"] == "rewrite" else label
+            for kind, field in ((name, "name"), ("call", "calls"), ("file", "caller")):
+                if wanted in row[field].casefold():
+                    hit = {"row": row["row"], "kind": kind, "text": row[field]}
+                    found[kind].append({**hit, "step": None, "node": None, "source": None})
+        hits = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
+        return answer(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
 
     def _add(self, text: str) -> None:
         try:

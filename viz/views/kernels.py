@@ -5,7 +5,8 @@ Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -159,6 +160,19 @@ class KernelReader:
         columns = ("id", "kind", "target", "body", "lines")
         rows = self._file.db.where("artifacts", columns, "context", context.id)
         return [self._recorded(row) for row in rows]
+
+    def texts(self, context: Context) -> Iterator[tuple[str, str, str]]:
+        """Kind, target and text of each source that the trace has of a kernel, as far as it can be
+        read."""
+        columns = ("id", "kind", "target", "body")
+        for _, kind, target, body in self._file.db.where(
+            "artifacts", columns, "context", context.id
+        ):
+            with suppress(TraceError, TypeError):
+                parts = unpack_json(body)
+                if isinstance(parts, dict):
+                    text = self._text(cast("dict[str, Any]", parts).get("text"))
+                    yield as_text(kind), as_text(target), text
 
     def _recorded(self, row: Sequence[Any]) -> Recorded:
         _, kind, target, body, lines = row

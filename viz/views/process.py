@@ -22,6 +22,7 @@ from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
 from viz.views.search import Index
+from viz.views.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
 MAX_PROCESSES: Final = 256
@@ -36,6 +37,7 @@ class Process:
         self.facts = Facts(file)
         self.index = Index(file)
         self.kernels = KernelReader(file, self.id, self.node)
+        self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}

@@ -23,11 +23,12 @@ from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
+from viz.views.find import find
 from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.places import Places
 from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
-from viz.views.search import MAX_HITS, Hit
+from viz.views.search import Hit
 from viz.views.summary import is_live, is_own, run_data
 from viz.views.timeline import timeline_data
 from viz.views.tree import Tree
@@ -296,35 +297,12 @@ class Store:
             return context if one is None else one.kernel
 
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
-        """Rows that have `text` in a name, call, rule, op or file. What cannot be looked at in that
-        many seconds is said in `truncated`; the next search goes on from there."""
-        until = time.monotonic() + seconds
+        """What has `text`, or nodes of the structure that it describes: see `find`."""
         with self._lock:
             processes = [*self._processes, *self._compilations]
-        hits: list[tuple[Process, Hit]] = []
-        done: list[float] = []
-        total = 0
-        if text.strip():
-            with self._searching:
-                for process in processes:
-                    found, part = process.index.search(text.strip(), until)
-                    total += len(found)
-                    hits += [(process, hit) for hit in found[: MAX_HITS - len(hits)]]
-                    done.append(part)
-        with self._lock:
-            shown = [
-                {
-                    "row": self._tree.row_of(process.id(hit.entry)),
-                    "kind": hit.kind,
-                    "text": self._shown(hit),
-                }
-                for process, hit in hits[:MAX_HITS]
-            ]
-        share = sum(done) / len(done) if done else 1.0
-        said = (
-            None if share == 1 else f"Only {min(0.99, share):.0%} of the steps were searched yet."
-        )
-        return {"hits": shown, "total": total, "truncated": said}
+        with self._searching:
+            row_of, shown, reading = self._tree.row_of, self._shown, self._tracing
+            return find(processes, text, seconds, row_of, shown, reading)
 
     def _shown(self, hit: Hit) -> str:
         """A hit as people read it: short file names, and a call before its line."""

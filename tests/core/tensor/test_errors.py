@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 from core import Tensor, nn
-from core.errors import DeviceError, DTypeError, GradientError, ShapeError, UopvizError
+from core.errors import (
+    DeviceError,
+    DTypeError,
+    GradientError,
+    RunError,
+    ShapeError,
+    UopvizError,
+)
 
 X = (2, 3)
 
@@ -202,3 +209,8 @@ def test_keywords_that_a_method_does_not_have() -> None:
     ):
         with pytest.raises(DTypeError, match=words):
             mistake()
+
+
+def test_values_that_the_host_has_no_room_for() -> None:
+    with pytest.raises(RunError, match="no 4,000,000,000,000,000 bytes left"):
+        Tensor.ones(10**15).numpy()

@@ -78,13 +78,13 @@ def test_search(store: Store) -> None:
         hits = store.search(text)["hits"]
         return {rows[hit["row"]]["name"] for hit in hits if hit["kind"] == kind}
 
-    assert found("KERNEL_1", "name") == {"kernel_1"}
+    assert found("KERNEL_1", "kernel") == {"kernel_1"}
     assert found("add_zero", "rule") == {"tidy", "simplify"}
     assert found("-> x + x", "rule") == {"tidy", "simplify"}
     assert found("DETACH", "op") <= {"tidy", "simplify"}
     assert found("conftest.py", "file") == {"tidy", "simplify"}
-    assert store.search("no such thing") == {"hits": [], "total": 0, "truncated": None}
-    assert store.search("  ") == {"hits": [], "total": 0, "truncated": None}
+    nothing = {"hits": [], "totals": {}, "total": 0, "truncated": None, "problem": None}
+    assert store.search("no such thing") == store.search("  ") == nothing
 
 
 def test_steps_as_text(store: Store) -> None:

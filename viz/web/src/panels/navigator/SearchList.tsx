@@ -1,6 +1,6 @@
 /** Answers of the search box, in trace order; a rule opens its pass with the filter on. */
 import { signal } from "@preact/signals";
-import { go, openContext, openRewrite } from "../../state/actions";
+import { go, openContext, openNode, openRewrite } from "../../state/actions";
 import { count, plural, short } from "../../state/format";
 import { rows, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
@@ -16,7 +16,7 @@ type Hit = SearchResult["hits"][number] & { key: string };
 
 export function SearchList() {
   const found = result.value;
-  const problem = searchError.value;
+  const problem = searchError.value ?? found?.problem;
   if (problem)
     return (
       <div class="state sp">
@@ -77,7 +77,7 @@ export function SearchList() {
               open(hit);
             }}
           >
-            {hit.kind !== "name" && <span class="badge">{hit.kind}</span>}
+            <span class="badge">{hit.kind}</span>
             <span class="n el" title={short(hit.text, 1000)}>
               <Highlight text={short(brief(hit))} query={query.value} />
             </span>
@@ -102,7 +102,9 @@ function where(row: number): string {
 
 function open(hit: Hit): void {
   const row = rows.peek()[hit.row];
-  if (row?.kind === "rewrite") openRewrite(row.id);
+  if (row?.kind === "rewrite" && hit.step !== null && hit.node !== null)
+    openNode(row.id, hit.step, hit.node);
+  else if (row?.kind === "rewrite") openRewrite(row.id);
   else if (row) openContext(row.row);
   const rule = hit.kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
   if (rule) go({ rule: rule.id });
