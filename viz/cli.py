@@ -47,6 +47,7 @@ from viz.show import (
 )
 from viz.terminal import clean, put_json, put_line, say
 from viz.views.store import Store
+from viz.work.compiling import compiled_for
 from viz.write.writer import TraceWriter
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
@@ -144,17 +145,26 @@ def _export(options: argparse.Namespace) -> int:
         raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
     chosen = options.kernel or None
-    if as_trace:
-        left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
-    else:
-        budget = options.budget * 1_000_000
-        made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
-        replace_file(path, made.html.encode(), is_export, "an exported file")
-        left_out = made.unwanted + made.left_out
+    kernels = chosen or (store.kernels() if options.targets else [])
+    with compiled_for(store, kernels, options.targets, _say_compiling) as not_compiled:
+        if as_trace:
+            left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
+        else:
+            budget = options.budget * 1_000_000
+            made = export_html(store, kernels=chosen, budget=budget, redact=options.redact)
+            replace_file(path, made.html.encode(), is_export, "an exported file")
+            left_out = made.unwanted + made.left_out
+    left_out += not_compiled
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]
     return _print(options, data, lines)
+
+
+def _say_compiling(done: int, count: int, text: str) -> None:
+    """Told often; says each compilation once."""
+    if text and sys.stderr.isatty():
+        say(f"compiling {text}, {done} of {count} done")
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -332,6 +342,13 @@ def _parser() -> argparse.ArgumentParser:
         help="megabytes of HTML (default: %(default)s)",
     )
     made.add_argument(
+        "--targets",
+        type=_names,
+        default=[],
+        metavar="NAME,...",
+        help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
+    )
+    made.add_argument(
         "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
     )
     made = command("show", _show, "print the tree of a trace, a rewrite, or a step")
@@ -348,6 +365,10 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--step", type=_number, default=0, help="default: 0, the input graph")
     made.add_argument("-o", "--output", help="a .dot file, or .svg by Graphviz (default: print)")
     return parser
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
 
 
 def _number(text: str) -> int:

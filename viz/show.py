@@ -30,7 +30,7 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
     """The navigator as lines; passes that changed nothing are folded unless `everything`."""
     depth: dict[int, int] = {-1: -1}
     folded = 0
-    for row in rows:
+    for row in _in_tree_order(rows):
         depth[row["row"]] = depth.get(row["parent"], -1) + 1
         quiet = row["kind"] == "rewrite" and not row["steps"] and row["status"] == "ok"
         if quiet and not everything:
@@ -44,6 +44,21 @@ def tree_lines(rows: list[Row], everything: bool = False) -> Iterator[str]:
     if folded:
         passes = plural(folded, "pass", "passes")
         yield f"{passes} changed nothing, not listed without --all"
+
+
+def _in_tree_order(rows: list[Row]) -> list[Row]:
+    """Rows with those of kernels compiled on request, which come last, below their kernels."""
+    if not any(row.get("target") for row in rows):
+        return rows
+    children: dict[int, list[Row]] = {}
+    for row in rows:
+        children.setdefault(row["parent"], []).append(row)
+    found: list[Row] = []
+    stack = children.pop(-1, [])[::-1]
+    while stack:
+        found.append(stack.pop())
+        stack += children.pop(found[-1]["row"], [])[::-1]
+    return found
 
 
 def below(rows: list[Row], number: int) -> list[Row]:

@@ -23,6 +23,7 @@ from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.share.exportfile import VERSION, detach, version_of
+from viz.views.compiled import Compilation
 from viz.views.find import KINDS, PER_KIND, answer
 from viz.views.places import Places
 from viz.views.store import Store
@@ -224,7 +225,22 @@ class Reopened(Store):
 
     def kernels(self) -> list[int]:
         """See Store."""
-        return [row["id"] for row in self._rows if row["label"] == "kernel"]
+        return [
+            row["id"] for row in self._rows if row["label"] == "kernel" and not row.get("target")
+        ]
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """See Store: their trace files are not there."""
+        return []
+
+    def kernel_of(self, context: int) -> int:
+        """See Store."""
+        return context
+
+    def compiled(self, kernel: int, target: str) -> Compilation | None:
+        """See Store."""
+        return None
 
     def kernel(self, context: int) -> Answer | None:
         """See Store."""

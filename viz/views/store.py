@@ -241,6 +241,8 @@ class Store:
             with part(1 / (1 + len(others))):
                 made = found[0].kernels.data(found[1])
             artifacts: list[dict[str, Any]] = made["artifacts"]
+            if isinstance(found[0], Compilation):
+                artifacts[:] = [one | {"passes": made["context"]} for one in artifacts]
             for i, one in enumerate(others, 1):
                 known = {(a["kind"], a["target"]) for a in artifacts}
                 with part(1 / (1 + len(others) - i)):

@@ -102,7 +102,7 @@ class Tree:
             label = entry.kind if entry.kind in LABELS else "group"
             if at is None:
                 at = self._append(number, self.row_of(parent), "context", entry.name, label, target)
-            calls = calls_of(entry) or ""
+            calls = "" if target else calls_of(entry) or ""
             self._set(at, name=entry.name, status=status, ms=ms, calls=calls)
             return
         if at is None:

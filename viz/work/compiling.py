@@ -10,7 +10,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from types import TracebackType
@@ -180,3 +181,17 @@ class Compiler:
         if self._folder is None:
             self._folder = TemporaryDirectory(prefix="uopviz-passes-", ignore_cleanup_errors=True)
         return Path(mkdtemp(dir=self._folder.name))
+
+
+@contextmanager
+def compiled_for(
+    store: Store, kernels: Iterable[int], to: Sequence[str], progress: Progress
+) -> Generator[list[str]]:
+    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
+    Raises ServerError."""
+    jobs = Jobs()
+    with Compiler(jobs) as compiler:
+        try:
+            yield compiler.compile_all(store, kernels, to, progress) if to else []
+        finally:
+            jobs.close()
