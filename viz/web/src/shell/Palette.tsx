@@ -124,6 +124,7 @@ function collect(): Entry[] {
     if (enabled(c) && c.id !== "palette" && c.id !== "escape")
       out.push({ group: "Commands", title: c.title, detail: "", keys: c.keys, run: c.run });
   for (const row of rows.peek()) {
+    if (row.status === "gone") continue;
     const parent = short(rows.peek()[row.parent]?.name ?? "", 60);
     if (row.kind === "rewrite")
       out.push({

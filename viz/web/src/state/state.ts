@@ -3,7 +3,7 @@
  * live.ts only; panels read. Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
-import { ancestry } from "../data/rows";
+import { ancestry, compiledRows } from "../data/rows";
 import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
@@ -144,11 +144,20 @@ export const rewriteRows = computed<ReadonlyMap<number, Row>>(
   () => new Map(rows.value.filter((r) => r.kind === "rewrite").map((r) => [r.id, r])),
 );
 
-/** The kernel that the current pass belongs to; null for a pass of a schedule. */
+/** For each row, that of the kernel compiled on request that it belongs to; -1 for none. */
+export const compiledRowOf = computed(() => compiledRows(rows.value));
+
+/** The row of what was compiled on request, in whose passes the current one is; null if in none. */
+export const currentCompilation = computed<Row | null>(() => {
+  const row = currentRow.value;
+  return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
+});
+
+/** The program's kernel that the current pass belongs to; null for a pass of a schedule. */
 export const currentKernel = computed<Row | null>(() => {
   const row = currentRow.value;
   if (!row) return null;
-  return ancestry(rows.value, row.row).find((r) => r.label === "kernel") ?? null;
+  return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
 });
 
 /** Steps that the server has and the loaded pass does not show yet. */

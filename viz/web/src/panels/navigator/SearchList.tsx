@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { go, openContext, openNode, openRewrite } from "../../state/actions";
 import { count, plural, short } from "../../state/format";
-import { rows, rules } from "../../state/state";
+import { compiledRowOf, rows, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
 import type { SearchResult } from "../../data/types";
 import { Highlight } from "../../ui/Highlight";
@@ -81,6 +81,11 @@ export function SearchList() {
             <span class="n el" title={short(hit.text, 1000)}>
               <Highlight text={short(brief(hit))} query={query.value} />
             </span>
+            {compiledFor(hit.row) && (
+              <span class="badge" title="In passes that were compiled here, on request">
+                {compiledFor(hit.row)}
+              </span>
+            )}
             <span class="t3 small el">{where(hit.row)}</span>
           </div>
         )}
@@ -92,6 +97,11 @@ export function SearchList() {
 /** "relu at examples/digits.py:29": the line is what tells such hits apart, so folders give way. */
 function brief(hit: Hit): string {
   return hit.kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
+}
+
+/** The target of the passes compiled on request that a hit is in; "" for the program's own. */
+function compiledFor(row: number): string {
+  return short(rows.value[compiledRowOf.value[row] ?? -1]?.target ?? "");
 }
 
 function where(row: number): string {

@@ -11,7 +11,7 @@ export const rowOf = (entry: number): Row | undefined => rows.value.find((r) => 
 
 /** The kernel of that name; of several, the first. */
 export const kernelNamed = (name: string): Row | undefined =>
-  rows.value.find((r) => r.label === "kernel" && r.name === name);
+  rows.value.find((r) => r.label === "kernel" && !r.target && r.name === name);
 
 /** Opens what is picked in the graphs. */
 export function openPicked(): void {
