@@ -1,23 +1,21 @@
 """From a kernel AST and a Target to a Program, with every rewrite on the way observable.
 
 Needs no device: code for any target can be made on any machine. One AST and target always give the
-same code, but for a number in its name: kernels of one shape are numbered as a process meets them.
-Never runs anything.
+same code, its name included, whatever the process did before. Never runs anything.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from threading import RLock
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from core.dtype import PtrDType
 from core.garbage import collector_paused
-from core.helpers import NOOPT, prod
+from core.helpers import NOOPT
+from core.kernelname import kernel_name
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
 from core.render import c, cuda, hip, llvm, ptx
@@ -29,10 +27,11 @@ from core.toolchain.estimates import bytes_of, flops_of
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.program import Argument, Artifact, Program
 from core.toolchain.sass import sass
-from core.uop import Ops, UOp
-from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop import UOp
+from core.uop.kernelinfo import Opt
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
+from core.uop.policy import in_force, stage
 
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
 
@@ -49,36 +48,43 @@ ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artif
 }
 """What is compiled further, from the first source, by the LLVM that is always there."""
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
-"""Names go into source text as they are, so nothing else may pass: an AST may be a stranger's."""
-_names: Final[dict[str, WeakKeyDictionary[UOp, int]]] = {}
-_counts: Final[dict[str, int]] = {}
 _compiling: Final = RLock()
 """Held while compiling, so that threads that want one kernel get one object."""
 
 
 def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> Program:
-    """The program of a kernel AST. The same arguments give the same object.
+    """The program of a kernel AST. The same arguments give the same object, unless a policy is in
+    force: what is compiled under it is not kept.
 
     `opts` are applied instead of the heuristic's; () applies none. Raises CompileError where a
     pass fails and RenderError where a node has no text.
     """
-    chosen = None if opts is None else tuple(opts)
+    chosen = () if opts is None and NOOPT else None if opts is None else tuple(opts)
     with _compiling:
-        return _compile(ast, target, () if chosen is None and NOOPT else chosen)
+        applied = in_force()
+        if applied is None:
+            return _kept(ast, target, chosen)
+        with applied.in_kernel(kernel_name(ast)):
+            return _compile(ast, target, chosen)
 
 
 @lru_cache(maxsize=8192)
+def _kept(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
+    return _compile(ast, target, opts)
+
+
 @collector_paused()
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
     calls = calls_of(ast.toposort()) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
-        verify_program(uops, target, name)
+        with stage("the verifier of programs"):
+            verify_program(uops, target, name)
         kind, render = SOURCES[target.family][0]
-        source = _artifact(kind, target, uops, name, render)
-        program = _program(name, ast, target, uops, source)
+        with stage(f"rendering {kind}"):
+            source = _artifact(kind, target, uops, name, render)
+            program = _program(name, ast, target, uops, source)
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
@@ -140,29 +146,3 @@ def _program(
         flops=flops_of(uops),
         bytes=bytes_of(ast),
     )
-
-
-def kernel_name(ast: UOp) -> str:
-    """A name that says the shape: E_ and the output's sizes for elementwise kernels, r_ and also
-    the reduced sizes for reduces; and n1, n2, ... after it for other kernels of the same shape.
-    The name in the AST's KernelInfo, where it has one that every language takes."""
-    if isinstance(ast.arg, KernelInfo) and _NAME.fullmatch(ast.arg.name):
-        return ast.arg.name
-    reduced: list[int] = []
-    out: list[int] = []
-    for u in ast.toposort():
-        if u.op is Ops.REDUCE_AXIS:
-            shape = u.src[0].shape or ()
-            axes: tuple[int, ...] = u.arg[1]
-            reduced += [shape[i] for i in axes]
-        elif u.op is Ops.STORE:
-            out = max(out, list(u.src[0].arg.shape), key=prod)
-    sizes = [n for n in out + reduced if n != 1] or [1]
-    base = "_".join(["r" if reduced else "E", *map(str, sizes)])
-    with _compiling:
-        known = _names.setdefault(base, WeakKeyDictionary())
-        number = known.get(ast)
-        if number is None:
-            number = known[ast] = _counts.get(base, 0)
-            _counts[base] = number + 1
-    return f"{base}n{number}" if number else base

@@ -74,6 +74,10 @@ class RewriteLoopError(UopvizError):
     """(rule, node before, node after) of the last matches of the loop, in order; not pickled."""
 
 
+class PolicyError(UopvizError):
+    """A pass that cannot do without a rule, or a match, that a policy left out."""
+
+
 class SpecError(UopvizError):
     """A graph that the verifier of its stage does not allow."""
 

@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.errors",),
     ("core.dtype",),
     ("core.helpers", "core.garbage"),
-    ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late"),
+    ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late", "core.uop.policy"),
     ("core.target", "core.shape"),
     ("core.uop.bits",),
     (
@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.passes",),
     ("core.render",),
     ("core.toolchain",),
+    ("core.kernelname",),
     ("core.compile",),
     ("core.runtime",),
     ("core.runtime.run",),

@@ -46,7 +46,7 @@ from viz.show import (
     tree_lines,
 )
 from viz.terminal import clean, put_json, put_line, say
-from viz.views.store import Store
+from viz.views.run import Run
 from viz.work.compiling import compiled_for
 from viz.write.writer import TraceWriter
 
@@ -112,7 +112,7 @@ def _start(options: argparse.Namespace) -> int:
         return _open(options)
 
 
-def _serve_live(store: Store, options: argparse.Namespace) -> int:
+def _serve_live(store: Run, options: argparse.Namespace) -> int:
     """The viewer of a running program: `viz/live.py` starts it, and has printed its address."""
     server = Server(store, socket.socket(fileno=options.fd), os.environ.pop(TOKEN, None))
     watch = threading.Thread(
@@ -240,7 +240,7 @@ def _graph(options: argparse.Namespace) -> int:
     return _print(options, {"file": str(path)}, [str(path)])
 
 
-def _store(options: argparse.Namespace) -> Store:
+def _store(options: argparse.Namespace) -> Run:
     """The run that is meant: as named, or the youngest one in the cache."""
     options.store = open_run(_trace(options.trace))
     return options.store
@@ -255,7 +255,7 @@ def _number_first(options: argparse.Namespace) -> None:
         options.trace, options.rewrite, options.step = None, int(name), options.rewrite
 
 
-def _bundle(store: Store, options: argparse.Namespace) -> dict[str, Any]:
+def _bundle(store: Run, options: argparse.Namespace) -> dict[str, Any]:
     bundle = store.bundle(options.rewrite)
     if bundle is not None:
         return bundle

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from viz.terminal import clean
-from viz.views.store import Store
+from viz.views.run import Run
 
 Row = dict[str, Any]
 _DEEPEST: Final = 20
@@ -89,7 +89,7 @@ def run_lines(run: Row) -> Iterator[str]:
         yield f"problem: {clean(problem['what'])}{where}"
 
 
-def rewrite_lines(store: Store, bundle: dict[str, Any]) -> Iterator[str]:
+def rewrite_lines(store: Run, bundle: dict[str, Any]) -> Iterator[str]:
     """The steps of a rewrite, one line each."""
     yield f"{clean(bundle['name'])}: {plural(len(bundle['steps']), 'step')}"
     for i, step in enumerate(bundle["steps"], 1):
@@ -101,7 +101,7 @@ def rewrite_lines(store: Store, bundle: dict[str, Any]) -> Iterator[str]:
         yield bundle["truncated"]
 
 
-def step_lines(store: Store, rewrite: int, step: int) -> Iterator[str]:
+def step_lines(store: Run, rewrite: int, step: int) -> Iterator[str]:
     """What one step changed: the rule, and the graphs before and after as a difference."""
     bundle = store.bundle(rewrite)
     text = store.step_text(rewrite, step)

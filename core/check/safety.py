@@ -1,8 +1,8 @@
-"""Checks a kernel AST from a stranger before it is compiled and run: that it is one, and that every
-access that its views describe lies inside the memory it declares.
+"""Checks a kernel from a stranger before it is compiled and run: that it is one, and that every
+access that its views, or the offsets of its INDEXes, describe lies inside the memory it declares.
 
-All addresses of a kernel come from its views, so what passes here touches nothing else. Never
-changes an AST and never runs one.
+All addresses of a kernel come from these, so what passes here touches nothing else. Never changes a
+kernel and never runs one.
 """
 
 from __future__ import annotations
@@ -14,25 +14,32 @@ from core.errors import RunError
 from core.helpers import prod
 from core.shape import ShapeTracker, View
 from core.uop.kernelinfo import KernelInfo
-from core.uop.ops import Ops
-from core.uop.spec import ast_spec, verify
+from core.uop.kernels import is_lowered
+from core.uop.ops import GroupOp, Ops
+from core.uop.pointer import pointer_of
+from core.uop.spec import ast_spec, index_spec, verify
 from core.uop.uop import UOp
 
 MAX_BYTES: Final = 1 << 31
 """Most memory that all arguments of a kernel may take together: with them in the memory of the
 device, and what the reference works with, they fit in `isolate.MEMORY_LIMIT`."""
+MAX_OWN_BYTES: Final = 1 << 20
+"""Most bytes of registers and shared memory that a kernel of loops may declare: the processor keeps
+them on each thread's stack."""
 BASE: Final = 1 << 30
 """Address space of a worker before it has arguments: Python, NumPy, LLVM and their threads."""
 
 
 def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
-    """Raises RunError, or SpecError, where `ast` is not the AST of a kernel, where a view leaves
-    its memory, or where the arguments take more than `max_bytes`."""
-    if ast.op is not Ops.SINK or not ast.src or any(s.op is not Ops.STORE for s in ast.src):
+    """Raises RunError, or SpecError, where `ast` is not a kernel of shaped values or of loops,
+    where an access may leave its memory, or where the arguments take more than `max_bytes`."""
+    lowered = is_lowered(ast)
+    rooted = ast.op is Ops.SINK and ast.src
+    if not rooted or not (lowered or all(s.op is Ops.STORE for s in ast.src)):
         raise _refused("its root is not a SINK of STOREs", ast)
     if ast.arg is not None and not isinstance(ast.arg, KernelInfo):
         raise _refused("its root has a foreign argument", ast)
-    verify(ast, ast_spec, "kernel AST")
+    verify(ast, index_spec if lowered else ast_spec, "kernel AST")
     pointers: dict[int, UOp] = {}
     for u in ast.toposort():
         if u.op is Ops.DEFINE_GLOBAL:
@@ -42,11 +49,51 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
             _check_view(u)
         elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
             raise _refused("an AFTER of another dtype", u)
+        elif lowered and u.op in (Ops.LOAD, Ops.STORE):
+            _check_element(u)
+    if lowered:
+        _check_own_memory(ast)
     total = argument_bytes(ast)
     if total > max_bytes:
         raise _refused(f"its arguments take {total} bytes, and {max_bytes} are allowed", ast)
     if sorted(pointers) != list(range(len(pointers))):
         raise _refused("its arguments are not numbered 0, 1, ...", ast)
+
+
+def _check_element(u: UOp) -> None:
+    """The offset of a LOAD or STORE has bounds inside its memory. A gate is no proof: it would have
+    to be understood."""
+    place = u.src[0]
+    while place.op in (Ops.AFTER, Ops.NOOP) and place.src:
+        place = place.src[0]
+    pointer = pointer_of(place)
+    if place.op is not Ops.INDEX or pointer.op not in GroupOp.Defines:
+        raise _refused("an access that is not at an INDEX of memory", u)
+    value = u if u.op is Ops.LOAD else u.src[1]
+    lanes, offset = value.dtype.count, place.src[1]
+    size = pointer.dtype.size if isinstance(pointer.dtype, PtrDType) else 0
+    if offset.dtype.count != 1:
+        raise _refused("an access at several offsets", u)
+    low, high = int(offset.vmin), int(offset.vmax) + lanes - 1
+    if low < 0 or high >= size:
+        raise _refused(f"elements {low} to {high} of memory with {size}", u)
+
+
+def _check_own_memory(ast: UOp) -> None:
+    """Registers and shared memory are few; every address is built on memory by INDEX alone."""
+    total = 0
+    for u in ast.toposort():
+        if u.op in (Ops.DEFINE_LOCAL, Ops.DEFINE_REG):
+            size = u.dtype.size if isinstance(u.dtype, PtrDType) else -1
+            if not 0 < size <= MAX_OWN_BYTES:
+                raise _refused("memory of its own without a size, or with too large a one", u)
+            total += size * u.dtype.base.itemsize
+        elif u.op in (Ops.CAST, Ops.BITCAST, Ops.WMMA) and any(
+            isinstance(s.dtype, PtrDType) for s in (u, *u.src)
+        ):
+            raise _refused("an address that is computed", u)
+    if total > MAX_OWN_BYTES:
+        raise _refused(f"it takes {total} bytes of memory of its own", ast)
 
 
 def argument_bytes(ast: UOp) -> int:

@@ -1,9 +1,8 @@
 """Loops: every END ends one loop, and every RANGE is ended by one END.
 
-Loops over the same ranges that do not need each other become one; one that needs another gets
-ranges of its own. Of ranges ended together, a loop shared out between threads is outermost, then
-those with the smaller numbers. Never changes what an iteration does.
-"""
+Loops over the same ranges, inside the same loops, that do not need each other become one; any other
+gets ranges of its own. Of ranges ended together, a loop shared out between threads is outermost,
+then those with the smaller numbers. Never changes what an iteration does. """
 
 from __future__ import annotations
 
@@ -47,18 +46,20 @@ def loops(sink: UOp, target: Target) -> UOp:
     return graph_rewrite(_own_ranges(sink), nesting, name="loops: nest")
 
 
-def _ends_by_ranges(sink: UOp) -> dict[frozenset[UOp], list[UOp]]:
-    found: dict[frozenset[UOp], list[UOp]] = {}
+def _alike(sink: UOp) -> list[list[UOp]]:
+    """ENDs by the ranges that they end and the loops that they are in. (A loop that is moved into
+    one more would run again and again, while what it starts from is set once.)"""
+    found: dict[tuple[frozenset[UOp], frozenset[UOp]], list[UOp]] = {}
     for u in sink.toposort():
         if u.op is Ops.END:
-            found.setdefault(frozenset(u.src[1:]), []).append(u)
-    return found
+            found.setdefault((frozenset(u.src[1:]), u.ranges), []).append(u)
+    return list(found.values())
 
 
 def _shared(sink: UOp) -> dict[UOp, UOp]:
     """For each END that can share its loop: the END of the shared loop."""
     out: dict[UOp, UOp] = {}
-    for same in _ends_by_ranges(sink).values():
+    for same in _alike(sink):
         if len(same) < 2:
             continue
         needs = {end: end.toposort() for end in same}

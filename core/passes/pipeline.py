@@ -1,17 +1,19 @@
-"""The passes that a kernel goes through, in order, and the one function that runs them all.
+"""The passes that a kernel goes through, in order, and the functions that run them.
 
-Each pass is data: its name, its function, and what holds afterwards. Adding a pass is adding a
-line here. Never decides anything about a kernel itself.
+Adding a pass is adding a row. A kernel is entered where its graph is: shaped values at the first
+pass, loops and single elements (kernels written by hand) at the one after `lower`. Never decides
+anything about a kernel itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
-from core.errors import SpecError
 from core.helpers import SPEC
 from core.passes.collapse import collapse
+from core.passes.contract import Pass, run_table
 from core.passes.decompose import decompose
 from core.passes.devectorize import devectorize
 from core.passes.expand import expand
@@ -29,81 +31,141 @@ from core.passes.stage import stage
 from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.kernels import is_lowered
+from core.uop.policy import stage as stage_of
 from core.uop.spec import ast_spec, index_spec, verify
 
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """One step from graph to graph. `contract` says what holds after it that did not before; the
-    ops in `gone` do not appear any more, here and in all later passes."""
-
-    name: str
-    run: Callable[[UOp, Target], UOp]
-    contract: str
-    gone: tuple[Ops, ...] = ()
+_VALUES: Final = "what is stored where"
+_ORDER: Final = "what is stored where, and how loops are run"
 
 
-_SIMPLIFY = Pass("simplify", simplify, "no symbolic rule applies")
+def _simplify(after: str) -> Pass[Target]:
+    return Pass(f"simplify: {after}", simplify, _ORDER, "no symbolic rule applies", index_spec)
 
-PASSES: tuple[Pass, ...] = (
+
+PASSES: Final[tuple[Pass[Target], ...]] = (
     Pass(
         "lower",
         lower,
+        _VALUES,
         "no node has a shape: loops and single elements only",
+        index_spec,
         (Ops.VIEW, Ops.REDUCE_AXIS, Ops.IOTA),
     ),
-    _SIMPLIFY,
-    Pass("collapse", collapse, "no reduce has a loop that its value does not need"),
-    _SIMPLIFY,
-    Pass("optimize", optimize, "loops have their final kinds; their numbers order the nest"),
-    _SIMPLIFY,
-    Pass("stage", stage, "what rows of a tile read from far apart comes from a panel nearby"),
+    _simplify("lower"),
+    Pass(
+        "collapse",
+        collapse,
+        "integers exactly; sums of floats may be rounded less often",
+        "no reduce has a loop that its value does not need",
+        index_spec,
+    ),
+    _simplify("collapse"),
+    Pass(
+        "optimize",
+        optimize,
+        "what is stored where, up to the order in which reduces combine",
+        "loops have their final kinds; their numbers order the nest",
+        index_spec,
+    ),
+    _simplify("optimize"),
+    Pass(
+        "stage",
+        stage,
+        _ORDER,
+        "what rows of a tile read from far apart comes from a panel nearby",
+        index_spec,
+    ),
     Pass(
         "expand",
         expand,
+        _VALUES,
         "no UPCAST or UNROLL loop: their iterations are lanes of vectors",
+        index_spec,
         (Ops.UNROLL, Ops.CONTRACT),
     ),
-    Pass("grouped", grouped, "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers"),
-    Pass("gpudims", gpudims, "no parallel loop on a GPU: SPECIAL indices"),
-    Pass("reduce", reduce, "no REDUCE: accumulators in registers", (Ops.REDUCE,)),
-    Pass("loadstore", loadstore, "each INDEX has one offset and one gate"),
-    Pass("devectorize", devectorize, "no arithmetic wider than the target's"),
-    _SIMPLIFY,
-    Pass("decompose", decompose, "every op and dtype of arithmetic is one that the target has"),
-    Pass("final", final, "each gated LOAD has an alternative; the gate of a store is the STORE's"),
-    Pass("loops", loops, "each RANGE has one END"),
+    Pass(
+        "grouped",
+        grouped,
+        _VALUES,
+        "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers",
+        index_spec,
+    ),
+    Pass(
+        "gpudims",
+        gpudims,
+        _VALUES,
+        "no parallel loop on a GPU: SPECIAL indices",
+        index_spec,
+    ),
+    Pass(
+        "reduce",
+        reduce,
+        "the order in which loops and lanes combine",
+        "no REDUCE: accumulators in registers",
+        index_spec,
+        (Ops.REDUCE,),
+    ),
+    Pass("loadstore", loadstore, _ORDER, "each INDEX has one offset and one gate", index_spec),
+    Pass("devectorize", devectorize, _ORDER, "no arithmetic wider than the target's", index_spec),
+    _simplify("devectorize"),
+    Pass(
+        "decompose",
+        decompose,
+        "values up to the accuracy that docs/numerics.md states",
+        "every op and dtype of arithmetic is one that the target has",
+        index_spec,
+    ),
+    Pass(
+        "final",
+        final,
+        _ORDER,
+        "each gated LOAD has an alternative; the gate of a store is the STORE's",
+        index_spec,
+    ),
+    Pass("loops", loops, "what an iteration does", "each RANGE has one END", index_spec),
 )
+"""Each pass with its contract; `keeps` and `guarantees` are the columns of docs/passes.md."""
+
+LOWERED: Final = PASSES[1].name
+"""Where a kernel of loops and single elements enters."""
 
 
-def lower_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[UOp]:
-    """The linear program of a kernel AST for `target`.
+def run_passes(
+    sink: UOp,
+    target: Target,
+    start: str | None = None,
+    stop: str | None = None,
+    opts: Sequence[Opt] | None = None,
+) -> UOp:
+    """The graph of a kernel after the passes from `start` to `stop`, both included.
 
-    `opts` are applied instead of those that the heuristic picks; () applies none. With SPEC=1
-    every graph on the way is verified. Raises CompileError where the kernel cannot be lowered or
-    an opt does not apply.
+    Without `start`, the kernel enters where its graph is: see `entry`. `opts` are applied instead
+    of those that the heuristic picks; () applies none. With SPEC=1 every graph on the way is
+    verified. Raises CompileError for a name that is no pass, where the kernel cannot be lowered, or
+    where an opt does not apply.
     """
-    sink = ast
     if opts is not None:
-        info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
-        sink = ast.replace(arg=replace(info, opts=tuple(opts)))
+        info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
+        sink = sink.replace(arg=replace(info, opts=tuple(opts)))
+    start = start or entry(sink)
+    if start != PASSES[0].name:
+        return run_table(PASSES, sink, target, start, stop)
     if SPEC:
         verify(sink, ast_spec, "kernel")
-    gone: set[Ops] = set()
-    for step in PASSES:
-        sink = step.run(sink, target)
-        gone.update(step.gone)
-        if SPEC:
-            _check(sink, step, gone)
-    return gates_to_ifs(linearize(sink))
+    return run_table(PASSES, sink, target, None, stop)
 
 
-def _check(sink: UOp, step: Pass, gone: set[Ops]) -> None:
-    verify(sink, index_spec, step.name)
-    for u in sink.toposort():
-        if u.op in gone:
-            raise SpecError(
-                f"{u.op.name} appears after pass {step.name}",
-                where=repr(u),
-                hint="the pass breaks the contract of one before it",
-            )
+def entry(sink: UOp) -> str:
+    """The pass at which a kernel begins: the first for shaped values, the one after `lower` for
+    loops and single elements."""
+    return LOWERED if is_lowered(sink) else PASSES[0].name
+
+
+def lower_kernel(
+    ast: UOp, target: Target, opts: Sequence[Opt] | None = None, start: str | None = None
+) -> list[UOp]:
+    """The linear program of a kernel for `target`. Arguments and errors as for `run_passes`."""
+    sink = run_passes(ast, target, start, None, opts)
+    with stage_of("linearize"):
+        return gates_to_ifs(linearize(sink))

@@ -189,6 +189,8 @@ class _Verifier:
         if size < 0 or address.op is not Ops.INDEX:
             return
         offset = address.src[1]
+        if offset.dtype.count != 1:
+            self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
         low, high = int(offset.vmin), int(offset.vmax)
         # bounds may be wider than the values; only what must be outside is wrong
         outside = low < 0 or high + lanes > size

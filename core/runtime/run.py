@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
-from core.compile import compile_kernel, kernel_name
+from core.compile import compile_kernel
 from core.errors import RunError
 from core.helpers import DEBUG, NOOPT
+from core.kernelname import kernel_name
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.device import Device
 from core.uop import Ops, UOp
 from core.uop.observe import Observer, attached
+from core.uop.policy import in_force
 
 
 class Item(Protocol):
@@ -49,12 +51,19 @@ class Kernel:
 
 
 def kernel_for(ast: UOp, device: str) -> Kernel:
-    """The kernel of an AST on a device, compiled and loaded at the first call."""
-    return _kernel(ast, device, bool(NOOPT))
+    """The kernel of an AST on a device, compiled and loaded at the first call (and at every call
+    while a policy is in force)."""
+    if in_force() is not None:
+        return _kernel(ast, device)
+    return _kept(ast, device, bool(NOOPT))
 
 
 @lru_cache(maxsize=8192)
-def _kernel(ast: UOp, device: str, _: bool) -> Kernel:
+def _kept(ast: UOp, device: str, _: bool) -> Kernel:
+    return _kernel(ast, device)
+
+
+def _kernel(ast: UOp, device: str) -> Kernel:
     found = Device[device]
     if found.target is None:
         name = kernel_name(ast)

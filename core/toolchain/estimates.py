@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.dtype import dtypes
+from core.dtype import PtrDType, dtypes
+from core.helpers import prod
 from core.uop import GroupOp, Ops, UOp
+from core.uop.kernels import length_of
 from core.uop.pointer import pointer_of
 
 _counted: Final = GroupOp.ALU - {Ops.WHERE, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
@@ -22,10 +24,10 @@ def flops_of(uops: Sequence[UOp]) -> int:
     waiting: list[int] = []
     for u in uops:
         if u.op is Ops.SPECIAL:
-            times *= int(u.src[0].vmax)
+            times *= length_of(u)
         elif u.op is Ops.RANGE:
             waiting.append(times)
-            times *= max(0, int(u.src[0].vmax))
+            times *= length_of(u)
         elif u.op is Ops.END and waiting:
             times = waiting.pop()
         elif u.op in _counted and dtypes.is_float(u.dtype):
@@ -37,14 +39,28 @@ def flops_of(uops: Sequence[UOp]) -> int:
 
 
 def bytes_of(ast: UOp) -> int:
-    """Bytes that a kernel AST reads and writes when nothing is read twice."""
+    """Bytes that a kernel reads and writes when nothing is read twice: of shaped values, what their
+    views reach; of loops, an element for each iteration, up to the whole memory."""
     read: dict[UOp, int] = {}
     written = 0
     for u in ast.toposort():
         if u.op is Ops.LOAD:
             pointer = pointer_of(u.src[0])
-            touched = min(u.src[0].arg.real_size, u.src[0].arg.size) * u.dtype.itemsize
-            read[pointer] = max(read.get(pointer, 0), touched)
-        elif u.op is Ops.STORE:
-            written += u.src[0].arg.size * u.src[1].dtype.itemsize
+            if pointer.op is Ops.DEFINE_GLOBAL:
+                read[pointer] = max(read.get(pointer, 0), _touched(u.src[0]) * u.dtype.itemsize)
+        elif u.op is Ops.STORE and pointer_of(u.src[0]).op is Ops.DEFINE_GLOBAL:
+            place = u.src[0]
+            count = place.arg.size if place.op is Ops.VIEW else _touched(place)
+            written += count * u.src[1].dtype.itemsize
     return written + sum(read.values())
+
+
+def _touched(place: UOp) -> int:
+    """How many times a kernel moves what is at `place`, where no element is moved twice."""
+    if place.op is Ops.VIEW:
+        return min(place.arg.real_size, place.arg.size)
+    offset = place.src[1]
+    indices = [u for u in offset.toposort() if u.op in (Ops.RANGE, Ops.SPECIAL)]
+    times = prod(length_of(u) for u in indices)
+    size = pointer_of(place).dtype
+    return min(times, size.size) if isinstance(size, PtrDType) and size.size >= 0 else times

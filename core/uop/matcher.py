@@ -6,12 +6,13 @@ that a node which no rule can match costs one lookup. Never walks a graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from core.errors import PatternError
 from core.uop.match_compiled import could_match
 from core.uop.ops import Ops
+from core.uop.policy import in_force
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.uop import UOp
 from core.uop.upat import UPat
@@ -46,6 +47,12 @@ class PatternMatcher:
     def __repr__(self) -> str:
         return f"PatternMatcher({self.name!r}, {len(self.rules)} rules)"
 
+    def changed(self, skip: Collection[str], replace: Mapping[str, Rule]) -> PatternMatcher:
+        """These rules without those named in `skip`, and others in place of those in `replace`;
+        itself, where it has none of them."""
+        rules = [replace.get(r.name, r) for r in self.rules if r.name not in skip]
+        return self if tuple(rules) == self.rules else PatternMatcher(rules, self.name)
+
     def rules_of(self, op: Ops) -> list[Rule]:
         """The rules whose pattern may begin with `op`, in order, each once."""
         return list(dict.fromkeys(variant.rule for variant in self._by_op[op]))
@@ -79,7 +86,9 @@ class PatternMatcher:
     def rewrite(self, node: UOp, ctx: Any = None) -> Any:
         """The first result of a rule for `node` that is not None and not `node`; None without one.
         A result may be anything: renderers use rules that give text."""
-        for variant in self.candidates(node):
+        applied = in_force()
+        rules = self if applied is None else applied.rules(self, self.name)
+        for variant in rules.candidates(node):
             result = variant.plain(node, ctx)
             if result is not None:
                 return result

@@ -14,9 +14,10 @@ from typing import Any, Final, cast
 from core.dtype import DType, PtrDType
 from core.errors import RewriteLoopError, UopvizError
 from core.helpers import REWRITE_LIMIT
+from core.uop.kernels import is_lowered
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
-from core.uop.ops import Ops
+from core.uop.policy import Applied, in_force
 from core.uop.rewrite_errors import Waiting, endless, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.uop import UOp, creating
@@ -46,7 +47,8 @@ def graph_rewrite(
     so on. With `bottom_up`, a node is rewritten before its sources are, and again where a source
     changed. `before` does both in one walk: its rules go first, before the sources, those of
     `matcher` after them. Nodes where `gate` is false stay as they are, with all below them.
-    `ctx` is handed to rules that have a parameter of that name.
+    `ctx` is handed to rules that have a parameter of that name. A policy in force (policy.py) may
+    leave rules out, or end matching early.
 
     Raises RewriteLoopError where there is no fixed point, and RuleError where a rule raises or
     returns what cannot stand for its node; deliberate errors of rules pass through.
@@ -94,14 +96,21 @@ class _Walk:
         name: str | None,
     ) -> None:
         self.sink, self.ctx, self.gate = sink, ctx, gate
-        self.shaped = not _is_lowered(sink)
+        # a kernel of loops and single elements has no shape that a rule could change, and working
+        # out that it has none would take a quarter of the time of all rewrites
+        self.shaped = not is_lowered(sink)
+        self.name = name or matcher.name or "rewrite"
+        self.policy: Applied | None = None
+        if (applied := in_force()) is not None:
+            matcher = applied.rules(matcher, self.name)
+            before = None if before is None else applied.rules(before, self.name)
+            self.policy = applied if applied.counts(self.name) else None
         self.top = matcher if bottom_up else before
         self.bottom = None if bottom_up else matcher
         self.bottom_up = bottom_up
         self.observer = attached()
         self.rule: Rule | None = None
         self.node: UOp | None = None
-        self.name = name or matcher.name or "rewrite"
         self.top_visits: Visits | None = None
         self.bottom_visits: Visits | None = None
         if self.observer is not None:
@@ -151,6 +160,9 @@ class _Walk:
         if self.bottom_visits is not None:
             find = self.bottom_visits.counting()
             attempt = functools.partial(self._attempt_observed, self.bottom_visits)
+        if self.policy is not None:
+            attempt = functools.partial(self._attempt_limited, self.policy, attempt)
+            attempt_top = functools.partial(self._attempt_limited, self.policy, attempt_top)
         stack: list[Any] = [root]
         waiting, limit = 0, REWRITE_LIMIT.value
         while stack:
@@ -247,6 +259,15 @@ class _Walk:
                 return self._checked(variant.rule, node, result)
         return None
 
+    def _attempt_limited(
+        self, policy: Applied, attempt: Attempt, tried: tuple[Variant, ...], node: UOp
+    ) -> tuple[UOp, Rule] | None:
+        if policy.exhausted:
+            return None
+        hit = attempt(tried, node)
+        policy.matches += hit is not None
+        return hit
+
     def _attempt_observed(
         self, visits: Visits, tried: tuple[Variant, ...], node: UOp
     ) -> tuple[UOp, Rule] | None:
@@ -327,15 +348,6 @@ class _Walk:
 def _sum(before: PatternMatcher, matcher: PatternMatcher) -> PatternMatcher:
     """What observers are shown of two; kept, because making one takes longer than most rewrites."""
     return before + matcher
-
-
-def _is_lowered(root: UOp) -> bool:
-    """Whether this is a kernel of loops and single elements: it has no shape that a rule could
-    change, and working out that it has none would take a quarter of the time of all rewrites."""
-    return root.op is Ops.SINK and all(
-        s.op in (Ops.END, Ops.GROUP) or (s.op is Ops.STORE and s.src[0].op is Ops.INDEX)
-        for s in root.src
-    )
 
 
 def _is_value(dtype: DType) -> bool:

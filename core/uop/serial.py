@@ -8,7 +8,9 @@ looked at: anything that is not such a graph raises FormatError. Never pickles, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from types import NoneType
 from typing import Final, cast
 
@@ -74,6 +76,20 @@ def to_data(uops: Iterable[UOp]) -> dict[str, Json]:
     return {"version": VERSION, "nodes": nodes, "roots": roots}
 
 
+def digest(root: UOp) -> int:
+    """64 bits of a hash of the graph below `root`: of ops, dtypes, arguments, tags and edges; not
+    of the user's lines, and not of what this process did before.
+
+    Raises FormatError for an argument of a type that has no typed form.
+    """
+    place: dict[UOp, int] = {}
+    found = sha256()
+    for u in root.toposort():
+        place[u] = len(place)
+        found.update(json.dumps([*_encode(u, place)[:4], encode_arg(u.tag)]).encode())
+    return int.from_bytes(found.digest()[:8], "big")
+
+
 def from_data(data: object) -> list[UOp]:
     """The roots of the graph that `to_data` wrote. Raises FormatError for anything else."""
     if not isinstance(data, dict):
@@ -101,7 +117,7 @@ def from_data(data: object) -> list[UOp]:
     return [made[_position(root, len(made))] for root in roots]
 
 
-def _encode(u: UOp, place: dict[UOp, int]) -> Json:
+def _encode(u: UOp, place: dict[UOp, int]) -> list[Json]:
     node: list[Json] = [
         u.op.name,
         encode_dtype(u.dtype),

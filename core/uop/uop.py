@@ -346,7 +346,9 @@ class UOp(Arithmetic, Movement):
     def index(self, *idxs: UOp | int, gate: UOp | None = None) -> UOp:
         """Of a pointer: the address of one element, valid where `gate` holds. Of a shaped value:
         the element at one index per axis."""
-        src = tuple(i if isinstance(i, UOp) else UOp.const(dtypes.index, i) for i in idxs)
+        src = tuple(
+            i if isinstance(i, UOp) else UOp.const(dtypes.index_up_to(abs(i)), i) for i in idxs
+        )
         return UOp(Ops.INDEX, self.dtype, (self, *src) if gate is None else (self, *src, gate))
 
     def load(self, *alternative: UOp, dtype: DType | None = None) -> UOp:

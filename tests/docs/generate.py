@@ -1,7 +1,7 @@
-"""Writes the generated parts of docs/ anew: `python -m tests.docs.generate`.
+"""Writes the generated parts of docs/, and generated files, anew: `python -m tests.docs.generate`.
 
 A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; `tables.PARTS` makes it. The
-rest of a file is not touched.
+rest of a document is not touched. A file of FILES is generated as a whole.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 from tests.docs.of_core import ROOT
+from tests.docs.of_viz import answers_module
 from tests.docs.tables import PARTS
+
+FILES = {ROOT / "viz/web/src/data/answers.ts": answers_module}
 
 _PART = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -37,9 +40,10 @@ def generated(text: str) -> str:
 
 def main() -> int:
     """Brings all documents up to date, and says which had to change."""
-    for path in documents():
-        old = path.read_text(encoding="utf-8")
-        new = generated(old)
+    made = {path: generated(path.read_text(encoding="utf-8")) for path in documents()}
+    made |= {path: make() for path, make in FILES.items()}
+    for path, new in made.items():
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
         if new != old:
             path.write_text(new, encoding="utf-8")
             print(f"updated {path.relative_to(ROOT)}")

@@ -15,6 +15,7 @@ from types import ModuleType
 import core
 import core.errors
 from core.passes.pipeline import PASSES
+from core.passes.schedule import pipeline as schedule
 from core.runtime.device import ALIASES, MAKERS
 from core.target import targets
 from core.uop import GroupOp, Ops, PatternMatcher, Rule
@@ -190,31 +191,48 @@ def rewrite_names(module: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def schedule_table() -> str:
+    """The schedule passes, in order. A pass is named after its module."""
+    folder = "core/passes/schedule/"
+    rows = [
+        (
+            number,
+            code(step.name),
+            step.keeps,
+            step.guarantees,
+            code(folder + step.name.partition(":")[0].replace(" ", "_") + ".py"),
+        )
+        for number, step in enumerate(schedule.PASSES, 1)
+    ]
+    return table(("", "pass", "keeps", "guarantees", "file"), rows)
+
+
 def pass_table() -> str:
     """The kernel passes, in order."""
     rows: list[tuple[object, ...]] = []
     for number, step in enumerate(PASSES, 1):
-        home = step.run.__module__
+        home = step.function.__module__
         inside = [
             code(matcher.name)
             for matcher, module, _ in rule_sets()
             if module == home or module.startswith(home + ".")
         ]
         names = rewrite_names(home)
-        if step.name == "simplify":
+        if step.name.startswith("simplify"):
             inside = ["`symbolic_index`", "`gated`"]
             names = ["simplify"]
         rows.append(
             (
                 number,
                 code(step.name),
-                step.contract,
+                step.keeps,
+                step.guarantees,
                 ", ".join(map(code, names)),
                 ", ".join(dict.fromkeys(inside)),
                 code(file_of(home)),
             )
         )
-    return table(("", "pass", "afterwards", "in a trace", "rule sets", "file"), rows)
+    return table(("", "pass", "keeps", "guarantees", "in a trace", "rule sets", "file"), rows)
 
 
 def rules_text() -> str:

@@ -6,6 +6,7 @@ Reads the code only.
 from __future__ import annotations
 
 import argparse
+import re
 import sqlite3
 from typing import Any
 
@@ -20,6 +21,7 @@ from viz.server.api import api
 from viz.server.page import page
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
+from viz.views.answers import ANSWERS
 
 
 def flag_table() -> str:
@@ -94,6 +96,40 @@ def route_table() -> str:
     """Every route."""
     rows = [(m, code(path.replace("<", "{").replace(">", "}")), doc) for m, path, doc in routes()]
     return table(("", "path", "answers"), rows)
+
+
+# viz/web/src/data/answers.ts
+
+
+def answers_module() -> str:
+    """What the page can ask of a run, as TypeScript."""
+    named = {answer: _camel(answer.name) for answer in ANSWERS}
+    types = sorted({word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)})
+    takes: list[str] = []
+    for answer, name in named.items():
+        values = ", ".join(
+            f"{p.name}: {'string' if p.is_text else 'number'}" for p in answer.parameters
+        )
+        takes.append(f"  /** {answer.doc}. */\n")
+        takes.append(f"  {name}: {{ takes: [{values}]; gives: {answer.type} }};\n")
+    paths = [f'  {name}: "{answer.path}",\n' for answer, name in named.items()]
+    return (
+        "/**\n * What can be asked of a run, whoever answers. Written by `python -m"
+        " tests.docs.generate` from the\n * table in viz/views/answers.py: change that.\n */\n"
+        f'import type {{\n{"".join(f"  {name},{NEWLINE}" for name in types)}}} from "./types";\n'
+        "\n/** The values that each question takes, and what it gives. */\n"
+        f"export interface Answers {{\n{''.join(takes)}}}\n"
+        "\n/** Where each is asked for; an exported file has its answers by these paths. */\n"
+        f"export const PATHS: Record<keyof Answers, string> = {{\n{''.join(paths)}}};\n"
+    )
+
+
+NEWLINE = "\n"
+
+
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 # trace-format.md

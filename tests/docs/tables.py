@@ -19,6 +19,7 @@ from tests.docs.of_core import (
     pass_table,
     rule_set_table,
     rules_text,
+    schedule_table,
     target_table,
 )
 from tests.docs.of_viz import (
@@ -56,6 +57,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "ops": op_table,
     "groups": group_table,
     "axes": axis_table,
+    "schedule passes": schedule_table,
     "kernel passes": pass_table,
     "rule sets": rule_set_table,
     "rules": rules_text,

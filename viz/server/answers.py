@@ -6,6 +6,7 @@ Knows no route.
 from __future__ import annotations
 
 import gzip
+import hashlib
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,54 +14,59 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from core.errors import UopvizError
-from viz.views.jsontext import LEVEL, to_json
+from viz.views.jsontext import to_json
 
+LEVEL: Final = 1
+"""Of gzip: fast, since a page waits for it."""
 _WORTH_COMPRESSING: Final = 4096
 
 
-@dataclass
+@dataclass(frozen=True)
 class Encoded:
-    """A value as JSON, and compressed where that pays; made once, and sent to whoever asks."""
+    """A value as JSON, made once and sent to whoever asks."""
 
     body: bytes
-    packed: bytes | None
+    is_packed: bool
+    """Whether `body` is compressed with gzip, which it is where that pays."""
+    tag: str
+    """Its ETag: the same for the same value."""
 
     @classmethod
     def of(cls, value: Any) -> Encoded:
-        """A value in both forms."""
+        """A value, encoded."""
         body = to_json(value)
-        return cls(body, gzip.compress(body, LEVEL) if len(body) > _WORTH_COMPRESSING else None)
+        tag = hashlib.blake2b(body, digest_size=12).hexdigest()
+        packs = len(body) > _WORTH_COMPRESSING
+        return cls(gzip.compress(body, LEVEL) if packs else body, packs, tag)
 
     @property
     def size(self) -> int:
         """Bytes that it takes."""
-        return len(self.body) + len(self.packed or b"")
+        return len(self.body)
+
+    @property
+    def text(self) -> bytes:
+        """The JSON."""
+        return gzip.decompress(self.body) if self.is_packed else self.body
 
     def answer(self) -> Response:
-        """It as an answer."""
-        response = Response(self.body, content_type="application/json")
-        if self.packed is not None:
+        """It as an answer; to one who has it already, only that nothing has changed."""
+        if request.if_none_match.contains_weak(self.tag):
+            response = Response(status=304)
+        elif self.is_packed and _takes_gzip():
+            response = Response(self.body, content_type="application/json")
+            response.headers["Content-Encoding"] = "gzip"
+        else:
+            response = Response(self.text, content_type="application/json")
+        if self.is_packed:
             response.headers["Vary"] = "Accept-Encoding"
-            if _takes_gzip():
-                response.data = self.packed
-                response.headers["Content-Encoding"] = "gzip"
+        response.set_etag(self.tag, weak=True)  # plain and compressed have the same
         return response
 
 
 def answer(value: Any) -> Response:
     """A value as an answer."""
     return Encoded.of(value).answer()
-
-
-def packed_answer(packed: bytes) -> Response:
-    """What `pack` made as an answer."""
-    zipped = _takes_gzip()
-    body = packed if zipped else gzip.decompress(packed)
-    response = Response(body, content_type="application/json")
-    response.headers["Vary"] = "Accept-Encoding"
-    if zipped:
-        response.headers["Content-Encoding"] = "gzip"
-    return response
 
 
 def _takes_gzip() -> bool:

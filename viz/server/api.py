@@ -1,25 +1,29 @@
-"""The routes of the API. They parse and answer; what they answer is made in `state.py` and below.
+"""The routes of the API: those of the table in `viz/views/answers.py`, and what a server can do.
 
-The form of every answer is in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
+They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
+in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 from flask import Blueprint, Response, current_app, request
 
 from core.errors import ServerError
-from viz.server.answers import answer, packed_answer, problem
+from viz.server.answers import answer, problem
 from viz.server.state import State
 from viz.share.html import export_html
+from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
+from viz.views.run import Answer, Parameter
 from viz.work.editor import open_in_editor
 
-SLICE: Final = 0.1
-"""Seconds that one answer may spend on counting or searching; the page asks again for the rest."""
+MAX_TEXT: Final = 200
+"""Characters of a parameter that count."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
 
@@ -29,56 +33,20 @@ def state() -> State:
     return cast("State", current_app.extensions["uopviz"])
 
 
-@api.get("/run")
-def run() -> Response:
-    """The run as a whole: Run."""
-    return state().shared("run", state().run).answer()
+def _route(asked: Answer) -> Callable[..., Response]:
+    def view(**numbers: int) -> Response:
+        values = [numbers[p.name] if p.name in numbers else _parameter(p) for p in asked.parameters]
+        found = state().answer(asked, *values)
+        return _unknown(asked.subject.value, values[0]) if found is None else found.answer()
+
+    view.__doc__ = f"{asked.doc}: {asked.type}."
+    if asked.whole is not None:
+        view.__doc__ += " It may be partial; ask again for more."
+    return view
 
 
-@api.get("/tree")
-def tree() -> Response:
-    """Rows of the navigator: Tree. `since`: how many rows the page has."""
-    since = _number("since")
-    return state().shared(f"tree {since}", lambda: state().store.tree(since)).answer()
-
-
-@api.get("/rewrites/<int:rewrite>")
-def bundle(rewrite: int) -> Response:
-    """One graph_rewrite with all of its steps: Bundle."""
-    found = state().bundle(rewrite)
-    return _unknown("rewrite", rewrite) if found is None else packed_answer(found)
-
-
-@api.get("/rules")
-def rules() -> Response:
-    """Every rule: Rule[]."""
-    return state().shared("rules", lambda: state().store.rules()).answer()
-
-
-@api.get("/rule-totals")
-def rule_totals() -> Response:
-    """What each rule did and cost in each pass: RuleTotals. Ask again until all is counted."""
-    here = state()
-    return here.shared(
-        "rule totals",
-        lambda: here.store.rule_totals(SLICE),
-        whole=lambda made: made["counted"] == made["steps"],
-    ).answer()
-
-
-@api.get("/timeline")
-def timeline() -> Response:
-    """When everything happened: TimelineData."""
-    return state().shared("timeline", lambda: state().store.timeline()).answer()
-
-
-@api.get("/lineage/<int:scope>")
-def lineage(scope: int) -> Response:
-    """Where the nodes of a schedule or kernel come from and go: Lineage, or how far it is."""
-    here = state()
-    here.refresh()
-    found = here.made(lambda: here.store.lineage(scope, SLICE))
-    return _unknown("schedule or kernel", scope) if found is None else found.answer()
+for _asked in ANSWERS:
+    api.add_url_rule(_asked.route.removeprefix("/api"), _asked.name, _route(_asked))
 
 
 @api.get("/traces")
@@ -92,22 +60,6 @@ def open_trace() -> Response:
     """Goes on with the trace {"name"} of the cache in place of this one."""
     state().open(cached_trace(str(_body().get("name", ""))))
     return answer({})
-
-
-@api.get("/kernels/<int:context>")
-def kernel(context: int) -> Response:
-    """A kernel and the texts recorded of it: Kernel."""
-    here = state()
-    found = here.made(lambda: here.store.kernel(context))
-    return _unknown("kernel", context) if found is None else found.answer()
-
-
-@api.get("/origins/<int:context>")
-def origins(context: int) -> Response:
-    """Which AST nodes the nodes of a kernel come from: Origins."""
-    here = state()
-    found = here.made(lambda: here.store.origins(context))
-    return _unknown("kernel", context) if found is None else found.answer()
 
 
 @api.post("/kernels/<int:context>/compile")
@@ -152,17 +104,6 @@ def cancel(job: int) -> Response:
     return answer({})
 
 
-@api.get("/search")
-def search() -> Response:
-    """Rows with `q` in a name, call, rule, op or file: SearchResult. Ask again while truncated."""
-    here, text = state(), request.args.get("q", "")[:200]
-    return here.shared(
-        f"search {text}",
-        lambda: here.store.search(text, SLICE),
-        whole=lambda made: made["truncated"] is None,
-    ).answer()
-
-
 @api.post("/open")
 def open_file() -> Response:
     """Opens {"file", "line"} in the user's editor, if the trace names that file."""
@@ -194,11 +135,14 @@ def export() -> Response:
     return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
 
 
-def _number(name: str) -> int:
-    text = request.args.get(name, "0")
-    if not _is_number(text):
-        raise ServerError(f"{name} is not a number", where=request.path)
-    return int(text)
+def _parameter(parameter: Parameter) -> int | str:
+    """A parameter of the query; 0 or "" where it is left out."""
+    text = request.args.get(parameter.name, "")
+    if parameter.is_text:
+        return text[:MAX_TEXT]
+    if text and not _is_number(text):
+        raise ServerError(f"{parameter.name} is not a number", where=request.path)
+    return int(text or 0)
 
 
 def _is_number(text: str) -> bool:
@@ -225,7 +169,7 @@ def _source(found: object) -> dict[str, str] | None:
     return {"kind": kind, "text": text}
 
 
-def _unknown(what: str, number: int) -> Response:
+def _unknown(what: str, number: object) -> Response:
     return problem(
         404,
         f"there is no {what} {number} in this run",

@@ -1,4 +1,4 @@
-"""`create_app`: the Flask application over one Store."""
+"""`create_app`: the Flask application over one run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from viz.server.api import api
 from viz.server.page import page
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.views.store import Store
+from viz.views.run import Run
 
 MAX_REQUEST: Final = 1 << 20
 
 
-def create_app(store: Store, guard: Guard | None = None) -> Flask:
+def create_app(store: Run, guard: Guard | None = None) -> Flask:
     """The application. Without a `guard`, one is made; it is app.extensions["uopviz_guard"]."""
     app = Flask("viz", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST

@@ -22,7 +22,7 @@ from viz.server.listen import HOST, listen, new_token
 from viz.server.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.views.store import Store
+from viz.views.run import Run
 
 THREADS: Final = 6
 SWITCH: Final = 0.001
@@ -41,7 +41,7 @@ class Server:
     """One server of one store, on `sock`, or on any free port. `token`: as given, or a new one."""
 
     def __init__(
-        self, store: Store, sock: socket.socket | None = None, token: str | None = None
+        self, store: Run, sock: socket.socket | None = None, token: str | None = None
     ) -> None:
         sock = sock if sock is not None else listen(0)[0]
         self.port = int(sock.getsockname()[1])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,16 +18,19 @@ from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
-from viz.views.jsontext import pack
+from viz.views.answers import RUN
+from viz.views.run import Answer, Keep, Run
 from viz.views.store import Store
 from viz.work.compiling import Compiler, graph_of
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
 
 CACHED: Final = 1 << 27
-"""Bytes of compressed bundles that are kept."""
+"""Bytes of answers about rewrites that have ended that are kept."""
 ANSWERS: Final = 1 << 25
 """Bytes of other answers that are kept until the run has gone on."""
+SLICE: Final = 0.1
+"""Seconds that a partial answer takes; the page asks again for more."""
 _REFRESH: Final = 0.15
 """Seconds that an answer about a live run may lag behind its trace."""
 
@@ -35,14 +38,14 @@ _REFRESH: Final = 0.15
 class State:
     """One server's state. `devices` answers at once with those that need no looking for."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Run) -> None:
+        self.store: Run = store
         self.jobs = Jobs()
         self._compiler = Compiler(self.jobs)
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
         self._refreshed = 0.0
-        self._bundles: Kept[int, bytes] = Kept(CACHED)
+        self._ended: Kept[str, Encoded] = Kept(CACHED)
         self._answers: Kept[str, tuple[int, Encoded]] = Kept(ANSWERS)
         self._making = Turns()
         self.weight = Weight()
@@ -63,7 +66,7 @@ class State:
         store = Store(path)
         with self._lock:
             before, self.store = self.store, store
-            self._bundles.clear()
+            self._ended.clear()
             self._state += 1
             self._seen = ()
         before.close()
@@ -83,70 +86,51 @@ class State:
                     self._seen = seen
                 self._refreshed = now
 
-    def shared(
-        self, key: str, make: Callable[[], Any], whole: Callable[[Any], bool] = lambda _: True
-    ) -> Encoded:
-        """What `make` returns, as an answer. It is made once, however many pages ask for it, until
-        the run has gone on; where it is not yet `whole`, every time."""
-        self.refresh()
-        with self._making.of(key):
-            state = self._state
-            kept = self._answers.get(key)
-            if kept is not None and kept[0] == state:
-                return kept[1]
+    def answer(self, asked: Answer, *values: int | str) -> Encoded | None:
+        """An answer of the table; None where there is no such subject. It is made once, however
+        many pages ask for it, and kept as the table says; one that is not whole is not kept."""
+        path = asked.at(*values)
 
-            def encoded() -> tuple[bool, Encoded]:
-                value = make()
-                return whole(value), Encoded.of(value)
+        def make() -> tuple[bool, Encoded | None]:
+            value = self.store.ask(asked, *values, seconds=SLICE)
+            if asked is RUN:
+                value = self._with_actions(value)
+            return asked.is_whole(value), None if value is None else Encoded.of(value)
 
-            is_whole, made = self.weight.make(encoded)
-            if is_whole:
-                self._answers.put(key, (state, made), made.size)
-            return made
-
-    def run(self) -> dict[str, Any]:
-        """The run, with what can be done here."""
-        if not self.store.compiles:
-            return {**self.store.run(), "devices": [], "targets": [], "editable": []}
-        self._look_for_devices()
-        return {
-            **self.store.run(),
-            "devices": self._devices,
-            "targets": list(targets),
-            "editable": _editable(self._devices),
-        }
-
-    def bundle(self, rewrite: int) -> bytes | None:
-        """A bundle as `answers.pack` makes it; kept, once its rewrite has ended. Who asks while it
-        is made waits for it."""
-        with self._making.of(rewrite):
-            kept = self._bundles.get(rewrite)
-            if kept is not None:
+        if asked.keep is Keep.NEVER:
+            self.refresh()
+            return self.weight.make(make)[1]
+        with self._making.of(path):
+            ended = asked.keep is Keep.ENDED
+            if ended and (kept := self._ended.get(path)) is not None:
                 return kept
             store = self.store
-            is_open = store.is_open(rewrite)
-            if is_open:
+            ended = ended and not store.is_open(int(values[0]))
+            if not ended:
                 self.refresh()
+            state = self._state
+            found = self._answers.get(path)
+            if found is not None and found[0] == state:
+                return found[1]
+            whole, made = self.weight.make(make)
+            if made is not None and whole:
+                if ended and store is self.store:
+                    self._ended.put(path, made, made.size)
+                elif not ended:
+                    self._answers.put(path, (state, made), made.size)
+            return made
 
-            def packed() -> bytes | None:
-                made = store.bundle(rewrite)
-                return None if made is None else pack(made)
-
-            body = self.weight.make(packed)
-            if body is None:
-                return None
-            if not is_open and store is self.store:
-                self._bundles.put(rewrite, body, len(body))
-            return body
-
-    def made(self, make: Callable[[], Any]) -> Encoded | None:
-        """What `make` returns as an answer that is not kept; None for None."""
-
-        def encoded() -> Encoded | None:
-            value = make()
-            return None if value is None else Encoded.of(value)
-
-        return self.weight.make(encoded)
+    def _with_actions(self, run: dict[str, Any]) -> dict[str, Any]:
+        """The run, with what can be done here."""
+        if not self.store.compiles:
+            return run
+        self._look_for_devices()
+        can = {
+            "devices": self._devices,
+            "targets": [*targets],
+            "editable": _editable(self._devices),
+        }
+        return {**run, **can}
 
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.

@@ -29,7 +29,7 @@ from viz.share.redaction import SAID, Wording
 from viz.views.compiled import path_of
 from viz.views.kernels import KernelReader
 from viz.views.process import STRIDE
-from viz.views.store import Store
+from viz.views.run import Run
 from viz.views.summary import is_own
 from viz.write.database import cannot_be_made, make_folder, put_in_place
 from viz.write.numbering import Fields
@@ -49,7 +49,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def write_trace(
-    store: Store,
+    store: Run,
     path: Path,
     *,
     kernels: Collection[int] | None = None,

@@ -13,7 +13,8 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,20 +25,19 @@ from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import VERSION, attached, version_tag
 from viz.share.webpage import page_file
+from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.jsontext import to_json
+from viz.views.run import Answer, Group, Run, Subject, subjects
 from viz.views.store import Store
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
-_COUNTING: Final = 60.0
-"""Seconds that an export replays passes for, to count nodes."""
 _RESERVED: Final = 500
 """Bytes kept for what the answer about the run says was left out."""
 _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
 _WITHOUT_TEXTS: Final = {"doc": "", "source": "(left out of this file)", "pattern": _ANY}
 _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
-Row = dict[str, Any]
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Export:
 
 
 def export_html(
-    store: Store,
+    store: Run,
     *,
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
@@ -81,6 +81,19 @@ def export_html(
     return Export(html, left_out, said)
 
 
+@dataclass(frozen=True)
+class _Part:
+    """One answer of an export."""
+
+    asked: Answer
+    values: tuple[int, ...]
+
+    @property
+    def path(self) -> str:
+        """The name that it is found by."""
+        return self.asked.at(*self.values)
+
+
 class _Data:
     """The entries of an export: compressed answers by API path. Neighbours share an entry, and with
     it their strings: of 1,964 passes of two transformer blocks, that saves 30%."""
@@ -88,24 +101,22 @@ class _Data:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._entries: dict[str, str] = {}
-        self._rows: list[Row] = store.tree()["rows"]
         self.has_trace = True
 
     def collect(self, budget: int, page: int, trace: int) -> list[str]:
         """Fills the entries up to `budget` bytes, of which the page itself takes `page` and its
         trace `trace`; sentences of what had to be left out. Raises ServerError where not even the
         tree fits."""
-        run: Row = self._store.run() | {"live": False, "devices": [], "targets": [], "editable": []}
-        run["file"] = self._store.path.name
+        run: dict[str, Any] = self._store.ask(RUN) | {"live": False, "file": self._store.path.name}
         run["format"] = run["format"] | {"export": VERSION}
-        rules, rows = self._store.rules(), self._rows
-        skipped = {"texts of rules": 0, "passes": 0, "kernels": 0, "views": 0, "histories": 0}
-        total = page + self._add("/api/run", run) + _RESERVED
-        total += self._add("/api/tree?since=0", {"rows": rows, "total": len(rows)})
-        texts = self._add("/api/rules", rules)
+        rules = self._store.rules()
+        skipped: Counter[Group] = Counter()
+        total = page + self._add(RUN.at(), run) + _RESERVED
+        total += self._add(TREE.at(0), self._store.ask(TREE, 0))
+        texts = self._add(RULES.at(), rules)
         if total + texts > budget:
-            skipped["texts of rules"] = len(rules)
-            texts = self._add("/api/rules", [rule | _WITHOUT_TEXTS for rule in rules])
+            skipped[Group.RULES] = len(rules)
+            texts = self._add(RULES.at(), [rule | _WITHOUT_TEXTS for rule in rules])
         total += texts
         if total > budget:
             raise ServerError(
@@ -115,15 +126,18 @@ class _Data:
             )
         self.has_trace = trace <= (budget - total) // 2
         total += trace if self.has_trace else 0
-        for kind, paths, raw in self._groups():
+        for group, parts, raw in self._entries_of_groups():
             packed = _pack(b"[%b]" % b",".join(raw))
             if total + len(packed) > budget:
-                skipped[kind] += sum(not path.startswith("/api/origins/") for path in paths)
+                # a subject counts once, with the first of its answers
+                skipped[group] += sum(part.asked is _first(group, part.asked) for part in parts)
                 continue
             total += len(packed)
-            self._entries[" ".join(paths)] = packed
+            self._entries[" ".join(part.path for part in parts)] = packed
         said = [
-            f"{n} {kind} do not fit in {budget / 1e6:.0f} MB" for kind, n in skipped.items() if n
+            f"{skipped[group]} {group.value} do not fit in {budget / 1e6:.0f} MB"
+            for group in Group
+            if skipped[group]
         ]
         hint = "export fewer kernels, or give a larger --budget"
         if self.has_trace and said:
@@ -133,7 +147,7 @@ class _Data:
         if said:
             left = {"what": "; ".join(said), "where": "this export", "hint": hint}
             run["problems"] = [*run["problems"], left | {"rewrite": None, "step": None}]
-        self._add("/api/run", run)
+        self._add(RUN.at(), run)
         return said
 
     def blocks(self) -> Iterator[str]:
@@ -148,43 +162,45 @@ class _Data:
         if part:
             yield json.dumps(part)
 
-    def _groups(self) -> Iterator[tuple[str, list[str], list[bytes]]]:
-        """Neighbouring parts of one kind, with their answers as JSON."""
-        kind, paths, raw = "", list[str](), list[bytes]()
-        for of, path, make in self._parts():
-            if paths and (of != kind or sum(map(len, raw)) > _GROUP):
-                yield kind, paths, raw
-                paths, raw = [], []
-            kind = of
-            paths.append(path)
-            raw.append(to_json(make()))
-        if paths:
-            yield kind, paths, raw
-
-    def _parts(self) -> Iterator[tuple[str, str, Callable[[], Any]]]:
-        """Kernels first: they are small, and what a report is about."""
-        for row in self._rows:
-            number = row["id"]
-            if row["kind"] == "context" and row["label"] == "kernel":
-                if not row["target"]:  # that of a compilation is part of its kernel's
-                    path = f"/api/kernels/{number}"
-                    yield "kernels", path, lambda n=number: self._store.kernel(n)
-                yield "kernels", f"/api/origins/{number}", lambda n=number: self._store.origins(n)
-        yield "views", "/api/rule-totals", lambda: self._store.rule_totals(_COUNTING)
-        yield "views", "/api/timeline", self._store.timeline
-        for row in self._rows:
-            number = row["id"]
-            if row["kind"] == "rewrite":
-                yield "passes", f"/api/rewrites/{number}", lambda n=number: self._store.bundle(n)
-        for scope in dict.fromkeys(
-            self._store.scope_of(row["id"]) for row in self._rows if row["kind"] == "rewrite"
-        ):
-            if scope is not None:
-                yield "histories", f"/api/lineage/{scope}", lambda n=scope: self._store.lineage(n)
+    def _entries_of_groups(self) -> Iterator[tuple[Group, list[_Part], list[bytes]]]:
+        """Neighbouring parts of one group, with their answers as JSON."""
+        for group, parts in _parts(self._store):
+            inside, raw = list[_Part](), list[bytes]()
+            for part in parts:
+                if sum(map(len, raw)) > _GROUP:
+                    yield group, inside, raw
+                    inside, raw = [], []
+                value = self._store.ask(part.asked, *part.values, seconds=part.asked.export_seconds)
+                inside.append(part)
+                raw.append(to_json(value))
+            if inside:
+                yield group, inside, raw
 
     def _add(self, path: str, value: Any) -> int:
         self._entries[path] = _pack(to_json([value]))
         return len(self._entries[path])
+
+
+def _parts(store: Run) -> Iterator[tuple[Group, list[_Part]]]:
+    """The answers of the groups behind the head and the rules, in the order in which they find
+    room: kernels first, which are small, and what a report is about."""
+    numbers = subjects(store)
+    for group in Group:
+        asked = [answer for answer in ANSWERS if answer.group is group]
+        if group not in (Group.HEAD, Group.RULES):
+            parts = [_Part(one, ()) for one in asked if one.subject is Subject.RUN]
+            for subject in Subject:
+                of = [one for one in asked if one.subject is subject]
+                parts += [_Part(one, (n,)) for n in numbers.get(subject, ()) for one in of]
+            yield group, parts
+
+
+def _first(group: Group, answer: Answer) -> Answer:
+    """The first of the answers of a group that are about the same subjects; of those about the
+    whole run, each is one."""
+    if answer.subject is Subject.RUN:
+        return answer
+    return next(a for a in ANSWERS if a.group is group and a.subject is answer.subject)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""An exported file as a store: `uopviz open bug.html`.
+"""An exported file as a run: `uopviz open bug.html`.
 
 The trace that the file carries is unpacked to a folder of its own and opened like any other. Where
 it carries none (an older version, or no room), the answers that lie in the file are shown, as by
@@ -12,7 +12,7 @@ import binascii
 import re
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
@@ -22,10 +22,24 @@ from viz.files.regular import open_regular
 from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
+from viz.replay.graphtext import step_text
 from viz.share.exportfile import VERSION, detach, version_of
+from viz.views.answers import (
+    BUNDLE,
+    KERNEL,
+    LINEAGE,
+    ORIGINS,
+    RULE_TOTALS,
+    RULES,
+    RUN,
+    SEARCH,
+    TIMELINE,
+    TREE,
+)
 from viz.views.compiled import Compilation
-from viz.views.find import KINDS, PER_KIND, answer
+from viz.views.find import KINDS, PER_KIND, search_result
 from viz.views.places import Places
+from viz.views.run import Answer, Run, Subject
 from viz.views.store import Store
 
 MAX_FILE: Final = 1 << 30
@@ -38,10 +52,10 @@ _ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, 
                "label": str, "status": str, "caller": str}  # fmt: skip
 _RULE: Final = {"id": int, "name": str}
 """What is relied on here; the page looks after itself."""
-Answer = dict[str, Any]
+Data = dict[str, Any]
 
 
-def open_run(path: Path) -> Store:
+def open_run(path: Path) -> Run:
     """The run of a trace, or of an exported file. Raises TraceError for anything else."""
     if not _is_html(path):
         return Store(path)
@@ -93,7 +107,7 @@ class Unpacked(Store):
         """An export never changes."""
         return False
 
-    def run(self) -> Answer:
+    def run(self) -> Data:
         """See Store."""
         run = super().run()
         return {
@@ -105,13 +119,10 @@ class Unpacked(Store):
         }
 
 
-class Reopened(Store):
-    """The answers in an export `html` with the methods of a Store. Raises TraceError for a file
-    that is none."""
+class Reopened:
+    """The answers in an export `html` as a run. Raises TraceError for a file that is none."""
 
-    def __init__(  # takes nothing of Store's, which reads a trace
-        self, path: Path, html: str, version: int, problems: list[Problem]
-    ) -> None:
+    def __init__(self, path: Path, html: str, version: int, problems: list[Problem]) -> None:
         self.path = path
         self.places = Places("")
         self._reading = threading.Lock()
@@ -119,28 +130,47 @@ class Reopened(Store):
         self._kept: tuple[str, list[Any]] = "", []
         for text in _BLOCK.findall(html):
             self._add(text)
-        run, tree, rules = (
-            self._answer(p) for p in ("/api/run", "/api/tree?since=0", "/api/rules")
-        )
-        rows = cast("Answer", tree).get("rows") if isinstance(tree, dict) else None
+        run, tree, rules = (self._held(path) for path in (RUN.at(), TREE.at(0), RULES.at()))
+        rows = cast("Data", tree).get("rows") if isinstance(tree, dict) else None
         if not isinstance(run, dict) or not isinstance(rows, list) or not isinstance(rules, list):
             raise _no_export(path, "it does not hold a run")
         if not problems:
             what = "this exported file holds no trace: its kernels cannot be compiled or run here"
             problems = [Problem(what, path.name, _ANSWERS_ONLY)]
-        self._run = cast("Answer", run)
+        self._run = cast("Data", run)
         noted, stated = self._run.get("problems"), self._run.get("format")
         said = [p.data() for p in problems]
         said += cast("list[Any]", noted) if isinstance(noted, list) else []
-        known: Answer = {"trace": VERSION}
-        known |= cast("Answer", stated) if isinstance(stated, dict) else {}
+        known: Data = {"trace": VERSION}
+        known |= cast("Data", stated) if isinstance(stated, dict) else {}
         known["export"] = version
         self._run |= {"live": False, "file": path.name, "problems": said, "format": known}
-        self._rows: list[Answer] = [
+        self._rows: list[Data] = [
             {**row, "calls": str(row.get("calls", ""))} for row in _objects(rows, _ROW)
         ]
         self._all_rules = _objects(rules, _RULE)
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
+        self._checked: Final[Mapping[Answer, Callable[..., Any]]] = {
+            RUN: self.run,
+            TREE: self.tree,
+            RULES: self.rules,
+            RULE_TOTALS: self.rule_totals,
+            SEARCH: self.search,
+        }
+        """What is not passed on as it lies in the file."""
+
+    def ask(self, answer: Answer, *values: int | str, seconds: float = float("inf")) -> Any:
+        """Any answer of the table. Raises TraceError for one that was left out."""
+        if (checked := self._checked.get(answer)) is not None:
+            return checked(*values)
+        found = self._held(answer.at(*values))
+        if found is not None:
+            return found
+        if answer.subject is Subject.RUN:
+            raise self._left_out(answer.doc[0].lower() + answer.doc[1:])
+        if any(row["id"] in values for row in self._rows):
+            raise self._left_out(f"number {values[0]}")
+        return None
 
     def close(self) -> None:
         """Forgets what is unpacked."""
@@ -168,89 +198,53 @@ class Reopened(Store):
             hint="give the trace itself, or a file that was exported with a larger --budget",
         )
 
-    def run(self) -> Answer:
-        """The run as it was exported."""
-        return self._run
-
-    def tree(self, since: int = 0) -> Answer:
-        """See Store; so for all methods below."""
-        return {"rows": self._rows[since:], "total": len(self._rows)}
-
-    def bundle(self, rewrite: int) -> Answer | None:
-        """See Store. Raises TraceError for a rewrite that was left out."""
-        return self._of_row(rewrite, f"/api/rewrites/{rewrite}")
-
     def is_open(self, rewrite: int) -> bool:
-        """See Store."""
+        """Nothing goes on in an export."""
         return False
 
     def result_of(self, rewrite: int) -> int | None:
-        """See Store."""
+        """An export does not say it."""
         return None
 
-    def rules(self) -> list[Answer]:
-        """See Store."""
-        return self._all_rules
-
-    def rule_totals(self, seconds: float = float("inf")) -> Answer:
-        """See Store."""
-        nothing: Answer = {"rows": [], "silent": [], "counted": 0, "steps": 0}
-        return self._answer("/api/rule-totals") or nothing
-
-    def timeline(self) -> Answer:
-        """See Store. Raises TraceError where it was left out."""
-        found = self._answer("/api/timeline")
-        if found is None:
-            raise self._left_out("the timeline")
-        return found
-
     def scope_of(self, rewrite: int) -> int | None:
-        """See Store."""
+        """The innermost row around a rewrite that has a lineage."""
         by_place = {row["row"]: row for row in self._rows}
         found = next((row for row in self._rows if row["id"] == rewrite), None)
-        around: list[Answer] = []
+        around: list[Data] = []
         while found is not None and len(around) < 1000:
             around.append(found)
             found = by_place.get(found["parent"])
-        known = [r["id"] for r in around if f"/api/lineage/{r['id']}" in self._packed]
+        known = [row["id"] for row in around if LINEAGE.at(row["id"]) in self._packed]
         return known[0] if known else None
 
-    def lineage(self, scope: int, seconds: float = float("inf")) -> Answer | None:
-        """See Store."""
-        return self._of_row(scope, f"/api/lineage/{scope}")
-
     def rule_name(self, rule: int) -> str:
-        """See Store."""
+        """See Run."""
         return self._names.get(rule, "?")
 
     def kernels(self) -> list[int]:
-        """See Store."""
+        """See Run."""
         return [
             row["id"] for row in self._rows if row["label"] == "kernel" and not row.get("target")
         ]
 
     @property
     def compilations(self) -> list[Compilation]:
-        """See Store: their trace files are not there."""
+        """See Run: their trace files are not there."""
         return []
 
     def kernel_of(self, context: int) -> int:
-        """See Store."""
+        """See Run."""
         return context
 
     def compiled(self, kernel: int, target: str) -> Compilation | None:
-        """See Store."""
+        """See Run."""
         return None
 
-    def kernel(self, context: int) -> Answer | None:
-        """See Store."""
-        return self._of_row(context, f"/api/kernels/{context}")
+    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+        """Raises TraceError: there is no trace that it could be a part of."""
+        raise TraceError("this exported file holds no trace", where=self.path.name)
 
-    def origins(self, context: int) -> Answer | None:
-        """See Store."""
-        return self._of_row(context, f"/api/origins/{context}")
-
-    def kernel_graph(self, context: int) -> tuple[Answer, list[int]] | None:
+    def kernel_graph(self, context: int) -> tuple[Data, list[int]] | None:
         """Raises TraceError: an export holds what was shown, not the kernel itself."""
         raise TraceError(
             "this exported file holds no trace, and cannot compile or run its kernels",
@@ -258,10 +252,52 @@ class Reopened(Store):
             hint="open the trace itself",
         )
 
-    def search(self, text: str, seconds: float = float("inf")) -> Answer:
+    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
+        """See Run."""
+        bundle = self.bundle(rewrite)
+        return None if bundle is None else step_text(bundle, step)
+
+    def run(self) -> Data:
+        """The run as it was exported."""
+        return self._run
+
+    def tree(self, since: int = 0) -> Data:
+        """See Run; so for all methods below."""
+        return {"rows": self._rows[since:], "total": len(self._rows)}
+
+    def rules(self) -> list[Data]:
+        """See Run."""
+        return self._all_rules
+
+    def rule_totals(self, seconds: float = float("inf")) -> Data:
+        """See Run. Nothing is counted in an export that has none."""
+        nothing: Data = {"rows": [], "silent": [], "counted": 0, "steps": 0}
+        return self._held(RULE_TOTALS.at()) or nothing
+
+    def timeline(self) -> Data:
+        """See Run."""
+        return self.ask(TIMELINE)
+
+    def bundle(self, rewrite: int) -> Data | None:
+        """See Run."""
+        return self.ask(BUNDLE, rewrite)
+
+    def kernel(self, context: int) -> Data | None:
+        """See Run."""
+        return self.ask(KERNEL, context)
+
+    def origins(self, context: int) -> Data | None:
+        """See Run."""
+        return self.ask(ORIGINS, context)
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> Data | None:
+        """See Run."""
+        return self.ask(LINEAGE, scope)
+
+    def search(self, text: str, seconds: float = float("inf")) -> Data:
         """Rows that have `text` in their name or place, and rules."""
         wanted = text.strip().casefold()
-        found: dict[str, list[Answer]] = {kind: [] for kind in KINDS}
+        found: dict[str, list[Data]] = {kind: [] for kind in KINDS}
         for row in self._rows if wanted else ():
             label = "kernel" if row["label"] == "kernel" else "group"
             name = "pass" if row["kind"] == "rewrite" else label
@@ -270,7 +306,7 @@ class Reopened(Store):
                     hit = {"row": row["row"], "kind": kind, "text": row[field]}
                     found[kind].append({**hit, "step": None, "node": None, "source": None})
         hits = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
-        return answer(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
+        return search_result(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
 
     def _add(self, text: str) -> None:
         try:
@@ -282,16 +318,8 @@ class Reopened(Store):
                 for at, name in enumerate(paths.split(" ")):
                     self._packed[name] = packed, at
 
-    def _of_row(self, number: int, path: str) -> Any:
-        """The answer about a row; None for a number that is of no row. Raises TraceError for one
-        that was left out."""
-        found = self._answer(path)
-        if found is None and any(row["id"] == number for row in self._rows):
-            raise self._left_out(f"number {number}")
-        return found
-
-    def _answer(self, path: str) -> Any:
-        """What the export holds for an API path; None for nothing."""
+    def _held(self, path: str) -> Any:
+        """What the file holds for an API path; None for nothing."""
         if path not in self._packed:
             return None
         packed, at = self._packed[path]
@@ -309,13 +337,13 @@ class Reopened(Store):
         )
 
 
-def _objects(items: object, fields: Mapping[str, type]) -> list[Answer]:
+def _objects(items: object, fields: Mapping[str, type]) -> list[Data]:
     """Those of `items` that are objects with these fields."""
     return [
-        cast("Answer", item)
+        cast("Data", item)
         for item in cast("list[Any]", items)
         if isinstance(item, dict)
-        and all(isinstance(cast("Answer", item).get(k), kind) for k, kind in fields.items())
+        and all(isinstance(cast("Data", item).get(k), kind) for k, kind in fields.items())
     ]
 
 

@@ -105,11 +105,12 @@ def find(
             done.append(min(part, searched))
         share = sum(done) / len(done) if done else 1.0
     take(len(KINDS) * PER_KIND, _HIT * sum(map(len, kept.values())))
-    shares = None if share == 1 else f"{min(0.99, share):.0%} of the run searched so far."
-    return answer([_data(hit, row_of) for k in KINDS for hit in kept[k]], totals, shares, problem)
+    said = None if share == 1 else f"{min(0.99, share):.0%} of the run searched so far."
+    hits = [_data(hit, row_of) for kind in KINDS for hit in kept[kind]]
+    return search_result(hits, totals, said, problem)
 
 
-def answer(
+def search_result(
     hits: Sequence[Mapping[str, Any]],
     totals: Mapping[str, int],
     truncated: str | None = None,

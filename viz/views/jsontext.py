@@ -1,14 +1,11 @@
-"""Answers as compact JSON, plain and compressed. Knows nothing of HTTP."""
+"""Answers as compact JSON. Knows nothing of HTTP."""
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
-LEVEL: Final = 1
-"""Of gzip: fast, since a page waits for it."""
 _PIECE: Final = 256
 """Items of a list that are encoded at once."""
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -36,8 +33,3 @@ def _pieces(value: Any, depth: int = 3) -> Iterator[str]:
         yield "]"
     else:
         yield _encode(value)
-
-
-def pack(value: Any) -> bytes:
-    """A value as JSON, compressed with gzip."""
-    return gzip.compress(to_json(value), LEVEL)

@@ -1,4 +1,4 @@
-"""`Store`: one run as the page sees it, from the trace files of all of its processes.
+"""`Store`: the run in the trace files of all of its processes, as the page sees it.
 
 Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
 has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
@@ -28,6 +28,7 @@ from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.places import Places
 from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
+from viz.views.run import Answer
 from viz.views.search import Hit
 from viz.views.summary import is_live, is_own, run_data
 from viz.views.timeline import timeline_data
@@ -107,6 +108,12 @@ class Store:
         other compilers are only shown."""
         with self._lock:
             return is_own(self._processes[0].file.meta)
+
+    def ask(self, answer: Answer, *values: int | str, seconds: float = float("inf")) -> Any:
+        """Any answer of the table in `viz/views/answers.py`. One that may be partial takes about
+        `seconds` at most; asking again goes on."""
+        limits = {"seconds": seconds} if answer.whole else {}
+        return answer.make(self, *values, **limits)
 
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""

@@ -21,7 +21,7 @@ from core.errors import ServerError
 from core.target import targets
 from viz.format.schema import SUFFIX
 from viz.views.compiled import MAX_FILES
-from viz.views.store import Store
+from viz.views.run import Run
 from viz.work.jobs import MAX_RUNNING, Jobs
 
 Graph = tuple[dict[str, Any], list[int]]
@@ -32,7 +32,7 @@ _NAMED: Final = 5
 """Kernels that could not be compiled which a sentence names."""
 
 
-def graph_of(store: Store, kernel: int) -> Graph:
+def graph_of(store: Run, kernel: int) -> Graph:
     """A kernel's AST as data, and the numbers of its nodes in the run. Raises ServerError where
     there is none, or the trace is of another compiler."""
     if not store.compiles and store.kernels():
@@ -87,7 +87,7 @@ class Compiler:
 
     def start(
         self,
-        store: Store,
+        store: Run,
         kernel: int,
         target: str,
         graph: dict[str, Any],
@@ -140,7 +140,7 @@ class Compiler:
             return job
 
     def compile_all(
-        self, store: Store, kernels: Iterable[int], to: Sequence[str], progress: Progress
+        self, store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
     ) -> list[str]:
         """Compiles kernels for targets, a few at a time, and keeps them all; sentences of what
         could not be. Raises ServerError."""
@@ -185,7 +185,7 @@ class Compiler:
 
 @contextmanager
 def compiled_for(
-    store: Store, kernels: Iterable[int], to: Sequence[str], progress: Progress
+    store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
 ) -> Generator[list[str]]:
     """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
     Raises ServerError."""

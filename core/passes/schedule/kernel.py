@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.errors import DeviceError, ScheduleError
-from core.helpers import SPEC
+from core.passes.contract import verifying
 from core.passes.schedule.copies import is_disk
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.views import movement_to_view
@@ -112,7 +112,7 @@ def kernel_ast(
     sink = graph_rewrite(sink, to_leaves, name="push views")
     if any(s.src[1].op is Ops.WHERE for s in sink.src):
         sink = graph_rewrite(sink, parts, name="store parts")
-    if SPEC:
+    if verifying():
         verify(sink, ast_spec, "push views")
     _check_devices(ctx, sink)
     return sink, ctx

@@ -1,13 +1,17 @@
 """The scheduler: a graph of Tensors becomes a list of kernels and copies, in order.
 
-Lists the passes. Each is one named rewrite of the whole graph, except for the two that put finished
-kernels in order and plan their memory. Never compiles and never runs anything.
+`PASSES` is the list. Each pass is one named rewrite of the whole graph. Two steps that are none
+follow: they put finished kernels in order and plan their memory. Never compiles and never runs
+anything.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.garbage import collector_paused
-from core.helpers import GRAPH, MEMORY_PLANNER, OPT, SPEC
+from core.helpers import GRAPH, MEMORY_PLANNER, OPT
+from core.passes.contract import Pass, run_table
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.graph import write_graph
@@ -22,15 +26,138 @@ from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
-from core.uop import GroupOp, Ops, PatternMatcher, UOp, graph_rewrite, track_rewrites
-from core.uop.spec import tensor_spec, verify
+from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
+from core.uop.spec import tensor_spec
 
 Schedule = tuple[list[ScheduleItem], dict[UOp, UOp]]
+
+_VALUES: Final = "the value of every output"
+_KERNELS: Final = "the value of every output, and what each of the other kernels does"
+
+
+def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
+    return graph_rewrite(graph, simplification, name="simplify tensors")
+
+
+_algebra: Final = view_algebra + folding + storage
+_algebra_and_reduces: Final = _algebra + reducing
+_splitting: Final = splitting + view_algebra
+_merging_reduces: Final = merging_reduces + view_algebra
+
+
+def _views(graph: UOp, notes: Kernels) -> UOp:
+    rules = _algebra_and_reduces if OPT.value >= 2 else _algebra
+    return graph_rewrite(graph, rules, name="views")
+
+
+def _merge_reduces(graph: UOp, notes: Kernels) -> UOp:
+    shared = shared_reduces(graph)
+    return graph_rewrite(graph, _merging_reduces, shared, bottom_up=True, name="reduces: merge")
+
+
+def _split_reduces(graph: UOp, notes: Kernels) -> UOp:
+    return graph_rewrite(graph, _splitting, name="reduces: split")
+
+
+def _group(graph: UOp, notes: Kernels) -> UOp:
+    return graph_rewrite(graph, storing, group(graph), bottom_up=True, name="group")
+
+
+def _kernelize(graph: UOp, notes: Kernels) -> UOp:
+    return graph_rewrite(graph, kernelizing, notes, name="kernelize")
+
+
+def _snapshots(graph: UOp, notes: Kernels) -> UOp:
+    if (copies := snapshots(graph, notes)) is None:
+        return graph
+    return graph_rewrite(graph, snapshotting, copies, bottom_up=True, name="snapshots")
+
+
+def _merge(graph: UOp, notes: Kernels) -> UOp:
+    return graph_rewrite(graph, merging, merges(graph, notes), bottom_up=True, name="merge")
+
+
+PASSES: Final[tuple[Pass[Kernels], ...]] = (
+    Pass(
+        "simplify tensors",
+        _simplify_tensors,
+        _VALUES,
+        "nothing that needs no kernel: empty tensors, detached and repeated copies, movements that "
+        "do nothing",
+        tensor_spec,
+    ),
+    Pass(
+        "views",
+        _views,
+        _VALUES,
+        "between two other nodes stands at most one VIEW; constants are folded; what exactly is "
+        "stored and copied is decided; a reduce of repeated elements is arithmetic",
+        tensor_spec,
+    ),
+    Pass(
+        "reduces: merge",
+        _merge_reduces,
+        "values up to the order in which reduces combine",
+        "a reduce of a reduce of one op, through views that reorder elements, is one reduce where "
+        "nothing else uses the inner one",
+        tensor_spec,
+    ),
+    Pass(
+        "reduces: split",
+        _split_reduces,
+        "values up to the order in which reduces combine",
+        "reduces of at least `SPLIT_REDUCE` elements are two reduces where that is faster",
+        tensor_spec,
+        runs=lambda: OPT.value >= 2,
+    ),
+    Pass(
+        "group",
+        _group,
+        _VALUES,
+        "what has to be memory between two kernels is CONTIGUOUS",
+        tensor_spec,
+    ),
+    Pass(
+        "kernelize",
+        _kernelize,
+        _VALUES,
+        "the graph between buffers consists of KERNEL nodes alone; each kernel's AST satisfies "
+        "`ast_spec`",
+    ),
+    Pass(
+        "snapshots",
+        _snapshots,
+        _KERNELS,
+        "some order of the kernels is right: a kernel that needs memory as it was before another "
+        "one overwrote it, where no order gives that, reads a copy",
+    ),
+    Pass(
+        "merge",
+        _merge,
+        _KERNELS,
+        "elementwise assignments over one shape, and the reduce that they read, are one kernel "
+        "with several outputs",
+        runs=lambda: OPT.value >= 3,
+    ),
+)
+"""Each pass with its contract; the rows of docs/passes.md are made of it."""
 
 
 def _name(result: Schedule, args: tuple[object, ...]) -> str:
     count = len(result[0])
     return f"schedule {count} kernel{'' if count == 1 else 's'}"
+
+
+def run_passes(
+    sink: UOp, notes: Kernels | None = None, start: str | None = None, stop: str | None = None
+) -> UOp:
+    """The graph of Tensors after the passes from `start` to `stop`, both included (None: from the
+    first, to the last). `notes` are filled by `kernelize`, and read by the passes after it.
+
+    Raises CompileError for a name that is no pass, ScheduleError or DeviceError for a graph that
+    cannot be cut into kernels.
+    """
+    return run_table(PASSES, sink, Kernels() if notes is None else notes, start, stop)
 
 
 @collector_paused()
@@ -41,20 +168,8 @@ def create_schedule(sink: UOp) -> Schedule:
     The map gives for each source of `sink` a movement of the BUFFER that holds its value after the
     schedule ran. Raises ScheduleError or DeviceError for a graph that cannot be cut into kernels.
     """
-    graph = _pass(sink, simplification, "simplify tensors")
-    views = view_algebra + folding + storage
-    graph = _pass(graph, views + reducing if OPT.value >= 2 else views, "views")
-    shared = shared_reduces(graph)
-    graph = _pass(graph, merging_reduces + view_algebra, "reduces: merge", shared)
-    if OPT.value >= 2:
-        graph = _pass(graph, splitting + view_algebra, "reduces: split")
-    graph = _pass(graph, storing, "group", group(graph))
     notes = Kernels()
-    graph = graph_rewrite(graph, kernelizing, notes, name="kernelize")
-    if (copies := snapshots(graph, notes)) is not None:
-        graph = graph_rewrite(graph, snapshotting, copies, bottom_up=True, name="snapshots")
-    if OPT.value >= 3:
-        graph = graph_rewrite(graph, merging, merges(graph, notes), bottom_up=True, name="merge")
+    graph = run_passes(sink, notes)
     items = linearize(graph, notes)
     realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
     if MEMORY_PLANNER.value:
@@ -63,15 +178,6 @@ def create_schedule(sink: UOp) -> Schedule:
     if GRAPH:
         write_graph(items, GRAPH.value)
     return items, realized
-
-
-def _pass(graph: UOp, rules: PatternMatcher, name: str, ctx: set[UOp] | None = None) -> UOp:
-    """One rewrite of the whole graph, verified where SPEC asks for it. With a `ctx` of nodes of the
-    graph, users come first, so that rules meet these nodes before they are rewritten."""
-    graph = graph_rewrite(graph, rules, ctx, bottom_up=ctx is not None, name=name)
-    if SPEC:
-        verify(graph, tensor_spec, name)
-    return graph
 
 
 def realized_form(root: UOp, stored: UOp) -> UOp:

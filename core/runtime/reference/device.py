@@ -21,9 +21,11 @@ from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
+from core.runtime.reference.loops import evaluate_loops
 from core.runtime.reference.slices import slices_of
 from core.shape import ShapeTracker, View
 from core.toolchain.program import Program
+from core.uop.kernels import is_lowered
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
@@ -48,10 +50,14 @@ _reducers: Final[dict[Ops, Any]] = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.M
 def evaluate_ast(
     ast: UOp, buffers: Buffers, variables: Mapping[str, int], room: int | None = None
 ) -> None:
-    """Runs a kernel AST. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the dtype that
-    `numeric.memory_dtype` names; outputs are written in place. Raises RunError for an AST that is
-    not one, or that takes more than `room` bytes apart from `buffers`.
+    """Runs a kernel of shaped values, or of loops and single elements. `buffers[n]` is the flat
+    memory of DEFINE_GLOBAL n, in the dtype that `numeric.memory_dtype` names; outputs are written
+    in place. Raises RunError for an AST that is not one, or that takes more than `room` bytes
+    apart from `buffers`.
     """
+    if is_lowered(ast):
+        evaluate_loops(ast, buffers, variables, room)
+        return
     parts = slices_of(ast, _SLICE) or [ast]
     needed = working_bytes(parts[0], len(parts) > 1)
     if room is not None and needed > room:

@@ -8,11 +8,11 @@ from math import inf
 import numpy as np
 import pytest
 
-from core.check.linear import evaluate_linear
 from core.dtype import dtypes
 from core.passes.collapse import collapse, collapsing
 from core.passes.pipeline import lower_kernel
 from core.passes.solve import Relation, solve
+from core.runtime.reference.linear import evaluate_linear
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.meaning import evaluate

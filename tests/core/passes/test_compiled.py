@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.check.linear import evaluate_linear
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
 from core.passes.pipeline import lower_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.uop import Ops

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.check.linear import evaluate_linear
 from core.errors import CompileError
 from core.passes.lower import lower
 from core.passes.optimize import Kernel, apply_opt
@@ -18,6 +17,7 @@ from core.passes.optimize.merge import merge_loops
 from core.passes.pipeline import lower_kernel
 from core.passes.simplify import simplify
 from core.passes.verify import verify_program
+from core.runtime.reference.linear import evaluate_linear
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, UOp

@@ -11,6 +11,7 @@ import core.passes
 from core import Tensor
 from core.helpers import Context
 from core.passes.pipeline import PASSES, lower_kernel
+from core.passes.schedule import pipeline as schedule
 from core.target import Target, targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt, OptOps
@@ -50,7 +51,9 @@ def test_a_reduce_of_nothing_is_the_identity() -> None:
 
 
 def test_passes_are_named_and_state_what_they_guarantee() -> None:
-    assert all(step.name and step.contract for step in PASSES)
+    for table in (PASSES, schedule.PASSES):
+        assert all(step.name and step.keeps and step.guarantees for step in table)
+        assert len({step.name for step in table}) == len(table)
 
 
 class Names(NullObserver):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.check.linear import evaluate_linear
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, lane_at, pieces, runs
@@ -15,7 +17,7 @@ from core.passes.expand import expand, lanes_of
 from core.passes.final import final, gates_to_ifs
 from core.passes.gpudims import dimensions, gpudims
 from core.passes.linearize import linearize
-from core.passes.loadstore import affine
+from core.passes.loadstore import affine, loadstore
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.reduce import reduce
@@ -250,3 +252,21 @@ def test_neighbouring_stores_with_one_gate_share_an_if() -> None:
 def test_targets_differ_only_in_data() -> None:
     programs = {name: lower(kernels.total(64).ast, targets[name]) for name in ("sm_80", "sm_90")}
     assert programs["sm_80"] is programs["sm_90"]
+
+
+def test_loops_inside_other_loops_are_not_shared_with_those_outside() -> None:
+    """The sum of all of w, which no row changes, starts from zero once: its loop runs once, too."""
+    row, column = UOp.range(4, 0), UOp.range(6, 1, AxisType.REDUCE)
+    x = kernels.pointer(1, 24).index(row * 6 + column).load()
+    w = kernels.pointer(2, 6).index(column).load()
+    product = x.reduce(Ops.ADD, column) * w.reduce(Ops.ADD, column)
+    sink = UOp.sink(kernels.pointer(0, 4).index(row).store(product).end(row))
+    program = linearize(loops(loadstore(reduce(sink, CPU), CPU), CPU))
+    memory = {
+        0: np.zeros(4, np.float32),
+        1: np.arange(24, dtype=np.float32),
+        2: np.arange(1, 7, dtype=np.float32),
+    }
+    evaluate_linear(program, memory)
+    want = memory[1].reshape(4, 6).sum(1) * memory[2].sum()
+    np.testing.assert_array_equal(memory[0], want)

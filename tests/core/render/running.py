@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from core.check.linear import evaluate_linear
 from core.render import llvm
 from core.runtime.numeric import memory_dtype
+from core.runtime.reference.linear import evaluate_linear
 from core.toolchain import llvm_compiler
 from core.toolchain.processor import host_target
 from core.uop.ops import Ops

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.check.linear import evaluate_linear
 from core.dtype import dtypes
 from core.errors import CompileError, RenderError, RunError
 from core.render import c, llvm, ptx
 from core.render.listing import Listing
+from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.toolchain import llvm_compiler
 from core.toolchain.ptxas import assemble

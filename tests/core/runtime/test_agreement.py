@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.check.linear import evaluate_linear
 from core.compile import compile_kernel, sources_for
 from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
 from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble

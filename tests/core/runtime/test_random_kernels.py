@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.check.linear import evaluate_linear
 from core.check.safety import check_kernel
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
@@ -17,6 +16,7 @@ from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory
 from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.linear import evaluate_linear
 from core.shape import ShapeTracker
 from core.target import targets
 from core.toolchain.processor import host_target

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 import pytest
@@ -13,10 +17,11 @@ import pytest
 from core.check import isolate, worker
 from core.check.isolate import run_isolated
 from core.check.safety import BASE, argument_bytes, check_kernel, run_bytes
-from core.compile import compile_kernel, kernel_name
+from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import RunError, SpecError
 from core.helpers import Context
+from core.kernelname import kernel_name
 from core.render import llvm
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu.device import CpuRunner
@@ -101,10 +106,11 @@ def test_observers_hear_of_compiling_and_launching() -> None:
     n = 1237  # a size of its own, so that it is compiled here
     with observing(Watching()) as watching:
         run_schedule([Item(add(n), buffers("CPU", n, n, n))] * 2)
-    assert watching.contexts[0] == (f"E_{n}", "kernel")
+    assert watching.contexts[0] == (kernel_name(add(n)), "kernel")
     assert watching.artifacts == ["llvm"]
-    assert [k.name for k in watching.kernels] == [f"E_{n}"]
-    assert [(name, device) for name, device, *_ in watching.launches] == [(f"E_{n}", "CPU")] * 2
+    assert [k.name for k in watching.kernels] == [kernel_name(add(n))]
+    launched = [(name, device) for name, device, *_ in watching.launches]
+    assert launched == [(kernel_name(add(n)), "CPU")] * 2
     assert all(ns > 0 and nbytes == 3 * 4 * n for _, _, ns, nbytes in watching.launches)
 
 
@@ -137,11 +143,43 @@ def test_variables_reach_the_kernel() -> None:
 
 def test_names_say_the_shape() -> None:
     first = add(77)
-    assert kernel_name(first) == "E_77"
-    assert kernel_name(matmul(31, 37, 41)) == "r_31_37_41"
+    assert kernel_name(first) == "E_77_zgrj"
+    assert kernel_name(matmul(31, 37, 41)) == "r_31_37_41_wzsm"
     other = UOp.sink(store(0, shape(77), load(1, 77, shape(77)) + 9.0))
-    assert kernel_name(other) == "E_77n1"
-    assert kernel_name(first) == "E_77"
+    assert kernel_name(other) == "E_77_wgkh"
+    assert kernel_name(first) == "E_77_zgrj"
+
+
+NAMING = """
+import sys
+from core.kernelname import kernel_name
+from tests.core.runtime.test_run import add, matmul
+made = {"add": lambda: add(77), "matmul": lambda: matmul(31, 37, 41), "other": lambda: add(78)}
+for name in sys.argv[1:]:
+    print(name, kernel_name(made[name]()))
+"""
+
+
+def test_names_do_not_depend_on_what_was_named_before() -> None:
+    def named(*order: str) -> set[str]:
+        ran = subprocess.run(
+            [sys.executable, "-c", NAMING, *order], capture_output=True, text=True, check=True
+        )
+        return set(ran.stdout.splitlines())
+
+    assert named("add", "other", "matmul") == named("matmul", "add", "other")
+
+
+def test_a_name_does_not_depend_on_the_users_lines() -> None:
+    def one() -> UOp:
+        value = load(1, 8, shape(8)) + 1.0
+        value.origin = f"file.py:{next(lines)}"
+        return UOp.sink(store(0, shape(8), value))
+
+    lines = count(1)
+    first = kernel_name(one())
+    gc.collect()
+    assert kernel_name(one()) == first
 
 
 def test_estimates() -> None:
@@ -242,7 +280,8 @@ def test_good_kernels_pass(name: str) -> None:
 
 def test_a_name_never_becomes_code() -> None:
     evil = UOp.sink(*add(33).src, arg=KernelInfo("k() { ret void } define void @x", None))
-    assert re.fullmatch(r"E_33(n\d+)?", kernel_name(evil))
+    assert re.fullmatch(r"E_33_[a-z]{4}", kernel_name(evil))
+    assert kernel_name(evil) == kernel_name(add(33).replace(arg=KernelInfo()))
     assert kernel_name(UOp.sink(*add(33).src, arg=KernelInfo("my_kernel"))) == "my_kernel"
 
 

@@ -17,10 +17,13 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.live import record
+from viz.server.answers import Encoded
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
-from viz.server.state import State
+from viz.server.state import SLICE, State
+from viz.views.answers import BUNDLE, RUN, TREE
 from viz.views.jsontext import to_json
+from viz.views.run import Answer
 from viz.views.store import Store
 
 
@@ -104,8 +107,8 @@ def test_a_bundle_is_made_once_for_all_who_ask(
     state = State(store)
     found: list[bytes | None] = []
     asking = [
-        threading.Thread(target=lambda: found.append(state.bundle(2))),
-        threading.Thread(target=lambda: found.append(state.bundle(2))),
+        threading.Thread(target=lambda: found.append(body(state.answer(BUNDLE, 2)))),
+        threading.Thread(target=lambda: found.append(body(state.answer(BUNDLE, 2)))),
     ]
     for thread in asking:
         thread.start()
@@ -129,24 +132,29 @@ def test_answers_are_of_the_trace_that_is_open(
         state.open(path)
         return found
 
-    def slow_tree() -> object:
-        found = tree()
+    def slow_tree(since: int) -> object:
+        found = tree(since)
         state.open(path)
         return found
 
     monkeypatch.setattr(store, "bundle", slow)
-    before, after = state.bundle(2), state.bundle(2)
+    before, after = (body(state.answer(BUNDLE, 2)) for _ in range(2))
     assert before is not None
-    assert after is not None
-    assert gzip.decompress(after) == to_json(state.store.bundle(2))
+    assert after == to_json(state.store.bundle(2))
     assert after != before
     state.close()
     state = State(again := Store(store.path))
-    first = state.shared("tree", slow_tree)
-    assert state.shared("tree", lambda: state.store.tree()).body == to_json(state.store.tree())
-    assert first.body != to_json(state.store.tree())
+    tree = again.tree
+    monkeypatch.setattr(again, "tree", slow_tree)
+    first = body(state.answer(TREE, 0))
+    assert body(state.answer(TREE, 0)) == to_json(state.store.tree())
+    assert first != to_json(state.store.tree())
     state.close()
     again.close()
+
+
+def body(answer: Encoded | None) -> bytes | None:
+    return None if answer is None else answer.text
 
 
 def test_errors_have_one_shape(client: FlaskClient) -> None:
@@ -234,14 +242,16 @@ def test_what_many_pages_ask_is_made_once(client: FlaskClient, app: Flask) -> No
     state, made = app.extensions["uopviz"], list[str]()
     start = threading.Barrier(8)
 
-    def make() -> list[int]:
+    def make(_: Store) -> list[int]:
         time.sleep(0.05)
         made.append("")
         return list(range(10_000))
 
+    numbers = Answer("numbers", "/api/numbers", "number[]", "Numbers", make)
+
     def ask() -> None:
         start.wait(20)
-        assert json.loads(state.shared("numbers", make).body) == list(range(10_000))
+        assert json.loads(state.answer(numbers).text) == list(range(10_000))
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -254,15 +264,29 @@ def test_what_many_pages_ask_is_made_once(client: FlaskClient, app: Flask) -> No
     assert json.loads(client.get("/api/timeline").data)["version"] == 1
 
 
+def test_an_answer_that_is_known_is_not_sent_again(client: FlaskClient) -> None:
+    for path in ("run", "tree?since=0", "rules", "rewrites/2", "kernels/3", "timeline"):
+        for encoding in ("gzip", "identity"):
+            first = client.get(f"/api/{path}", headers={"Accept-Encoding": encoding})
+            asked = {"If-None-Match": first.headers["ETag"], "Accept-Encoding": encoding}
+            again = client.get(f"/api/{path}", headers=asked)
+            assert (again.status_code, again.data) == (304, b""), path
+            assert again.headers["ETag"] == first.headers["ETag"]
+            other = client.get(f"/api/{path}", headers=asked | {"If-None-Match": '"other"'})
+            assert (other.status_code, other.data) == (200, first.data), path
+
+
 def test_answers_that_are_not_whole_are_made_again(app: Flask) -> None:
     state, made = app.extensions["uopviz"], list[int]()
 
-    def make() -> int:
+    def make(_: Store, seconds: float) -> int:
+        assert seconds == SLICE
         made.append(len(made))
         return len(made)
 
+    part = Answer("part", "/api/part", "number", "A part", make, whole=lambda value: value > 1)
     for _ in range(3):
-        state.shared("part", make, whole=lambda value: value > 1)
+        state.answer(part)
     assert len(made) == 2
 
 
@@ -293,7 +317,7 @@ def test_shared_answers_follow_the_run(tmp_path: Path) -> None:
             assert get("run")["live"] is False
         state.close()
     again = State(Store(tmp_path / "t.viz"))
-    before = again.shared("run", again.run)
+    before = again.answer(RUN)
     time.sleep(0.2)
-    assert again.shared("run", again.run) is before, "what has ended is not read again"
+    assert again.answer(RUN) is before, "what has ended is not read again"
     again.close()

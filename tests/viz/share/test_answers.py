@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -28,8 +29,11 @@ from tests.viz.share.test_export import entries
 from tests.viz.views.node_history import node_history
 from viz.server.app import create_app
 from viz.server.security import Guard
+from viz.share import webpage
 from viz.share.html import export_html
 from viz.share.reopened import Reopened, open_run
+from viz.views.answers import ANSWERS, RUN
+from viz.views.run import Answer, Run, Subject, subjects
 from viz.views.store import Store
 from viz.work.compiling import compiled_for
 
@@ -68,34 +72,29 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made.close()
 
 
-def questions(store: Store) -> Iterator[tuple[str, Any]]:
-    """Everything that a page can ask, with the answers."""
-    tree = store.tree()
-    yield "tree", tree
-    yield "rules", store.rules()
-    yield "totals", store.rule_totals()
-    yield "timeline", store.timeline()
-    yield "kernels", store.kernels()
-    scopes: dict[int, None] = {}
-    for row in tree["rows"]:
-        number = row["id"]
-        if row["kind"] == "rewrite":
-            bundle = store.bundle(number)
-            assert bundle is not None
-            yield f"pass {number}", bundle
-            yield f"text of pass {number}", store.step_text(number, len(bundle["steps"]))
-            scope = store.scope_of(number)
-            yield f"scope of pass {number}", scope
-            assert scope is not None
-            scopes[scope] = None
-            for node in bundle["nodes"]["id"][:12]:
-                yield f"history of {node} in {number}", node_history(store, node, number, 60)
-        elif row["label"] == "kernel":
-            if not row["target"]:
-                yield f"kernel {number}", store.kernel(number)
-            yield f"origins {number}", store.origins(number)
-    for scope in scopes:
-        yield f"lineage {scope}", store.lineage(scope)
+def questions(run: Run) -> Iterator[tuple[str, Any]]:
+    """Every answer of the table, and what is derived from them, as a page or a command asks."""
+    for path, answer, values in asked(run):
+        yield path, run.ask(answer, *values)
+    yield "kernels", run.kernels()
+    for number in subjects(run)[Subject.REWRITE]:
+        bundle = run.bundle(number)
+        assert bundle is not None
+        yield f"text of pass {number}", run.step_text(number, len(bundle["steps"]))
+        yield f"scope of pass {number}", run.scope_of(number)
+        for node in bundle["nodes"]["id"][:12]:
+            yield f"history of {node} in {number}", node_history(run, node, number, 60)
+
+
+def asked(run: Run) -> Iterator[tuple[str, Answer, tuple[int, ...]]]:
+    """Every answer that an exported file has: its path, its row of the table and its values."""
+    numbers = subjects(run)
+    for answer in ANSWERS:
+        if answer.group is not None:
+            # of the whole run, a number is how much of it is known already
+            for number in numbers.get(answer.subject, [0]):
+                values = (number,) * len(answer.parameters)
+                yield answer.at(*values), answer, values
 
 
 def plain(value: Any) -> Any:
@@ -113,22 +112,69 @@ def test_nested_passes_are_in_histories(live: Store) -> None:
     assert {r["id"] for r in rows} & {*lineage["event"]["rewrite"]}
 
 
+def without_head(path: str, value: Any) -> Any:
+    """An answer without what a run says of the file that it was read from, and of the machine."""
+    if path != RUN.at():
+        return value
+    own = {"file", "bytes", "format", "devices", "targets", "editable"}
+    return {key: said for key, said in value.items() if key not in own}
+
+
+@pytest.fixture(scope="module")
+def html(live: Store) -> str:
+    """The run, exported with its trace."""
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        page = "<!doctype html><html><head></head><body></body></html>"
+        for name, text in (("index.html", page), ("app.js", "0;"), ("app.css", "")):
+            (Path(folder) / name).write_text(text)
+        patch.setattr(webpage, "DIST", Path(folder))
+        return export_html(live, budget=1_000_000_000).html
+
+
 @pytest.mark.parametrize("how", ["trace", "answers"])
-def test_question_by_question(live: Store, dist: Path, tmp_path: Path, how: str) -> None:
+def test_question_by_question(live: Store, html: str, tmp_path: Path, how: str) -> None:
     path = tmp_path / "run.html"
-    html = export_html(live, budget=1_000_000_000).html
     if how == "answers":
         html = re.sub(r'<script type="application/octet-stream".*?</script>', "", html)
     path.write_text(html)
     again = open_run(path)
     assert isinstance(again, Reopened) == (how == "answers")
-    asked = 0
     assert {row["target"] for row in again.tree()["rows"]} == {"", "sm_90", "gfx1100"}
+    count = 0
     for (question, answer), (_, exported) in zip(questions(live), questions(again), strict=True):
+        answer, exported = (without_head(question, value) for value in (answer, exported))
+        if question == RUN.at() and how == "answers":
+            assert "holds no trace" in exported["problems"].pop(0)["what"]
         assert plain(exported) == plain(answer), question
-        asked += 1
-    assert asked > 100
+        count += 1
+    assert count > 100
     again.close()
+
+
+def test_what_lies_in_the_file_is_what_the_server_answers(
+    live: Store, html: str, dist: Path
+) -> None:
+    """The page in the file asks for the paths of the table, and gets the answers of the server."""
+    app = create_app(live, Guard("secret", 4711))
+    app.test_client_class = TokenClient
+    client, held = app.test_client(), entries(html)
+    try:
+        for path, answer, _ in asked(live):
+            served = client.get(path).get_json()
+            while not answer.is_whole(served):
+                served = client.get(path).get_json()
+            given, kept = without_head(path, served), without_head(path, held.pop(path))
+            assert plain(kept) == plain(given), path
+    finally:
+        app.extensions["uopviz"].jobs.close()
+    assert not held, "nothing else"
+
+
+def test_every_answer_has_a_place_or_cannot_be_listed() -> None:
+    """What takes more than the number of a subject is not in a file: the page makes it."""
+    for answer in ANSWERS:
+        listed = len(answer.parameters) <= 1 and not any(p.is_text for p in answer.parameters)
+        assert (answer.group is not None) == listed, answer.name
 
 
 def compiled(client: FlaskClient, kernel: int, target: str) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from viz.views.store import Store
+from viz.views.run import Run
 
 MAX_ROWS: Final = 2000
 MAX_SCOPES: Final = 4
@@ -17,7 +17,7 @@ MAX_SCOPES: Final = 4
 Data = dict[str, Any]
 
 
-def node_history(store: Store, node: int, rewrite: int, seconds: float) -> Data | None:
+def node_history(store: Run, node: int, rewrite: int, seconds: float) -> Data | None:
     """What happened to `node`, as seen in `rewrite`: {"done", "rows"}, oldest first; or how far it
     is where that takes longer than `seconds`. None for an unknown rewrite."""
     scope = store.scope_of(rewrite)
@@ -39,7 +39,7 @@ def node_history(store: Store, node: int, rewrite: int, seconds: float) -> Data 
     return waits or {"done": True, "rows": (past + future)[:MAX_ROWS]}
 
 
-def _past(store: Store, lineage: Data, at: int, seconds: float) -> tuple[list[Data], Data | None]:
+def _past(store: Run, lineage: Data, at: int, seconds: float) -> tuple[list[Data], Data | None]:
     """From the node back to where it began, turned round; or how far a lineage is."""
     rows: list[Data] = []
     for _ in range(MAX_SCOPES):
@@ -61,7 +61,7 @@ def _past(store: Store, lineage: Data, at: int, seconds: float) -> tuple[list[Da
 
 
 def _future(
-    store: Store, lineage: Data, at: int, first: int, seconds: float
+    store: Run, lineage: Data, at: int, first: int, seconds: float
 ) -> tuple[list[Data], Data | None]:
     """What took the node's place, one after the other, from event `first` on, and on into the first
     kernel whose graph has it; or how far a lineage is."""

@@ -1,14 +1,14 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-type Address = typeof import("../src/state/address");
+type Address = typeof import("../src/state/link/address");
 let a: Address;
 let camera: string;
 
 beforeEach(async () => {
   vi.resetModules();
   history.replaceState(null, "", "/");
-  a = await import("../src/state/address");
+  a = await import("../src/state/link/address");
   a.rememberWith(() => camera);
   a.changeEntry();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { bindSlots } from "../src/state/bindings";
-import { nextPassing, passingSteps, stepsByRule, touchesSlot } from "../src/state/filter";
+import { bindSlots } from "../src/model/bindings";
+import { nextPassing, passingSteps, stepsByRule, touchesSlot } from "../src/model/filter";
 import { Replay } from "../src/model/replay";
 import { bundleFor } from "./dev/fixture";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { bytes, clip, micros, place, plural, tiny } from "../src/state/format";
-import { score, search, type Entry } from "../src/shell/paletteSearch";
-import { searchSteps } from "../src/shell/stepSearch";
+import { score, search, type Entry } from "../src/shell/palette/paletteSearch";
+import { searchSteps } from "../src/shell/palette/stepSearch";
 import type { Pat } from "../src/data/types";
-import { layoutPattern } from "../src/panels/inspector/patternLayout";
-import { dtypeWords, opWords } from "../src/panels/inspector/patternWords";
+import { layoutPattern } from "../src/parts/rule/patternLayout";
+import { dtypeWords, opWords } from "../src/parts/rule/patternWords";
 import { rules } from "./dev/fixture";
 
 describe("format", () => {

@@ -6,11 +6,11 @@ import {
   columnsToShow,
   possibleColumns,
   targetOf,
-} from "../src/panels/sources/columns";
+} from "../src/parts/kernel/columns";
 import { tellingFacts } from "../src/panels/sources/facts";
-import { histogram, quantile } from "../src/panels/sources/histogram";
-import { pieces, startState } from "../src/panels/sources/languages";
-import { indexLines, linesOf } from "../src/panels/sources/lines";
+import { histogram, quantile } from "../src/panels/sources/run/histogram";
+import { pieces, startState } from "../src/ui/code/languages";
+import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
   appliedOpts,
   MOST_RUNS,
@@ -18,7 +18,7 @@ import {
   ratio,
   wayWord,
   withRun,
-} from "../src/panels/sources/runs";
+} from "../src/panels/sources/run/runs";
 import { compiled } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { nodeHistory, type Lineages } from "../src/data/lineage";
 import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
 import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
-import { foldHistory, neighbour, standing } from "../src/panels/inspector/folded";
-import { scopeRow } from "../src/panels/inspector/scope";
+import { foldHistory, neighbour, standing } from "../src/panels/inspector/history/folded";
+import { scopeRow } from "../src/panels/inspector/history/scope";
 import {
   type Choice,
   knowsTries,
@@ -15,14 +15,34 @@ import {
   whyNever,
 } from "../src/panels/rules/costs";
 import { factText } from "../src/panels/sources/facts";
-import { arrange } from "../src/panels/timeline/arrange";
-import { entryPick, launchPick, namePick, pickedName, resolve } from "../src/panels/timeline/pick";
-import { around, bounded, panned, ticks, timeText, zoomed } from "../src/panels/timeline/scale";
-import { above, lanesOf, pieces, spanAt, totals, type SpanRow } from "../src/panels/timeline/spans";
+import { arrange } from "../src/panels/timeline/data/arrange";
+import {
+  entryPick,
+  launchPick,
+  namePick,
+  pickedName,
+  resolve,
+} from "../src/panels/timeline/data/pick";
+import {
+  around,
+  bounded,
+  panned,
+  ticks,
+  timeText,
+  zoomed,
+} from "../src/panels/timeline/data/scale";
+import {
+  above,
+  lanesOf,
+  pieces,
+  spanAt,
+  totals,
+  type SpanRow,
+} from "../src/panels/timeline/data/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/state/ago";
-import { recordedText } from "../src/state/recorded";
-import { slotOfNode } from "../src/state/slots";
+import { ago } from "../src/shell/start/ago";
+import { recordedText } from "../src/ui/code/recorded";
+import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";
 import { bundleFor, rows, rules } from "./dev/fixture";
 import { random } from "./dev/maker";

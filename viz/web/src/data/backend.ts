@@ -2,41 +2,40 @@
  * What the page asks for, whoever answers: a server (http.ts) or the exported file itself
  * (embedded.ts). Never caches and never interprets: it moves messages.
  */
-import type {
-  ApiProblem,
-  Bundle,
-  Job,
-  Kernel,
-  Launch,
-  Lineage,
-  LineageWaits,
-  Origins,
-  RecentTrace,
-  Rule,
-  RuleTotals,
-  Run,
-  SearchResult,
-  TimelineData,
-  Tree,
-} from "./types";
+import { PATHS, type Answers } from "./answers";
+import type { ApiProblem, Job, Launch, RecentTrace } from "./types";
 
-/** Questions that both back ends answer. All reject with a DataError. */
-export interface Backend {
-  run(): Promise<Run>;
-  /** Rows from row `since` on, and older rows that changed. */
-  tree(since: number): Promise<Tree>;
-  rules(): Promise<Rule[]>;
-  bundle(rewrite: number, signal: AbortSignal): Promise<Bundle>;
-  kernel(context: number, signal: AbortSignal): Promise<Kernel>;
-  origins(context: number, signal: AbortSignal): Promise<Origins>;
-  search(query: string, signal: AbortSignal): Promise<SearchResult>;
-  timeline(signal: AbortSignal): Promise<TimelineData>;
-  /** Counts a little further each time it is asked. */
-  ruleTotals(signal: AbortSignal): Promise<RuleTotals>;
-  /** Of a schedule, kernel or lone rewrite; reads a little further each time it is asked. */
-  lineage(scope: number, signal: AbortSignal): Promise<Lineage | LineageWaits>;
+/** A function for each answer; it may be given up by a signal behind the values that it takes. All
+ * reject with a DataError. */
+export type Questions = {
+  [Name in keyof Answers]: (
+    ...values: [...Answers[Name]["takes"], signal?: AbortSignal]
+  ) => Promise<Answers[Name]["gives"]>;
+};
+
+/** Questions that both back ends answer. */
+export interface Backend extends Questions {
   /** What only a server can do; null in an exported file. */
   readonly server: ServerActions | null;
+}
+
+const PARAMETER = /\{\w+(?::text)?\}/g;
+
+/** The questions, all asked of `ask`, which gets the path of an answer. */
+export function questions(
+  ask: (path: string, signal?: AbortSignal) => Promise<unknown>,
+): Questions {
+  const one = (template: string) => {
+    const count = template.match(PARAMETER)?.length ?? 0;
+    return (...given: unknown[]): Promise<unknown> => {
+      const values = given.slice(0, count);
+      const path = template.replace(PARAMETER, () => encodeURIComponent(String(values.shift())));
+      return ask(path, given[count] as AbortSignal | undefined);
+    };
+  };
+  return Object.fromEntries(
+    Object.entries(PATHS).map(([name, template]) => [name, one(template)]),
+  ) as unknown as Questions;
 }
 
 /** Actions that need the user's machine. Each starts only on the user's command. */

@@ -3,19 +3,8 @@
  * array in base64, keyed by the API paths that its items answer, with spaces between them. Never
  * touches the network.
  */
-import { DataError, type Backend } from "./backend";
+import { DataError, questions, type Backend } from "./backend";
 import { searchLocally } from "./search";
-import type {
-  Bundle,
-  Kernel,
-  Lineage,
-  Origins,
-  Rule,
-  RuleTotals,
-  Run,
-  TimelineData,
-  Tree,
-} from "./types";
 
 const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
 
@@ -39,7 +28,7 @@ export function embeddedBackend(doc: Document = document): Backend | null {
       paths.split(" ").forEach((path, at) => places.set(path, { entry, at }));
     }
 
-  async function ask<T>(path: string): Promise<T> {
+  async function ask(path: string): Promise<unknown> {
     const place = places.get(path);
     if (!place)
       throw new DataError(
@@ -48,22 +37,15 @@ export function embeddedBackend(doc: Document = document): Backend | null {
         "Export again with this kernel, or open the trace itself with `uopviz open`.",
       );
     const items = await (place.entry.items ??= unpack(place.entry.packed));
-    return items[place.at] as T;
+    return items[place.at];
   }
 
+  const held = questions(ask);
   const backend: Backend = {
-    run: async () => ({ ...(await ask<Run>("/api/run")), live: false, editable: [] }),
-    tree: (since) =>
-      since ? Promise.resolve({ rows: [], total: since }) : ask<Tree>("/api/tree?since=0"),
-    rules: () => ask<Rule[]>("/api/rules"),
-    bundle: (rewrite) => ask<Bundle>(`/api/rewrites/${rewrite}`),
-    kernel: (context) => ask<Kernel>(`/api/kernels/${context}`),
-    origins: (context) => ask<Origins>(`/api/origins/${context}`),
-    timeline: () => ask<TimelineData>("/api/timeline"),
-    ruleTotals: () => ask<RuleTotals>("/api/rule-totals"),
-    lineage: (scope) => ask<Lineage>(`/api/lineage/${scope}`),
-    search: async (query) =>
-      searchLocally(query, (await backend.tree(0)).rows, await backend.rules()),
+    ...held,
+    run: async () => ({ ...(await held.run()), live: false, editable: [] }),
+    tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
+    search: async (query) => searchLocally(query, (await held.tree(0)).rows, await held.rules()),
     server: null,
   };
   return backend;

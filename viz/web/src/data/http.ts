@@ -1,20 +1,6 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
-import { DataError, isAbort, type Backend, type ServerActions } from "./backend";
-import type {
-  Bundle,
-  Job,
-  Kernel,
-  Lineage,
-  LineageWaits,
-  Origins,
-  RecentTrace,
-  Rule,
-  RuleTotals,
-  Run,
-  SearchResult,
-  TimelineData,
-  Tree,
-} from "./types";
+import { DataError, isAbort, questions, type Backend, type ServerActions } from "./backend";
+import type { Job, RecentTrace } from "./types";
 
 type Fetch = typeof fetch;
 
@@ -82,20 +68,8 @@ export function httpBackend(
       return { file: await made.blob(), leftOut };
     },
   };
-  return {
-    run: () => get<Run>("api/run"),
-    tree: (since) => get<Tree>(`api/tree?since=${since}`),
-    rules: () => get<Rule[]>("api/rules"),
-    bundle: (rewrite, signal) => get<Bundle>(`api/rewrites/${rewrite}`, signal),
-    kernel: (context, signal) => get<Kernel>(`api/kernels/${context}`, signal),
-    origins: (context, signal) => get<Origins>(`api/origins/${context}`, signal),
-    timeline: (signal) => get<TimelineData>("api/timeline", signal),
-    ruleTotals: (signal) => get<RuleTotals>("api/rule-totals", signal),
-    lineage: (scope, signal) => get<Lineage | LineageWaits>(`api/lineage/${scope}`, signal),
-    search: (query, signal) =>
-      get<SearchResult>(`api/search?q=${encodeURIComponent(query)}`, signal),
-    server,
-  };
+  // relative to the page, which a proxy may serve below a folder
+  return { ...questions((path, signal) => get(path.slice(1), signal)), server };
 }
 
 async function refusal(response: Response, path: string): Promise<DataError> {

@@ -3,7 +3,7 @@
  *
  * screen = world * zoom + offset, in CSS pixels. Never draws; `step` says whether it moved.
  */
-import type { Rect } from "./picture";
+import type { Rect } from "./rect";
 
 const MIN_ZOOM = 0.001;
 export const MAX_ZOOM = 3;

@@ -21,7 +21,7 @@ import {
   paintStubs,
 } from "./paint/marks";
 import { levelOf, paintBlocks, paintBoxes, paintChanged } from "./paint/nodes";
-import type { Rect } from "./picture";
+import type { Rect } from "./rect";
 import type { Scene } from "./scene";
 import type { Theme } from "./theme";
 

@@ -11,13 +11,7 @@ import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
 import { type PathSink, portOffset, trace } from "../model/layout/route";
 import type { Timeline } from "../model/timeline";
 import { EdgeGrid } from "./edgeGrid";
-
-export interface Rect {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-}
+import type { Rect } from "./rect";
 
 /** An edge's port and swing may leave the box around its ends by this much, px. */
 const SLACK = 76;
@@ -203,18 +197,4 @@ export class Picture {
       bottom: Math.max(...ys) + SLACK,
     };
   }
-}
-
-export function joinRects(rects: Iterable<Rect>): Rect | null {
-  let all: Rect | null = null;
-  for (const r of rects)
-    all = all
-      ? {
-          left: Math.min(all.left, r.left),
-          top: Math.min(all.top, r.top),
-          right: Math.max(all.right, r.right),
-          bottom: Math.max(all.bottom, r.bottom),
-        }
-      : { ...r };
-  return all;
 }

@@ -12,7 +12,8 @@ import type { Replay } from "../model/replay";
 import type { OpGroup } from "../model/ops";
 import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { Label, Labels } from "./labels";
-import type { Picture, Rect } from "./picture";
+import type { Picture } from "./picture";
+import type { Rect } from "./rect";
 
 export type Side = "before" | "after" | "merged";
 /** "ghost": not in this pane's state, but in the other's. "none": in neither, or out of scope. */

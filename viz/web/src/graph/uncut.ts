@@ -1,7 +1,7 @@
 /**
  * Moves a view a little, so that its border runs between boxes rather than through them. Pure.
  */
-import type { Rect } from "./picture";
+import type { Rect } from "./rect";
 
 /** A view is moved by no more than this share of its size. */
 const MOST = 0.35;

@@ -7,7 +7,7 @@ import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { CameraState } from "./api";
 import { readable, type View } from "./camera";
 import type { Pane } from "./pane";
-import { joinRects, type Rect } from "./picture";
+import { joinRects, type Rect } from "./rect";
 import type { Content } from "./scene";
 import { uncut } from "./uncut";
 

@@ -1,21 +1,16 @@
 /** The frame of the page and what fills it. */
 import { useEffect } from "preact/hooks";
-import { Header } from "../panels/centre/Header";
-import { Panes } from "../panels/centre/Panes";
-import { Inspector } from "../panels/inspector/Inspector";
-import { Navigator } from "../panels/navigator/Navigator";
-import { Scrubber } from "../panels/scrubber/Scrubber";
-import { Drawer, isDrawerOpen } from "../panels/sources/Drawer";
-import { RulesView } from "../panels/rules/RulesView";
-import { StatusBar } from "../panels/status/StatusBar";
-import { TimelineView } from "../panels/timeline/TimelineView";
+import type { FixedPlace } from "../parts/panel";
+import { isDrawerOpen } from "../state/drawer";
+import { Drawer } from "./Drawer";
+import { panelsIn, pagePanel } from "./panels";
 import { Banner } from "./Banner";
-import { Empty } from "./Empty";
+import { Empty } from "./start/Empty";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
-import { Palette } from "./Palette";
+import { Palette } from "./palette/Palette";
 import { sizes } from "../state/prefs";
-import { RecordedText } from "../ui/RecordedText";
+import { RecordedText } from "../ui/code/RecordedText";
 import {
   currentStep,
   fatal,
@@ -34,6 +29,7 @@ export function App() {
   const nothing =
     fatal.value !== null || (run.value !== null && !rows.value.length && !run.value.live);
   const waiting = run.value !== null && !rows.value.length && run.value.live && !run.value.command;
+  const Page = pagePanel(view.value.page)?.component;
   return (
     <div class="app">
       <TopBar />
@@ -42,11 +38,10 @@ export function App() {
       ) : (
         <>
           <Body />
-          {view.value.page === "timeline" && <TimelineView />}
-          {view.value.page === "rules" && <RulesView />}
+          {Page && <Page key={view.value.page} />}
         </>
       )}
-      <StatusBar />
+      <Place name="status" />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
       {overlay.value === "recorded" && <RecordedText />}
@@ -74,17 +69,22 @@ function Body() {
         "--h-drawer": px(s.drawer),
       }}
     >
-      <Navigator />
-      <section class={isDrawerOpen() ? "centre" : "centre closed"}>
-        <Header />
+      <Place name="left" />
+      <section class={isDrawerOpen.value ? "centre" : "centre closed"}>
+        <Place name="head" />
         <Banner />
-        <Panes />
-        <Scrubber />
+        <Place name="centre" />
+        <Place name="strip" />
         <Drawer />
       </section>
-      <Inspector />
+      <Place name="right" />
     </main>
   );
+}
+
+/** The panels that stand in a place. */
+function Place({ name }: { name: FixedPlace }) {
+  return panelsIn(name).map((panel) => <panel.component key={panel.id} />);
 }
 
 /** Steps, for those who listen. */

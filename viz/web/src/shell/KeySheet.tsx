@@ -5,8 +5,7 @@ import { commands } from "./commands";
 import { keyCaps } from "./keys";
 import { letterKeys } from "../state/prefs";
 import { overlay } from "../state/state";
-
-const GROUPS = ["Steps", "Graph", "Rule and node", "Sources", "Timeline", "Rules", "Page"] as const;
+import { GROUPS } from "../parts/command";
 
 export function KeySheet() {
   const box = useRef<HTMLDivElement>(null);

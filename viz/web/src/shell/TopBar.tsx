@@ -6,6 +6,7 @@ import { data, setPage } from "../state/actions";
 import { clip, millis, plural } from "../state/format";
 import { saveExport } from "../state/save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
+import { pages } from "./panels";
 import { dark, toggleTheme } from "../state/theme";
 
 export function TopBar() {
@@ -84,16 +85,10 @@ export function TopBar() {
   );
 }
 
-const PAGES = [
-  ["graphs", "Graphs", "1"],
-  ["timeline", "Timeline", "2"],
-  ["rules", "Rules", "3"],
-] as const;
-
 function Pages() {
   return (
     <nav class="tabs" aria-label="Views">
-      {PAGES.map(([page, name, key]) => (
+      {pages.map(({ page, title, key }) => (
         <button
           type="button"
           class="tab"
@@ -102,7 +97,7 @@ function Pages() {
           aria-current={view.value.page === page ? "page" : undefined}
           onClick={() => setPage(page)}
         >
-          <TabText text={name} />
+          <TabText text={title} />
         </button>
       ))}
     </nav>

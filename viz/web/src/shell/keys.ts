@@ -1,8 +1,9 @@
 /** From a key press to a command. Letters act only outside text fields, and can be turned off. */
-import { commands, enabled, type Command } from "./commands";
+import { enabled, type Command } from "../parts/command";
+import { commands } from "./commands";
 import { letterKeys } from "../state/prefs";
 import { overlay, view } from "../state/state";
-import type { Page } from "../state/url";
+import type { Page } from "../state/link/view";
 
 interface Press {
   key: string;

@@ -3,8 +3,10 @@ import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
 import type { ApiProblem, Bundle, Row } from "../data/types";
 import { Timeline } from "../model/timeline";
-import { changeEntry, looking, pushAddress, replaceAddress } from "./address";
-import { nextPassing } from "./filter";
+import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
+import type { AnyLinkPart, LinkChange } from "./link/part";
+import { hashOf, Query } from "./link/query";
+import { nextPassing } from "../model/filter";
 import {
   announcement,
   bundle,
@@ -28,8 +30,8 @@ import {
   timeline,
   view,
 } from "./state";
-import { slotOfNode } from "./slots";
-import { fromHash, isJump, toHash, type Mode, type Page, type View } from "./url";
+import { slotOfNode } from "../model/slots";
+import { isJump, readView, writeView, type Page, type View } from "./link/view";
 
 let backend: Backend | null = null;
 let fetching: AbortController | null = null;
@@ -45,25 +47,48 @@ export function data(): Backend {
   return backend;
 }
 
-/** Changes the view, the address and, on a jump, the history. */
-export function go(change: Partial<View>, history: "auto" | "push" | "replace" = "auto"): void {
+let parts: readonly AnyLinkPart[] = [];
+
+/** The parts of a link besides the view, in their order in the address. Call once. */
+export function linkWith(all: readonly AnyLinkPart[]): void {
+  parts = all;
+}
+
+/** Changes the view, parts of panels, the address and, on a jump, the history. */
+export function go(
+  change: Partial<View>,
+  history: "auto" | "push" | "replace" = "auto",
+  ...others: readonly LinkChange[]
+): void {
   const from = view.peek();
   const to: View = { ...from, ...change };
   // An implied step ("the pass's first change") becomes a stated one as soon as something moves.
   const was: View = { ...from, step: from.step ?? step.peek() };
-  const push = history === "push" || (history === "auto" && isJump(was, to));
+  const jumps = isJump(was, to) || others.some((part) => part.isJump);
+  const push = history === "push" || (history === "auto" && jumps);
   const left = push ? looking() : null; // before the panes go on
-  view.value = to;
-  const hash = toHash(to) || location.pathname + location.search;
-  if (push) pushAddress(hash, left);
-  else replaceAddress(hash);
+  batch(() => {
+    view.value = to;
+    for (const part of others) part.make();
+  });
+  const hash = hashOf((put) => {
+    writeView(to, put);
+    for (const part of parts) part.write(put);
+  });
+  const address = hash || location.pathname + location.search;
+  if (push) pushAddress(address, left);
+  else replaceAddress(address);
   ensureBundle();
 }
 
 /** Takes the view from the address: at the start, and on Back and Forward. */
 export function readAddress(): void {
   changeEntry();
-  view.value = fromHash(location.hash);
+  const query = new Query(location.hash);
+  batch(() => {
+    view.value = readView(query);
+    for (const part of parts) part.read(query);
+  });
   ensureBundle();
   findNode();
 }
@@ -212,14 +237,6 @@ export function openPasses(root: Row, last = false): void {
 
 export function select(slot: number | null): void {
   if (slot !== view.peek().slot) go({ slot, uid: null });
-}
-
-export function setMode(mode: Mode): void {
-  go({ mode: view.peek().mode === mode ? "side" : mode });
-}
-
-export function toggleScope(): void {
-  go({ scope: view.peek().scope === "all" ? "change" : "all" });
 }
 
 /** Turns a filter on, or off when it is on already. */

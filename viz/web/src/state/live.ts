@@ -6,7 +6,8 @@ import { batch } from "@preact/signals";
 import { asProblem, type Backend } from "../data/backend";
 import { mergeRows } from "../data/rows";
 import { refreshRules, reloadBundle } from "./actions";
-import { bundle, connection, fatal, keyOf, loadError, rows, run, timeline } from "./state";
+import { keyOf } from "./runState";
+import { bundle, connection, fatal, loadError, rows, run, timeline } from "./state";
 
 const POLL_MS = 500;
 /** A finished run is asked now and then, so that a lost server and a rerun show. */

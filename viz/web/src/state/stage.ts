@@ -1,86 +1,9 @@
-/** The one stage of the page, and the signals that it follows. Panels talk to it through here. */
-import { effect, signal } from "@preact/signals";
-import { type CameraState, createStage, type Stage, type StageStats } from "../graph/stage";
-import { announce, go, reportProblem } from "./actions";
-import { lookedHere, rememberWith } from "./address";
-import { asProblem } from "../data/backend";
-import { bindSlots } from "./bindings";
-import { bundle, currentStep, hovered, sides, step, view } from "./state";
-import { foldBlocks, foldConstants, foldIndex } from "./prefs";
-import { themeVersion } from "./theme";
+/** What panels know of the one stage of the page; panels/centre mounts it. */
+import { signal } from "@preact/signals";
+import type { Stage, StageStats } from "../graph/stage";
 
-export const stats = signal<StageStats | null>(null);
-export const busy = signal<{ text: string; progress: number } | null>(null);
-/** Slots lit from a source line or a pattern node. */
-export const lit = signal<readonly number[]>([]);
 /** The stage while it is on the page. */
 export const stage = signal<Stage | null>(null);
-
-/** Puts the stage into `host` and keeps it in step with the state. Returns what takes it away. */
-export function mountStage(host: HTMLElement): () => void {
-  const made = createStage(host, {
-    onSelect: (slot) => go({ slot, uid: null }),
-    onHover: (slot) => (hovered.value = slot),
-    onStats: (s) => (stats.value = s),
-    onBusy: (text, progress) => (busy.value = text === null ? null : { text, progress }),
-  });
-  stage.value = made;
-  rememberWith(() => made.camera());
-  const restore = (): void => {
-    const looked = lookedHere();
-    if (isCamera(looked)) made.setCamera(looked);
-  };
-  addEventListener("popstate", restore);
-  const stops = [
-    effect(() => made.setFold({ index: foldIndex.value, blocks: foldBlocks.value })),
-    effect(() => {
-      const b = bundle.value;
-      made.load(b).catch((thrown: unknown) => reportProblem(asProblem(thrown, "graph layout")));
-    }),
-    effect(() => {
-      void bundle.value;
-      made.setStep(step.value);
-    }),
-    effect(() => {
-      if (view.value.mode !== "text") made.setMode(view.value.mode);
-    }),
-    effect(() => made.setScope(view.value.scope)),
-    effect(() => made.setFoldConstants(foldConstants.value)),
-    effect(() => {
-      void bundle.value;
-      made.select(view.value.slot);
-    }),
-    effect(() => made.light(lit.value)),
-    effect(() => {
-      const both = sides.value;
-      const at = currentStep.value;
-      made.bindings(both && at ? bindSlots(at, both.before) : null);
-    }),
-    effect(() => {
-      void themeVersion.value;
-      made.setTheme();
-    }),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-    removeEventListener("popstate", restore);
-    rememberWith(() => null);
-    stage.value = null;
-    made.destroy();
-  };
-}
-
-/** Ends a layout of all nodes that is under way, and shows what is around the change instead. */
-export function cancelLayout(): boolean {
-  if (!stage.peek()?.cancel()) return false;
-  go({ scope: "change" });
-  announce("Layout cancelled");
-  return true;
-}
-
-/** History entries outlive a version of the page: what they hold is checked. */
-function isCamera(state: unknown): state is CameraState {
-  if (typeof state !== "object" || state === null) return false;
-  const numbers = state as Record<string, unknown>;
-  return ["rewrite", "slot", "dx", "dy", "zoom"].every((key) => Number.isFinite(numbers[key]));
-}
+export const stats = signal<StageStats | null>(null);
+/** Slots lit from a source line or a pattern node. */
+export const lit = signal<readonly number[]>([]);

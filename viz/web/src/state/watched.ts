@@ -77,7 +77,8 @@ export class Watched<T> {
         this.error.value = null;
       });
     } catch (thrown) {
-      if (!isAbort(thrown) && !mine.signal.aborted) this.error.value = asProblem(thrown, this.where);
+      if (!isAbort(thrown) && !mine.signal.aborted)
+        this.error.value = asProblem(thrown, this.where);
     }
   }
 }

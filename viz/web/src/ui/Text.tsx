@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { announce, data, reportProblem } from "../state/actions";
 import { baseName, clip, count, short } from "../state/format";
-import { showRecorded } from "./RecordedText";
+import { showRecorded } from "./code/RecordedText";
 import { asProblem } from "../data/backend";
 import { Icon } from "./Icon";
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Camera, MAX_ZOOM } from "../../src/graph/camera";
 import { Labels } from "../../src/graph/labels";
-import { Picture, type Rect } from "../../src/graph/picture";
+import { Picture } from "../../src/graph/picture";
+import type { Rect } from "../../src/graph/rect";
 import { Scene } from "../../src/graph/scene";
 import { inSlices } from "../../src/graph/slices";
 import { walkFrom } from "../../src/graph/walk";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Rect } from "../../src/graph/picture";
+import type { Rect } from "../../src/graph/rect";
 import { uncut } from "../../src/graph/uncut";
 import { random } from "../model/fixtures";
 

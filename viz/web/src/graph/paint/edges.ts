@@ -5,7 +5,7 @@
  */
 import { BOX_H } from "../../model/layout/layered";
 import { type PathSink, portOffset } from "../../model/layout/route";
-import type { Rect } from "../picture";
+import type { Rect } from "../rect";
 import type { EdgeState, Scene } from "../scene";
 import type { Theme } from "../theme";
 

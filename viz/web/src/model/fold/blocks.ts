@@ -7,19 +7,14 @@
  * folded with them. Copies of one level never need each other, so that one box for all of them
  * closes no cycle. Near-linear: what is compared node by node has a budget.
  */
-import { opOf } from "../content";
 import type { Timeline } from "../timeline";
-import { type Cones, coneOf, usersOf, wiring } from "./cones";
+import { COPIES, enough, put } from "./alike";
+import { coneOf, usersOf, wiring } from "./cones";
 import type { Structure } from "./structure";
 import type { Union } from "./union";
 
-/** Copies from which on they are folded, and slots that have to be saved by it. */
-const COPIES = 3;
-const SAVED = 4;
 /** Slots whose wiring is compared, per slot of the pass. */
 const COMPARED = 8;
-/** Ops whose results are often joined one by one. */
-const JOINS = new Set(["ADD", "MUL", "MAX", "AND", "OR", "XOR"]);
 
 /** Copies of one block. */
 export interface Block {
@@ -28,25 +23,6 @@ export interface Block {
   /** What is folded of them, and how many copies that is: none where they have to be shown. */
   hidden: number[];
   copies: number;
-}
-
-/** Per level, the highest first: exits of equal shape, as long as there are enough of them. */
-export function alikeByLevel(u: Union, cones: Cones, ends: Int32Array): readonly number[][] {
-  const rows: Map<number, number[]>[] = [];
-  for (const s of u.order) {
-    const leaf = u.sourceFirst[s] === u.sourceFirst[s + 1];
-    // An index expression is folded as a whole.
-    const inside = ends[s]! >= 0 && ends[s] !== s;
-    if (leaf || inside || cones.shape[s]! < 0) continue;
-    put((rows[u.level[s]!] ??= new Map<number, number[]>()), cones.shape[s]!, s);
-  }
-  return rows
-    .reverse()
-    .flatMap((row) => [...row.values()].filter((exits) => enough(cones, exits)));
-}
-
-function enough(cones: Cones, exits: readonly number[]): boolean {
-  return exits.length >= COPIES && (exits.length - 1) * cones.size[exits[0]!]! >= SAVED;
 }
 
 /** `shown` marks slots that must not be folded, `opened` holds slots of boxes that were opened. */
@@ -108,33 +84,6 @@ export function repeatedBlocks(
   return blocks;
 }
 
-/** Per slot: where the joins (sums of sums) that it is part of end; itself for any other. */
-export function joinsOf(t: Timeline, u: Union): Int32Array {
-  const end = Int32Array.from({ length: t.slots }, (_, s) => s);
-  const kind = end.map((s) => (u.tangled[s] ? -1 : joinKind(t, s)));
-  for (let i = u.order.length - 1; i >= 0; i--) {
-    const s = u.order[i]!;
-    if (kind[s]! < 0) continue;
-    const [user, other] = usersOf(t, s, 2);
-    if (user !== undefined && other === undefined && kind[user] === kind[s]) end[s] = end[user]!;
-  }
-  return end;
-}
-
-/** A number for op and data type of a join, -1 for any other node and for one that changes. */
-function joinKind(t: Timeline, s: number): number {
-  const { nodes, dtypes } = t.bundle;
-  let found = -1;
-  for (let v = t.first[s]!; v < t.first[s + 1]!; v++) {
-    const c = t.node[v]!;
-    if (c < 0) continue;
-    const kind = nodes.op[c]! * (dtypes.length + 1) + nodes.dtype[c]! + 1;
-    if (!JOINS.has(opOf(t.bundle, c)) || (found >= 0 && found !== kind)) return -1;
-    found = kind;
-  }
-  return found;
-}
-
 /** Joins of folded copies alone, hidden with them; where the joining ends stays shown. */
 function joinsBetween(
   of: Structure,
@@ -184,10 +133,4 @@ function split(slots: readonly number[], key: (s: number) => string): number[][]
   const parts = new Map<string, number[]>();
   for (const s of slots) put(parts, key(s), s);
   return [...parts.values()];
-}
-
-function put<K>(lists: Map<K, number[]>, key: K, value: number): void {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
 }

@@ -8,7 +8,7 @@ import { opOf } from "../content";
 import { opGroup } from "../ops";
 import type { Timeline } from "../timeline";
 import { expressions } from "./addresses";
-import { alikeByLevel, joinsOf } from "./blocks";
+import { alikeByLevel, joinsOf } from "./alike";
 import { type Cones, conesOf } from "./cones";
 import { type Union, unionOf } from "./union";
 

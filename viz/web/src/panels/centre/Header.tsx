@@ -1,5 +1,5 @@
 /** Where we are, what the step did, and how it is shown. */
-import { go, openContext, setMode } from "../../state/actions";
+import { openContext } from "../../state/actions";
 import { count, short } from "../../state/format";
 import {
   currentKernel,
@@ -9,10 +9,9 @@ import {
   step,
   stepCount,
   unreadable,
-  view,
 } from "../../state/state";
 import { stage, stats } from "../../state/stage";
-import type { Mode } from "../../state/url";
+import { graphLink, setMode, setScope, type Mode } from "./link";
 import { Icon } from "../../ui/Icon";
 
 const MODES: [Mode, string][] = [
@@ -26,7 +25,7 @@ export function Header() {
   const parent = currentKernel.value ?? (row ? rows.value[row.parent] : undefined);
   const at = currentStep.value;
   const s = stats.value;
-  const all = view.value.scope === "all";
+  const all = graphLink.value.scope === "all";
   return (
     <div class="ph" data-region="Step">
       <nav class="crumb" aria-label="Where">
@@ -69,7 +68,7 @@ export function Header() {
           type="button"
           aria-pressed={!all}
           title="Nodes around the change (A)"
-          onClick={() => go({ scope: "change" })}
+          onClick={() => setScope("change")}
         >
           <span class="wide">Around change</span>
           <span class="narrow">Near</span>
@@ -79,7 +78,7 @@ export function Header() {
           type="button"
           aria-pressed={all}
           title="All nodes (A)"
-          onClick={() => go({ scope: "all" })}
+          onClick={() => setScope("all")}
         >
           All<span class="t3 num xwide sum">{s ? count(s.total) : ""}</span>
         </button>
@@ -89,8 +88,8 @@ export function Header() {
           <button
             type="button"
             key={mode}
-            aria-pressed={view.value.mode === mode}
-            onClick={() => view.value.mode !== mode && setMode(mode)}
+            aria-pressed={graphLink.value.mode === mode}
+            onClick={() => graphLink.value.mode !== mode && setMode(mode)}
           >
             {mode === "side" ? (
               <>
@@ -108,7 +107,7 @@ export function Header() {
         class="btn sm ico quiet wide"
         aria-label="Fit the graph"
         title="Fit the graph (0)"
-        disabled={view.value.mode === "text"}
+        disabled={graphLink.value.mode === "text"}
         onClick={() => stage.value?.fit()}
       >
         <Icon name="fit" />

@@ -14,14 +14,16 @@ import {
   step,
   view,
 } from "../../state/state";
-import { busy, cancelLayout, mountStage, stage, stats } from "../../state/stage";
+import { stage, stats } from "../../state/stage";
+import { graphLink } from "./link";
+import { busy, cancelLayout, mountStage } from "./mount";
 import { Legend } from "./Legend";
 import { TextPane } from "./TextPane";
 
 export function Panes() {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => mountStage(host.current!), []);
-  const mode = view.value.mode;
+  const mode = graphLink.value.mode;
   return (
     <div class="panes" data-region="Graph">
       <Titles />
@@ -52,11 +54,11 @@ function Titles() {
   const k = step.value;
   const before = bundle.value?.steps[k - 2];
   const at = currentStep.value;
-  if (view.value.mode !== "side")
+  if (graphLink.value.mode !== "side")
     return (
       <div class="pts one">
         <div class="pt">
-          <b>{view.value.mode === "text" ? "Text" : "Merged"}</b>
+          <b>{graphLink.value.mode === "text" ? "Text" : "Merged"}</b>
           <span class="num">{k ? `${count(k - 1)} → ${count(k)}` : "input graph"}</span>
           {at && (
             <span class="el t3">
@@ -94,12 +96,12 @@ function Foot() {
   const s = stats.value;
   return (
     <div class="pf num">
-      {view.value.mode !== "text" && <Legend />}
+      {graphLink.value.mode !== "text" && <Legend />}
       <span class="sp" />
       <span class="sr" role="status">
         {announcement.value}
       </span>
-      {s && bundle.value && view.value.mode !== "text" && (
+      {s && bundle.value && graphLink.value.mode !== "text" && (
         <>
           <span>
             {count(s.shown)} of {plural(s.total, "node")}

@@ -2,8 +2,9 @@
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clip, count, plural } from "../../state/format";
-import { sides, view } from "../../state/state";
+import { sides } from "../../state/state";
 import { visibleRange } from "../../ui/visibleRange";
+import { graphLink } from "./link";
 import { type DiffLine, textDiff } from "./textdiff";
 
 const LINE = 16;
@@ -13,7 +14,7 @@ const LONGEST = 400;
 /** A line and its number, or how many unchanged ones are folded there. */
 type Shown = { key: number } & ({ line: DiffLine } | { folded: number });
 
-const unfolded = computed(() => view.value.scope === "all");
+const unfolded = computed(() => graphLink.value.scope === "all");
 
 /** Lines of the current step; unchanged stretches fold to a line that says how many. */
 const diff = computed<Shown[]>(() => {
@@ -24,8 +25,7 @@ const diff = computed<Shown[]>(() => {
   lines.forEach((line, i) => {
     if (line.kind !== "same") keep.fill(1, Math.max(0, i - CONTEXT), i + CONTEXT + 1);
   });
-  if (unfolded.value || !keep.includes(1))
-    return lines.map((line, key) => ({ line, key }));
+  if (unfolded.value || !keep.includes(1)) return lines.map((line, key) => ({ line, key }));
   const out: Shown[] = [];
   for (let i = 0; i < lines.length;) {
     if (keep[i]) {

@@ -11,7 +11,7 @@ import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../mod
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { Clipped, Place } from "../../ui/Text";
-import { linkedLines } from "../sources/link";
+import { linkedLines } from "../../parts/kernel/link";
 
 const MOST_USERS = 24;
 const MOST_HISTORY = 200;

@@ -1,6 +1,6 @@
 /** The selected node; or how to select one. */
 import { bundle, view } from "../../state/state";
-import { Across } from "./Across";
+import { Across } from "./history/Across";
 import { NodeDetails } from "./NodeDetails";
 
 export function NodeTab() {

@@ -14,7 +14,7 @@ import {
 import type { Rule } from "../../data/types";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";
-import { RuleText } from "./RuleText";
+import { RuleText } from "../../parts/rule/RuleText";
 
 export function StepTab() {
   const at = currentStep.value;

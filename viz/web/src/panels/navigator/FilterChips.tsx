@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { go } from "../../state/actions";
 import { count } from "../../state/format";
 import { changedOnly } from "../../state/prefs";
-import { bundle, firings, ruleName, sides, view } from "../../state/state";
-import { opOf, uidOf } from "../../model/content";
+import { bundle, firings, ruleName, view } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/Menu";
+import { slotName } from "../../parts/slotName";
 
 export function FilterChips() {
   const v = view.value;
@@ -138,14 +138,4 @@ function ChoiceList({ what, items, close }: { what: string; items: Item[]; close
       {!shown.length && <div class="note">None in this pass.</div>}
     </>
   );
-}
-
-/** "u124 MUL" of what the slot holds now, or held before the step. */
-export function slotName(slot: number): string {
-  const b = bundle.value;
-  const both = sides.value;
-  if (!b || !both) return `slot ${slot}`;
-  const after = both.after.nodeOf(slot);
-  const c = after >= 0 ? after : both.before.nodeOf(slot);
-  return c >= 0 ? `${uidOf(b, c)} ${opOf(b, c)}` : `slot ${slot}`;
 }

@@ -2,7 +2,7 @@
  * The navigator as a flat list of lines: contexts and passes, with the rewrites that their rules
  * made, what is folded, and the steps of the open pass. Pure; nothing is left out without a line that says how many.
  */
-import { firstFrom } from "../../state/filter";
+import { firstFrom } from "../../model/filter";
 import type { Row } from "../../data/types";
 
 /** Steps shown at once below the open pass; a page stays put while the reader steps in it. */

@@ -1,9 +1,8 @@
 /** Which rules cost, and which never match: per rule, or per rule and pass, in a table that sorts
  * and searches. */
-import { go } from "../../state/actions";
 import { count, micros, place, plural, short } from "../../state/format";
-import { rules, view } from "../../state/state";
-import { RuleText } from "../inspector/RuleText";
+import { rules } from "../../state/state";
+import { RuleText } from "../../parts/rule/RuleText";
 import { Highlight } from "../../ui/Highlight";
 import { Icon } from "../../ui/Icon";
 import { SortHead } from "../../ui/SortHead";
@@ -24,6 +23,7 @@ import {
   triesKnown,
   watchedTotals,
 } from "./store";
+import { rulesLink, list } from "./link";
 
 const LINE = 28;
 
@@ -34,8 +34,8 @@ export function RulesView() {
         <Tools />
         <SortHead
           columns={columns.value}
-          order={view.value.sort}
-          onOrder={(sort) => go({ sort }, "replace")}
+          order={rulesLink.value.sort}
+          onOrder={(sort) => list({ sort })}
         />
         <List />
         <Sums />
@@ -46,7 +46,7 @@ export function RulesView() {
 }
 
 function Tools() {
-  const v = view.value;
+  const v = rulesLink.value;
   const t = ruleTotals.value;
   return (
     <div class="ph">
@@ -60,28 +60,20 @@ function Tools() {
           aria-label="Search the rules"
           spellcheck={false}
           value={v.query}
-          onInput={(e) => go({ query: e.currentTarget.value.slice(0, 200) }, "replace")}
+          onInput={(e) => list({ query: e.currentTarget.value })}
           onKeyDown={(e) => {
             if (e.key !== "Escape" || !e.currentTarget.value) return;
             e.stopPropagation();
-            go({ query: "" }, "replace");
+            list({ query: "" });
           }}
         />
         <kbd>/</kbd>
       </label>
       <span class="seg" role="group" aria-label="Lines">
-        <button
-          type="button"
-          aria-pressed={!v.perPass}
-          onClick={() => go({ perPass: false }, "replace")}
-        >
+        <button type="button" aria-pressed={!v.perPass} onClick={() => list({ perPass: false })}>
           All passes
         </button>
-        <button
-          type="button"
-          aria-pressed={v.perPass}
-          onClick={() => go({ perPass: true }, "replace")}
-        >
+        <button type="button" aria-pressed={v.perPass} onClick={() => list({ perPass: true })}>
           Per pass
         </button>
       </span>
@@ -90,7 +82,7 @@ function Tools() {
         aria-label="Pass"
         title="Only what rules did in one pass"
         value={v.pass ?? ""}
-        onChange={(e) => go({ pass: e.currentTarget.value || null }, "replace")}
+        onChange={(e) => list({ pass: e.currentTarget.value || null })}
       >
         <option value="">Any pass</option>
         {passChoices(v.pass).map((name) => (
@@ -109,7 +101,7 @@ function Tools() {
             ? "Only rules that were offered nodes and replaced none (N)"
             : "This trace does not say which rules were tried"
         }
-        onClick={() => go({ never: !v.never }, "replace")}
+        onClick={() => list({ never: !v.never })}
       >
         Never matched
       </button>
@@ -138,7 +130,7 @@ function passChoices(chosenPass: string | null): readonly string[] {
 function List() {
   const problem = watchedTotals.error.value;
   const all = listed.value;
-  const v = view.value;
+  const v = rulesLink.value;
   const most = costs.value.reduce((m, c) => Math.max(m, c.us ?? 0), 0);
   if (problem)
     return (
@@ -156,12 +148,12 @@ function List() {
       <div class="state">
         {!ruleTotals.value ? (
           "Reading what rules did"
-        ) : view.value.query ? (
+        ) : rulesLink.value.query ? (
           <>
             <span>
-              No rule, file or pass has <b>{short(view.value.query)}</b> in its name.
+              No rule, file or pass has <b>{short(rulesLink.value.query)}</b> in its name.
             </span>
-            <button type="button" class="btn" onClick={() => go({ query: "" }, "replace")}>
+            <button type="button" class="btn" onClick={() => list({ query: "" })}>
               Clear
             </button>
           </>
@@ -173,11 +165,7 @@ function List() {
                 : "No rule has matched or declined."}
             </span>
             {(v.never || v.pass !== null) && (
-              <button
-                type="button"
-                class="btn"
-                onClick={() => go({ never: false, pass: null }, "replace")}
-              >
+              <button type="button" class="btn" onClick={() => list({ never: false, pass: null })}>
                 Show all
               </button>
             )}
@@ -257,7 +245,7 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       onDblClick={() => void showSteps(c)}
     >
       <span class="el mono b" title={short(c.rule, 1000)}>
-        <Highlight text={short(c.rule)} query={view.value.query} />
+        <Highlight text={short(c.rule)} query={rulesLink.value.query} />
       </span>
       <span class="el" onClick={(e) => e.stopPropagation()}>
         {c.place ? <Place {...place(c.place)} inList /> : <span class="t3">unknown</span>}

@@ -6,6 +6,7 @@ import { Watched } from "../../state/watched";
 import type { RuleTotals } from "../../data/types";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, knowsTries, listRules, passesOf, type Cost } from "./costs";
+import { rulesLink } from "./link";
 
 /** Asked for while the view is open: leaving it ends the counting. */
 export const watchedTotals = new Watched<RuleTotals>(
@@ -24,13 +25,13 @@ export const counted = computed(() => {
   return t !== null && t.counted >= t.steps;
 });
 export const costs = computed<readonly Cost[]>(() =>
-  ruleTotals.value ? listRules(ruleTotals.value, rules.value, view.value) : [],
+  ruleTotals.value ? listRules(ruleTotals.value, rules.value, rulesLink.value) : [],
 );
 /** Whether the trace says how often rules were tried; true until it is read. */
 export const triesKnown = computed(() => !ruleTotals.value || knowsTries(ruleTotals.value));
 export const passNames = computed(() => (ruleTotals.value ? passesOf(ruleTotals.value) : []));
-export const columns = computed(() => columnsFor(view.value.perPass));
-export const listed = computed(() => sorted(costs.value, columns.value, view.value.sort));
+export const columns = computed(() => columnsFor(rulesLink.value.perPass));
+export const listed = computed(() => sorted(costs.value, columns.value, rulesLink.value.sort));
 export const chosenCost = computed(() => costs.value.find((c) => c.key === chosen.value) ?? null);
 
 let looking: AbortController | null = null;

@@ -1,5 +1,5 @@
 /** Where a step lies on the scrubber, and which step lies under the pointer. Pure. */
-import { firstFrom } from "../../state/filter";
+import { firstFrom } from "../../model/filter";
 
 export interface Scale {
   count: number;

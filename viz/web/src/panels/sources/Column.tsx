@@ -6,11 +6,11 @@ import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import type { Artifact } from "../../data/types";
 import { CopyButton } from "../../ui/Text";
-import { columnKey, kindName, kindOf, targetOf } from "./columns";
-import { EditButtons, EditState } from "./Editing";
-import { changeText, editOf, lineOf, takesFocus } from "./edits";
+import { columnKey, kindName, kindOf, targetOf } from "../../parts/kernel/columns";
+import { EditButtons, EditState } from "./edit/Editing";
+import { changeText, editOf, lineOf, takesFocus } from "./edit/edits";
 import { Facts } from "./Facts";
-import { sourceEditor, type SourceEditor } from "./editor";
+import { sourceEditor, type SourceEditor } from "./edit/editor";
 import {
   canCompile,
   cancelCompile,
@@ -19,10 +19,10 @@ import {
   complete,
   kernel,
   progress,
-} from "./kernel";
-import { languageOf } from "./languages";
-import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "./lines";
-import { nodeOrigins, pointedNode } from "./link";
+} from "../../parts/kernel/kernel";
+import { languageOf } from "../../ui/code/languages";
+import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../../parts/kernel/lines";
+import { nodeOrigins, pointedNode } from "../../parts/kernel/link";
 import { pointedLine } from "./pointed";
 
 const MOST_LIT = 400;

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { currentKernel } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Column } from "./Column";
-import { columnKey } from "./columns";
+import { columnKey } from "../../parts/kernel/columns";
 import {
   kernel,
   kernelArtifacts,
@@ -13,7 +13,7 @@ import {
   progress,
   retryKernel,
   shownColumns,
-} from "./kernel";
+} from "../../parts/kernel/kernel";
 
 /** Which columns are in view: the first of them, how many fit, how many there are. */
 const inView = signal({ first: 0, fit: 0, all: 0 });

@@ -1,13 +1,12 @@
 /** What took the time of the stretch that is shown: kernels, passes and groups by name. */
 import { computed, signal } from "@preact/signals";
-import { go } from "../../state/actions";
 import { count, micros, short } from "../../state/format";
-import { view } from "../../state/state";
 import { SortHead, sorted, type Column } from "../../ui/SortHead";
 import { VirtualList } from "../../ui/VirtualList";
-import { namePick, pickedName } from "./pick";
-import { HUES, type Total } from "./spans";
+import { namePick, pickedName } from "./data/pick";
+import { HUES, type Total } from "./data/spans";
 import { inView, litName, timelineData } from "./store";
+import { timelineLink, goTimeline } from "./link";
 
 const LINE = 26;
 const LONGEST = 20_000;
@@ -38,7 +37,7 @@ export function InView() {
   const pick = (t: Total | undefined): void => {
     if (!t) return;
     const name = names[t.name] ?? "";
-    go({ pick: pickedName(view.peek().pick) === name ? null : namePick(name) });
+    goTimeline({ pick: pickedName(timelineLink.peek().pick) === name ? null : namePick(name) });
   };
   return (
     <section class="grid-list inview" data-region="Time by name" aria-label="Time by name">

@@ -1,18 +1,18 @@
 /** What is selected in the timeline: when, how long, how often, and the way to its graphs. */
 import type { ComponentChildren } from "preact";
-import { go } from "../../state/actions";
 import { bytes, count, micros, place, plural, short } from "../../state/format";
-import { rows, view } from "../../state/state";
+import { rows } from "../../state/state";
 import { Clipped, Place } from "../../ui/Text";
 import { canOpen, kernelNamed, openPicked, openRow, rowOf } from "./jump";
-import { namePick, pickedName, type Picked } from "./pick";
-import { timeText } from "./scale";
-import { HUES, type Total } from "./spans";
+import { namePick, pickedName, type Picked } from "./data/pick";
+import { timeText } from "./data/scale";
+import { HUES, type Total } from "./data/spans";
 import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
+import { timelineLink, goTimeline } from "./link";
 
 export function Selected() {
   const p = picked.value;
-  const name = pickedName(view.value.pick);
+  const name = pickedName(timelineLink.value.pick);
   const title = p?.name ?? name;
   return (
     <section class="tl-sel" data-region="Selection" aria-label="Selection">
@@ -68,7 +68,7 @@ function Span({ p }: { p: Picked }) {
     if (parent)
       lines.push([
         "Part of",
-        <button type="button" class="link el" onClick={() => go({ pick: `e${parent.id}` })}>
+        <button type="button" class="link el" onClick={() => goTimeline({ pick: `e${parent.id}` })}>
           {short(parent.name)}
         </button>,
       ]);
@@ -88,7 +88,7 @@ function Span({ p }: { p: Picked }) {
     if (kernel)
       lines.push([
         "Compiled",
-        <button type="button" class="link" onClick={() => go({ pick: `e${kernel.id}` })}>
+        <button type="button" class="link" onClick={() => goTimeline({ pick: `e${kernel.id}` })}>
           {plural(kernel.steps, "step")}
         </button>,
       ]);
@@ -106,7 +106,11 @@ function Span({ p }: { p: Picked }) {
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
           Next
         </button>
-        <button type="button" class="btn sm quiet" onClick={() => go({ pick: namePick(p.name) })}>
+        <button
+          type="button"
+          class="btn sm quiet"
+          onClick={() => goTimeline({ pick: namePick(p.name) })}
+        >
           All of this name
         </button>
       </div>
@@ -165,14 +169,14 @@ function passes(row: number): string {
 }
 
 function Marks() {
-  const { marks } = view.value;
+  const { marks } = timelineLink.value;
   if (!marks.length) return null;
   return (
     <div class="sec">
       <h3>
         Marks
         <span class="sp" />
-        <button type="button" class="link" onClick={() => go({ marks: [] }, "replace")}>
+        <button type="button" class="link" onClick={() => goTimeline({ marks: [] }, "replace")}>
           Clear
         </button>
       </h3>

@@ -8,17 +8,8 @@ import { drawOverview, palette } from "./draw";
 import { InView } from "./InView";
 import { saveTraceEvents } from "./save";
 import { Selected } from "./Selected";
-import { panned, timeText } from "./scale";
-import {
-  end,
-  lanes,
-  part,
-  show,
-  shown,
-  spanRows,
-  timeline,
-  timelineData,
-} from "./store";
+import { panned, timeText } from "./data/scale";
+import { end, lanes, part, show, shown, spanRows, timeline, timelineData } from "./store";
 import { Tracks } from "./Tracks";
 
 const PARTS = [

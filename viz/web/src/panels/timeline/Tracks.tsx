@@ -1,16 +1,14 @@
 /** The tracks: labels that open, spans on canvas. Wheel zooms, drag pans, a click selects. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { go } from "../../state/actions";
 import { plural } from "../../state/format";
-import { view } from "../../state/state";
 import { themeVersion } from "../../state/theme";
 import { prepare } from "../../ui/canvas";
 import { Icon } from "../../ui/Icon";
 import { openPicked } from "./jump";
 import { drawTracks, palette, RULER } from "./draw";
-import { namePick } from "./pick";
-import { panned, timeText } from "./scale";
-import { spanAt } from "./spans";
+import { namePick } from "./data/pick";
+import { panned, timeText } from "./data/scale";
+import { spanAt } from "./data/spans";
 import {
   end,
   litName,
@@ -25,6 +23,7 @@ import {
   toggleOpened,
   zoom,
 } from "./store";
+import { timelineLink, goTimeline } from "./link";
 
 const CLICK = 4;
 const SLACK = 5;
@@ -77,7 +76,7 @@ export function Tracks() {
           names: d.names,
           shown: shown.peek(),
           scroll,
-          marks: view.peek().marks,
+          marks: timelineLink.peek().marks,
           picked: p,
           litName: litName.peek(),
           pointed: pointed.peek(),
@@ -92,7 +91,7 @@ export function Tracks() {
     shown.value,
     scroll,
     size,
-    view.value.marks,
+    timelineLink.value.marks,
     picked.value,
     litName.value,
     pointed.value,
@@ -161,7 +160,7 @@ export function Tracks() {
                 type="button"
                 class="link plain el"
                 title={`${s.label}, ${plural(s.rows[0]?.row.start.length ?? 0, "launch", "launches")}`}
-                onClick={() => go({ pick: namePick(d.names[s.kernel] ?? "") })}
+                onClick={() => goTimeline({ pick: namePick(d.names[s.kernel] ?? "") })}
               >
                 {s.label}
               </button>
@@ -205,7 +204,7 @@ export function Tracks() {
               const box = e.currentTarget.getBoundingClientRect();
               const found = hit(e.clientX - box.left, e.clientY - box.top);
               if (found) pickItem(found.track, found.item);
-              else if (view.peek().pick !== null) go({ pick: null });
+              else if (timelineLink.peek().pick !== null) goTimeline({ pick: null });
             }}
             onPointerCancel={() => (drag.current = null)}
             onPointerLeave={() => (pointed.value = null)}

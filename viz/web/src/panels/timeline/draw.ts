@@ -1,7 +1,7 @@
 /** Draws the tracks and the overview on canvas. Reads colours from CSS; knows no state. */
-import { SPAN, type Shelf } from "./arrange";
-import { ticks, timeText, type Stretch } from "./scale";
-import { above, HUES, pieces, type Hue, type MemoryRow, type SpanRow } from "./spans";
+import { SPAN, type Shelf } from "./data/arrange";
+import { ticks, timeText, type Stretch } from "./data/scale";
+import { above, HUES, pieces, type Hue, type MemoryRow, type SpanRow } from "./data/spans";
 
 export interface Palette {
   hue: Record<Hue, string>;

@@ -3,8 +3,8 @@ import { announce, openContext, openRewrite, setPage } from "../../state/actions
 import { rows } from "../../state/state";
 import type { Row } from "../../data/types";
 import { picked, timelineData } from "./store";
-import { pickedName } from "./pick";
-import { view } from "../../state/state";
+import { pickedName } from "./data/pick";
+import { timelineLink } from "./link";
 
 /** The row of a context or rewrite. */
 export const rowOf = (entry: number): Row | undefined => rows.value.find((r) => r.id === entry);
@@ -16,7 +16,7 @@ export const kernelNamed = (name: string): Row | undefined =>
 /** Opens what is picked in the graphs. */
 export function openPicked(): void {
   const p = picked.peek();
-  const name = pickedName(view.peek().pick);
+  const name = pickedName(timelineLink.peek().pick);
   if (p?.entry != null) openRow(rowOf(p.entry));
   else if (p || name) openRow(kernelNamed(p?.name ?? name ?? ""));
 }
@@ -29,4 +29,5 @@ export function openRow(row: Row | undefined): void {
 }
 
 /** Whether there is anything picked that the graphs show. */
-export const canOpen = (): boolean => timelineData.value !== null && view.value.pick !== null;
+export const canOpen = (): boolean =>
+  timelineData.value !== null && timelineLink.value.pick !== null;

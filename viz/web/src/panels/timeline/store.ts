@@ -1,13 +1,14 @@
 /** The timeline's data and what of it is shown. Fetches only while the view is open. */
 import { batch, computed, signal } from "@preact/signals";
-import { announce, data, go } from "../../state/actions";
+import { announce, data } from "../../state/actions";
 import { view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import type { TimelineData } from "../../data/types";
-import { arrange, type Part, type Shelf } from "./arrange";
-import { pickedName, pickOf, resolve } from "./pick";
-import { around, bounded, panned, shows, zoomed, type Stretch } from "./scale";
-import { above, lanesOf, totals, type SpanRow } from "./spans";
+import { arrange, type Part, type Shelf } from "./data/arrange";
+import { pickedName, pickOf, resolve } from "./data/pick";
+import { around, bounded, panned, shows, zoomed, type Stretch } from "./data/scale";
+import { above, lanesOf, totals, type SpanRow } from "./data/spans";
+import { timelineLink, goTimeline } from "./link";
 
 /** Asked for while the view is open. */
 export const timeline = new Watched<TimelineData>(
@@ -30,18 +31,19 @@ export const end = computed(() => Math.max(1, timelineData.value?.end ?? 1));
 /** While the stretch moves: the address follows once it rests, browsers allow it no faster. */
 const moving = signal<Stretch | null>(null);
 export const shown = computed<Stretch>(() =>
-  bounded(moving.value ?? view.value.time ?? [0, end.value], end.value),
+  bounded(moving.value ?? timelineLink.value.time ?? [0, end.value], end.value),
 );
 export const shelves = computed<readonly Shelf[]>(() =>
   timelineData.value ? arrange(timelineData.value, lanes.value, part.value, opened.value) : [],
 );
 export const picked = computed(() =>
-  timelineData.value ? resolve(timelineData.value, view.value.pick) : null,
+  timelineData.value ? resolve(timelineData.value, timelineLink.value.pick) : null,
 );
 /** Index of the name that is picked, by itself or through a launch; -1 for none. */
 export const litName = computed(() => {
   const name =
-    pickedName(view.value.pick) ?? (picked.value?.entry === null ? picked.value.name : null);
+    pickedName(timelineLink.value.pick) ??
+    (picked.value?.entry === null ? picked.value.name : null);
   return name === null ? -1 : (timelineData.value?.names.indexOf(name) ?? -1);
 });
 
@@ -62,7 +64,7 @@ export function show(stretch: Stretch): void {
     const whole = stretch[0] <= 0 && stretch[1] >= end.peek();
     batch(() => {
       moving.value = null;
-      if (view.peek().page === "timeline") go({ time: whole ? null : stretch }, "replace");
+      if (view.peek().page === "timeline") goTimeline({ time: whole ? null : stretch }, "replace");
     });
   }, REST_MS);
 }
@@ -87,7 +89,7 @@ export function zoomToPicked(): void {
 export function pickItem(track: number, item: number): void {
   const d = timelineData.peek();
   if (!d) return;
-  go({ pick: pickOf(d, track, item) });
+  goTimeline({ pick: pickOf(d, track, item) });
   revealPicked();
 }
 
@@ -136,9 +138,9 @@ function holds(row: SpanRow, start: number, name: string): boolean {
 export function mark(): void {
   const at = pointed.peek() ?? picked.peek()?.span[0] ?? middle();
   const near = (shown.peek()[1] - shown.peek()[0]) * 0.005;
-  const marks = view.peek().marks;
+  const marks = timelineLink.peek().marks;
   const kept = marks.filter((m) => Math.abs(m - at) > near);
-  go(
+  goTimeline(
     { marks: kept.length < marks.length ? kept : [...marks, at].sort((a, z) => a - z) },
     "replace",
   );

@@ -1,0 +1,104 @@
+"""`Pass`: one step from graph to graph with a stated contract; and `run_table`, which runs a table.
+
+Kernels (`pipeline.py`) and schedules (`schedule/pipeline.py`) each have such a table. Knows no
+pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from core.errors import CompileError, SpecError
+from core.helpers import SPEC
+from core.uop import Ops, PatternMatcher, UOp
+from core.uop.policy import in_force, stage
+from core.uop.spec import verify
+
+Context = TypeVar("Context")
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Generic[Context]):
+    """One pass of a table. `keeps` says what it leaves as it was, `guarantees` what holds after it
+    that did not before.
+
+    The ops in `gone` do not appear any more, here and in all later passes. With SPEC=1 the graph is
+    verified against `spec` (None: its nodes are of no one stage). A pass whose `runs` answers False
+    is left out: a setting says so.
+    """
+
+    name: str
+    function: Callable[[UOp, Context], UOp]
+    keeps: str
+    guarantees: str
+    spec: PatternMatcher | None = None
+    gone: tuple[Ops, ...] = ()
+    runs: Callable[[], bool] | None = None
+
+
+def verifying() -> bool:
+    """Whether graphs are verified: SPEC asks for it, and so does a policy, under which a pass may
+    leave something undone."""
+    return bool(SPEC) or in_force() is not None
+
+
+def position(passes: Sequence[Pass[Context]], name: str) -> int:
+    """Where the pass called `name` is in a table. Raises CompileError where there is none."""
+    for at, step in enumerate(passes):
+        if step.name == name:
+            return at
+    raise CompileError(
+        f"there is no pass {name!r}", hint="one of " + ", ".join(step.name for step in passes)
+    )
+
+
+def run_table(
+    passes: Sequence[Pass[Context]],
+    graph: UOp,
+    context: Context,
+    start: str | None = None,
+    stop: str | None = None,
+) -> UOp:
+    """The graph after the passes from `start` to `stop`, both included (None: the first, the last).
+
+    Raises CompileError for a name that is not in the table and for a `start` after `stop`, with
+    SPEC=1 SpecError where a pass breaks a contract, and under a policy PolicyError for any error.
+    """
+    first = 0 if start is None else position(passes, start)
+    last = len(passes) - 1 if stop is None else position(passes, stop)
+    if first > last:
+        raise CompileError(
+            f"pass {start!r} comes after pass {stop!r}", hint="start where the graph is, stop later"
+        )
+    check = verifying()
+    gone: set[Ops] = set()
+    if start is not None:  # what earlier passes remove must not be in a graph that enters here
+        for step in passes[:first]:
+            gone.update(step.gone)
+        if check:
+            _check(graph, passes[first - 1] if first else passes[0], gone, f"entry at {start}")
+    for step in passes[first : last + 1]:
+        if step.runs is not None and not step.runs():
+            continue
+        with stage(f"pass {step.name}"):
+            graph = step.function(graph, context)
+            gone.update(step.gone)
+            if check:
+                _check(graph, step, gone, step.name)
+    return graph
+
+
+def _check(graph: UOp, step: Pass[Context], gone: set[Ops], stage: str) -> None:
+    if step.spec is not None:
+        verify(graph, step.spec, stage)
+    if not gone:
+        return
+    for u in graph.toposort():
+        if u.op in gone:
+            raise SpecError(
+                f"{u.op.name} appears after pass {stage}",
+                where=repr(u),
+                hint="the pass breaks the contract of one before it",
+            )

@@ -1,0 +1,276 @@
+"""Runs any linear program op by op in NumPy: every work item in lockstep, whatever the target.
+
+It shares no code with renderers, so it says whether a program is right before any text is made of
+it. Loads and stores are checked against the memory's size, and memory that nothing has written is
+poisoned. Slow. Never looks at the kernel AST.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtype import AddrSpace, DType, PtrDType
+from core.errors import RunError
+from core.helpers import prod
+from core.runtime.numeric import Array, from_memory, to_memory
+from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
+from core.uop.ops import GroupOp, Ops
+from core.uop.pointer import address_space, pointer_of
+from core.uop.uop import UOp
+
+MAX_LANES: Final = 1 << 16
+"""Work items that are evaluated at once; groups beyond that follow."""
+Handler = Callable[["_Machine", UOp], None]
+
+
+def evaluate_linear(
+    uops: Sequence[UOp],
+    buffers: Mapping[int, Array] | Sequence[Array],
+    variables: Mapping[str, int] | None = None,
+) -> None:
+    """Runs the program. `buffers[n]` is the flat memory of DEFINE_GLOBAL n, in the dtype that
+    `numeric.memory_dtype` names; it is changed in place.
+
+    Raises RunError for an access outside a buffer and for a node that it cannot run.
+    """
+    sizes: dict[str, int] = {u.arg: u.src[0].arg for u in uops if u.op is Ops.SPECIAL}
+    local = tuple(sizes.get(f"lidx{i}", 1) for i in range(3))
+    grid = tuple(sizes.get(f"gidx{i}", 1) for i in range(3))
+    at_once = max(1, MAX_LANES // prod(local))
+    for first in range(0, prod(grid), at_once):
+        groups = np.arange(first, min(first + at_once, prod(grid)))
+        _Machine(uops, buffers, variables or {}, groups, grid, local).run()
+
+
+def _digit(number: Array, sizes: tuple[int, ...], axis: int) -> Array:
+    return (number // prod(sizes[:axis]) % sizes[axis]).astype(np.int32)
+
+
+class _Machine:
+    """Work groups in lockstep. A value is an array of (lanes,) or, of a vector, (lanes, count);
+    where all lanes agree, the first axis may have length 1."""
+
+    def __init__(
+        self,
+        uops: Sequence[UOp],
+        buffers: Mapping[int, Array] | Sequence[Array],
+        variables: Mapping[str, int],
+        groups: Array,
+        grid: tuple[int, ...],
+        local: tuple[int, ...],
+    ) -> None:
+        self.uops, self.buffers, self.variables = uops, buffers, variables
+        self.position = {u: i for i, u in enumerate(uops)}
+        items = prod(local)
+        self.lanes = len(groups) * items
+        self.group = np.repeat(np.arange(len(groups)), items)
+        self.lane = np.arange(self.lanes)
+        self.hardware: dict[str, Array] = {}
+        for axis in range(3):
+            self.hardware[f"gidx{axis}"] = _digit(np.repeat(groups, items), grid, axis)
+            self.hardware[f"lidx{axis}"] = _digit(
+                np.tile(np.arange(items), len(groups)), local, axis
+            )
+        self.values: dict[UOp, Array] = {}
+        self.memory: dict[UOp, Array] = {}
+        self.masks: list[Array] = [np.ones(self.lanes, np.bool_)]
+        self.counters: dict[UOp, int] = {}
+        self.closing = self._closing()
+        self.at = 0
+
+    def _closing(self) -> dict[UOp, int]:
+        """Where the END of each RANGE and the ENDIF of each IF is."""
+        found: dict[UOp, int] = {}
+        for i, u in enumerate(self.uops):
+            if u.op is Ops.END:
+                found.update((loop, i) for loop in u.src[1:])
+            elif u.op is Ops.ENDIF:
+                found[u.src[0]] = i
+        return found
+
+    def run(self) -> None:
+        """Runs to the end."""
+        while self.at < len(self.uops):
+            u = self.uops[self.at]
+            self.at += 1
+            if u.op in GroupOp.Elementwise:
+                self.values[u] = self.elementwise(u)
+            elif u.op not in _nothing:
+                handler = _handlers.get(u.op)
+                if handler is None:
+                    raise RunError(f"{u.op.name} cannot be evaluated", self._where(u))
+                handler(self, u)
+
+    def _where(self, u: UOp) -> str:
+        return f"u{self.position[u]} = {u.op.name}  {u.dtype}" + (
+            f"  {u.origin}" if u.origin else ""
+        )
+
+    def of(self, u: UOp) -> Array:
+        """The value of a node."""
+        while u.op in (Ops.AFTER, Ops.NOOP):
+            u = u.src[0]
+        if u.op is Ops.CONST:
+            shape = (1,) if u.dtype.count == 1 else (1, u.dtype.count)
+            return np.full(shape, u.arg, numpy_dtype(u.dtype))
+        if u.op is Ops.VCONST:
+            return np.asarray([u.arg], numpy_dtype(u.dtype))
+        return self.values[u]
+
+    def elementwise(self, u: UOp) -> Array:
+        """An ALU op, CAST or BITCAST."""
+        values = [self.of(s) for s in u.src]
+        if u.dtype.count > 1:
+            values = [v if v.ndim == 2 else v[:, None] for v in values]
+        return evaluate_arrays(u.op, u.dtype, values, u.src[-1].dtype)
+
+    def vectorize(self, u: UOp) -> None:
+        parts = np.broadcast_arrays(*(self.of(s) for s in u.src))
+        self.values[u] = np.stack(parts, axis=1)
+
+    def gep(self, u: UOp) -> None:
+        x = self.of(u.src[0])
+        self.values[u] = x[:, u.arg[0]] if u.dtype.count == 1 else x[:, list(u.arg)]
+
+    def special(self, u: UOp) -> None:
+        self.values[u] = self.hardware[u.arg]
+
+    def variable(self, u: UOp) -> None:
+        if u.arg[0] not in self.variables:
+            raise RunError(f"the program needs a value for {u.arg[0]}", self._where(u), "bind it")
+        self.values[u] = np.asarray([self.variables[u.arg[0]]], numpy_dtype(u.dtype))
+
+    # memory
+
+    def define(self, u: UOp) -> None:
+        assert isinstance(u.dtype, PtrDType)
+        if u.dtype.addrspace is AddrSpace.GLOBAL:
+            self.memory[u] = self.buffers[u.arg]
+            return
+        rows = self.lanes
+        if u.dtype.addrspace is AddrSpace.LOCAL:
+            rows = int(self.group[-1]) + 1
+        kind = numpy_dtype(u.dtype.base)
+        poison = np.nan if kind.kind == "f" else False if kind.kind == "b" else np.iinfo(kind).max
+        self.memory[u] = np.full((rows, max(u.dtype.size, 0)), poison, kind)
+
+    def _place(self, index: UOp, dtype: DType, mask: Array, u: UOp) -> tuple[Array, Any]:
+        """The memory, and the indices in it of (lanes, elements); checked where `mask` is."""
+        pointer = pointer_of(index)
+        memory = self.memory[pointer]
+        offset = np.broadcast_to(self.of(index.src[1]), (self.lanes,)).astype(np.int64)
+        size, count = memory.shape[-1], dtype.count
+        elements = offset[:, None] + np.arange(count)
+        wanted = mask if mask.ndim == 2 else mask[:, None]
+        outside = (wanted & ((elements < 0) | (elements >= size))).any(axis=1)
+        if outside.any():
+            lane = int(np.argmax(outside))
+            raise RunError(
+                f"{u.op.name} of {count} elements at {int(offset[lane])} in memory of {size}",
+                f"{self._where(u)}\nwork item {lane}",
+                "a pass or the kernel's AST is wrong",
+            )
+        elements = np.where(wanted, elements, 0).clip(0, max(size - 1, 0))
+        space = address_space(pointer)
+        if space is AddrSpace.GLOBAL:
+            return memory, elements
+        rows = self.group if space is AddrSpace.LOCAL else self.lane
+        return memory, (rows[:, None], elements)
+
+    def _gate(self, index: UOp) -> Array:
+        mask = self.masks[-1]
+        if len(index.src) < 3:
+            return mask
+        gate = self.of(index.src[2])
+        return mask[:, None] & gate if gate.ndim == 2 else mask & gate
+
+    def load(self, u: UOp) -> None:
+        index = _resolve(u.src[0])
+        mask = self._gate(index)
+        memory, where = self._place(index, u.dtype, mask, u)
+        if memory.shape[-1] == 0:
+            found = np.zeros((self.lanes, u.dtype.count), numpy_dtype(u.dtype))
+        else:
+            found = memory[where]
+            if address_space(pointer_of(index)) is AddrSpace.GLOBAL:
+                found = from_memory(found, u.dtype.scalar())
+        if len(u.src) > 1:
+            other = self.of(u.src[1])
+            kept = mask if mask.ndim == 2 else mask[:, None]
+            found = np.where(kept, found, other if other.ndim == 2 else other[:, None])
+        self.values[u] = found if u.dtype.count > 1 else found[:, 0]
+
+    def store(self, u: UOp) -> None:
+        index, dtype = _resolve(u.src[0]), u.src[1].dtype
+        mask = self._gate(index)
+        memory, where = self._place(index, dtype, mask, u)
+        value = self.of(u.src[1])
+        value = value if value.ndim == 2 else value[:, None]
+        value = np.broadcast_to(value, (self.lanes, dtype.count))[mask]
+        if isinstance(where, tuple):
+            memory[where[0][mask], where[1][mask]] = value
+        else:
+            memory[where[mask]] = to_memory(value, dtype.scalar())
+
+    # control
+
+    def range(self, u: UOp) -> None:
+        self.counters[u] = 0
+        self._enter(u)
+
+    def _enter(self, u: UOp) -> None:
+        """Runs the body for the work items that have this iteration, or leaves the loop."""
+        bound = self.of(u.src[0])
+        mask = self.masks[-1] & (self.counters[u] < bound)
+        if mask.any():
+            self.masks.append(mask)
+            self.values[u] = np.asarray([self.counters[u]], numpy_dtype(u.dtype))
+            self.at = self.position[u] + 1
+        else:
+            self.at = self.closing[u] + 1
+
+    def end(self, u: UOp) -> None:
+        (loop,) = u.src[1:]
+        self.masks.pop()
+        self.counters[loop] += 1
+        self._enter(loop)
+
+    def condition(self, u: UOp) -> None:
+        mask = self.masks[-1] & self.of(u.src[0])
+        if mask.any():
+            self.masks.append(mask)
+        else:
+            self.at = self.closing[u] + 1
+
+    def endif(self, _: UOp) -> None:
+        self.masks.pop()
+
+
+def _resolve(u: UOp) -> UOp:
+    while u.op in (Ops.AFTER, Ops.NOOP):
+        u = u.src[0]
+    return u
+
+
+# lockstep makes every BARRIER happen by itself
+_nothing = frozenset(
+    {Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK, Ops.BARRIER}
+)
+_handlers: dict[Ops, Handler] = {
+    Ops.DEFINE_GLOBAL: _Machine.define,
+    Ops.DEFINE_LOCAL: _Machine.define,
+    Ops.DEFINE_REG: _Machine.define,
+    Ops.DEFINE_VAR: _Machine.variable,
+    Ops.SPECIAL: _Machine.special,
+    Ops.VECTORIZE: _Machine.vectorize,
+    Ops.GEP: _Machine.gep,
+    Ops.LOAD: _Machine.load,
+    Ops.STORE: _Machine.store,
+    Ops.RANGE: _Machine.range,
+    Ops.END: _Machine.end,
+    Ops.IF: _Machine.condition,
+    Ops.ENDIF: _Machine.endif,
+}

@@ -1,0 +1,250 @@
+"""What a run is to those who show it: the protocol `Run`, and the form of one declared `Answer`.
+
+`Store` is a run read from trace files, `viz.share.reopened.Reopened` one of the answers in an
+exported file. `viz/views/answers.py` has the table of answers. Never makes an answer.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+from urllib.parse import quote
+
+from viz.read.tracefile import TraceFile
+from viz.views.compiled import Compilation
+from viz.views.places import Places
+
+_PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
+
+
+class Subject(enum.Enum):
+    """What an answer is about; the value names it in an error."""
+
+    RUN = "run"
+    """The whole run."""
+    REWRITE = "rewrite"
+    """One rewrite, by its number."""
+    KERNEL = "kernel"
+    """One kernel, by the number of its context."""
+    SCOPE = "schedule or kernel"
+    """One context, or a rewrite outside of any, by its number."""
+
+
+class Keep(enum.Enum):
+    """How long a server keeps an answer."""
+
+    UNCHANGED = "until the run has gone on"
+    ENDED = "from the end of its rewrite on"
+    NEVER = "never"
+
+
+class Group(enum.Enum):
+    """The groups of answers in an exported file, in the order in which they find room; the value
+    names what of a group is left out."""
+
+    HEAD = "answers about the whole run"
+    """The run and its rows: without these there is no export."""
+    RULES = "texts of rules"
+    KERNELS = "kernels"
+    VIEWS = "views"
+    PASSES = "passes"
+    HISTORIES = "histories"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an answer: a number from 0 on, or a text."""
+
+    name: str
+    is_text: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One kind of answer about a run."""
+
+    name: str
+    path: str
+    """Where it is asked for; `{name}` is a number, `{name:text}` a text."""
+    type: str
+    """Its TypeScript type, or types with | between them, in viz/web/src/data/types.ts."""
+    doc: str
+    """What it says, for docs/http.md."""
+    make: Callable[..., Any]
+    """Makes it of a Store and the values of the parameters; None: there is no such subject. Takes
+    `seconds`, where it may be partial."""
+    subject: Subject = Subject.RUN
+    whole: Callable[[Any], bool] | None = None
+    """Where it may be partial, so that it is asked for again: whether all is in it."""
+    keep: Keep = Keep.UNCHANGED
+    group: Group | None = None
+    """Where exported files have it; None: what is asked cannot be listed beforehand."""
+    export_seconds: float = float("inf")
+    """How long an export waits for all of a partial answer."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, in the order of the path."""
+        return tuple(Parameter(name, bool(text)) for name, text in _PARAMETER.findall(self.path))
+
+    @property
+    def route(self) -> str:
+        """The path without its query, as Flask writes it."""
+        return _PARAMETER.sub(r"<int:\1>", self.path.partition("?")[0])
+
+    def at(self, *values: int | str) -> str:
+        """The path of one answer; exported files have it by this name."""
+        named = dict(zip((p.name for p in self.parameters), values, strict=True))
+        return _PARAMETER.sub(lambda found: quote(str(named[found[1]]), safe=""), self.path)
+
+    def is_whole(self, value: Any) -> bool:
+        """Whether an answer is all that there is to say."""
+        return self.whole is None or value is None or self.whole(value)
+
+
+class Run(Protocol):
+    """A run as the page and the commands see it. Answers have the form of
+    viz/web/src/data/types.ts; None stands for a number that nothing has. All raise BudgetError
+    where an answer cannot be made within its budget, and TraceError for what a file leaves out."""
+
+    @property
+    def path(self) -> Path:
+        """The file that was opened."""
+        ...
+
+    @property
+    def places(self) -> Places:
+        """How files are named to the user."""
+        ...
+
+    @property
+    def files(self) -> list[TraceFile]:
+        """The trace file of each process. Raises TraceError where there is none."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """Whether a process of the run still writes."""
+        ...
+
+    @property
+    def compiles(self) -> bool:
+        """Whether its kernels can be compiled and run here."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of its files."""
+        ...
+
+    def refresh(self) -> None:
+        """Reads what was written since."""
+        ...
+
+    def ask(self, answer: Answer, *values: int | str, seconds: float = float("inf")) -> Any:
+        """Any answer of the table, with the values of its parameters. One that may be partial
+        takes about `seconds` at most; asking again goes on."""
+        ...
+
+    def is_open(self, rewrite: int) -> bool:
+        """Whether a rewrite may still get more steps."""
+        ...
+
+    def scope_of(self, rewrite: int) -> int | None:
+        """The scope whose lineage a rewrite is in."""
+        ...
+
+    def result_of(self, rewrite: int) -> int | None:
+        """The number of the node that a rewrite returned."""
+        ...
+
+    def rule_name(self, rule: int) -> str:
+        """The name of a rule; "?" for an unknown one."""
+        ...
+
+    def kernels(self) -> list[int]:
+        """Numbers of all kernel contexts."""
+        ...
+
+    def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
+        """A kernel's AST as data, and the numbers of its nodes in the run."""
+        ...
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """Kernels that were compiled on request: no part of what the program did."""
+        ...
+
+    def kernel_of(self, context: int) -> int:
+        """The kernel of the program that a context is, or was compiled from on request."""
+        ...
+
+    def compiled(self, kernel: int, target: str) -> Compilation | None:
+        """What a kernel, as it is now, was compiled to for a target."""
+        ...
+
+    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+        """Takes up the trace of a kernel of this run that was compiled on request; the number of
+        the context that holds its passes. With `dropped` it may have to go in favour of others,
+        and `dropped` is called then. Raises TraceError where the file is no such trace."""
+        ...
+
+    def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
+        """The graphs before and after a step as text."""
+        ...
+
+    def run(self) -> dict[str, Any]:
+        """The run as a whole."""
+        ...
+
+    def tree(self, since: int = 0) -> dict[str, Any]:
+        """Rows of the navigator."""
+        ...
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Every rule with its counts."""
+        ...
+
+    def rule_totals(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """Counts and time of each rule in each pass."""
+        ...
+
+    def timeline(self) -> dict[str, Any]:
+        """When everything happened."""
+        ...
+
+    def bundle(self, rewrite: int) -> dict[str, Any] | None:
+        """One rewrite with all of its steps."""
+        ...
+
+    def kernel(self, context: int) -> dict[str, Any] | None:
+        """A kernel and its texts."""
+        ...
+
+    def origins(self, context: int) -> dict[str, Any] | None:
+        """Which AST nodes a kernel's nodes come from."""
+        ...
+
+    def lineage(self, scope: int, seconds: float = float("inf")) -> dict[str, Any] | None:
+        """Where the nodes of a scope come from and go."""
+        ...
+
+    def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
+        """Rows that have `text` in a name, call, rule, op or file."""
+        ...
+
+
+def subjects(run: Run) -> Mapping[Subject, list[int]]:
+    """The numbers of everything in a run that an answer can be about, in the order of the tree."""
+    rows = run.tree()["rows"]
+    rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
+    kernels = [r["id"] for r in rows if r["kind"] == "context" and r["label"] == "kernel"]
+    scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
+    return {
+        Subject.REWRITE: rewrites,
+        Subject.KERNEL: kernels,
+        Subject.SCOPE: [scope for scope in scopes if scope is not None],
+    }

@@ -1,0 +1,55 @@
+/**
+ * What can be asked of a run, whoever answers. Written by `python -m tests.docs.generate` from the
+ * table in viz/views/answers.py: change that.
+ */
+import type {
+  Bundle,
+  Kernel,
+  Lineage,
+  LineageWaits,
+  Origins,
+  Rule,
+  RuleTotals,
+  Run,
+  SearchResult,
+  TimelineData,
+  Tree,
+} from "./types";
+
+/** The values that each question takes, and what it gives. */
+export interface Answers {
+  /** The run as a whole. */
+  run: { takes: []; gives: Run };
+  /** Rows of the navigator from number `since` on, and older ones that have changed. */
+  tree: { takes: [since: number]; gives: Tree };
+  /** Every rule. */
+  rules: { takes: []; gives: Rule[] };
+  /** A kernel and the texts recorded of it. */
+  kernel: { takes: [context: number]; gives: Kernel };
+  /** Which AST nodes the nodes of a kernel come from. */
+  origins: { takes: [context: number]; gives: Origins };
+  /** What each rule did and cost in each pass. */
+  ruleTotals: { takes: []; gives: RuleTotals };
+  /** When everything happened. */
+  timeline: { takes: []; gives: TimelineData };
+  /** One graph_rewrite with all of its steps. */
+  bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
+  lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
+  /** Rows with `q`, of which the first 200 characters count, in a name, call, rule, op or file. */
+  search: { takes: [q: string]; gives: SearchResult };
+}
+
+/** Where each is asked for; an exported file has its answers by these paths. */
+export const PATHS: Record<keyof Answers, string> = {
+  run: "/api/run",
+  tree: "/api/tree?since={since}",
+  rules: "/api/rules",
+  kernel: "/api/kernels/{context}",
+  origins: "/api/origins/{context}",
+  ruleTotals: "/api/rule-totals",
+  timeline: "/api/timeline",
+  bundle: "/api/rewrites/{rewrite}",
+  lineage: "/api/lineage/{scope}",
+  search: "/api/search?q={q:text}",
+};

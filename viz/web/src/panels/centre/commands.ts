@@ -1,0 +1,157 @@
+/** Commands of the graph panes. */
+import { announce } from "../../state/actions";
+import { stage } from "../../state/stage";
+import { graphLink, setMode, setScope } from "./link";
+import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
+import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
+
+/** Whether a graph is drawn, rather than its text. */
+const hasGraph = (): boolean => hasPass() && graphLink.value.mode !== "text";
+
+export const graphCommands: readonly Command[] = [
+  {
+    id: "scope",
+    title: "All nodes, or around the change",
+    group: "Graph",
+    keys: ["A"],
+    when: hasPass,
+    run: () => setScope(graphLink.peek().scope === "all" ? "change" : "all"),
+  },
+  {
+    id: "constants",
+    title: "Fold or show constants",
+    group: "Graph",
+    keys: ["Shift C"],
+    when: hasGraph,
+    run: () => {
+      foldConstants.value = !foldConstants.peek();
+      announce(`Constants are ${foldConstants.peek() ? "folded" : "shown"} around a change`);
+    },
+  },
+  {
+    id: "index",
+    title: "Fold or show index expressions",
+    group: "Graph",
+    keys: ["Shift I"],
+    when: hasGraph,
+    run: () => {
+      foldIndex.value = !foldIndex.peek();
+      announce(`Index expressions are ${foldIndex.peek() ? "folded" : "shown"}`);
+    },
+  },
+  {
+    id: "blocks",
+    title: "Fold or show repeated blocks",
+    group: "Graph",
+    keys: ["Shift B"],
+    when: hasGraph,
+    run: () => {
+      foldBlocks.value = !foldBlocks.peek();
+      announce(`Repeated blocks are ${foldBlocks.peek() ? "folded" : "shown"}`);
+    },
+  },
+  {
+    id: "open-boxes",
+    title: "Open all that is folded",
+    group: "Graph",
+    keys: [],
+    when: hasGraph,
+    run: () => stage.peek()?.openBoxes(true),
+  },
+  {
+    id: "close-boxes",
+    title: "Fold all that was opened",
+    group: "Graph",
+    keys: [],
+    when: hasGraph,
+    run: () => stage.peek()?.openBoxes(false),
+  },
+  {
+    id: "merged",
+    title: "Before and after in one graph",
+    group: "Graph",
+    keys: ["M"],
+    when: hasPass,
+    run: () => setMode("merged"),
+  },
+  {
+    id: "text",
+    title: "Text diff",
+    group: "Graph",
+    keys: ["D"],
+    when: hasPass,
+    run: () => setMode("text"),
+  },
+  {
+    id: "fit",
+    title: "Fit the graph",
+    group: "Graph",
+    keys: ["0"],
+    when: hasGraph,
+    run: () => stage.peek()?.fit(),
+  },
+  {
+    id: "in",
+    title: "Zoom in",
+    group: "Graph",
+    keys: ["+", "="],
+    when: hasGraph,
+    run: () => stage.peek()?.zoomBy(1.25),
+  },
+  {
+    id: "out",
+    title: "Zoom out",
+    group: "Graph",
+    keys: ["-"],
+    when: hasGraph,
+    run: () => stage.peek()?.zoomBy(0.8),
+  },
+  {
+    id: "reveal",
+    title: "Bring the change into view",
+    group: "Graph",
+    keys: ["C"],
+    when: hasStep,
+    run: () => stage.peek()?.revealChange(),
+  },
+  {
+    id: "walk-h",
+    title: "Walk to the node on the left",
+    group: "Graph",
+    keys: ["H"],
+    when: hasGraph,
+    run: () => stage.peek()?.walk("h"),
+  },
+  {
+    id: "walk-j",
+    title: "Walk to a user",
+    group: "Graph",
+    keys: ["J"],
+    when: hasGraph,
+    run: () => stage.peek()?.walk("j"),
+  },
+  {
+    id: "walk-k",
+    title: "Walk to a source",
+    group: "Graph",
+    keys: ["K"],
+    when: hasGraph,
+    run: () => stage.peek()?.walk("k"),
+  },
+  {
+    id: "walk-l",
+    title: "Walk to the node on the right",
+    group: "Graph",
+    keys: ["L"],
+    when: hasGraph,
+    run: () => stage.peek()?.walk("l"),
+  },
+  {
+    id: "group",
+    title: "Open what is folded here, or fold it again",
+    group: "Graph",
+    keys: ["Enter"],
+    when: hasSlot,
+    run: () => stage.peek()?.openGroup(),
+  },
+];

@@ -1,0 +1,14 @@
+/** The inspector, as the page knows it. */
+import type { FramePanel } from "../../parts/panel";
+import { inspectorCommands } from "./commands";
+import { Inspector } from "./Inspector";
+import { startHistory } from "./history/lineages";
+
+export const inspectorPanel: FramePanel = {
+  id: "inspector",
+  title: "Inspector",
+  place: "right",
+  component: Inspector,
+  commands: inspectorCommands,
+  start: startHistory,
+};

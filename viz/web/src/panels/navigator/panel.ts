@@ -1,0 +1,18 @@
+/** The navigator, as the page knows it. */
+import type { FramePanel } from "../../parts/panel";
+import { navigatorCommands } from "./commands";
+import { Navigator } from "./Navigator";
+import { startSearch } from "./query";
+import { startTree } from "./tree";
+
+export const navigatorPanel: FramePanel = {
+  id: "navigator",
+  title: "Run navigator",
+  place: "left",
+  component: Navigator,
+  commands: navigatorCommands,
+  start() {
+    startTree();
+    startSearch();
+  },
+};

@@ -1,0 +1,55 @@
+/** Commands of the rules view. */
+import { chosen, chosenCost, columns, costs, ruleTotals, showSteps, triesKnown } from "./store";
+import { nextOrder } from "../../ui/SortHead";
+import type { Command } from "../../parts/command";
+import { rulesLink, list } from "./link";
+
+const here = (): boolean => costs.value.length > 0;
+const command = (
+  id: string,
+  title: string,
+  keys: readonly string[],
+  run: () => void,
+  when: () => boolean = here,
+): Command => ({ id: `rv-${id}`, title, group: "Rules", keys, run, when });
+
+export const rulesCommands: readonly Command[] = [
+  command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
+  command("sort-back", "Sort by the column before", ["Shift O"], () => sortBy(-1)),
+  command("turn", "Turn the order round", ["R"], () => {
+    const { sort } = rulesLink.peek();
+    list({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) });
+  }),
+  command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
+    list({ perPass: !rulesLink.peek().perPass }),
+  ),
+  command(
+    "never",
+    "Only rules that never matched, or all that did something",
+    ["N"],
+    () => list({ never: !rulesLink.peek().never }),
+    () => ruleTotals.value !== null && triesKnown.value,
+  ),
+  command(
+    "steps",
+    "Show the steps of the chosen rule",
+    ["Enter", "F"],
+    () => void showSteps(chosenCost.peek()!),
+    () => chosenCost.value !== null,
+  ),
+  command(
+    "close",
+    "Close the rule",
+    ["X"],
+    () => (chosen.value = null),
+    () => chosen.value !== null,
+  ),
+];
+
+function sortBy(direction: 1 | -1): void {
+  const now = rulesLink.peek().sort.replace(/^-/, "");
+  const at = columns.peek().findIndex((c) => c.key === now);
+  const all = columns.peek();
+  const next = all[(at + direction + all.length) % all.length]!;
+  list({ sort: nextOrder("", next.key, next.right === true) });
+}

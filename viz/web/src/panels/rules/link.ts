@@ -1,0 +1,44 @@
+/** Which rules are listed and how, as the panel's part of a link. */
+import { go } from "../../state/actions";
+import { LinkPart } from "../../state/link/part";
+
+export interface RulesLink {
+  /** Column that sorts, "-" in front for descending. */
+  sort: string;
+  /** A line per rule and pass, not per rule. */
+  perPass: boolean;
+  /** Only what was done in passes of this name. */
+  pass: string | null;
+  /** Those that never matched. */
+  never: boolean;
+  query: string;
+}
+
+const FIRST_SORT = "-us";
+const PASS = /^[^\n]{1,200}$/;
+const SORT = /^-?[a-zA-Z]{1,16}$/;
+const LONGEST_QUERY = 200;
+
+export const rulesLink = new LinkPart<RulesLink>({
+  first: { sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "" },
+  read: (q) => ({
+    sort: q.matching("o", SORT) ?? FIRST_SORT,
+    perPass: q.matching("by", /^pass$/) !== null,
+    pass: q.matching("in", PASS),
+    never: q.matching("only", /^never$/) !== null,
+    query: q.text("q", LONGEST_QUERY),
+  }),
+  write(link, put) {
+    put("o", link.sort !== FIRST_SORT && link.sort);
+    put("by", link.perPass && "pass");
+    put("in", link.pass);
+    put("only", link.never && "never");
+    put("q", link.query);
+  },
+});
+
+/** Lists other rules, or in another way; typing and sorting leave no entries in the history. */
+export function list(change: Partial<RulesLink>): void {
+  const query = change.query?.slice(0, LONGEST_QUERY);
+  go({}, "replace", rulesLink.with(query === undefined ? change : { ...change, query }));
+}

@@ -1,0 +1,17 @@
+/** What rules did and cost, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { rulesCommands } from "./commands";
+import { rulesLink } from "./link";
+import { RulesView } from "./RulesView";
+import { watchedTotals } from "./store";
+
+export const rulesPanel: PagePanel = {
+  id: "rules",
+  title: "Rules",
+  place: "page",
+  page: "rules",
+  component: RulesView,
+  commands: rulesCommands,
+  link: rulesLink,
+  start: () => watchedTotals.start(),
+};

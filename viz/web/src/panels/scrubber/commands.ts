@@ -1,0 +1,86 @@
+/** Commands that move through steps, passes and kernels. */
+import {
+  goStep,
+  nextKernel,
+  nextMatch,
+  nextRewrite,
+  reloadBundle,
+  stepBy,
+} from "../../state/actions";
+import { newSteps, step, stepCount } from "../../state/state";
+import { type Command, hasPass, hasStep } from "../../parts/command";
+
+export const stepCommands: readonly Command[] = [
+  {
+    id: "next",
+    title: "Next step",
+    group: "Steps",
+    keys: ["ArrowRight"],
+    when: () => step.value < stepCount.value,
+    run: () => stepBy(1),
+  },
+  {
+    id: "prev",
+    title: "Previous step",
+    group: "Steps",
+    keys: ["ArrowLeft"],
+    when: () => step.value > 0,
+    run: () => stepBy(-1),
+  },
+  {
+    id: "first",
+    title: "Input graph",
+    group: "Steps",
+    keys: ["Home"],
+    when: hasPass,
+    run: () => goStep(0),
+  },
+  {
+    id: "last",
+    title: "Last step",
+    group: "Steps",
+    keys: ["End"],
+    when: hasPass,
+    run: () => goStep(stepCount.peek()),
+  },
+  {
+    id: "match",
+    title: "Next match of this rule",
+    group: "Steps",
+    keys: ["N"],
+    when: hasStep,
+    run: () => nextMatch(1),
+  },
+  {
+    id: "match-back",
+    title: "Previous match of this rule",
+    group: "Steps",
+    keys: ["Shift N"],
+    when: hasStep,
+    run: () => nextMatch(-1),
+  },
+  { id: "pass", title: "Next pass", group: "Steps", keys: ["]"], run: () => nextRewrite(1) },
+  {
+    id: "pass-back",
+    title: "Previous pass",
+    group: "Steps",
+    keys: ["["],
+    run: () => nextRewrite(-1),
+  },
+  { id: "kernel", title: "Next kernel", group: "Steps", keys: ["}"], run: () => nextKernel(1) },
+  {
+    id: "kernel-back",
+    title: "Previous kernel",
+    group: "Steps",
+    keys: ["{"],
+    run: () => nextKernel(-1),
+  },
+  {
+    id: "new",
+    title: "Show the new steps",
+    group: "Steps",
+    keys: [],
+    when: () => newSteps.value > 0,
+    run: reloadBundle,
+  },
+];

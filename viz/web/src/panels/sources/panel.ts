@@ -1,0 +1,27 @@
+/** The sources, as the page knows them. */
+import { startKernel } from "../../parts/kernel/kernel";
+import type { DrawerPanel } from "../../parts/panel";
+import { announce } from "../../state/actions";
+import { sourcesCommands } from "./commands";
+import { cancelRun, startRunBox } from "./run/RunBox";
+import { Sources } from "./Sources";
+import { SourceTools } from "./Tools";
+
+export const sourcesPanel: DrawerPanel = {
+  id: "sources",
+  title: "Source",
+  place: "drawer",
+  tab: "source",
+  component: Sources,
+  tools: SourceTools,
+  commands: sourcesCommands,
+  start() {
+    startKernel();
+    startRunBox();
+  },
+  escape() {
+    const was = cancelRun();
+    if (was) announce("Run cancelled");
+    return was;
+  },
+};

@@ -1,0 +1,36 @@
+/** Commands of the timeline. */
+import { canOpen, openPicked } from "./jump";
+import { saveTraceEvents } from "./save";
+import { end, mark, pan, picked, pickNext, show, timelineData, zoom, zoomToPicked } from "./store";
+import type { Command } from "../../parts/command";
+import { timelineLink, goTimeline } from "./link";
+
+const here = (): boolean => timelineData.value !== null;
+const command = (
+  id: string,
+  title: string,
+  keys: readonly string[],
+  run: () => void,
+  when: () => boolean = here,
+): Command => ({ id: `tl-${id}`, title, group: "Timeline", keys, run, when });
+
+export const timelineCommands: readonly Command[] = [
+  command("in", "Zoom in in time", ["W", "+", "="], () => zoom(1.5)),
+  command("out", "Zoom out in time", ["S", "-"], () => zoom(1 / 1.5)),
+  command("left", "Earlier", ["A"], () => pan(-0.25)),
+  command("right", "Later", ["D"], () => pan(0.25)),
+  command("all", "The whole run in view", ["0"], () => show([0, end.peek()])),
+  command("mark", "Mark this time, or take the mark away", ["M"], mark),
+  command(
+    "unmark",
+    "Clear all marks",
+    ["Shift M"],
+    () => goTimeline({ marks: [] }, "replace"),
+    () => timelineLink.value.marks.length > 0,
+  ),
+  command("next", "Next span", ["N"], () => pickNext(1)),
+  command("prev", "Previous span", ["Shift N"], () => pickNext(-1)),
+  command("zoom", "Zoom to the selected span", ["Z"], zoomToPicked, () => picked.value !== null),
+  command("open", "Open the selection in the graphs", ["Enter"], openPicked, canOpen),
+  command("save", "Save the timeline for Perfetto", ["P"], saveTraceEvents),
+];

@@ -1,0 +1,23 @@
+/** The timeline, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { view } from "../../state/state";
+import { timelineCommands } from "./commands";
+import { goTimeline, timelineLink } from "./link";
+import { timeline } from "./store";
+import { TimelineView } from "./TimelineView";
+
+export const timelinePanel: PagePanel = {
+  id: "timeline",
+  title: "Timeline",
+  place: "page",
+  page: "timeline",
+  component: TimelineView,
+  commands: timelineCommands,
+  link: timelineLink,
+  start: () => timeline.start(),
+  escape() {
+    if (view.peek().page !== "timeline" || timelineLink.peek().pick === null) return false;
+    goTimeline({ pick: null });
+    return true;
+  },
+};

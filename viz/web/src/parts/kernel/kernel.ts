@@ -1,0 +1,187 @@
+/**
+ * The kernel whose sources are shown: the one of the current pass. Fetches it when the pass
+ * changes, compiles what was not recorded (compiling runs nothing), and keeps what it got.
+ */
+import { batch, computed, effect, signal } from "@preact/signals";
+import { data } from "../../state/actions";
+import { drawerTab, isDrawerOpen } from "../../state/drawer";
+import { shownSources } from "../../state/prefs";
+import { currentKernel, run, runKey } from "../../state/state";
+import { asProblem, isAbort } from "../../data/backend";
+import { follow } from "../../data/jobs";
+import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
+import { columnKey, columnsToShow, targetOf } from "./columns";
+
+export const kernel = signal<Kernel | null>(null);
+export const kernelError = signal<ApiProblem | null>(null);
+export const kernelOrigins = signal<Origins | null>(null);
+/** Whether the drawer shows the columns; nothing is compiled while it does not. */
+const columnsShown = computed(() => isDrawerOpen.value && drawerTab.value === "source");
+
+/** Compiling, or failed to: by target. */
+export type Compiling =
+  { state: "running"; progress: string } | { state: "error"; error: ApiProblem };
+export const compiling = signal<ReadonlyMap<string, Compiling>>(new Map());
+/** Artifacts compiled here, of the current kernel, and the targets that they are of. */
+const compiled = signal<readonly Artifact[]>([]);
+export const complete = signal<ReadonlySet<string>>(new Set());
+
+/** Recorded artifacts, then compiled ones that the record lacks. */
+export const kernelArtifacts = computed<readonly Artifact[]>(() => {
+  const recorded = kernel.value?.artifacts ?? [];
+  const have = new Set(recorded.map(columnKey));
+  return [...recorded, ...compiled.value.filter((a) => !have.has(columnKey(a)))];
+});
+
+/** How far the run came with the kernel: one that it did not finish is not compiled here either. */
+export const progress = computed<"finished" | "running" | "unfinished">(() => {
+  const status = currentKernel.value?.status ?? "ok";
+  if (status === "ok") return "finished";
+  return status === "open" && run.value?.live ? "running" : "unfinished";
+});
+
+/** Whether asking for the target would give sources that are not here yet. */
+export function canCompile(target: string): boolean {
+  return (
+    data().server !== null &&
+    kernel.value !== null &&
+    progress.value === "finished" &&
+    !complete.value.has(target) &&
+    (run.value?.targets.includes(target) ?? false)
+  );
+}
+
+/** Keys of the columns that are shown, in order. */
+export const shownColumns = computed<readonly string[]>(() =>
+  columnsToShow(
+    shownSources.value,
+    kernel.value?.artifacts ?? [],
+    data().server ? (run.value?.targets ?? []) : [],
+  ),
+);
+
+const attempt = signal(0);
+
+/** Asks for the kernel again after a failure. */
+export function retryKernel(): void {
+  attempt.value += 1;
+}
+
+const COMPILE_AFTER_MS = 250;
+const jobs = new Map<string, AbortController>();
+
+export function startKernel(): void {
+  let fetching: AbortController | null = null;
+  let of: readonly unknown[] = [];
+  effect(() => {
+    const context = currentKernel.value?.id ?? null;
+    // Of a kernel that is still compiled not everything has been recorded yet.
+    const wanted = [context, runKey.value, currentKernel.value?.status, attempt.value];
+    if (wanted.every((part, i) => part === of[i])) return;
+    of = wanted;
+    fetching?.abort();
+    cancelCompiles();
+    batch(() => {
+      kernel.value = null;
+      kernelError.value = null;
+      kernelOrigins.value = null;
+      compiled.value = [];
+      complete.value = new Set();
+      compiling.value = new Map();
+    });
+    if (context === null) return;
+    const mine = (fetching = new AbortController());
+    void fetchKernel(context, mine.signal);
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  effect(() => {
+    const k = kernel.value;
+    clearTimeout(timer);
+    if (!k || !columnsShown.value || !data().server) return;
+    const missing = missingTargets();
+    if (missing.length) timer = setTimeout(() => missing.forEach(compile), COMPILE_AFTER_MS);
+  });
+}
+
+/** Targets of shown columns without an artifact, a running job or a failure. */
+function missingTargets(): string[] {
+  const have = new Set(kernelArtifacts.value.map(columnKey));
+  const targets = shownColumns.value.filter((key) => !have.has(key)).map(targetOf);
+  return [...new Set(targets)].filter((t) => canCompile(t) && !compiling.value.has(t));
+}
+
+async function fetchKernel(context: number, signal: AbortSignal): Promise<void> {
+  try {
+    const [found, origins] = await Promise.all([
+      data().kernel(context, signal),
+      // Without origins lines still link exactly; their absence is no reason to show nothing.
+      data()
+        .origins(context, signal)
+        .catch(() => null),
+    ]);
+    if (signal.aborted) return;
+    batch(() => {
+      kernel.value = found;
+      kernelOrigins.value = origins;
+    });
+  } catch (thrown) {
+    if (!isAbort(thrown) && !signal.aborted)
+      kernelError.value = asProblem(thrown, `kernel ${context}`);
+  }
+}
+
+/** Compiles the current kernel for a target; again after a failure. */
+export function compile(target: string): void {
+  const { server } = data();
+  const k = kernel.peek();
+  if (!server || !k || jobs.has(target)) return;
+  const mine = new AbortController();
+  jobs.set(target, mine);
+  const note = (what: Compiling | null): void => {
+    if (mine.signal.aborted) return;
+    const next = new Map(compiling.peek());
+    if (what) next.set(target, what);
+    else next.delete(target);
+    compiling.value = next;
+  };
+  note({ state: "running", progress: `Compiling for ${target}` });
+  follow<Artifact[]>(
+    server,
+    () => server.compile(k.context, target),
+    (said) => {
+      if (said && said !== "starting")
+        note({ state: "running", progress: said.charAt(0).toUpperCase() + said.slice(1) });
+    },
+    mine.signal,
+  )
+    .then((made) => {
+      if (mine.signal.aborted) return;
+      batch(() => {
+        compiled.value = [...compiled.peek(), ...made];
+        complete.value = new Set([...complete.peek(), target]);
+        note(null);
+      });
+    })
+    .catch((thrown: unknown) => {
+      if (!isAbort(thrown)) note({ state: "error", error: asProblem(thrown, target) });
+    })
+    .finally(() => {
+      if (jobs.get(target) === mine) jobs.delete(target);
+    });
+}
+
+export function cancelCompile(target: string): void {
+  jobs.get(target)?.abort();
+  jobs.delete(target);
+  const next = new Map(compiling.peek());
+  next.set(target, {
+    state: "error",
+    error: { what: "Compiling was cancelled", where: target, hint: "" },
+  });
+  compiling.value = next;
+}
+
+function cancelCompiles(): void {
+  for (const job of jobs.values()) job.abort();
+  jobs.clear();
+}

@@ -1,0 +1,147 @@
+/** What a rule says and where it is written: name, equation, pattern, source. */
+import { type ComponentChildren, Fragment } from "preact";
+import { useState } from "preact/hooks";
+import { clip, count, micros, plural, short } from "../../state/format";
+import { currentStep } from "../../state/state";
+import type { Rule } from "../../data/types";
+import { CodeLines } from "../../ui/code/CodeLines";
+import { Icon } from "../../ui/Icon";
+import { Clipped, Place } from "../../ui/Text";
+import { PatternView } from "./PatternView";
+
+interface RuleTextProps {
+  rule: Rule;
+  /** Whether the current step is a match of it; its bindings are shown then. */
+  matched?: boolean;
+  counts?: ComponentChildren;
+  actions?: ComponentChildren;
+}
+
+export function RuleText({ rule, matched = false, counts, actions }: RuleTextProps) {
+  const rest =
+    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
+      ? rule.doc.slice(rule.equation.length).trim()
+      : rule.doc.trim();
+  return (
+    <>
+      <div class="sec">
+        <div class="title">
+          <h2 class="h">
+            <RuleName text={rule.name} />
+          </h2>
+          {rule.group && <span class="badge el">{short(rule.group, 60)}</span>}
+        </div>
+        {rule.equation && <Equation rule={rule} matched={matched} />}
+        {rest && (
+          <div class="doc">
+            <Clipped text={rest} limit={500} />
+          </div>
+        )}
+        <div class="row counts num">
+          {counts}
+          <span>
+            <b>{count(rule.matches)}</b> in run
+          </span>
+          <span>
+            <b>{count(rule.declines)}</b> declined
+          </span>
+          {!matched && rule.matches > 0 && (
+            <span>
+              <b>{micros(rule.us)}</b> in its matches
+            </span>
+          )}
+        </div>
+        {actions}
+      </div>
+      <div class="sec">
+        <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
+        <PatternView pattern={rule.pattern} matched={matched} />
+      </div>
+      <div class="sec">
+        <h3>
+          Rule source
+          <span class="sp" />
+          <Place file={rule.file} line={rule.line} />
+          <Icon name="external" />
+        </h3>
+        {rule.source ? (
+          <Source rule={rule} />
+        ) : (
+          <span class="t3">The source was not recorded.</span>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** A long name breaks behind its underscores and dots. */
+function RuleName({ text }: { text: string }) {
+  const { text: shown, cut } = clip(text, 120);
+  return (
+    <>
+      {shown.split(/(?<=[_.])/).map((part, i) => (
+        <Fragment key={i}>
+          {i > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+      {cut > 0 && <span class="t3"> … {count(cut)} more characters</span>}
+    </>
+  );
+}
+
+/** From the line of its `def`: the pattern above is drawn already, and opens on demand. */
+function Source({ rule }: { rule: Rule }) {
+  const [whole, showWhole] = useState(false);
+  const lines = rule.source.split("\n");
+  const def = Math.max(
+    0,
+    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
+  );
+  const from = whole ? 0 : def;
+  return (
+    <div class="snip">
+      {def > 0 && (
+        <button
+          type="button"
+          class="link t3 small above"
+          aria-expanded={whole}
+          onClick={() => showWhole(!whole)}
+        >
+          {whole ? "Hide" : "Show"} {plural(def, "line")} of the decorator
+        </button>
+      )}
+      <CodeLines
+        text={lines.slice(from).join("\n")}
+        language="python"
+        from={rule.sourceLine + from}
+        marked={rule.sourceLine + def}
+      />
+    </div>
+  );
+}
+
+/** The equation with the names that the pattern binds set apart. */
+function Equation({ rule, matched }: { rule: Rule; matched: boolean }) {
+  const names = new Set(matched ? currentStep.value?.binds.map(([name]) => name) : []);
+  const { text, cut } = clip(rule.equation, 400);
+  const parts = text.split(/([A-Za-z_]\w*|->|→)/);
+  return (
+    <div class="eq">
+      {parts.map((part, i) =>
+        names.has(part) ? (
+          <span class="v" key={i}>
+            {part}
+          </span>
+        ) : part === "->" || part === "→" ? (
+          <span class="ar" key={i}>
+            →
+          </span>
+        ) : (
+          part
+        ),
+      )}
+      {cut > 0 && <span class="t3"> … {count(cut)} more characters, below</span>}
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+/** Every command of the page, for keys, key sheet and palette. */
+import { type Command, onPage } from "../parts/command";
+import { pageOf } from "../parts/panel";
+import { pageCommands } from "./pageCommands";
+import { panels } from "./panels";
+
+export const commands: readonly Command[] = [
+  ...panels.flatMap((panel) => onPage(pageOf(panel), panel.commands ?? [])),
+  ...pageCommands,
+];

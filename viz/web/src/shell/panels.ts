@@ -1,0 +1,50 @@
+/** Every panel of the page, in reading order: the one place where a new one is added. */
+import { centrePanel, headerPanel } from "../panels/centre/panel";
+import { inspectorPanel } from "../panels/inspector/panel";
+import { navigatorPanel } from "../panels/navigator/panel";
+import { problemsPanel } from "../panels/problems/panel";
+import { rulesPanel } from "../panels/rules/panel";
+import { scrubberPanel } from "../panels/scrubber/panel";
+import { sourcesPanel } from "../panels/sources/panel";
+import { statusPanel } from "../panels/status/panel";
+import { timelinePanel } from "../panels/timeline/panel";
+import type { DrawerPanel, FixedPlace, PagePanel, Panel } from "../parts/panel";
+import { PAGES, type Page } from "../state/link/view";
+
+export const panels: readonly Panel[] = [
+  navigatorPanel,
+  headerPanel,
+  centrePanel,
+  scrubberPanel,
+  sourcesPanel,
+  problemsPanel,
+  inspectorPanel,
+  timelinePanel,
+  rulesPanel,
+  statusPanel,
+];
+
+export const drawerPanels: readonly DrawerPanel[] = panels.filter((p) => p.place === "drawer");
+
+/** The panels in a fixed place. */
+export const panelsIn = (place: FixedPlace): readonly Panel[] =>
+  panels.filter((p) => p.place === place);
+
+/** What fills a page; the graphs are a frame of several panels. */
+export const pagePanel = (page: Page): PagePanel | undefined =>
+  panels.find((p): p is PagePanel => p.place === "page" && p.page === page);
+
+/** The pages as the top bar lists them; the digit is the key that opens one. */
+export const pages: readonly { page: Page; title: string; key: string }[] = PAGES.map(
+  (page, i) => ({ page, title: pagePanel(page)?.title ?? "Graphs", key: String(i + 1) }),
+);
+
+/** What a link holds besides the view. */
+export const linkParts = panels.flatMap((p) => p.link ?? []);
+
+export function startPanels(): void {
+  for (const panel of panels) panel.start?.();
+}
+
+/** Esc, for the panels: ends or clears one thing; false if there was nothing. */
+export const escapePanels = (): boolean => panels.some((p) => p.escape?.() ?? false);

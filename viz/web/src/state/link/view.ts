@@ -1,0 +1,76 @@
+/**
+ * What is looked at: page, pass, step, selection and filters. All panels follow it, and every link
+ * holds it; what a panel adds to a link is its own (part.ts). Pure.
+ */
+import type { Put, Query } from "./query";
+
+/** The pages, in the order of the top bar. The first is the one of a link that names none. */
+export const PAGES = ["graphs", "timeline", "rules"] as const;
+export type Page = (typeof PAGES)[number];
+
+/** What is being looked at. Everything here survives reload, Back and a copied link. */
+export interface View {
+  page: Page;
+  rewrite: number | null;
+  /** 0 is the input graph, k is the state after step k. null: the pass's own first change. */
+  step: number | null;
+  slot: number | null;
+  /** A node, by its trace-wide id, that is selected once the pass is there. */
+  uid: number | null;
+  /** Filters; null when off. Rule id, op name, slot. */
+  rule: number | null;
+  op: string | null;
+  node: number | null;
+  /** Whether the step or the selected node is told of. */
+  tab: "step" | "node";
+}
+
+export const FIRST_VIEW: View = {
+  page: "graphs",
+  rewrite: null,
+  step: null,
+  slot: null,
+  uid: null,
+  rule: null,
+  op: null,
+  node: null,
+  tab: "step",
+};
+
+const OP_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
+
+/** Writes only what differs from the default. */
+export function writeView(view: View, put: Put): void {
+  put("r", view.rewrite);
+  put("k", view.step);
+  put("s", view.slot);
+  put("rule", view.rule);
+  put("op", view.op);
+  put("node", view.node);
+  put("tab", view.tab !== "step" && view.tab);
+  put("u", view.uid);
+  put("v", view.page !== "graphs" && view.page);
+}
+
+/** The view that a hash names. */
+export function readView(q: Query): View {
+  return {
+    page: q.oneOf("v", PAGES),
+    rewrite: q.natural("r"),
+    step: q.natural("k"),
+    slot: q.natural("s"),
+    uid: q.natural("u"),
+    rule: q.natural("rule"),
+    op: q.matching("op", OP_NAME),
+    node: q.natural("node"),
+    tab: q.oneOf("tab", ["step", "node"]),
+  };
+}
+
+/** True if going from `a` to `b` is a jump: it gets an entry of its own in the history. */
+export function isJump(a: View, b: View): boolean {
+  if (a.page !== b.page) return true;
+  if (a.rewrite !== b.rewrite) return a.rewrite !== null;
+  if (a.rule !== b.rule || a.op !== b.op || a.node !== b.node) return true;
+  return a.step !== null && b.step !== null && Math.abs(a.step - b.step) > 1;
+}

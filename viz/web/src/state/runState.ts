@@ -1,0 +1,183 @@
+/**
+ * One run as it is looked at: what has arrived of it, what of it is shown, and what follows. A page
+ * that compares runs makes one of these for each. Never touches the DOM or the network.
+ */
+import { computed, signal } from "@preact/signals";
+import { ancestry, compiledRows } from "../data/rows";
+import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
+import { passingSteps, stepsByRule } from "../model/filter";
+import { Replay } from "../model/replay";
+import type { Timeline } from "../model/timeline";
+import { FIRST_VIEW, type View } from "./link/view";
+
+export type RunState = ReturnType<typeof createRunState>;
+
+/** What tells a run from another one. */
+export const keyOf = (of: Run): string => `${of.started} ${of.file}`;
+
+/**
+ * What a pass opens with: the first match of the rule that is filtered to, or its error, or its
+ * first change, or its input graph.
+ */
+function firstStep(b: Bundle | null, rule: number | null): number {
+  if (!b) return 0;
+  const match = rule === null ? -1 : b.steps.findIndex((s) => s.rule === rule);
+  if (match >= 0) return match + 1;
+  if (b.error) return Math.min(b.error.step, b.steps.length);
+  return Math.min(1, b.steps.length);
+}
+
+/** The state of a run of which nothing has arrived yet. */
+export function createRunState() {
+  const run = signal<Run | null>(null);
+  /** Which run it is: another one at the same address has numbers of its own; "" before any. */
+  const runKey = computed(() => (run.value ? keyOf(run.value) : ""));
+  /** The program still runs. Unlike `run` it does not change with every message. */
+  const isLive = computed(() => run.value?.live === true);
+  const rows = signal<readonly Row[]>([]);
+  const rules = signal<ReadonlyMap<number, Rule>>(new Map());
+
+  const view = signal<View>(FIRST_VIEW);
+  const bundle = signal<Bundle | null>(null);
+  /** All states of `bundle`, checked; set together with it. */
+  const timeline = signal<Timeline | null>(null);
+  /** The rewrite that is being fetched, and since when. */
+  const loading = signal<{ rewrite: number; since: number } | null>(null);
+  const loadError = signal<(ApiProblem & { rewrite: number }) | null>(null);
+  /** A step shown while the scrubber is dragged; null otherwise. */
+  const preview = signal<number | null>(null);
+  /** The slot under the pointer. */
+  const hovered = signal<number | null>(null);
+
+  /** Steps of the loaded pass: 1..count. */
+  const stepCount = computed(() => bundle.value?.steps.length ?? 0);
+
+  /** Whether the pass in the view is the one that is loaded. */
+  const arrived = computed(() => bundle.value?.rewrite === view.value.rewrite);
+
+  /** The pass in the view could not be read: what is loaded belongs to another one. */
+  const unreadable = computed(
+    () => !arrived.value && loadError.value?.rewrite === view.value.rewrite,
+  );
+
+  let lastStep = 0;
+  /**
+   * The current step, always within the loaded pass; while another pass is on its way, the step that
+   * was looked at, so that no panel shows one that nobody asked for.
+   */
+  const step = computed(() => (lastStep = arrived.value ? wantedStep() : lastStep));
+
+  function wantedStep(): number {
+    const asked = preview.value ?? view.value.step ?? firstStep(bundle.value, view.value.rule);
+    return Math.max(0, Math.min(asked, stepCount.value));
+  }
+
+  const currentStep = computed<Step | null>(() => bundle.value?.steps[step.value - 1] ?? null);
+
+  const currentRule = computed<Rule | null>(() => {
+    const at = currentStep.value;
+    return at ? (rules.value.get(at.rule) ?? null) : null;
+  });
+
+  /** Two walkers over the same pass: before and after the step, so that neither runs back and forth. */
+  const walkers = computed(() => {
+    const b = bundle.value;
+    const t = timeline.value;
+    if (!b || t?.bundle !== b) return null;
+    return { before: new Replay(b, t), after: new Replay(b, t) };
+  });
+
+  /** The graphs on both sides of the current step. Valid until the step changes. */
+  const sides = computed<{ before: Replay; after: Replay; step: number } | null>(() => {
+    const pair = walkers.value;
+    if (!pair) return null;
+    pair.before.goto(Math.max(0, step.value - 1));
+    pair.after.goto(step.value);
+    return { ...pair, step: step.value };
+  });
+
+  // Each by itself: the view changes with every step, the filters do not.
+  const ruleFilter = computed(() => view.value.rule);
+  const opFilter = computed(() => view.value.op);
+  const nodeFilter = computed(() => view.value.node);
+
+  const filtered = computed(
+    () => ruleFilter.value !== null || opFilter.value !== null || nodeFilter.value !== null,
+  );
+
+  /** Steps (1-based) that pass the filters, ascending. */
+  const passing = computed<readonly number[]>(() => {
+    const filters = { rule: ruleFilter.value, op: opFilter.value, node: nodeFilter.value };
+    return bundle.value ? passingSteps(bundle.value, filters) : [];
+  });
+
+  /** The steps of each rule of the loaded pass, most frequent rule first. */
+  const firings = computed<ReadonlyMap<number, readonly number[]>>(() =>
+    bundle.value ? stepsByRule(bundle.value) : new Map<number, readonly number[]>(),
+  );
+
+  /** Row of the rewrite that is being looked at. */
+  const currentRow = computed<Row | null>(() => {
+    const id = view.value.rewrite;
+    return id === null ? null : (rewriteRows.value.get(id) ?? null);
+  });
+
+  const rewriteRows = computed<ReadonlyMap<number, Row>>(
+    () => new Map(rows.value.filter((r) => r.kind === "rewrite").map((r) => [r.id, r])),
+  );
+
+  /** For each row, that of the kernel compiled on request that it belongs to; -1 for none. */
+  const compiledRowOf = computed(() => compiledRows(rows.value));
+
+  /** The row of what was compiled on request, in whose passes the current one is; null for none. */
+  const currentCompilation = computed<Row | null>(() => {
+    const row = currentRow.value;
+    return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
+  });
+
+  /** The program's kernel that the current pass belongs to; null for a pass of a schedule. */
+  const currentKernel = computed<Row | null>(() => {
+    const row = currentRow.value;
+    if (!row) return null;
+    return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
+  });
+
+  /** Steps that the server has and the loaded pass does not show yet. */
+  const newSteps = computed(() => {
+    const row = currentRow.value;
+    const b = bundle.value;
+    if (!row || !b || b.rewrite !== row.id || b.truncated !== null || !run.value?.live) return 0;
+    return Math.max(0, row.steps - b.steps.length);
+  });
+
+  return {
+    run,
+    runKey,
+    isLive,
+    rows,
+    rules,
+    view,
+    bundle,
+    timeline,
+    loading,
+    loadError,
+    preview,
+    hovered,
+    stepCount,
+    arrived,
+    unreadable,
+    step,
+    currentStep,
+    currentRule,
+    sides,
+    filtered,
+    passing,
+    firings,
+    currentRow,
+    rewriteRows,
+    compiledRowOf,
+    currentCompilation,
+    currentKernel,
+    newSteps,
+  };
+}
