@@ -190,9 +190,7 @@ export function nextKernel(direction: 1 | -1): void {
   const at = own?.row ?? here;
   const kernels = all.filter((r) => r.label === "kernel" && !r.target);
   const next =
-    direction > 0
-      ? kernels.find((r) => r.row > at)
-      : kernels.findLast((r) => r.row < at);
+    direction > 0 ? kernels.find((r) => r.row > at) : kernels.findLast((r) => r.row < at);
   if (next) openContext(next.row);
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
 }

@@ -1,6 +1,6 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
-import { announce, select } from "../../state/actions";
+import { announce, openPasses, select } from "../../state/actions";
 import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
@@ -23,6 +23,7 @@ import {
 import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../../parts/kernel/lines";
 import { nodeOrigins, pointedNode } from "../../parts/kernel/link";
+import { otherPasses } from "../../parts/kernel/passes";
 import { pointedLine } from "./pointed";
 
 const MOST_LIT = 400;
@@ -34,6 +35,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
         <span class="t3 mono el">{target}</span>
+        {artifact && !editOf(id) && <MadeBy artifact={artifact} />}
         <span class="sp" />
         {artifact && !artifact.error && <EditButtons column={id} />}
         {artifact && !artifact.error && (
@@ -49,6 +51,23 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         <Missing id={id} artifact={artifact} />
       )}
     </section>
+  );
+}
+
+/** Where the passes that made the text are not those shown above it: the way to them. */
+function MadeBy({ artifact }: { artifact: Artifact }) {
+  const root = otherPasses(artifact);
+  if (!root) return null;
+  const whose = root.target ? `the passes for ${short(root.target)}` : "the program's own passes";
+  return (
+    <button
+      type="button"
+      class="link small el made-by"
+      title={`This text is from ${whose}, not from those shown above. Show them`}
+      onClick={() => openPasses(root, true)}
+    >
+      from {whose}: show them
+    </button>
   );
 }
 

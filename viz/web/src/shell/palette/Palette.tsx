@@ -1,5 +1,6 @@
 /** Ctrl-K: every command, and passes, kernels, rules and steps by name. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { choices, chosen, showPasses } from "../../parts/kernel/passes";
 import { Highlight } from "../../ui/Highlight";
 import { Icon } from "../../ui/Icon";
 import { useModal } from "../../ui/useModal";
@@ -124,6 +125,15 @@ function collect(): Entry[] {
   for (const c of commands)
     if (enabled(c) && c.id !== "palette" && c.id !== "escape")
       out.push({ group: "Commands", title: c.title, detail: "", keys: c.keys, run: c.run });
+  for (const choice of choices.peek())
+    if (choice !== chosen.peek())
+      out.push({
+        group: "Commands",
+        title: `Show the passes for ${short(choice.target)}`,
+        detail: choice.root ? "" : "compiles the kernel",
+        keys: [],
+        run: () => showPasses(choice),
+      });
   for (const row of rows.peek()) {
     if (row.status === "gone") continue;
     const parent = short(rows.peek()[row.parent]?.name ?? "", 60);
