@@ -10,10 +10,11 @@ import os
 import shutil
 import threading
 import time
+import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any, Final
 
@@ -63,7 +64,7 @@ class Compiler:
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
         self._lock = threading.Lock()
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
         self._running: dict[tuple[int, int, str], int] = {}
         """Jobs by store, kernel and target: who asks for the same meanwhile waits for the same."""
 
@@ -82,7 +83,7 @@ class Compiler:
         """Removes what was recorded. The jobs are the caller's to end, before."""
         with self._lock:
             if self._folder is not None:
-                self._folder.cleanup()
+                self._remove()
                 self._folder = None
 
     def start(
@@ -179,8 +180,9 @@ class Compiler:
 
     def _new_folder(self) -> Path:
         if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="uopviz-passes-", ignore_cleanup_errors=True)
-        return Path(mkdtemp(dir=self._folder.name))
+            self._folder = Path(mkdtemp(prefix="uopviz-passes-"))
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return Path(mkdtemp(dir=self._folder))
 
 
 @contextmanager
