@@ -16,11 +16,11 @@ from core.dtype import PtrDType
 from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
+from core.passes.order import order_report
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
-from core.render import c, cuda, hip, llvm, ptx
+from core.render.kinds import Render, renderers
 from core.render.listing import Listing
-from core.render.rendered import Rendered
 from core.target import Family, Target
 from core.toolchain.assembled import amd_isa, cpu_assembly
 from core.toolchain.estimates import bytes_of, flops_of
@@ -32,15 +32,6 @@ from core.uop.kernelinfo import Opt
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
 from core.uop.policy import in_force, stage
-
-Render = Callable[[Sequence[UOp], str, Target], Rendered]
-
-SOURCES: Final[Mapping[Family, tuple[tuple[str, Render], ...]]] = {
-    "cpu": (("llvm", llvm.render), ("c", c.render)),
-    "nvidia": (("ptx", ptx.render), ("cuda", cuda.render)),
-    "amd": (("llvm", llvm.render), ("hip", hip.render)),
-}
-"""What is rendered for each family of targets. The first is what its devices load."""
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {
     "cpu": cpu_assembly,
@@ -81,13 +72,15 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
         uops = tuple(lower_kernel(ast, target, opts))
         with stage("the verifier of programs"):
             verify_program(uops, target, name)
-        kind, render = SOURCES[target.family][0]
+        kind, render = renderers(target.family)[0]
         with stage(f"rendering {kind}"):
             source = _artifact(kind, target, uops, name, render)
             program = _program(name, ast, target, uops, source)
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
+            text, nodes = order_report(uops)
+            observer.artifact("linear", target.name, text, nodes, {})
             observer.kernel(ast, program)
     return program
 
@@ -101,7 +94,7 @@ def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> 
     """
     program = compile_kernel(ast, target, opts)
     found = [program.source, *_further(program.source, program.name, program.uops)]
-    for kind, render in SOURCES[target.family][1:]:
+    for kind, render in renderers(target.family)[1:]:
         found.append(_artifact(kind, target, program.uops, program.name, render))
     if target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
         machine_code = sass(program.source, program.name, program.uops)

@@ -1,14 +1,67 @@
 """All output to a terminal: everything that a command or the recorder prints goes through here.
 
 Traces, exported files, paths and messages of the system may hold control characters; these are
-shown as escapes. Nothing else in viz prints.
+shown as escapes. Colours come from one table, only where a terminal shows them. Nothing else in viz
+prints.
 """
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
 import sys
-from typing import Any
+import threading
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
+from types import TracebackType
+from typing import Any, Final, Literal, NamedTuple, TextIO
+
+if sys.platform == "win32":
+    import ctypes
+    import msvcrt
+
+Style = Literal["heading", "name", "added", "removed", "changed", "hint", "problem"]
+STYLES: Final[dict[Style, str]] = {
+    "heading": "1",
+    "name": "36",
+    "added": "32",
+    "removed": "31",
+    "changed": "33",
+    "hint": "2",
+    "problem": "1;31",
+}
+"""How each style looks: parameters of ANSI's "select graphic rendition"."""
+WHEN: Final = ("auto", "always", "never")
+"""When colours are used; auto: where standard output is a terminal."""
+PAGER: Final = "less -FRX"
+ELLIPSIS: Final = "…"
+"""Stands for what was cut off."""
+_FORCING: Final = ("FORCE_COLOR", "CLICOLOR_FORCE")
+_AFTER: Final = 0.4
+"""Seconds that a task may take before its progress is shown."""
+_EVERY: Final = 0.1
+"""Seconds between two looks of a progress line."""
+_BAR: Final = 16
+
+
+class Styled(NamedTuple):
+    """A piece of a line in a style."""
+
+    text: str
+    style: Style
+
+
+Piece = str | Styled
+Line = str | tuple[Piece, ...]
+"""A line to print; a tuple is its pieces, one after the other."""
 
 
 def clean(text: object) -> str:
@@ -16,9 +69,100 @@ def clean(text: object) -> str:
     return "".join(c if c.isprintable() or c == " " else repr(c)[1:-1] for c in str(text))
 
 
-def put_line(line: str, flush: bool = False) -> None:
-    """Prints one line; tabs, which separate columns, stay."""
-    print("\t".join(map(clean, line.split("\t"))), flush=flush)
+def plain(line: Line) -> str:
+    """The text of a line, cleaned, without styles."""
+    return "".join(_clean(piece if isinstance(piece, str) else piece.text) for piece in _of(line))
+
+
+def width(text: str) -> int:
+    """Columns that cleaned text takes in a terminal: wide characters count twice, combining ones
+    not at all."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def cut(line: Line, columns: int) -> Line:
+    """The line in at most so many columns; what is cut off leaves a visible mark."""
+    if width(plain(line)) <= columns:
+        return line
+    pieces: list[Piece] = []
+    left = columns - 1
+    for piece in _of(line):
+        text = _clean(piece if isinstance(piece, str) else piece.text)
+        kept = 0
+        for kept, c in enumerate(text):  # noqa: B007
+            left -= _columns(c)
+            if left < 0:
+                break
+        else:
+            pieces.append(piece)
+            continue
+        text = text[:kept]
+        pieces.append(text if isinstance(piece, str) else Styled(text, piece.style))
+        break
+    return *pieces, Styled(ELLIPSIS, "hint")
+
+
+def colours(stream: TextIO, when: str = "auto") -> bool:
+    """Whether output to a stream is coloured. NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and CLICOLOR
+    are heeded (no-color.org, force-color.org, bixense.com/clicolors), in this order."""
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if any(os.environ.get(name, "0") not in ("", "0") for name in _FORCING):
+        return True
+    if os.environ.get("CLICOLOR") == "0" or os.environ.get("TERM") == "dumb":
+        return False
+    return is_terminal(stream) and _understands_escapes(stream)
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person looks at what is written to a stream."""
+    try:
+        return stream.isatty()
+    except (OSError, ValueError):  # closed
+        return False
+
+
+def paint(line: Line, colour: bool) -> str:
+    """A line as it is written: cleaned, and with the codes of its styles if there is `colour`."""
+    if not colour:
+        return plain(line)
+    return "".join(
+        _clean(piece)
+        if isinstance(piece, str)
+        else f"\x1b[{STYLES[piece.style]}m{_clean(piece.text)}\x1b[0m"
+        for piece in _of(line)
+    )
+
+
+def put_line(line: Line, flush: bool = False) -> None:
+    """Prints one line, plain unless a terminal shows it; tabs, which separate columns, stay."""
+    _never_fail_to_encode(sys.stdout)
+    print(paint(line, colours(sys.stdout)), flush=flush)
+
+
+def put_lines(
+    lines: Iterable[Line], colour: str = "auto", wide: bool = False, page: bool = True
+) -> None:
+    """Prints lines. In a terminal they are cut to its width, unless `wide`, and more of them than
+    fit on the screen go through $PAGER, unless not `page`."""
+    out = sys.stdout
+    _never_fail_to_encode(out)
+    shown, coloured = iter(lines), colours(out, colour)
+    if is_terminal(out):
+        columns, rows = shutil.get_terminal_size()
+        if not wide:
+            shown = (cut(line, columns) for line in shown)
+        first = list(islice(shown, rows)) if page else []
+        shown = chain(first, shown)
+        if page and len(first) == rows and _page(paint(line, coloured) for line in shown):
+            return
+    for line in shown:
+        print(paint(line, coloured))
+    out.flush()
 
 
 def put_json(data: Any) -> None:
@@ -26,6 +170,132 @@ def put_json(data: Any) -> None:
     print(json.dumps(data, default=repr).replace("\x7f", "\\u007f"))
 
 
-def say(text: str, name: bool = True) -> None:
+def say(text: str, name: bool = True, style: Style | None = None) -> None:
     """Prints one line to standard error, after the name of this program unless not `name`."""
-    print(f"{'uopviz: ' if name else ''}{clean(text)}", file=sys.stderr, flush=True)
+    Progress.hide()
+    _never_fail_to_encode(sys.stderr)
+    said = Styled(text, style) if style else text
+    line = paint(("uopviz: " if name else "", said), colours(sys.stderr))
+    print(line.replace("\t", "\\t"), file=sys.stderr, flush=True)
+
+
+class Progress:
+    """A line on standard error that says how far a long task is, while that is a terminal.
+
+    `with Progress("exporting") as progress: progress.update(0.4, "pass 12 of 30")`. It comes after
+    a moment, is drawn a few times a second however often it is brought up to date, and is gone at
+    the end of the block, however that is left. May be brought up to date from any thread.
+    """
+
+    _shown: Progress | None = None
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._stream = sys.stderr
+        self._on = is_terminal(self._stream) and os.environ.get("TERM") != "dumb"
+        self._next = time.monotonic() + _AFTER
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def update(self, fraction: float | None, text: str = "") -> None:
+        """The task is this far, from 0 to 1 (None: nobody knows), and at `text`."""
+        if not self._on or time.monotonic() < self._next or not self._lock.acquire(blocking=False):
+            return
+        try:
+            self._next = time.monotonic() + _EVERY
+            parts = [self._what]
+            if fraction is not None:
+                part = min(1.0, max(0.0, fraction))
+                filled = int(_BAR * part)
+                parts.append(f"{part:4.0%} {'━' * filled}{'─' * (_BAR - filled)}")
+            line = cut("  ".join([*parts, text]).rstrip(), shutil.get_terminal_size()[0] - 1)
+            _never_fail_to_encode(self._stream)
+            Progress._shown = self
+            self._write(f"\r{paint(line, False)}\x1b[K")
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Removes the line; the task has ended."""
+        self._on = False
+        if Progress._shown is self:
+            Progress.hide()
+
+    @staticmethod
+    def hide() -> None:
+        """Removes the line that is shown, if one is, so that another can be printed."""
+        shown, Progress._shown = Progress._shown, None
+        if shown is not None:
+            shown._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def _of(line: Line) -> tuple[Piece, ...]:
+    return (line,) if isinstance(line, str) else line
+
+
+def _clean(text: str) -> str:
+    """As `clean`, but tabs, which separate columns, stay."""
+    return "\t".join(map(clean, text.split("\t"))) if "\t" in text else clean(text)
+
+
+def _columns(c: str) -> int:
+    if c.isascii():
+        return 1
+    if unicodedata.category(c) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(c) in "WF" else 1
+
+
+def _never_fail_to_encode(stream: TextIO) -> None:
+    """A character that the stream's encoding lacks becomes an escape instead of an exception."""
+    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _page(lines: Iterator[str]) -> bool:
+    """Gives the lines to the user's pager; False, with no line taken, where there is none."""
+    command = shlex.split(os.environ.get("PAGER", PAGER), posix=os.name != "nt")
+    if not command or command == ["cat"] or shutil.which(command[0]) is None:
+        return False
+    environment = {"LESS": "FRX", "LESSCHARSET": "utf-8", **os.environ}
+    try:
+        pager = subprocess.Popen(
+            command, stdin=subprocess.PIPE, env=environment, encoding="utf-8", errors="replace"
+        )
+    except OSError:
+        return False
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
+    try:
+        with suppress(BrokenPipeError), pager:  # it was left before the end
+            assert pager.stdin is not None
+            for line in lines:
+                pager.stdin.write(line + "\n")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
+
+
+def _understands_escapes(stream: TextIO) -> bool:
+    """Whether a terminal takes ANSI escapes; a console of Windows is told to."""
+    if sys.platform != "win32":
+        return True
+    kernel = ctypes.windll.kernel32
+    handle, mode = msvcrt.get_osfhandle(stream.fileno()), ctypes.c_ulong()
+    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return False
+    return bool(kernel.SetConsoleMode(handle, mode.value | 4))

@@ -32,15 +32,28 @@ from viz.files.alive import is_worker, new_run
 from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
-from viz.recording import transcribe as code
 from viz.recording.buffer import Buffer
 from viz.recording.exceptions import error_data, loop_of
+from viz.recording.reports import (
+    Artifact,
+    ContextBegin,
+    ContextEnd,
+    ContextRename,
+    Kernel,
+    Launch,
+    Memory,
+    RewriteBegin,
+    RewriteEmpty,
+    RewriteEnd,
+    Visited,
+)
 from viz.recording.runinfo import run_info
 from viz.recording.transcribe import Entry, Transcriber
 from viz.terminal import say
 from viz.write.database import cannot_be_made, make_folder
+from viz.write.eventlog import BLOCK
 from viz.write.numbering import LOCK
-from viz.write.writer import BLOCK, TraceWriter
+from viz.write.writer import TraceWriter
 
 DUE: Final = 300_000_000
 """ns since the last flush began after which a thread of the program that ends a rewrite flushes:
@@ -66,7 +79,8 @@ class Recorder:
     another process writes that, into a file of its own beside it, as a part of its run.
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
-    that belongs to it. `info`: values for schema.META in place of what is known of this process.
+    that belongs to it. `info`: values for schema.META in place of what is known of this process;
+    not `user_lines`: no source file that an origin names is read.
     Raises TraceError where the file cannot be made.
     """
 
@@ -76,6 +90,7 @@ class Recorder:
         run: str | None = None,
         main: bool = True,
         info: Mapping[str, object] | None = None,
+        user_lines: bool = True,
     ) -> None:
         path = Path(path).absolute()
         claim, self.run = _claimed(path, run, main)
@@ -92,7 +107,7 @@ class Recorder:
         self._busy = self._closed = False
         self._flushed = _clock()
         self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
-        self._to: Transcriber | None = Transcriber(self._writer)
+        self._to: Transcriber | None = Transcriber(self._writer, user_lines)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._last_thread = 0
         self._forked = 0
@@ -140,17 +155,17 @@ class Recorder:
         """See Observer; so for all methods below."""
         part = self._settled()
         part.open.append(False)
-        part.add(code.CONTEXT_BEGIN, None, name, kind, dict(meta), _clock())
+        part.add(ContextBegin(name, kind, dict(meta), _clock()))
 
     def context_rename(self, name: str) -> None:
         """See Observer."""
-        self._settled().add(code.CONTEXT_RENAME, None, name)
+        self._settled().add(ContextRename(name))
 
     def context_end(self, error: BaseException | None) -> None:
         """See Observer."""
         part = self._settled()
         data = None if error is None else error_data(error)
-        part.add(code.CONTEXT_END, None, data, _clock())
+        part.add(ContextEnd(data, _clock()))
         while part.open and part.open.pop():  # rewrites that an interrupt (Ctrl-C) ended unseen
             pass
         self._ended(part, error, True)
@@ -160,8 +175,7 @@ class Recorder:
     ) -> None:
         """See Observer."""
         part = self._here.part
-        begin = (code.REWRITE_BEGIN, sink, name, matcher, bottom_up, caller, _clock())
-        part.begun.append(begin)
+        part.begun.append(RewriteBegin(sink, name, matcher, bottom_up, caller, _clock()))
         if not (part.open and part.open[-1]):
             part.settle()
         part.open.append(True)
@@ -197,7 +211,7 @@ class Recorder:
 
     def visited(self, name: str, visits: Visits) -> None:
         """See Observer."""
-        self._here.part.add(code.VISITED, None, name, visits)
+        self._here.part.add(Visited(name, visits))
 
     def rewrite_end(
         self,
@@ -213,12 +227,12 @@ class Recorder:
         if part.begun and error is None:
             part.begun.pop()
             part.settle()
-            part.add(code.REWRITE_EMPTY, None)
+            part.add(RewriteEmpty())
             return
         part.settle()
         inside = bool(part.open) and part.open[-1]
         data = None if error is None else {**error_data(error), "loop": loop_of(error)}
-        part.add(code.REWRITE_END, result, inside, data, rule, node, at)
+        part.add(RewriteEnd(result, inside, data, rule, node, at))
         self._ended(part, error, not part.open)
 
     def artifact(
@@ -231,19 +245,19 @@ class Recorder:
     ) -> None:
         """See Observer."""
         counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
-        self._settled().add(code.ARTIFACT, None, kind, target, text, counts, nodes, facts)
+        self._settled().add(Artifact(kind, target, text, counts, nodes, facts))
 
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
-        self._settled().add(code.KERNEL, ast, program)
+        self._settled().add(Kernel(ast, program))
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """See Observer."""
-        self._here.part.add(code.LAUNCH, None, name, device, ns, start_ns, bytes_)
+        self._here.part.add(Launch(name, device, ns, start_ns, bytes_))
 
     def memory(self, device: str, allocated: int) -> None:
         """See Observer."""
-        self._here.part.add(code.MEMORY, None, device, allocated, _clock())
+        self._here.part.add(Memory(device, allocated, _clock()))
 
     def _settled(self) -> Buffer:
         """The calling thread's buffer, all that began in it written down."""
@@ -315,6 +329,7 @@ class Recorder:
                     self._to.forget(number)
         if self._writer is not None and self._to is not None:
             self._to.tell_visits()
+            self._to.tell_user_lines()
             self._writer.flush()
 
     def _transcribe(self, part: Buffer) -> None:

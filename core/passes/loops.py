@@ -2,7 +2,7 @@
 
 Loops over the same ranges, inside the same loops, that do not need each other become one; any other
 gets ranges of its own. Of ranges ended together, a loop shared out between threads is outermost,
-then those with the smaller numbers. Never changes what an iteration does. """
+then those with the smaller numbers. Never changes what an iteration does."""
 
 from __future__ import annotations
 
@@ -70,12 +70,22 @@ def _shared(sink: UOp) -> dict[UOp, UOp]:
     return out
 
 
+@rule(UPat(Ops.END, name="end"))
+def own_loop(ctx: Mapping[UOp, UOp], end: UOp) -> UOp | None:
+    """end(a, r) -> end(a with r', r')  where another loop that it needs ends r already"""
+    return ctx.get(end)
+
+
+owning = PatternMatcher([own_loop], name="loops: own")
+
+
 def _own_ranges(sink: UOp) -> UOp:
     """Ranges that several ENDs still share, made different."""
     while (end := _shares_ranges(sink)) is not None:
         number = 1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE)
         fresh = {r: r.replace(arg=(number + i, r.arg[1])) for i, r in enumerate(end.src[1:])}
-        sink = sink.substitute({end: end.substitute(fresh)})
+        own = {end: end.substitute(fresh)}
+        sink = graph_rewrite(sink, owning, own, bottom_up=True, name="loops: own")
     return sink
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from core.dtype import DType
 from core.errors import RunError
-from core.runtime.base import Allocator
-from core.runtime.host import HostAllocator
+from core.runtime.base import Allocator, Place
 from core.runtime.memory import account, allocator_of
 from core.runtime.numeric import memory_dtype
 from core.uop.ops import Ops
@@ -108,6 +107,23 @@ class Buffer:
         if data.nbytes != self.nbytes or not data.contiguous:
             raise RunError(f"{data.nbytes} bytes do not fill {self!r} of {self.nbytes}")
 
+    def copy_from(self, source: Buffer) -> Buffer:
+        """Fills it with the bytes of a buffer of the same size, on any device. Raises RunError for
+        another size and for a source without memory."""
+        if source.nbytes != self.nbytes:
+            raise RunError(f"{source!r} of {source.nbytes} bytes does not fill {self!r}")
+        self.allocate()
+        assert self._allocator is not None
+        self._allocator.copy(self.place, source.place, self.nbytes)
+        return self
+
+    @property
+    def place(self) -> Place:
+        """Where its memory is. Raises RunError without memory."""
+        if self._handle is None or self._allocator is None:
+            raise RunError(f"{self!r} has no content", hint="realize it first")
+        return Place(self._allocator, self._handle, self.offset)
+
     def host_view(self) -> memoryview | None:
         """Its memory itself, where the host can see it."""
         if self._handle is None or self._allocator is None:
@@ -129,13 +145,14 @@ class Buffer:
 
     @staticmethod
     def share(device: str, array: np.ndarray[Any, Any], dtype: DType) -> Buffer:
-        """A buffer with the memory of a contiguous array: shared where the device is the host's
-        memory, else copied."""
+        """A buffer with the memory of a contiguous array: shared where the device can reach that,
+        else copied."""
         made = Buffer(device, array.size, dtype)
         allocator = allocator_of(device)
         flat = np.ascontiguousarray(array)
-        if isinstance(allocator, HostAllocator) and flat.ctypes.data % dtype.itemsize == 0:
-            made._take(allocator, allocator.wrap(flat))
+        shared = allocator.wrap(flat)
+        if shared is not None:
+            made._take(allocator, shared)
             return made
         return made.copyin(flat.reshape(-1).view(np.uint8).data)
 
@@ -150,8 +167,8 @@ def buffer_of(u: UOp) -> Buffer:
     found = buffers.get(u)
     if found is not None:
         return found
-    if u.op is Ops.BUFFER and u.device is not None:
-        made = Buffer(u.device, u.arg, u.dtype)
+    if u.op is Ops.BUFFER and (device := u.one_device) is not None:
+        made = Buffer(device, u.arg, u.dtype)
     elif u.op is Ops.BUFFER_VIEW:
         base = buffer_of(u.src[0])
         made = Buffer(base.device, u.arg[0], u.dtype, base, u.arg[1])

@@ -56,8 +56,9 @@ class HostAllocator(Allocator):
         start = -int(raw.ctypes.data) % ALIGN
         return HostMemory(raw[start : start + size], True)
 
-    def wrap(self, array: np.ndarray[Any, Any]) -> HostMemory:
-        """The memory of a contiguous array, shared and not copied."""
+    def wrap(self, array: np.ndarray[Any, Any]) -> HostMemory | None:
+        if array.ctypes.data % array.itemsize:
+            return None  # kernels rely on whole elements
         return HostMemory(array.reshape(-1).view(np.uint8), False)
 
     def free(self, handle: Any, nbytes: int) -> None:

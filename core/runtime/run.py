@@ -119,20 +119,10 @@ def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
 
 
 def copy_buffer(target: Buffer, source: Buffer) -> None:
-    """The bytes of `source` into `target`, straight from memory to memory where the host sees
-    either. Raises RunError for different sizes."""
+    """The bytes of `source` into `target`, once what the source's device was asked for is done.
+    Raises RunError for different sizes."""
     Device[source.device].synchronize()
-    visible = source.host_view()
-    if visible is not None:
-        target.copyin(visible)
-        return
-    inside = target.host_view()
-    if inside is not None:
-        source.copyout(inside)
-        return
-    bounce = memoryview(bytearray(source.nbytes))
-    source.copyout(bounce)
-    target.copyin(bounce)
+    target.copy_from(source)
 
 
 def _told(

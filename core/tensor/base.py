@@ -190,7 +190,7 @@ class TensorBase(metaclass=TensorMeta):
     @property
     def device(self) -> str:
         """The device that holds, or will hold, the elements."""
-        return self.uop.device or Device.DEFAULT
+        return self.uop.one_device or Device.DEFAULT
 
     @property
     def ndim(self) -> int:

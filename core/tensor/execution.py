@@ -62,7 +62,7 @@ class Execution(TensorBase):
             if memory is None:
                 # contiguous first: what is copied has an element for each one of this
                 memory = self.detach().contiguous().to("CPU").realize().uop.base
-            Device[memory.device].synchronize()
+            Device[memory.one_device].synchronize()
             buffer_of(memory).allocate().copyout(memoryview(into))
         return into
 

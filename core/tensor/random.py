@@ -45,9 +45,10 @@ class RandomState:
     def draw(cls, memory: UOp, count: int) -> None:
         """Fills `memory`, two uint64, with what the next `count` numbers of its device are drawn
         from: the seed, and how many were drawn before."""
-        assert memory.device is not None
-        first = cls.drawn.get(memory.device, 0)
-        cls.drawn[memory.device] = first + count
+        device = memory.one_device
+        assert device is not None
+        first = cls.drawn.get(device, 0)
+        cls.drawn[device] = first + count
         state = struct.pack("=QQ", cls.seed, first & 0xFFFF_FFFF_FFFF_FFFF)
         buffer_of(memory).copyin(memoryview(state))
 

@@ -15,9 +15,9 @@ from core.uop.uop import UOp
 
 @dataclass(frozen=True)
 class Artifact:
-    """One text made of a kernel: `kind` is "ptx", "sass", "llvm", "cpu_asm", "amd_isa", "hip",
-    "cuda" or "c". `lines` has, for each line of `text`, the nodes of the linear program behind it.
-    `facts` is what the compiler says about it ("vgprs": "24")."""
+    """One text made of a kernel: `kind` is one of `core/render/kinds.py`. `lines` has, for each
+    line of `text`, the nodes of the linear program behind it. `facts` is what the compiler says
+    about it ("vgprs": "24")."""
 
     kind: str
     target: Target

@@ -11,6 +11,7 @@ from typing import Any, Self
 from core.shape import ShapeTracker
 from core.uop.node import Node
 from core.uop.ops import Ops
+from core.uop.shapes import DeviceName
 
 
 class Movement(Node):
@@ -83,7 +84,7 @@ class Movement(Node):
         pairs = (u for pair in partial for u in pair)
         return type(self)(Ops.DERIVATIVE, self.dtype, (self, *pairs))
 
-    def copy_to_device(self, device: str) -> Self:
+    def copy_to_device(self, device: DeviceName) -> Self:
         """The value on another device."""
         return type(self)(Ops.COPY, self.dtype, (self, type(self)(Ops.DEVICE, arg=device)))
 

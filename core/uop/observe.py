@@ -82,7 +82,8 @@ class Observer(Protocol):
         lines: Sequence[Sequence[UOp]],
         facts: Mapping[str, str],
     ) -> None:
-        """A text was made of the current kernel; `lines` has the nodes behind each line."""
+        """A text was made of the current kernel, or of the schedule; `lines` has the nodes behind
+        each line, `kind` is one of `core/render/kinds.py`."""
         ...
 
     def kernel(self, ast: UOp, program: object) -> None:

@@ -27,6 +27,7 @@ from core.uop.args import (
 )
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import GroupOp, Ops
+from core.uop.shapes import is_devices
 from core.uop.uop import UOp
 
 VERSION: Final = 1
@@ -206,7 +207,7 @@ _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.SINK: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
     Ops.KERNEL: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
     Ops.UNIQUE: ("a number or a name", _of(int, str)),
-    Ops.DEVICE: ("a name", _of(str)),
+    Ops.DEVICE: ("a name, or several", is_devices),
     Ops.SPECIAL: ("a name", _of(str)),
     Ops.BUFFER: ("a number of elements", _int),
     Ops.BUFFER_VIEW: ("(elements, offset)", _fields(_int, _int)),

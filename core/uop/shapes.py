@@ -5,10 +5,10 @@ Works on any object with the fields of a UOp; never creates a node.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from core.dtype import PtrDType
-from core.errors import ShapeError
+from core.errors import DeviceError, ShapeError
 from core.helpers import prod
 from core.uop.ops import GroupOp, Ops
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from core.uop.uop import UOp
 
 Shape = tuple[int, ...]
+DeviceName = str | tuple[str, ...]
+"""The name of a device, or of several that each hold a part or a copy of a value."""
 
 _pass_through = frozenset(
     {
@@ -30,6 +32,8 @@ _pass_through = frozenset(
         Ops.AFTER,
     }
 )
+_meeting = GroupOp.Elementwise | {Ops.ASSIGN}
+"""Ops whose operands have to be where the result is."""
 
 
 def shape_of(u: UOp) -> Shape | None:
@@ -67,18 +71,41 @@ def shape_of(u: UOp) -> Shape | None:
     return None
 
 
-def device_of(u: UOp) -> str | None:
-    """The device of `u`'s value: its own, or the first of its sources that has one."""
+def device_of(u: UOp) -> DeviceName | None:
+    """The device, or devices, of `u`'s value: its own, or the first of its sources that has one.
+    Raises DeviceError where several devices meet others: there is no rule for that."""
     if u.op is Ops.DEVICE:
         return u.arg
     if u.op is Ops.COPY:
         return u.src[1].arg
     if u.op in (Ops.BUFFER, Ops.CONST, Ops.IOTA):
         return u.src[-1].arg if u.src and u.src[-1].op is Ops.DEVICE else None
+    found: DeviceName | None = None
     for s in u.src:
-        if (found := s.device) is not None:
-            return found
-    return None
+        other = s.device
+        if found is None:
+            found = other
+            if found is not None and u.op not in _meeting:
+                break
+        elif other is not None and other != found and tuple in (type(found), type(other)):
+            raise DeviceError(
+                f"{u.op.name} of values on {shown(found)} and on {shown(other)}",
+                hint="move the operands to the same devices first",
+            )
+    return found
+
+
+def shown(device: DeviceName | None) -> str:
+    """A device, or several, as people read it."""
+    return " and ".join(device) if isinstance(device, tuple) else str(device)
+
+
+def is_devices(arg: object) -> bool:
+    """Whether an argument of DEVICE names a device, or at least two different ones."""
+    if not isinstance(arg, tuple):
+        return isinstance(arg, str)
+    names = cast("tuple[object, ...]", arg)
+    return len(names) > 1 and len(set(names)) == len(names) and all(type(n) is str for n in names)
 
 
 def _elementwise(u: UOp) -> Shape | None:

@@ -45,7 +45,7 @@ def graph_text(*roots: UOp) -> str:
     for root in roots:
         for u in root.toposort(lambda u: u not in number):
             number[u] = len(number)
-            lines.append(_line(u, f"u{number[u]}", [f"u{number[s]}" for s in u.src]))
+            lines.append(node_line(u, f"u{number[u]}", [f"u{number[s]}" for s in u.src]))
     return "\n".join(lines)
 
 
@@ -59,7 +59,7 @@ def excerpt(u: UOp, limit: int = 8) -> str:
                 nearest[s] = len(nearest)
                 queue.append(s)
     lines = [
-        _line(v, f"u{i}", [f"u{nearest[s]}" if s in nearest else s.op.name for s in v.src])
+        node_line(v, f"u{i}", [f"u{nearest[s]}" if s in nearest else s.op.name for s in v.src])
         for v, i in nearest.items()
     ]
     if u.origin:
@@ -77,14 +77,15 @@ def render(u: UOp) -> str:
     return text if level == _ATOM else f"({text})"
 
 
-def _line(u: UOp, name: str, sources: list[str]) -> str:
+def node_line(u: UOp, name: str, sources: list[str], shaped: bool = True) -> str:
+    """One node as `name = OP(sources) arg=... dtype  [shape]`; unless `shaped`, without shape."""
     if len(sources) > 12:
         sources = [*sources[:10], f"... {len(sources) - 10} more"]
     arg = "" if u.arg is None else f" arg={_short(u.arg)}"
     tag = "" if u.tag is None else f" tag={_short(u.tag)}"
     dtype = "" if u.dtype is dtypes.void else f" {u.dtype}"
     try:
-        shape = u.shape
+        shape = u.shape if shaped else None
     except UopvizError:
         shape = None
     shown = "" if shape is None else f"  [{','.join(map(str, shape))}]"

@@ -14,6 +14,7 @@ from core.uop.matcher import PatternMatcher
 from core.uop.meaning import on_bools, on_floats, on_ints
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
+from core.uop.shapes import is_devices
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -130,8 +131,8 @@ shared = PatternMatcher(
 
 @rule(UPat((Ops.UNIQUE, Ops.DEVICE), dtypes.void, src=(), name="u"))
 def identity_spec(u: UOp) -> bool:
-    """UNIQUE has a number, DEVICE a name"""
-    return isinstance(u.arg, int if u.op is Ops.UNIQUE else str)
+    """UNIQUE has a number, DEVICE a name, or at least two different names"""
+    return isinstance(u.arg, int) if u.op is Ops.UNIQUE else is_devices(u.arg)
 
 
 @rule(UPat(Ops.BUFFER, src=(UPat(Ops.UNIQUE), UPat(Ops.DEVICE)), name="u"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from core.dtype import ConstType, DType, dtypes, truncate
-from core.errors import DTypeError
+from core.errors import DeviceError, DTypeError
 from core.helpers import prod
 from core.uop.arithmetic import Arithmetic
 from core.uop.bounds import bounds
@@ -24,7 +24,7 @@ from core.uop.late import late
 from core.uop.movement import Movement
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
-from core.uop.shapes import Shape, device_of, shape_of
+from core.uop.shapes import DeviceName, Shape, device_of, shape_of, shown
 
 
 class Creating(threading.local):
@@ -100,7 +100,7 @@ class UOp(Arithmetic, Movement):
     origin: str | None
     serial: int
     _shape: Shape | None
-    _device: str | None
+    _device: DeviceName | None
     _bounds: tuple[ConstType, ConstType]
     _ranges: frozenset[UOp]
 
@@ -163,12 +163,26 @@ class UOp(Arithmetic, Movement):
         return shape
 
     @property
-    def device(self) -> str | None:
-        """The device that holds the value; None where any will do."""
+    def device(self) -> DeviceName | None:
+        """The device that holds the value, or the names of several that each hold a part or a copy;
+        None where any will do. Raises DeviceError where several meet others."""
         try:
             return self._device
         except AttributeError:
             return derive(self, "_device", device_of)
+
+    @property
+    def one_device(self) -> str | None:
+        """The device, where there is one only; None where any will do. Raises DeviceError where
+        there are several."""
+        device = self.device
+        if isinstance(device, tuple):
+            raise DeviceError(
+                f"{self.op.name} is on {shown(device)}, where one device is needed",
+                where=self.origin or "",
+                hint="copy it to one device with .to(device)",
+            )
+        return device
 
     @property
     def bounds(self) -> tuple[ConstType, ConstType]:
@@ -402,18 +416,18 @@ class UOp(Arithmetic, Movement):
     # Tensor level
 
     @staticmethod
-    def new_buffer(device: str, size: int, dtype: DType) -> UOp:
+    def new_buffer(device: DeviceName, size: int, dtype: DType) -> UOp:
         """Fresh memory of `size` elements, equal to no other buffer."""
         unique = UOp(Ops.UNIQUE, dtypes.void, (), next(_unique))
         return UOp(Ops.BUFFER, dtype, (unique, UOp(Ops.DEVICE, arg=device)), size)
 
     @staticmethod
-    def iota(n: int, dtype: DType, device: str) -> UOp:
+    def iota(n: int, dtype: DType, device: DeviceName) -> UOp:
         """The integers 0..n-1, never stored."""
         return UOp(Ops.IOTA, dtype, (UOp(Ops.DEVICE, arg=device),), n)
 
     @staticmethod
-    def full(shape: Shape, value: ConstType, dtype: DType, device: str) -> UOp:
+    def full(shape: Shape, value: ConstType, dtype: DType, device: DeviceName) -> UOp:
         """A Tensor-level constant of any shape, never stored."""
         source = (UOp(Ops.DEVICE, arg=device),)
         made = UOp(Ops.CONST, dtype, source, truncate(value, dtype))

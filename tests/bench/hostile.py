@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from viz.format import schema
+from viz.format.blocks import EVENTS, NODES
 from viz.format.pack import pack
 from viz.views.jsontext import to_json
 from viz.views.store import Store
@@ -169,7 +170,7 @@ def events(path: Path) -> None:
     n = 500_000
     kinds, zeros, ones = [schema.DECLINE] * n, [0] * n, [1] * n
     empty = [[]] * 9
-    blob = pack([kinds, ones, *empty, zeros, ones], [False] * len(schema.EVENT_COLUMNS))
+    blob = pack([kinds, ones, *empty, zeros, ones], [False] * len(EVENTS.names))
     _insert(path, [(schema.EVENTS, 0, n, blob)] * 50)
     _change(path, "UPDATE rewrites SET first_block = 0, last_block = 1 << 40")
 
@@ -228,7 +229,7 @@ def wide(path: Path) -> None:
         t.rewrite_end(step, node)
     n = 1 << 18
     fields = [[1] * n, [0] * n, *[[0] * n] * 5]
-    blob = pack([*fields, [1] * n, [1] * n], [False] * len(schema.NODE_COLUMNS))
+    blob = pack([*fields, [1] * n, [1] * n], [False] * len(NODES.names))
     _insert(path, [(schema.NODES, 2 + i * n, n, blob) for i in range(16)])
     _change(path, "UPDATE rewrites SET sink = ?", (1 + 16 * n,))
 

@@ -78,7 +78,7 @@ def test_palette_keeps_letters_to_itself(open_page: Open, some_pass: Pass) -> No
 def test_key_sheet(open_page: Open) -> None:
     e = open_page().press("?")
     sheet = e.page.get_by_role("dialog", name="Keys")
-    for text in ("Next step", "Next pass", "Text diff", "Search the run", "Run the kernel"):
+    for text in ("Next step", "Next pass", "Text diff", "Search this page", "Run the kernel"):
         expect(sheet).to_contain_text(text)
     e.press("Escape")
     expect(sheet).to_have_count(0)

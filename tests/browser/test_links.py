@@ -12,6 +12,8 @@ from tests.browser.explorer import Explorer
 
 Open = Callable[..., Explorer]
 
+NO_EDITOR = '{"error": {"what": "no editor is set", "where": "", "hint": "set UOPVIZ_EDITOR"}}'
+
 
 def test_reload_restores_step_and_selection(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1)).press("ArrowRight", "ArrowRight", "g", "m")
@@ -81,3 +83,32 @@ def test_a_link_to_a_pass_that_is_not_there_says_so(new_page: Open, server: Any)
         expect(alert).to_contain_text("987654")
     e.press("]")
     e.ready()
+
+
+def test_a_copied_link_shows_that_it_was_copied(open_page: Any, some_pass: Any) -> None:
+    e = open_page(some_pass.at(2), permissions=["clipboard-read", "clipboard-write"])
+    button = e.page.get_by_role("button", name="Copy a link to this view")
+    button.click()
+    expect(button).to_contain_text("Link copied")
+    assert e.page.evaluate("navigator.clipboard.readText()") == e.page.url
+    expect(e.page.locator(".status")).to_contain_text("Link copied")
+    expect(button).not_to_contain_text("Link copied")
+    e.press("y")
+    expect(button).to_contain_text("Link copied")
+
+
+def test_a_place_without_an_editor_shows_the_recorded_text(open_page: Any, some_pass: Any) -> None:
+    e = open_page(some_pass.at(2))
+    rule = some_pass.rule(2)
+    link = e.inspector.get_by_role("button", name=f"{rule['file'].split('/')[-1]}:{rule['line']}")
+    sheet = e.page.get_by_role("dialog", name="Place in a file")
+    link.first.click(modifiers=["Shift"])
+    expect(sheet.locator(".ln.hl i")).to_have_text(str(rule["line"]))
+    e.press("Escape")
+    expect(sheet).to_have_count(0)
+    with e.trouble():
+        e.page.route("**/api/open", lambda route: route.fulfill(status=400, body=NO_EDITOR))
+        link.first.click()
+        expect(sheet).to_contain_text("no editor is set")
+    expect(sheet.get_by_role("button", name="Copy path")).to_be_visible()
+    expect(e.drawer).not_to_contain_text("no editor is set")

@@ -108,7 +108,7 @@ def test_search_without_a_hit_names_the_query_and_offers_clear(open_page: Open) 
     e = open_page().press("/")
     expect(e.page.locator("#search")).to_be_focused()
     e.page.keyboard.type("no such thing")
-    expect(e.navigator).to_contain_text("Nothing in this run matches no such thing")
+    expect(e.navigator).to_contain_text("No results for no such thing")
     e.navigator.get_by_role("button", name="Clear", exact=True).click()
     expect(e.page.get_by_role("tree", name="Passes of the run")).to_be_visible()
 

@@ -35,7 +35,7 @@ def test_tries_of_a_pass_and_rules_that_never_matched(
     lines.first.click()
     panel = e.page.locator(".rv-rule")
     expect(panel.locator(".why-never")).not_to_be_empty()
-    expect(panel.get_by_role("button", name="Show its steps")).to_have_count(0)
+    expect(panel.get_by_role("button", name="Show steps")).to_have_count(0)
 
 
 def test_a_link_to_the_rules_needs_no_pass(new_page: New, server: Process) -> None:

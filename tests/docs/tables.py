@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 
+from core.render.kinds import KINDS
 from tests.docs.markdown import code, first_sentence, table
 from tests.docs.of_core import (
     ROOT,
@@ -33,19 +35,38 @@ from tests.docs.of_viz import (
 
 
 def module_table(package: str) -> Callable[[], str]:
-    """One line per module below a folder."""
+    """A section per folder below `package`: what it is, and a line for each of its modules."""
 
     def make() -> str:
-        rows: list[tuple[str, str]] = []
-        for path in sorted((ROOT / package).rglob("*.py")):
-            name = path.relative_to(ROOT).as_posix()
-            doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-            if "/web/" not in name and doc:
-                shown = name.removesuffix("__init__.py") if name.count("/") > 1 else name
-                rows.append((code(shown), first_sentence(doc)))
-        return table(("module", "does"), rows)
+        parts: list[str] = []
+        for folder in sorted({path.parent for path in (ROOT / package).rglob("*.py")}):
+            name = folder.relative_to(ROOT).as_posix() + "/"
+            if name.startswith(f"{package}/web/"):
+                continue
+            docs = {path.name: _doc(path) for path in sorted(folder.glob("*.py"))}
+            rows = [
+                (code(file), doc) for file, doc in docs.items() if doc and file != "__init__.py"
+            ]
+            parts += [f"### `{name}`", docs.get("__init__.py", ""), table(("module", "does"), rows)]
+        return "\n\n".join(part for part in parts if part)
 
     return make
+
+
+def _doc(path: Path) -> str:
+    """The first sentence of a module."""
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    return first_sentence(doc) if doc else ""
+
+
+def kind_table() -> str:
+    """The kinds of texts that are made of kernels and schedules."""
+    rows = [
+        (code(k.name), k.title, ", ".join(k.families) or "a report", code(k.ending),
+         k.render.__module__.replace(".", "/") + ".py" if k.render else "")
+        for k in KINDS
+    ]  # fmt: skip
+    return table(("kind", "title", "for targets", "ending", "rendered by"), rows)
 
 
 PARTS: dict[str, Callable[[], str]] = {
@@ -54,6 +75,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "targets": target_table,
     "devices": device_table,
     "errors": error_table,
+    "kinds": kind_table,
     "ops": op_table,
     "groups": group_table,
     "axes": axis_table,

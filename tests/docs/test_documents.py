@@ -29,6 +29,7 @@ from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
 from viz import cli
 from viz.format import schema
+from viz.format.blocks import PACKED
 from viz.server import channel, log
 from viz.server.app import MAX_REQUEST
 from viz.work import jobs
@@ -297,11 +298,11 @@ def test_every_route_is_documented_and_says_what_it_answers() -> None:
         assert f"| {method} | `{shown}` | {cell(doc)} |" in text
 
 
-@pytest.mark.parametrize("table", schema.TABLES)
+@pytest.mark.parametrize("table", columns())
 def test_every_column_of_a_trace_is_documented(table: str) -> None:
     text = read("trace-format.md")
     start = text.index(f"`{table}`: ")
-    following = [text.find(f"`{t}`: ", start + 1) for t in schema.TABLES]
+    following = [text.find(f"`{t}`: ", start + 1) for t in columns()]
     ends = [end for end in (*following, text.index("## Blocks")) if end > start]
     section = text[start : min(ends)]
     assert not [name for name in columns()[table] if f"`{name}`" not in section]
@@ -309,13 +310,7 @@ def test_every_column_of_a_trace_is_documented(table: str) -> None:
 
 def test_every_key_and_packed_column_is_documented() -> None:
     text = read("trace-format.md")
-    packed = (
-        *schema.META,
-        *schema.NODE_COLUMNS,
-        *schema.EVENT_COLUMNS,
-        *schema.LAUNCH_COLUMNS,
-        *schema.MEMORY_COLUMNS,
-    )
+    packed = (*schema.META, *(name for blocks in PACKED for name in blocks.names))
     assert not [name for name in packed if f"`{name}`" not in text]
     assert f"Version {schema.VERSION}." in text
     assert f"0x{schema.APPLICATION_ID:X}".lower() in text.lower()

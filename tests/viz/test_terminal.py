@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ast
 import base64
+import fcntl
 import gzip
 import json
 import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +23,7 @@ import pytest
 from tests.viz.test_cli import run
 from viz.format.schema import META
 from viz.share.html import export_html
-from viz.terminal import clean
+from viz.terminal import clean, width
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 
@@ -153,6 +159,70 @@ def test_a_path_in_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_clean() -> None:
     assert clean("a b\tc\x1b") == "a b\\tc\\x1b"
     assert clean("größer ≤ 4") == "größer ≤ 4"
+
+
+PROGRESS = """
+import sys, time
+from viz.terminal import Progress, say
+with Progress("exporting") as progress:
+    for i in range(2000):
+        progress.update(i / 2000, "pass \\x1b[2J")
+        time.sleep(0.0005)
+        if i == 1500:
+            say("said")
+    if sys.argv[1:]:
+        raise SystemExit(3)
+print("done")
+"""
+
+
+def in_terminal(*command: str, columns: int = 40, rows: int = 10, **environment: str) -> str:
+    """What a command writes to a terminal of that size."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
+    process = subprocess.Popen(
+        [*command],
+        cwd=ROOT,
+        env={**kept, "TERM": "xterm", **environment},
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        start_new_session=True,
+    )
+    os.close(follower)
+    written = bytearray()
+    try:
+        while chunk := os.read(leader, 65536):
+            written += chunk
+    except OSError:  # closed by its last writer
+        pass
+    finally:
+        os.close(leader)
+    assert process.wait(60) >= 0
+    return written.decode()
+
+
+@pytest.mark.parametrize("failing", [[], ["fail"]])
+def test_progress_in_a_terminal(failing: list[str]) -> None:
+    text = in_terminal(sys.executable, "-c", PROGRESS, *failing)
+    drawn = re.findall(r"\r(exporting [^\r]*)\x1b\[K", text)
+    assert 3 <= len(drawn) <= 20, "a few times a second"
+    assert all(width(line) < 40 for line in drawn)
+    assert all("\x1b" not in line for line in drawn)
+    assert drawn[0].endswith("…")
+    assert "\r\x1b[Kuopviz: said\r\n" in text
+    assert text.endswith("\r\x1b[K" + ("" if failing else "done\r\n"))
+
+
+def test_no_progress_elsewhere() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRESS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "uopviz: said\n")
+    assert "\r" not in in_terminal(sys.executable, "-c", PROGRESS, TERM="dumb").replace(
+        "\r\n", "\n"
+    )
 
 
 def test_one_module_prints() -> None:

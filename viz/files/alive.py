@@ -42,6 +42,15 @@ def is_alive(process: object) -> bool:
             return False
 
 
+def is_here(process: object) -> bool:
+    """Whether the process of `process_info` ran on this machine."""
+    match process:
+        case {"host": str(host)}:
+            return host == socket.gethostname()
+        case _:
+            return False
+
+
 def new_run() -> str:
     """A name for a run that no other has."""
     return os.urandom(8).hex()

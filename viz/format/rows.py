@@ -1,10 +1,16 @@
-"""Rows of the trace while they are still growing. Never touches a file."""
+"""Tables of a trace: a class for the rows of each. Never touches a file.
+
+docs/trace-format.md says what every column means. Columns of packed blocks are declared in
+`viz/format/blocks.py`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, Final
 
 from viz.format import schema
+from viz.format.table import String, Table
 
 
 def plain_text(text: str) -> str:
@@ -13,8 +19,16 @@ def plain_text(text: str) -> str:
 
 
 @dataclass(slots=True)
+class MetaRow:
+    """What ran where: a key of schema.META, and its value as JSON."""
+
+    key: str
+    value: str
+
+
+@dataclass(slots=True)
 class ContextRow:
-    """One row of `contexts`; `us` is None while it is open."""
+    """A named group; `meta` and `error` are JSON, `us` is None while it is open."""
 
     id: int
     parent: int
@@ -26,36 +40,22 @@ class ContextRow:
     us: int | None = None
     error: str | None = None
 
-    def values(self) -> tuple[object, ...]:
-        """The row, in the order of the table."""
-        return (
-            self.id,
-            self.parent,
-            plain_text(self.name),
-            plain_text(self.kind),
-            self.meta,
-            self.thread,
-            self.start,
-            self.us,
-            self.error,
-        )
-
 
 @dataclass(slots=True)
 class RewriteRow:
-    """One row of `rewrites`, and how often each rule has declined in it so far."""
+    """One graph_rewrite; `us` is None while it is open."""
 
     id: int
     parent: int
     context: int
-    name: int
-    matcher: int
-    caller: int
+    name: String
+    matcher: String
+    caller: String
     bottom_up: int
     sink: int
+    result: int
+    nodes: int
     start: int
-    result: int = 0
-    nodes: int = 0
     us: int | None = None
     matches: int = 0
     rebuilds: int = 0
@@ -64,41 +64,99 @@ class RewriteRow:
     first_block: int = 0
     last_block: int = 0
     error: str | None = None
-    declined: dict[int, int] = field(default_factory=dict[int, int])
-
-    def values(self) -> tuple[object, ...]:
-        """The row, in the order of the table."""
-        return (
-            self.id,
-            self.parent,
-            self.context,
-            self.name,
-            self.matcher,
-            self.caller,
-            self.bottom_up,
-            self.sink,
-            self.result,
-            self.nodes,
-            self.start,
-            self.us,
-            self.matches,
-            self.rebuilds,
-            self.declines,
-            self.empty,
-            self.first_block,
-            self.last_block,
-            self.error,
-        )
 
 
 @dataclass(slots=True)
-class Artifact:
-    """A source text of a kernel, and packed which nodes are behind its lines."""
+class RuleRow:
+    """A rule; its further texts are in blocks of kind RULES."""
 
+    id: int
+    name: str
+    matcher: str
+    file: str
+    line: int
+    equation: str
+
+
+@dataclass(slots=True)
+class TotalRow:
+    """What a rule did in all passes of a name: what `uopviz stats` reads."""
+
+    pass_: String
+    rule: int
+    matches: int
+    declines: int
+    ns: int
+
+
+@dataclass(slots=True)
+class KernelRow:
+    """The compiled program of a kernel context; `info` is JSON."""
+
+    context: int
+    name: str
+    target: str
+    device: str
+    ast: int
+    info: str
+
+
+@dataclass(slots=True)
+class ArtifactHead:
+    """Which source text of a kernel there is. SQLite chooses the `id` of a new one."""
+
+    id: int | None
     context: int
     kind: str
     target: str
-    text: str
-    facts: dict[str, str]
-    title: str
-    lines: bytes = b""
+
+
+@dataclass(slots=True)
+class ArtifactRow(ArtifactHead):
+    """A source text of a kernel: packed JSON, and packed columns of the nodes behind its lines."""
+
+    body: bytes
+    lines: bytes
+
+
+@dataclass(slots=True)
+class BlockHead:
+    """Which packed data there is: a kind of `viz/format/schema.py`, the first number in it, and how
+    many it holds."""
+
+    id: int
+    kind: int
+    first: int
+    count: int
+
+
+@dataclass(slots=True)
+class BlockRow(BlockHead):
+    """Packed data (`viz/format/pack.py`)."""
+
+    data: bytes
+
+
+META: Final = Table("meta", MetaRow)
+CONTEXTS: Final = Table("contexts", ContextRow)
+REWRITES: Final = Table("rewrites", RewriteRow)
+RULES: Final = Table("rules", RuleRow)
+RULE_TOTALS: Final = Table("rule_totals", TotalRow, "pass", "rule")
+KERNELS: Final = Table("kernels", KernelRow)
+ARTIFACTS: Final = Table("artifacts", ArtifactRow)
+BLOCKS: Final = Table("blocks", BlockRow)
+ARTIFACT_HEADS: Final = Table("artifacts", ArtifactHead)
+BLOCK_HEADS: Final = Table("blocks", BlockHead)
+"""The same tables without their large columns."""
+
+TABLES: Final[tuple[Table[Any], ...]] = (
+    *(META, CONTEXTS, REWRITES, RULES, RULE_TOTALS, KERNELS, ARTIFACTS, BLOCKS),
+)
+DDL: Final = "\n".join(
+    (
+        f"PRAGMA application_id = {schema.APPLICATION_ID};",
+        f"PRAGMA user_version = {schema.VERSION};",
+        *(table.ddl for table in TABLES),
+    )
+)
+"""Makes the tables of a new trace."""

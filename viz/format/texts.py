@@ -1,4 +1,4 @@
-"""Source texts of kernels as one blob, and back.
+"""Packs source texts of kernels into a compressed blob, and unpacks it.
 
 The kernels of a run repeat each other, beyond the 32 KiB that zlib looks back: packed together with
 LZMA they take half of the bytes. A few texts are packed with zlib, which begins faster; so are all
@@ -21,7 +21,7 @@ except ImportError:  # a Python that was built without
     lzma = None
 
 _PRESET: Final = 1
-_BACK: Final = 1 << 19
+_BACK: Final = 1 << 18
 """Bytes that it looks back. More gain nothing, and to clear the memory for them takes time."""
 _MAGIC: Final = b"\xfd7zXZ\x00"
 _FEW: Final = 1 << 15
@@ -49,7 +49,7 @@ def pack_texts(texts: Sequence[str]) -> bytes:
     raw = json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace")
     if lzma is None or len(raw) < _FEW:
         return deflate(raw)
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": _BACK}]
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": _PRESET, "dict_size": _BACK, "pb": 0}]
     return lzma.compress(raw, lzma.FORMAT_XZ, lzma.CHECK_CRC32, filters=filters)
 
 

@@ -1,1 +1,1 @@
-"""From a file that nobody vouches for to checked arrays and rows."""
+"""Reads untrusted trace files into checked rows and arrays."""

@@ -1,4 +1,4 @@
-"""Opens a trace that nobody vouches for, and reads as many rows as can be read.
+"""Opens an untrusted trace file read-only, and reads as many rows as can be read.
 
 A trace may be cut off, damaged or made to harm: the file is opened read-only, nothing in its schema
 is run, and every value is checked for its type. What cannot be read is a Problem, never a crash.
@@ -10,11 +10,11 @@ import errno
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 from urllib.parse import quote
 
 from core.errors import TraceError
@@ -23,8 +23,10 @@ from viz.files.held import Held
 from viz.files.regular import kind_of
 from viz.files.walfile import pages_in_log
 from viz.format import schema
-from viz.format.pack import read_json, take_json
+from viz.format.rows import TABLES
+from viz.format.table import Table
 
+R = TypeVar("R")
 READ_ERRORS: Final = (sqlite3.Error, UnicodeError, OverflowError)
 """What reading a damaged file raises; SQLite's own messages may not be valid text."""
 
@@ -146,86 +148,80 @@ class Database:
                 found += _stored(path.stat())
         return found
 
-    def rows(self, table: str, columns: Sequence[str], after: int = 0) -> Iterator[tuple[Any, ...]]:
-        """Rows of a table with an integer key `id` above `after`, in order; those behind a damaged
-        place too, if they can be reached from the other end."""
-        if table not in self._tables:
+    def rows(self, table: Table[R], after: int = 0) -> Iterator[R]:
+        """Rows of a table with an integer key above `after`, in order; those behind a damaged place
+        too, if they can be reached from the other end. Raises BudgetError."""
+        if table.name not in self._tables:
             return
-        names, key = ", ".join(columns), columns[0]
-        select = f"SELECT {names} FROM {table} WHERE {key} > ? AND {key} < ? ORDER BY {key}"
+        (key,) = table.key
+        select = f"{table.select} WHERE {key} > ? AND {key} < ? ORDER BY {key}"
         last, end = after, 1 << 62
         self._begin()
         try:
-            for row in self._db.execute(select, (last, end)):
+            for cells in self._db.execute(select, (last, end)):
                 take(_ITEMS)
-                if isinstance(row[0], int):
-                    if row[0] <= last:
+                if isinstance(cells[0], int):
+                    if cells[0] <= last:
                         raise sqlite3.DatabaseError("its rows are out of order")
-                    last = row[0]
-                    yield row
+                    last = cells[0]
+                    yield table.read(cells)
             return
         except READ_ERRORS as error:
             self._damaged(table, error)
-        behind: list[tuple[Any, ...]] = []
+        behind: list[R] = []
         self._begin()
         try:
-            for row in self._db.execute(select + " DESC", (last, end)):
-                if isinstance(row[0], int):
-                    if row[0] >= end:
+            for cells in self._db.execute(select + " DESC", (last, end)):
+                if isinstance(cells[0], int):
+                    if cells[0] >= end:
                         break
-                    end = row[0]
-                    take(_ITEMS, _size(row))
-                    behind.append(row)
+                    end = cells[0]
+                    take(_ITEMS, _size(cells))
+                    behind.append(table.read(cells))
         except READ_ERRORS:
             pass  # the damaged place, from the other side
         yield from reversed(behind)
 
-    def all(self, table: str, columns: Sequence[str], each: int = 0) -> list[tuple[Any, ...]]:
+    def all(self, table: Table[R], each: int = 0) -> list[R]:
         """All rows of a small table, up to a damaged place; `each`: bytes that are going to be kept
         of a row. Raises BudgetError."""
-        found: list[tuple[Any, ...]] = []
-        if table in self._tables:
-            self._begin()
-            try:
-                for row in self._db.execute(f"SELECT {', '.join(columns)} FROM {table}"):
-                    take(_ITEMS, each + _size(row))
-                    found.append(row)
-            except READ_ERRORS as error:
-                self._damaged(table, error)
-        return found
+        return self._some(table, "", (), each)
 
-    def where(
-        self, table: str, columns: Sequence[str], column: str, value: int
-    ) -> list[tuple[Any, ...]]:
+    def where(self, table: Table[R], column: str, value: int) -> list[R]:
         """The rows with this value in a column, up to a damaged place. Raises BudgetError."""
-        found: list[tuple[Any, ...]] = []
-        if table in self._tables:
-            select = f"SELECT {', '.join(columns)} FROM {table} WHERE {column} = ?"
-            self._begin()
-            try:
-                for row in self._db.execute(select, (value,)):
-                    take(_ITEMS, _size(row))
-                    found.append(row)
-            except READ_ERRORS as error:
-                self._damaged(table, error)
-        return found
+        return self._some(table, f" WHERE {column} = ?", (value,))
 
-    def one(self, table: str, columns: Sequence[str], key: int) -> tuple[Any, ...] | None:
-        """The row with this key, if it can be read; `columns[0]` is the key."""
-        if table not in self._tables:
+    def one(self, table: Table[R], key: int) -> R | None:
+        """The row with this integer key, if it can be read."""
+        if table.name not in self._tables:
             return None
-        select = f"SELECT {', '.join(columns)} FROM {table} WHERE {columns[0]} = ?"
         self._begin()
         try:
-            return self._db.execute(select, (key,)).fetchone()
+            select = f"{table.select} WHERE {table.key[0]} = ?"
+            cells = self._db.execute(select, (key,)).fetchone()
         except READ_ERRORS as error:
             self._damaged(table, error)
             return None
+        return None if cells is None else table.read(cells)
 
-    def _damaged(self, table: str, error: Exception) -> None:
-        self.problem(f"table {table} is damaged ({error})")
+    def _some(
+        self, table: Table[R], condition: str, values: tuple[int, ...], each: int = 0
+    ) -> list[R]:
+        found: list[R] = []
+        if table.name in self._tables:
+            self._begin()
+            try:
+                for cells in self._db.execute(table.select + condition, values):
+                    take(_ITEMS, each + _size(cells))
+                    found.append(table.read(cells))
+            except READ_ERRORS as error:
+                self._damaged(table, error)
+        return found
+
+    def _damaged(self, table: Table[Any], error: Exception) -> None:
+        self.problem(f"table {table.name} is damaged ({error})")
         if self._own.left < 0:  # what took too long once is not tried again
-            self._tables -= {table}
+            self._tables -= {table.name}
 
     def _begin(self) -> None:
         """Gives the statement that comes next its steps; a live file has grown meanwhile."""
@@ -303,15 +299,16 @@ class Database:
                 "open it with a newer uopviz; what this one understands is shown",
             )
         found: set[str] = set()
+        names = [table.name for table in TABLES]
         self._own.left = STEPS_OF_SCHEMA
         try:
             for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):
                 plain = isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")
-                if name in schema.TABLES and kind == "table" and plain and self._stored(name):
+                if name in names and kind == "table" and plain and self._stored(name):
                     found.add(cast("str", name))
         except READ_ERRORS as error:
             self.problem(f"the list of tables is damaged ({error})")
-        for name in schema.TABLES:
+        for name in names:
             if name not in found:
                 self.problem(f"table {name} is missing")
         return frozenset(found)
@@ -348,33 +345,6 @@ def _folder(path: Path) -> TraceError:
     named = ", ".join(inside[:4]) + (", ..." if len(inside) > 4 else "")
     hint = f"name a trace in it: {named}" if inside else "there is no trace in it"
     return TraceError("this is a folder", where=str(path), hint=hint)
-
-
-def parse_json(text: object) -> Any:
-    """The value of JSON text; None for anything else. Raises BudgetError."""
-    if not isinstance(text, str):
-        return None
-    take_json(text)
-    try:
-        return read_json(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def parse_object(text: object) -> dict[str, Any]:
-    """The object of JSON text; an empty one for anything else."""
-    found = parse_json(text)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-
-
-def as_int(value: object, default: int = 0) -> int:
-    """An integer from a cell that may hold anything."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
-
-
-def as_text(value: object, limit: int = schema.MAX_TEXT) -> str:
-    """Text from a cell that may hold anything."""
-    return value[:limit] if isinstance(value, str) else ""
 
 
 def _stored(status: os.stat_result) -> int:

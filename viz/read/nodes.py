@@ -1,4 +1,4 @@
-"""All nodes of one trace file as arrays, in the order of their numbers.
+"""Node table of one trace file: an array per field, indexed by node number.
 
 Number n is at position n; position 0 stands for "none". A lost block leaves nodes without fields.
 """
@@ -12,10 +12,10 @@ import numpy as np
 
 from core.errors import TraceError
 from viz.budget import take
-from viz.format import schema
-from viz.format.pack import Ints, adds_up, unpack
+from viz.format.blocks import NODE_STRINGS, NODES
+from viz.format.pack import Ints, adds_up
 
-FIELDS: Final = ("op", "dtype", "arg", "tag", "origin", "loc", "extra")
+FIELDS: Final = NODE_STRINGS
 MAX_GAP: Final = 1 << 20
 """Nodes that a lost block may have held."""
 _KEPT: Final = 16
@@ -90,7 +90,9 @@ class NodeTable:
             raise _damaged("its numbers do not follow")
         self.skip_to(first)
         try:
-            *fields, counts, deltas = unpack(blob, len(schema.NODE_COLUMNS), each=_KEPT)
+            columns = NODES.unpack(blob, each=_KEPT)
+            fields = [columns[name] for name in FIELDS]
+            counts, deltas = columns["nsrc"], columns["src"]
             if {len(f) for f in (*fields, counts)} != {count} or not adds_up(counts, deltas):
                 raise _damaged("its columns do not fit together")
             ids = np.repeat(np.arange(first, first + count), counts)

@@ -1,4 +1,4 @@
-"""The events of one rewrite, checked, as steps: one match and the rebuilds up to the next.
+"""Splits the events of one rewrite into steps: one match and the rebuilds up to the next.
 
 A node or rule number that leads nowhere drops its event and says so. Reads as far as the budget in
 force goes. Never replays anything.
@@ -12,7 +12,8 @@ from typing import Final
 from core.errors import BudgetError
 from viz.budget import take
 from viz.format import schema
-from viz.read.tracefile import Rewrite, TraceFile
+from viz.read.records import Rewrite
+from viz.read.tracefile import TraceFile
 
 _EVENT: Final = 300
 """Bytes of an event; _BOUND more for each node that it bound."""
@@ -61,7 +62,7 @@ def read_steps(file: TraceFile, rewrite: Rewrite, most: int | None = None) -> Ev
 def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> None:
     count = file.nodes.count
     names: dict[int, list[str]] = {}
-    for arrays, positions in file.events(rewrite):
+    for arrays, positions in file.event_blocks.of(rewrite):
         take(len(arrays.rewrite) // 8 + 2 * len(positions), _EVENT * len(positions))
         rows = arrays.row[positions].tolist()
         for kind, row in zip(arrays.kind[positions].tolist(), rows, strict=True):

@@ -1,4 +1,4 @@
-"""How often rules were tried: the nodes that passes offered to sets of rules, counted by op.
+"""Works out how often each rule was tried, from the nodes of each op that passes offered.
 
 A visit goes through the rules of a set in order, those whose pattern may begin with the node's op,
 until one ends it by an answer or an error. So the tries of all rules, thousands per pass, follow
@@ -15,8 +15,8 @@ from typing import Any, Final, cast
 import numpy as np
 
 from core.errors import TraceError
-from viz.format import schema
-from viz.format.pack import Ints, adds_up, unpack
+from viz.format.blocks import RULE_SETS, VISITS
+from viz.format.pack import Ints, adds_up
 from viz.format.schema import VisitKey
 
 MAX_WORK: Final = 2_000_000
@@ -41,7 +41,7 @@ class Visits:
 
     def add_sets(self, first: int, data: bytes) -> None:
         """A block of sets of rules, numbered from `first`."""
-        lengths, rules = unpack(data, len(schema.RULE_SET_COLUMNS), each=_SET)
+        lengths, rules = RULE_SETS.unpack(data, each=_SET).values()
         if not adds_up(lengths, rules):
             raise TraceError("a block of rule sets is damaged")
         parts: list[Ints] = np.split(rules, np.cumsum(lengths)[:-1]) if len(lengths) else []
@@ -50,10 +50,7 @@ class Visits:
 
     def add(self, data: bytes) -> None:
         """A block of visits, which add to those before."""
-        columns = unpack(data, len(schema.VISIT_COLUMNS), each=_VISIT)
-        if len({len(column) for column in columns}) != 1:
-            raise TraceError("a block of visits is damaged")
-        for name, rule_set, op, rule, count in zip(*(c.tolist() for c in columns), strict=True):
+        for name, rule_set, op, rule, count in VISITS.rows(data, _VISIT):
             self.counts[name, rule_set, op, rule] += max(0, min(count, MAX_COUNT))
         self._tries = None
 

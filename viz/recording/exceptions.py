@@ -1,4 +1,4 @@
-"""An exception as a trace keeps it: what it says, where the user's code raised it, its traceback.
+"""Serializes exceptions: message, the user's frames, and the full traceback.
 
 Between the program that called and the rule that raised stand frames of the compiler and of the
 engine, which say nothing about the fault. They are kept apart. Never keeps the exception.

@@ -1,4 +1,4 @@
-"""Numbers UOps in a trace: every node is written once, after its sources.
+"""Interns UOps in a trace: every node is written once, after its sources.
 
 Many at a time: what nodes have in common is looked up by a few calls for all of them. Holds no
 node: each carries a serial number of its own (`UOp.serial`), and a table says which number of the
@@ -26,6 +26,8 @@ from viz.write.numbering import LOCK, Numbering, Uints
 
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
+_COARSE: Final = frozenset({float, tuple})
+"""Types of which equal values may be different arguments: 0.0 and -0.0, (1,) and (True,)."""
 _serial = attrgetter("serial")
 _src = attrgetter("src")
 _op = attrgetter("op")
@@ -53,12 +55,18 @@ class Interner:
             self._ops[op] = numbers.string(op.name)
         self._dtypes: dict[DType, int] = {}
         self._origins: dict[str | None, int] = {None: 0}
+        self.new_origins: list[str] = []
+        """Origins of nodes that were not there before; whoever reads them removes them."""
         self._same: dict[int, int] = {id(None): 0}
         """Strings of arguments and tags by identity, which a rebuilt node shares."""
         self._alive: list[object] = []
         """What has its identity there, so that it means something."""
         self._args: dict[Any, int] = {}
         self._sizes: dict[int, int] = {}
+
+    def op(self, op: Ops) -> int:
+        """The number of the name of an op."""
+        return int(self._ops[op])
 
     def __call__(self, u: UOp) -> int:
         """The number of `u`."""
@@ -150,6 +158,7 @@ class Interner:
             self._dtypes[dtype] = string(str(dtype))
         for origin in set(origins).difference(self._origins):
             self._origins[origin] = string(origin or "")
+            self.new_origins.append(origin or "")
         fields = np.zeros((count, 7), np.uint32)
         fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
         fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)
@@ -180,7 +189,11 @@ class Interner:
     def _text(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""
         kind = arg.__class__
-        key = (kind, repr(arg) if kind is tuple or kind is float else arg)
+        if kind is tuple:
+            kinds = tuple(map(type, arg))
+            key = (kinds, arg if _COARSE.isdisjoint(kinds) else repr(arg))
+        else:
+            key = (kind, repr(arg) if kind is float else arg)
         found = self._args.get(key)
         if found is None:
             if len(self._args) > _KEPT:

@@ -1,4 +1,4 @@
-"""A rule as data: its pattern, and the text of its function.
+"""Serializes rules: the pattern as data, and the source of the function.
 
 The form of a pattern is `Pat` of the page (`viz/web/src/data/types.ts`): the ops and dtypes that a
 node may have (none: any), the name it is bound to, its argument as text, and its sources. Never

@@ -1,4 +1,4 @@
-"""What a trace keeps of a compiled program: names, sizes and work, as plain data.
+"""Metadata of a compiled program as plain data: names, sizes and work.
 
 Reads attributes that any program may or may not have; never imports the compiler.
 """

@@ -1,4 +1,4 @@
-"""What ran where: the command, the state of its repository, versions, flags and the machine.
+"""Collects metadata of a run: command, commit, versions, flags and machine.
 
 Asks git once and waits for it briefly; never fails: what cannot be found out is left empty.
 """

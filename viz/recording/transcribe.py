@@ -1,4 +1,4 @@
-"""From the recorder's buffers to the trace: numbers nodes and rules, keeps each thread's stack.
+"""Writes the recorder's buffers to the trace: numbers nodes and rules, keeps a stack per thread.
 
 A buffer is written as columns: one call for many events, a step of Python only for each pass,
 context and text. Runs on whichever thread flushes.
@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import weakref
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
-from core.uop.uop import UOp
 from core.uop.visits import Visits
 from viz.format.events import Events
 from viz.format.pack import Ints
@@ -24,25 +23,45 @@ from viz.recording.buffer import OTHER, Batch
 from viz.recording.intern import Interner
 from viz.recording.patterns import group_of, pattern_data, source_of
 from viz.recording.programs import program_info
+from viz.recording.reports import (
+    Artifact,
+    ContextBegin,
+    ContextEnd,
+    ContextRename,
+    Kernel,
+    Launch,
+    Memory,
+    Report,
+    RewriteBegin,
+    RewriteEmpty,
+    RewriteEnd,
+    Visited,
+)
+from viz.recording.userlines import UserSources
 from viz.write.writer import TraceWriter
 
-CONTEXT_BEGIN, CONTEXT_RENAME, CONTEXT_END, REWRITE_BEGIN, REWRITE_END = range(5)
-REWRITE_EMPTY, ARTIFACT, KERNEL, LAUNCH, MEMORY, VISITED = range(5, 11)
-
 MAX_RULES: Final = 20_000
-Entry = tuple[bool, int, str, str]
-"""An open context (True) or rewrite: its number, name and kind. Number 0: not recorded."""
+
+
+class Entry(NamedTuple):
+    """An open context or rewrite. Number 0: it is not recorded."""
+
+    is_context: bool
+    number: int
+    name: str
+    kind: str = ""
 
 
 class Transcriber:
     """Writes the events of all threads of one process to one trace."""
 
-    def __init__(self, writer: TraceWriter) -> None:
+    def __init__(self, writer: TraceWriter, user_lines: bool = True) -> None:
         self.writer = writer
         self._number = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
+        self._sources = UserSources(user_lines)
         self._visits: dict[tuple[str, int], Visits] = {}
         """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()
@@ -54,9 +73,9 @@ class Transcriber:
     def resume(self, thread: int, entries: Sequence[Entry]) -> None:
         """After a fork: the contexts that were open go on in this trace, the rewrites do not."""
         stack = self._stacks[thread] = []
-        for is_context, _, name, kind in entries:
-            made = self._begin_context(thread, name, kind, {"forked": True}) if is_context else 0
-            stack.append((is_context, made, name, kind))
+        for entry in entries:
+            number = self._begin_context(thread, entry) if entry.is_context else 0
+            stack.append(entry._replace(number=number))
 
     def forget(self, thread: int) -> None:
         """A thread has ended."""
@@ -66,7 +85,7 @@ class Transcriber:
         """Writes what a thread has told of."""
         rules, before, after, ns = batch.matched
         declining, declined = batch.declined
-        bound, old, new = batch.bound, batch.rebuilds[0::2], batch.rebuilds[1::2]
+        bound, old, new = batch.bound, batch.old, batch.new
         nodes = before + after + bound + old + new + declined
         ends = np.cumsum([len(part) for part in (before, after, bound, old, new)])
         numbers = np.split(self._number.all(nodes, batch.roots), ends)
@@ -98,88 +117,81 @@ class Transcriber:
         declines = (self._rules_of(declining), numbers[5])
         _fill(events.declines, np.stack(declines, 1)[kept[DECLINE]])
         self.writer.extend(events)
+        for origin in self._number.new_origins:
+            self._sources.note(origin)
+        self._number.new_origins.clear()
 
     def _others(self, thread: int, batch: Batch, at: Ints) -> Ints:
         """Writes all but matches, rebuilds and declines, which are at the positions `at`; for each
         of those the rewrite that it belongs to, or 0."""
         stack = self._stacks.setdefault(thread, [])
         current = [self._rewrite(stack)]
-        for code, node, *fields in batch.others:
-            if code == REWRITE_BEGIN and node is not None:
-                self._begin_rewrite(stack, current[-1], self._number(node), *fields)
-            elif code == REWRITE_END:
-                self._end_rewrite(stack, node, *fields)
-            elif code == REWRITE_EMPTY:
+        for report in batch.others:
+            if isinstance(report, RewriteEmpty):
                 if current[-1]:
                     self.writer.rewrite_empty(current[-1])
-            elif code == VISITED:
-                self._visited(stack, *fields)
+            elif isinstance(report, Visited):
+                self._visited(stack, report)
+            elif isinstance(report, RewriteBegin):
+                self._begin_rewrite(stack, current[-1], report)
+            elif isinstance(report, RewriteEnd):
+                self._end_rewrite(stack, report)
             else:
-                self._other(code, thread, stack, node, fields)
+                self._other(thread, stack, report)
             current.append(self._rewrite(stack))
         between = np.diff(at, prepend=-1, append=len(batch.codes)) - 1
         return np.repeat(np.asarray(current, np.int64), between)
 
-    def _begin_context(self, thread: int, name: str, kind: str, meta: Mapping[str, object]) -> int:
-        parent = self._innermost(self._stacks[thread], True)
-        return self.writer.context_begin(name, kind, parent=parent, meta=meta, thread=thread, at=0)
+    def _begin_context(self, thread: int, entry: Entry) -> int:
+        """Begins a context of the parent process again."""
+        parent, meta = self._context(self._stacks[thread]), {"forked": True}
+        return self.writer.context_begin(
+            entry.name, entry.kind, parent=parent, meta=meta, thread=thread, at=0
+        )
 
-    def _begin_rewrite(
-        self,
-        stack: list[Entry],
-        parent: int,
-        sink: int,
-        name: str,
-        matcher: PatternMatcher,
-        bottom_up: bool,
-        caller: str,
-        ns: int,
-    ) -> None:
+    def _begin_rewrite(self, stack: list[Entry], parent: int, begin: RewriteBegin) -> None:
+        matcher = begin.matcher
+        self._sources.note(begin.caller)
         if matcher not in self._matchers:
             self._matchers.add(matcher)
             for rule in matcher.rules:
                 self._rule(rule, matcher.name)
         number = self.writer.rewrite_begin(
-            name,
-            sink,
-            context=self._innermost(stack, True),
+            begin.name,
+            self._number(begin.root),
+            context=self._context(stack),
             parent=parent,
             matcher=matcher.name,
-            caller=caller,
-            bottom_up=bottom_up,
-            at=self.writer.since(ns),
+            caller=begin.caller,
+            bottom_up=begin.bottom_up,
+            at=self.writer.since(begin.at),
         )
-        stack.append((False, number, name, ""))
+        stack.append(Entry(False, number, begin.name))
 
-    def _end_rewrite(
-        self,
-        stack: list[Entry],
-        result: UOp | None,
-        inside: bool,
-        error: Mapping[str, Any] | None,
-        rule: Rule | None,
-        node: UOp | None,
-        ns: int,
-    ) -> None:
-        if not stack or stack[-1][0]:
+    def _end_rewrite(self, stack: list[Entry], end: RewriteEnd) -> None:
+        if not stack or stack[-1].is_context:
             return  # began before the recording did
-        number = stack.pop()[1]
+        number = stack.pop().number
         if not number:
             return
+        result, error, failed = end.root, end.error, end.rule
         made = 0 if result is None else self._number(result)
-        size = 0 if result is None or inside else self._number.size(result)
+        size = 0 if result is None or end.inside else self._number.size(result)
         if error is not None:
-            where = 0 if node is None else self._number(node)
             loop = [
                 (self._rule(rule, ""), self._number(before), self._number(after))
                 for rule, before, after in error["loop"]
             ]
-            failed = self._rule(rule, "") if rule else 0
-            error = {**error, "rule": failed, "node": where, "loop": loop}
-        self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(ns))
+            where = {
+                "rule": self._rule(failed, "") if failed else 0,
+                "node": 0 if end.node is None else self._number(end.node),
+            }
+            error = {**error, **where, "loop": loop}
+        self.writer.rewrite_end(number, made, nodes=size, error=error, at=self.writer.since(end.at))
 
-    def _visited(self, stack: list[Entry], name: str, visits: Visits) -> None:
-        if stack and not stack[-1][0] and not stack[-1][1]:
+    def _visited(self, stack: list[Entry], visited: Visited) -> None:
+        name, visits = visited.name, visited.visits
+        if stack and not stack[-1].is_context and not stack[-1].number:
             return  # in a rewrite that began before the recording did
         number, rules = self._rule, self._sets
         rule_set = rules.get(visits.matcher)
@@ -191,58 +203,74 @@ class Transcriber:
             self._visits[key] = Visits(visits.matcher)
         self._visits[key].add(visits)
 
+    def tell_user_lines(self) -> None:
+        """Writes the user's lines that were named since the last call."""
+        for part in self._sources.take():
+            self.writer.user_lines(
+                part.file, part.first, part.text, digest=part.digest, cut=part.cut
+            )
+
     def tell_visits(self) -> None:
         """Writes the visits since the last call, those of all passes of a name at once."""
-        number = self._rule
+        number, op_number = self._rule, self._number.op
         for (name, rule_set), visits in self._visits.items():
-            nodes = {op.name: count for op, count in visits.nodes.items()}
-            ended = {(number(rule, ""), op.name): n for (rule, op), n in visits.ended.items()}
-            self.writer.visited(name, rule_set, nodes, ended)
+            nodes = {op_number(op): count for op, count in visits.nodes.items()}
+            ended = {(number(rule, ""), op_number(op)): n for (rule, op), n in visits.ended.items()}
+            self.writer.visited_of(name, rule_set, nodes, ended)
         self._visits.clear()
 
-    def _other(
-        self,
-        code: int,
-        thread: int,
-        stack: list[Entry],
-        node: UOp | None,
-        fields: Sequence[Any],
-    ) -> None:
-        writer, context = self.writer, self._innermost(stack, True)
-        if code == CONTEXT_BEGIN:
-            name, kind, meta, ns = fields
-            made = writer.context_begin(
-                name, kind, parent=context, meta=meta, thread=thread, at=writer.since(ns)
-            )
-            stack.append((True, made, name, kind))
-        elif code == CONTEXT_RENAME:
-            if context:
-                writer.context_rename(context, fields[0])
-        elif code == CONTEXT_END:
-            while context and not stack[-1][0]:  # rewrites that an interrupt ended unseen
-                stack.pop()
-            if context:
-                writer.context_end(stack.pop()[1], fields[0], at=writer.since(fields[1]))
-        elif code == ARTIFACT:
-            kind, target, text, counts, nodes, facts = fields
-            numbers = self._number.all(nodes, nodes)
-            writer.artifact_of(context, kind, target, text, counts, numbers, facts)
-        elif code == KERNEL and node is not None:
-            info = program_info(fields[0])
-            writer.kernel(
-                context,
-                info.name,
-                target=info.target,
-                device=info.device,
-                ast=self._number(node),
-                info=info.details,
-            )
-        elif code == LAUNCH:
-            name, device, ns, start_ns, size = fields
-            writer.launch(name, device, writer.since(start_ns), ns, size)
-        elif code == MEMORY:
-            device, allocated, ns = fields
-            writer.memory(device, allocated, writer.since(ns))
+    def _other(self, thread: int, stack: list[Entry], report: Report) -> None:
+        writer, context = self.writer, self._context(stack)
+        match report:
+            case Launch():
+                start = writer.since(report.at)
+                writer.launch(report.name, report.device, start, report.ns, report.size)
+            case Memory():
+                writer.memory(report.device, report.allocated, writer.since(report.at))
+            case ContextBegin(name=name, kind=kind):
+                number = writer.context_begin(
+                    name,
+                    kind,
+                    parent=context,
+                    meta=report.meta,
+                    thread=thread,
+                    at=writer.since(report.at),
+                )
+                stack.append(Entry(True, number, name, kind))
+            case ContextRename():
+                if context:
+                    writer.context_rename(context, report.name)
+            case ContextEnd():
+                while (
+                    context and not stack[-1].is_context
+                ):  # rewrites that an interrupt ended unseen
+                    stack.pop()
+                if context:
+                    at = writer.since(report.at)
+                    writer.context_end(stack.pop().number, report.error, at=at)
+            case Artifact():
+                numbers = self._number.all(report.nodes, report.nodes)
+                writer.artifact_of(
+                    context,
+                    report.kind,
+                    report.target,
+                    report.text,
+                    report.counts,
+                    numbers,
+                    report.facts,
+                )
+            case Kernel():
+                info = program_info(report.program)
+                writer.kernel(
+                    context,
+                    info.name,
+                    target=info.target,
+                    device=info.device,
+                    ast=self._number(report.root),
+                    info=info.details,
+                )
+            case _:  # rewrites, which `_others` writes
+                pass
 
     def _rules_of(self, rules: list[Rule]) -> Ints:
         """The numbers of many rules."""
@@ -268,13 +296,11 @@ class Transcriber:
 
     def _rewrite(self, stack: list[Entry]) -> int:
         """The rewrite that events belong to: the innermost entry, if it is one."""
-        return stack[-1][1] if stack and not stack[-1][0] else 0
+        return stack[-1].number if stack and not stack[-1].is_context else 0
 
-    def _innermost(self, stack: Sequence[Entry], contexts: bool) -> int:
-        for is_context, number, _, _ in reversed(stack):
-            if is_context is contexts:
-                return number
-        return 0
+    def _context(self, stack: Sequence[Entry]) -> int:
+        """The innermost context."""
+        return next((entry.number for entry in reversed(stack) if entry.is_context), 0)
 
 
 def _fill(column: array[int], values: Ints) -> None:

@@ -17,8 +17,9 @@ from core.errors import BudgetError
 from core.garbage import collector_paused
 from viz.budget import part, take
 from viz.read.nodes import Sources
+from viz.read.records import Rewrite
 from viz.read.steps import Events, Match, read_steps
-from viz.read.tracefile import Rewrite, TraceFile
+from viz.read.tracefile import TraceFile
 from viz.replay.argtext import arg_text
 from viz.replay.facts import Facts
 from viz.replay.failures import Failure

@@ -15,8 +15,9 @@ from typing import Any
 
 from core.errors import BudgetError
 from viz.budget import Budget, within
+from viz.read.records import Rewrite
 from viz.read.steps import read_steps
-from viz.read.tracefile import Rewrite, TraceFile
+from viz.read.tracefile import TraceFile
 from viz.replay.bundle import MAX_STEPS
 from viz.replay.slots import Slots
 

@@ -21,7 +21,7 @@ from core.errors import BudgetError, UopvizError
 from core.uop.serial import decode_node
 from core.uop.uop import UOp
 from viz.budget import part, take
-from viz.read.database import parse_object
+from viz.format.cells import parse_object
 from viz.read.tracefile import TraceFile
 from viz.replay.openranges import OpenRanges
 

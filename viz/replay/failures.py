@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from viz.read.database import as_text
+from viz.format.cells import as_text
 from viz.read.steps import Match
 from viz.replay.slots import Slots
 

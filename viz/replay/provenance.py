@@ -170,7 +170,7 @@ def trace_provenance(
         return order, made
     wanted = np.asarray(sorted(rewrites), np.int64)
     blocks = [file.rewrites[r].blocks for r in rewrites]
-    for arrays in file.event_range(min(b[0] for b in blocks), max(b[1] for b in blocks)):
+    for arrays in file.event_blocks.between(min(b[0] for b in blocks), max(b[1] for b in blocks)):
         take(len(arrays.rewrite))
         for at in np.flatnonzero(np.isin(arrays.rewrite, wanted)).tolist():
             row = int(arrays.row[at])

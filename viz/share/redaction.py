@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, cast
 
 from core.uop.origin import split_origin
 from viz.format import schema
+from viz.format.blocks import PACKED
+from viz.format.rows import BLOCKS, TABLES
 from viz.views.places import Places
 
 REDACTED: Final = "(source redacted)"
 NO_TEXT: Final = "(text redacted)"
 SAID: Final = (
     "redacted: the command, commit, machine, times and processes, folders in all texts, "
-    "sources, docstrings and equations of rules, texts of errors"
+    "lines of the program, sources, docstrings and equations of rules, texts of errors"
 )
 
 
@@ -37,24 +39,23 @@ class How(Enum):
     DROPPED = "nothing"
 
 
-_ROW_NUMBERS: Final = {
-    "contexts": ("id", "parent", "thread", "start", "us"),
-    "rewrites": ("id", "parent", "context", "bottom_up", "sink", "result", "nodes", "start", "us",
-                 "matches", "rebuilds", "declines", "empty", "first_block", "last_block"),
-    "rules": ("id", "line", "sourceLine"),
-    "rule_totals": ("pass", "rule", "matches", "declines", "ns"),
-    "kernels": ("context", "ast"),
-    "artifacts": ("id", "context", "lines"),
-    "nodes": ("nsrc", "src"),
-    "events": tuple(name for name in schema.EVENT_COLUMNS if name != "match_sig"),
-    "launches": ("start", "ns", "bytes"),
-    "memory": ("time", "allocated"),
-    "rule_sets": schema.RULE_SET_COLUMNS,
-    "visits": ("set", "rule", "count"),
-    "errors": ("rule", "node", "loop"),
-}  # fmt: skip
+def _numbers() -> Iterator[str]:
+    """The columns that hold integers of no further meaning, of tables and of packed blocks."""
+    for table in TABLES:
+        for column in table.columns:
+            if column.type == "INTEGER" and not column.string and table is not BLOCKS:
+                yield f"{table.name}.{column.name}"
+    for columns in PACKED:
+        yield from (f"{columns.name}.{c.name}" for c in columns.columns if not c.string)
+
+
+_IN_OBJECTS: Final = (
+    *("artifacts.lines", "rules.sourceLine", "errors.rule", "errors.node", "errors.loop"),
+    *("user_lines.first", "user_lines.cut"),
+)
+"""Numbers in JSON, and packed ones."""
 TABLE: Final[Mapping[str, How]] = {
-    **{f"{table}.{name}": How.NUMBER for table, names in _ROW_NUMBERS.items() for name in names},
+    **dict.fromkeys((*_numbers(), *_IN_OBJECTS), How.NUMBER),
     "meta.run": How.DIGEST,
     "meta.process": How.ORDINAL,
     "meta.started": How.DROPPED,
@@ -105,6 +106,9 @@ TABLE: Final[Mapping[str, How]] = {
     "launches.name": How.TEXT,
     "launches.device": How.TEXT,
     "memory.device": How.TEXT,
+    "user_lines.file": How.DROPPED,
+    "user_lines.text": How.DROPPED,
+    "user_lines.digest": How.DROPPED,
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
     "errors.message": How.KIND,
@@ -160,6 +164,10 @@ class Wording:
                 return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
             case _:
                 return without_folders(self._without_roots(text))
+
+    def keeps(self, column: str) -> bool:
+        """Whether the copy has anything of this column of TABLE."""
+        return not (self._redact and TABLE[column] is How.DROPPED)
 
     def file(self, path: str) -> str:
         """The name of a rule's file; `text` takes "file:line"."""

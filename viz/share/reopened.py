@@ -35,6 +35,7 @@ from viz.views.answers import (
     SEARCH,
     TIMELINE,
     TREE,
+    USER_LINES,
 )
 from viz.views.compiled import Compilation
 from viz.views.find import KINDS, PER_KIND, search_result
@@ -155,6 +156,7 @@ class Reopened:
             TREE: self.tree,
             RULES: self.rules,
             RULE_TOTALS: self.rule_totals,
+            USER_LINES: self.user_lines,
             SEARCH: self.search,
         }
         """What is not passed on as it lies in the file."""
@@ -277,6 +279,10 @@ class Reopened:
     def timeline(self) -> Data:
         """See Run."""
         return self.ask(TIMELINE)
+
+    def user_lines(self) -> list[Data]:
+        """See Run; nothing in an export of before there were any."""
+        return self._held(USER_LINES.at()) or []
 
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""

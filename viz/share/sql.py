@@ -9,42 +9,20 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import Budget, take, within
 from viz.format import schema
+from viz.format.events import MatchField
+from viz.format.rows import ARTIFACT_HEADS, CONTEXTS, META, REWRITES, RULE_TOTALS, RULES
+from viz.format.table import Table
 from viz.read.tracefile import TraceFile
 from viz.replay.argtext import arg_text
 from viz.views.process import STRIDE
 from viz.views.tree import calls_of
 
-TABLES: Final = {
-    "meta": "key TEXT, value TEXT",
-    "contexts": "id INTEGER, parent INTEGER, name TEXT, kind TEXT, calls TEXT,"
-    " start_us INTEGER, us INTEGER, error TEXT",
-    "rewrites": "id INTEGER, parent INTEGER, context INTEGER, name TEXT, matcher TEXT, caller TEXT,"
-    " bottom_up INTEGER, sink INTEGER, result INTEGER, nodes INTEGER, start_us INTEGER, us INTEGER,"
-    " matches INTEGER, rebuilds INTEGER, declines INTEGER, error TEXT",
-    "rules": "id INTEGER, name TEXT, matcher TEXT, file TEXT, line INTEGER, equation TEXT,"
-    " source TEXT",
-    "rule_totals": "pass TEXT, rule INTEGER, matches INTEGER, declines INTEGER, us REAL,"
-    " tries INTEGER",
-    "nodes": "id INTEGER, op TEXT, dtype TEXT, arg TEXT, origin TEXT",
-    "edges": "node INTEGER, position INTEGER, source INTEGER",
-    "matches": "rewrite INTEGER, step INTEGER, rule INTEGER, before INTEGER, after INTEGER,"
-    " us INTEGER",
-    "rebuilds": "rewrite INTEGER, step INTEGER, old INTEGER, new INTEGER",
-    "declines": "rewrite INTEGER, step INTEGER, rule INTEGER, node INTEGER",
-    "launches": "name TEXT, device TEXT, start_us INTEGER, ns INTEGER, bytes INTEGER",
-    "artifacts": "context INTEGER, kind TEXT, target TEXT",
-}
-"""What can be asked for; docs/trace-format.md describes the columns."""
-
-_NUMBERS: Final = frozenset(
-    ("id", "parent", "context", "rewrite", "rule", "sink", "result", "node", "source", "before",
-     "after", "old", "new")
-)  # fmt: skip
 SECONDS: Final = 60.0
 MEMORY: Final = 1 << 32
 """Bytes that the tables of one query may take; ITEMS is how many values they may have."""
@@ -64,13 +42,14 @@ def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tup
 def _run(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
     db = sqlite3.connect(":memory:")
     try:
-        for name, columns in TABLES.items():
-            db.execute(f"CREATE TABLE {name}({columns})")
+        for name, view in VIEWS.items():
+            db.execute(f"CREATE TABLE {name}({TABLES[name]})")
             if name in sql.lower():
                 for at, file in enumerate(files):
-                    values = ",".join(_value(c) if at else "?" for c in columns.split(","))
+                    numbers = "of_run(?)" if at else "?"
+                    values = ",".join(numbers if c.of_run else "?" for c in view.columns)
                     db.create_function("of_run", 1, _numbering(at * STRIDE))
-                    rows = _paid(_rows(file, name))
+                    rows = _paid(view.rows(file))
                     db.executemany(f"INSERT INTO {name} VALUES({values})", rows)
         db.commit()
         db.execute("PRAGMA query_only=ON")
@@ -99,11 +78,6 @@ def _paid(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
         yield tuple(row)
 
 
-def _value(column: str) -> str:
-    """How a value goes into its column: a number of the file becomes one of the run."""
-    return "of_run(?)" if column.split()[0] in _NUMBERS else "?"
-
-
 def _numbering(base: int) -> Callable[[Any], Any]:
     return lambda number: number + base if isinstance(number, int) and number else number
 
@@ -118,48 +92,79 @@ def _allow_reading(action: int, first: str | None, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in reading else sqlite3.SQLITE_DENY
 
 
-def _rows(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
-    match table:
-        case "meta":
-            return [(key, str(value)) for key, value in file.meta.items()]
-        case "contexts":
-            return [
-                (
-                    *(c.id, c.parent, c.name, c.kind),
-                    calls_of(c) or None,
-                    *(c.start, c.us, _message(c.error)),
-                )
-                for c in file.contexts.values()
-            ]
-        case "rewrites":
-            return [
-                (
-                    *(r.id, r.parent, r.context, r.name, r.matcher, r.caller, r.bottom_up),
-                    *(r.sink, r.result, r.nodes, r.start, r.us, r.matches, r.rebuilds),
-                    *(r.declines, _message(r.error)),
-                )
-                for r in file.rewrites.values()
-            ]
-        case "rules":
-            return [
-                (r.id, r.name, r.matcher, r.file, r.line, r.equation, str(r.texts.get("source")))
-                for r in file.rules.values()
-            ]
-        case "rule_totals":
-            tries = file.tries()
-            return [
-                (file.text(key[0]), key[1], matches, declines, ns / 1000, tries.get(key))
-                for key in dict.fromkeys((*file.totals, *tries))
-                for matches, declines, ns in (file.totals.get(key, (0, 0, 0)),)
-            ]
-        case "nodes" | "edges":
-            return _nodes(file) if table == "nodes" else _edges(file)
-        case "launches":
-            return file.launches
-        case "artifacts":
-            return file.db.all("artifacts", ("context", "kind", "target"))
-        case _:
-            return _events(file, table)
+@dataclass(frozen=True)
+class _Column:
+    """A column, its type in SQL, and whether its integers are numbers of the file that become ones
+    of the run."""
+
+    name: str
+    type: str
+    of_run: bool = False
+
+
+@dataclass(frozen=True)
+class _View:
+    """A table of the query: its columns, and its rows of a file."""
+
+    columns: tuple[_Column, ...]
+    rows: Callable[[TraceFile], Iterable[Sequence[Any]]]
+
+
+def _numbers(*names: str) -> tuple[_Column, ...]:
+    """Columns of numbers that are unique in a file."""
+    return tuple(_Column(name, "INTEGER", of_run=True) for name in names)
+
+
+def _integers(*names: str) -> tuple[_Column, ...]:
+    return tuple(_Column(name, "INTEGER") for name in names)
+
+
+def _texts(*names: str) -> tuple[_Column, ...]:
+    return tuple(_Column(name, "TEXT") for name in names)
+
+
+def _stored(table: Table[Any], *names: str) -> tuple[_Column, ...]:
+    """Columns of a table of the trace, as it declares them; with texts in the place of their
+    numbers."""
+    known = {column.name: column for column in table.columns}
+    return tuple(_Column(n, "TEXT" if known[n].string else known[n].type) for n in names)
+
+
+def _contexts(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for c in file.contexts.values():
+        calls = calls_of(c) or None
+        yield c.id, c.parent, c.name, c.kind, calls, c.start, c.us, _message(c.error)
+
+
+def _rewrites(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for r in file.rewrites.values():
+        yield (
+            *(r.id, r.parent, r.context, r.name, r.matcher, r.caller, r.bottom_up),
+            *(r.sink, r.result, r.nodes, r.start, r.us, r.matches, r.rebuilds),
+            *(r.declines, _message(r.error)),
+        )
+
+
+def _rules(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for r in file.rules.values():
+        yield r.id, r.name, r.matcher, r.file, r.line, r.equation, str(r.texts.get("source"))
+
+
+def _totals(file: TraceFile) -> Iterable[Sequence[Any]]:
+    tries = file.tries()
+    for key in dict.fromkeys((*file.totals, *tries)):
+        matches, declines, ns = file.totals.get(key, (0, 0, 0))
+        yield file.text(key[0]), key[1], matches, declines, ns / 1000, tries.get(key)
+
+
+def _artifacts(file: TraceFile) -> Iterable[Sequence[Any]]:
+    return [(row.context, row.kind, row.target) for row in file.db.all(ARTIFACT_HEADS)]
+
+
+def _user_lines(file: TraceFile) -> Iterable[Sequence[Any]]:
+    for part in file.user_lines:
+        for line, text in enumerate(part.lines, part.first):
+            yield part.file, line, text, part.digest
 
 
 def _nodes(file: TraceFile) -> Iterable[Sequence[Any]]:
@@ -176,22 +181,87 @@ def _edges(file: TraceFile) -> Iterable[Sequence[Any]]:
             yield node, position, source
 
 
-def _events(file: TraceFile, table: str) -> Iterable[Sequence[Any]]:
-    """Events with the number of the step (from 1) that they belong to."""
+def _events(file: TraceFile, wanted: int) -> Iterable[Sequence[Any]]:
+    """Events of one kind, with the number of the step (from 1) that they belong to."""
     steps: dict[int, int] = {}
-    for arrays in file.all_events():
+    for arrays in file.event_blocks.all():
         rows = zip(arrays.kind.tolist(), arrays.rewrite.tolist(), arrays.row.tolist(), strict=True)
+        numbers = {
+            schema.MATCH: arrays.match[:, : MatchField.SIGNATURE],
+            schema.REBUILD: arrays.rebuild,
+            schema.DECLINE: arrays.decline,
+        }[wanted]
         for kind, rewrite, row in rows:
             step = steps.get(rewrite, 0)
             if kind == schema.MATCH:
                 step = steps[rewrite] = step + 1
-                if table == "matches":
-                    yield (rewrite, step, *arrays.match[row, :4].tolist())
-            elif kind == schema.REBUILD and table == "rebuilds":
-                yield (rewrite, step, *arrays.rebuild[row].tolist())
-            elif kind == schema.DECLINE and table == "declines":
-                yield (rewrite, step, *arrays.decline[row].tolist())
+            if kind == wanted:
+                yield (rewrite, step, *numbers[row].tolist())
 
 
 def _message(error: dict[str, Any] | None) -> str | None:
     return None if error is None else str(error.get("message", ""))
+
+
+VIEWS: Final = {
+    "meta": _View(
+        _stored(META, *META.names),
+        lambda file: [(key, str(value)) for key, value in file.meta.items()],
+    ),
+    "contexts": _View(
+        (
+            *(*_numbers("id", "parent"), *_stored(CONTEXTS, "name", "kind"), *_texts("calls")),
+            *(*_integers("start_us"), *_stored(CONTEXTS, "us", "error")),
+        ),
+        _contexts,
+    ),
+    "rewrites": _View(
+        (
+            *_numbers("id", "parent", "context"),
+            *_stored(REWRITES, "name", "matcher", "caller", "bottom_up"),
+            *(*_numbers("sink", "result"), *_stored(REWRITES, "nodes"), *_integers("start_us")),
+            *_stored(REWRITES, "us", "matches", "rebuilds", "declines", "error"),
+        ),
+        _rewrites,
+    ),
+    "rules": _View((*_numbers("id"), *_stored(RULES, *RULES.names[1:]), *_texts("source")), _rules),
+    "rule_totals": _View(
+        (
+            *(*_stored(RULE_TOTALS, "pass"), *_numbers("rule")),
+            *_stored(RULE_TOTALS, "matches", "declines"),
+            *(_Column("us", "REAL"), *_integers("tries")),
+        ),
+        _totals,
+    ),
+    "nodes": _View((*_numbers("id"), *_texts("op", "dtype", "arg", "origin")), _nodes),
+    "edges": _View((*_numbers("node"), *_integers("position"), *_numbers("source")), _edges),
+    "matches": _View(
+        (
+            *(*_numbers("rewrite"), *_integers("step")),
+            *(*_numbers("rule", "before", "after"), *_integers("us")),
+        ),
+        lambda file: _events(file, schema.MATCH),
+    ),
+    "rebuilds": _View(
+        (*_numbers("rewrite"), *_integers("step"), *_numbers("old", "new")),
+        lambda file: _events(file, schema.REBUILD),
+    ),
+    "declines": _View(
+        (*_numbers("rewrite"), *_integers("step"), *_numbers("rule", "node")),
+        lambda file: _events(file, schema.DECLINE),
+    ),
+    "launches": _View(
+        (*_texts("name", "device"), *_integers("start_us", "ns", "bytes")),
+        lambda file: file.launches,
+    ),
+    "user_lines": _View(
+        (*_texts("file"), *_integers("line"), *_texts("text", "digest")), _user_lines
+    ),
+    "artifacts": _View((*_numbers("context"), *_texts("kind", "target")), _artifacts),
+}
+"""The tables that can be asked for."""
+TABLES: Final = {
+    name: ", ".join(f"{column.name} {column.type}" for column in view.columns)
+    for name, view in VIEWS.items()
+}
+"""The columns of each, as SQL."""

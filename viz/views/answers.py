@@ -82,6 +82,14 @@ TIMELINE: Final = Answer(
     _method(Store.timeline),
     group=Group.VIEWS,
 )
+USER_LINES: Final = Answer(
+    "user_lines",
+    "/api/user-lines",
+    "UserFile[]",
+    "The lines of the user's program, and the kernels that they became",
+    _method(Store.user_lines),
+    group=Group.VIEWS,
+)
 BUNDLE: Final = Answer(
     "bundle",
     "/api/rewrites/{rewrite}",
@@ -107,7 +115,8 @@ SEARCH: Final = Answer(
     "search",
     "/api/search?q={q:text}",
     "SearchResult",
-    "Rows with `q`, of which the first 200 characters count, in a name, call, rule, op or file",
+    "What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; "
+    "200 characters count",
     _method(Store.search),
     whole=lambda made: made["truncated"] is None,
 )
@@ -120,6 +129,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     ORIGINS,
     RULE_TOTALS,
     TIMELINE,
+    USER_LINES,
     BUNDLE,
     LINEAGE,
     SEARCH,

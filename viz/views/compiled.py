@@ -18,8 +18,9 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, take
-from viz.read.database import as_text
-from viz.read.tracefile import Context, TraceFile
+from viz.format.cells import as_text
+from viz.read.records import Context
+from viz.read.tracefile import TraceFile
 from viz.views.process import MAX_PROCESSES, Process
 
 FIRST: Final = MAX_PROCESSES

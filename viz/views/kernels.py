@@ -11,34 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import BudgetError, TraceError
+from core.render.kinds import KIND
 from viz.budget import part, take
-from viz.format.pack import adds_up, unpack, unpack_json
+from viz.format.blocks import ARTIFACT_LINES
+from viz.format.cells import as_int, as_text, parse_object
+from viz.format.pack import adds_up, unpack_json
+from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
 from viz.format.texts import unpack_texts
-from viz.read.database import as_int, as_text, parse_object
-from viz.read.tracefile import Context, TraceFile
+from viz.read.eventblocks import block_data
+from viz.read.records import Context
+from viz.read.tracefile import TraceFile
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.tree import calls_of
 
-LANGUAGES: Final = {
-    "ptx": "ptx",
-    "llvm": "llvm",
-    "amd_isa": "asm",
-    "cpu_asm": "asm",
-    "sass": "asm",
-    "hip": "cpp",
-    "cuda": "cpp",
-    "c": "c",
-}
-TITLES: Final = {
-    "ptx": "PTX",
-    "llvm": "LLVM IR",
-    "amd_isa": "AMD ISA",
-    "cpu_asm": "Assembly",
-    "sass": "SASS",
-    "hip": "HIP C++",
-    "cuda": "CUDA C++",
-    "c": "C",
-}
 _LINKS: Final = "links to nodes"
 _LINE: Final = 500
 """Bytes that a line of a text takes with its lists, which are made three times over."""
@@ -77,19 +62,16 @@ class KernelReader:
 
     def data(self, context: Context) -> dict[str, Any]:
         """A kernel in the form of the page."""
-        row = self._file.db.one(
-            "kernels", ("context", "name", "target", "device", "ast", "info"), context.id
-        )
-        _, name, target, own_device, _, text = row or (0, "", "", "", 0, "")
-        info = parse_object(text)
+        row = self._file.db.one(KERNELS, context.id) or KernelRow(context.id, "", "", "", 0, "")
+        info = parse_object(row.info)
         ast = self.ast(context)
-        name = as_text(name) or context.name
+        name = as_text(row.name) or context.name
         times = [launch[3] / 1000 for launch in self._file.launches if launch[0] == name]
         return {
             "context": self._context(context.id),
             "name": name,
-            "target": as_text(target) or str(context.meta.get("target", "")),
-            "device": as_text(own_device) or self._device(name),
+            "target": as_text(row.target) or str(context.meta.get("target", "")),
+            "device": as_text(row.device) or self._device(name),
             "ast": self._global(ast) if ast else -1,
             "tensorCalls": self._calls(context, ast),
             "artifacts": self.artifacts(context),
@@ -103,9 +85,9 @@ class KernelReader:
 
     def ast(self, context: Context) -> int:
         """The node of the kernel's AST: as recorded, or the input of its first pass; 0 for none."""
-        row = self._file.db.one("kernels", ("context", "ast"), context.id)
-        if row is not None and 0 < as_int(row[1]) <= self._file.nodes.count:
-            return as_int(row[1])
+        row = self._file.db.one(KERNELS, context.id)
+        if row is not None and 0 < row.ast <= self._file.nodes.count:
+            return row.ast
         rewrites = self._rewrites(context)
         return self._file.rewrites[rewrites[0]].sink if rewrites else 0
 
@@ -157,29 +139,24 @@ class KernelReader:
 
     def recorded(self, context: Context) -> list[Recorded]:
         """The source texts that the trace has of a kernel."""
-        columns = ("id", "kind", "target", "body", "lines")
-        rows = self._file.db.where("artifacts", columns, "context", context.id)
+        rows = self._file.db.where(ARTIFACTS, "context", context.id)
         return [self._recorded(row) for row in rows]
 
     def texts(self, context: Context) -> Iterator[tuple[str, str, str]]:
         """Kind, target and text of each source that the trace has of a kernel, as far as it can be
         read."""
-        columns = ("id", "kind", "target", "body")
-        for _, kind, target, body in self._file.db.where(
-            "artifacts", columns, "context", context.id
-        ):
+        for row in self._file.db.where(ARTIFACTS, "context", context.id):
             with suppress(TraceError, TypeError):
-                parts = unpack_json(body)
+                parts = unpack_json(row.body)
                 if isinstance(parts, dict):
                     text = self._text(cast("dict[str, Any]", parts).get("text"))
-                    yield as_text(kind), as_text(target), text
+                    yield as_text(row.kind), as_text(row.target), text
 
-    def _recorded(self, row: Sequence[Any]) -> Recorded:
-        _, kind, target, body, lines = row
-        made = Recorded(as_text(kind), as_text(target))
+    def _recorded(self, row: ArtifactRow) -> Recorded:
+        made = Recorded(as_text(row.kind), as_text(row.target))
         try:
-            parts = unpack_json(body)
-            counts, flat = unpack(lines, 2)
+            parts = unpack_json(row.body)
+            counts, flat = ARTIFACT_LINES.unpack(row.lines).values()
             if not isinstance(parts, dict) or not adds_up(counts, flat):
                 raise TraceError("an artifact is damaged")
             fields = cast("dict[str, Any]", parts)
@@ -189,8 +166,8 @@ class KernelReader:
             take(len(text) // 16, 3 * len(text))
             take(4 * len(counts) + len(flat), _LINE * len(counts) + _NODE * len(flat))
             made.text = text
-        except (TraceError, TypeError) as error:
-            made.error = error.what if isinstance(error, TraceError) else "an artifact is damaged"
+        except TraceError as error:
+            made.error = error.what
             return made
         made.facts, made.title = parse_facts(fields.get("facts")), as_text(fields.get("title"))
         nodes, at = cast("list[int]", flat.tolist()), 0
@@ -251,10 +228,7 @@ class KernelReader:
             return as_text(where, 1 << 25)
         block, at = (as_int(n, -1) for n in (*cast("list[Any]", where), -1, -1)[:2])
         if self._texts[0] != block:
-            row = self._file.db.one("blocks", ("id", "data"), block)
-            if row is None or not isinstance(row[1], bytes):
-                raise TraceError("the text of an artifact cannot be read")
-            self._texts = block, unpack_texts(row[1])
+            self._texts = block, unpack_texts(block_data(self._file.db, block))
         if not 0 <= at < len(self._texts[1]):
             raise TraceError("the text of an artifact is missing")
         return self._texts[1][at]
@@ -284,11 +258,12 @@ def artifact_data(
     error: str = "",
 ) -> dict[str, Any]:
     """An artifact in the form of the page, of the kernel's own passes."""
+    known = KIND.get(kind)
     return {
         "kind": kind,
         "target": target,
-        "title": title or f"{TITLES.get(kind, kind)} {target}".strip(),
-        "language": LANGUAGES.get(kind, "text"),
+        "title": title or f"{known.title if known else kind} {target}".strip(),
+        "language": known.language if known else "text",
         "text": text,
         "lines": [list(line) for line in lines],
         "origins": [list(line) for line in origins],

@@ -22,7 +22,8 @@ from core.errors import BudgetError
 from viz.budget import Budget, part, take, within
 from viz.format import schema
 from viz.format.events import EventArrays
-from viz.read.tracefile import Context, Rewrite, TraceFile
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
 from viz.replay.bundle import Ids, Numbers
 
 MAX_NODES: Final = 300_000
@@ -63,7 +64,7 @@ class Lineage:
         blocks = [r.blocks for r in self._scope if r.blocks[1]]
         low, high = min((b[0] for b in blocks), default=0), max((b[1] for b in blocks), default=-1)
         self._wanted = np.asarray([r.id for r in self._scope], np.int64)
-        self._blocks: Iterator[EventArrays] = iter(file.event_range(low, high))
+        self._blocks: Iterator[EventArrays] = iter(file.event_blocks.between(low, high))
         self._done_blocks, self._span = 0, max(1, high - low + 1)
         self.matches = sum(r.matches for r in self._scope)
         self.done = False

@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 from core.errors import BudgetError
 from viz.budget import part, take
-from viz.read.database import as_int, as_text
-from viz.read.tracefile import RuleRecord
+from viz.format.cells import as_int, as_text
+from viz.read.records import RuleRecord
 from viz.views.places import Places
 from viz.views.process import Process
 

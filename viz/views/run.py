@@ -216,6 +216,10 @@ class Run(Protocol):
         """When everything happened."""
         ...
 
+    def user_lines(self) -> list[dict[str, Any]]:
+        """The lines of the user's program."""
+        ...
+
     def bundle(self, rewrite: int) -> dict[str, Any] | None:
         """One rewrite with all of its steps."""
         ...

@@ -66,7 +66,9 @@ class Index:
             if wanted in names.casefold():
                 found.append(Hit(number, "call", f"{file.contexts[number].name}: {names}"))
         strings = {
-            i: s for i, s in enumerate(file.strings) if len(s) < MAX_TEXT and wanted in s.casefold()
+            i: s
+            for i, s in enumerate(file.strings.all)
+            if len(s) < MAX_TEXT and wanted in s.casefold()
         }
         files = {i: s for i, s in strings.items() if wanted in split_origin(s)[0].casefold()}
         calls = {i: s for i, s in strings.items() if i not in files and split_origin(s)[1]}
@@ -97,12 +99,12 @@ class Index:
 
     def _extend(self, until: float) -> float:
         """Indexes blocks that are new; the part of all blocks that is indexed then."""
-        count = self._file.event_block_count
+        count = len(self._file.event_blocks)
         while self._blocks < count:
             if time.monotonic() > until:
                 return self._blocks / count
             self._blocks += 1
-            self._index(self._file.event_block(self._blocks - 1))
+            self._index(self._file.event_blocks.at(self._blocks - 1))
         return 1.0
 
     def _index(self, arrays: EventArrays | None) -> None:

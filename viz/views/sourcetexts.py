@@ -42,7 +42,8 @@ class SourceTexts:
 
     def search(self, text: str, until: float = float("inf")) -> tuple[list[Line], float]:
         """Lines with `text`, whatever its case, kernel by kernel; and the part of the kernels that
-        has been looked at, 1.0 for all: it grows until `time.monotonic()` is `until`."""
+        has been looked at, 1.0 for all: it grows by one or more kernels until `time.monotonic()` is
+        `until`."""
         wanted = text.casefold()
         progress = self._progress.pop(wanted, None) or _Progress()
         self._progress[wanted] = progress
@@ -57,7 +58,7 @@ class SourceTexts:
         for at, context in enumerate(left):
             if len(progress.lines) >= MAX_LINES:
                 break
-            if time.monotonic() > until:
+            if at and time.monotonic() > until:
                 return progress.lines, 1 - (len(left) - at) / len(kernels)
             for kind, target, source in self._kernels.texts(context):
                 take(len(source) // 64, len(source))

@@ -17,8 +17,10 @@ from typing import Any, Final, TypeVar
 from core.errors import BudgetError, TraceError
 from core.uop.origin import split_origin
 from viz.budget import answering, part, take
-from viz.read.database import as_text
-from viz.read.tracefile import Context, Rewrite, Room, TraceFile
+from viz.format.cells import as_text
+from viz.read.records import Context, Rewrite
+from viz.read.room import Room
+from viz.read.tracefile import TraceFile
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
@@ -33,6 +35,7 @@ from viz.views.search import Hit
 from viz.views.summary import is_live, is_own, run_data
 from viz.views.timeline import timeline_data
 from viz.views.tree import Tree
+from viz.views.userlines import user_lines
 
 T = TypeVar("T")
 _ROW: Final = 800
@@ -187,6 +190,13 @@ class Store:
             processes = [*self._processes]
         with answering("the timeline"):
             return timeline_data(processes)
+
+    def user_lines(self) -> list[dict[str, Any]]:
+        """The lines of the user's program that the run names, and the kernels that they became."""
+        with self._lock:
+            processes = [*self._processes]
+        with self._tracing, answering("the lines of the program"):
+            return user_lines(processes, self.places.file)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""

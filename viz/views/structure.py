@@ -332,8 +332,8 @@ class Structures:
             elif rewrite.matches or rewrite.rebuilds:
                 waiting[rewrite.id] = rewrite
         done = Counter[int]()
-        for at in range(self._file.event_block_count if waiting else 0):
-            arrays = self._file.event_block(at)
+        for at in range(len(self._file.event_blocks) if waiting else 0):
+            arrays = self._file.event_blocks.at(at)
             if arrays is None:
                 continue
             take(len(arrays.kind) // 8)

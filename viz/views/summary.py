@@ -10,10 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, Final, cast
 
+from core.render.kinds import KINDS
+from core.target import targets
 from viz.files.alive import is_alive
+from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import COMPILER
-from viz.read.database import Problem, as_int, as_text
-from viz.read.tracefile import Rewrite
+from viz.read.database import Problem
+from viz.read.records import Rewrite
 from viz.views.compiled import Compilation
 from viz.views.process import Process
 
@@ -56,13 +59,15 @@ def run_data(
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
         "started": re.sub(r"\.\d+", "", as_text(meta.get("started"), 100)),
-        "seconds": float(ended) if isinstance(ended, int | float) else last / 1e6,
+        "seconds": as_number(ended, last / 1e6),
         "live": is_live(processes),
         "processes": len(files),
         "compilations": [one.context for one in compilations],
         "bytes": sum(_size(f.path) for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
+        "kinds": kinds_data(),
+        "families": {target.name: target.family for target in targets.values()},
         "lost": sum(len(f.db.problems) for f in files),
         "machine": as_text(meta.get("machine"), 500),
         "python": as_text(meta.get("python"), 100),
@@ -80,6 +85,21 @@ def run_data(
             *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
         ],
     }
+
+
+def kinds_data() -> list[dict[str, Any]]:
+    """The kinds of texts, in the order in which the page prefers them. `families`: the targets that
+    a kind can be expected for before anything is compiled."""
+    return [
+        {
+            "kind": kind.name,
+            "title": kind.title,
+            "language": kind.language,
+            "ending": kind.ending,
+            "families": [] if kind.tools else list(kind.families),
+        }
+        for kind in KINDS
+    ]
 
 
 def problems(processes: Sequence[Process]) -> list[Problem]:

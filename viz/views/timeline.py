@@ -15,8 +15,9 @@ from typing import Any, Final, TypeVar
 
 from core.errors import BudgetError
 from viz.budget import take
-from viz.read.database import as_text
-from viz.read.tracefile import Context, Rewrite, TraceFile
+from viz.format.cells import as_text
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
 from viz.views.process import Process
 
 MAX_SPANS: Final = 500_000

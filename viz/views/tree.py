@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from core.uop.origin import split_origin
-from viz.read.tracefile import Context, Rewrite
+from viz.read.records import Context, Rewrite
 
 MAX_CALLS: Final = 256
 MAX_NAME: Final = 200

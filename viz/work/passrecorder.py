@@ -14,11 +14,12 @@ from viz.trace import Recorder
 class PassRecorder(Recorder):
     """A recorder for one call of `core.compile.sources_for`. The kernel context that the compiler
     opens is named for its target, and stays open until `finish`, so that texts which are made after
-    the last pass belong to it. Not started by `start`: whoever compiles attaches it. `info`: values
-    for schema.META."""
+    the last pass belong to it. Not started by `start`: whoever compiles attaches it. The lines that
+    origins name are a stranger's word for them, and are not read. `info`: values for
+    schema.META."""
 
     def __init__(self, path: Path, info: Mapping[str, object]) -> None:
-        super().__init__(path, info=info)
+        super().__init__(path, info=info, user_lines=False)
         self._depth = 0
         self._begun = False
         self._error: BaseException | None = None

@@ -1,1 +1,1 @@
-"""`TraceWriter`: from a compiler's reports to a trace file. Knows nothing of `core`."""
+"""Writes trace files: `TraceWriter` and its parts. Knows nothing of `core`."""

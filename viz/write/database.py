@@ -1,4 +1,4 @@
-"""The SQLite side of writing a trace: making the file, and all-or-nothing transactions.
+"""SQLite file of a trace that is written: how it is made, and all-or-nothing transactions.
 
 What a new trace may replace is judged by `viz/files/claim.py`.
 """
@@ -9,30 +9,73 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from core.errors import TraceError
 from viz.environment import in_cache, private_folder
 from viz.files.claim import Claim
 from viz.files.claim import claim as claim_trace
-from viz.format import schema
+from viz.format.rows import DDL, META, MetaRow
+from viz.format.table import Table
 
-Made = tuple[sqlite3.Connection, Claim]
+Batch = tuple[Table[Any], Sequence[Any]]
+"""A table, and rows for it."""
 
 
-def create(path: Path, info: Mapping[str, object], claim: Claim | None = None) -> Made:
-    """A new trace file holding `info` as its meta rows, in the place that was claimed for it.
-    Raises TraceError, also where another process writes this trace."""
-    try:
-        claim = claim or _claimed(path, str(info.get("run", "")))
+class TraceDatabase:
+    """A new trace file that holds `info` as its meta rows, in the place that was claimed for it.
+    Raises TraceError where it cannot be made, also where another process writes this trace."""
+
+    def __init__(self, path: Path, info: Mapping[str, object], claim: Claim | None = None) -> None:
+        self.path = path
         try:
-            db = _open(path, info)
-        except BaseException:
-            claim.release()
-            raise
-    except (sqlite3.Error, OSError) as error:
-        raise cannot_be_made(path, error) from error
-    return db, claim
+            self._claim = claim or _claimed(path, str(info.get("run", "")))
+            try:
+                self._db = _open(path, info)
+            except BaseException:
+                self._claim.release()
+                raise
+        except (sqlite3.Error, OSError) as error:
+            raise cannot_be_made(path, error) from error
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file was removed or replaced since it was made: what is written to it is not
+        to be found any more."""
+        return self._claim.lost
+
+    def write(self, batches: Sequence[Batch]) -> None:
+        """Rows as one transaction, in the place of earlier ones with the same key. Raises
+        TraceError where it fails, e.g. on a full disk; the file then is as it was before."""
+        try:
+            with self._db as db:
+                for table, rows in batches:
+                    db.executemany(table.insert, map(table.cells, rows))
+        except (sqlite3.Error, OSError, OverflowError) as error:
+            raise TraceError(
+                f"the trace cannot be written: {error}",
+                where=str(self.path),
+                hint="free some space, or choose another file with VIZ_TRACE",
+            ) from error
+
+    def merge(self) -> None:
+        """Merges the log into the file, which then stands alone."""
+        with suppress(sqlite3.OperationalError):  # a reader holds the file: the log is complete
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute("PRAGMA journal_mode=DELETE")
+
+    def close(self) -> None:
+        """Closes the file, and gives up the right to write it."""
+        with suppress(sqlite3.Error):
+            self._db.close()
+        self._claim.release()
+
+    def abandon(self) -> sqlite3.Connection:
+        """The connection, for the child of a fork to keep unused: closing it would be taken for
+        the parent's doing."""
+        return self._db
 
 
 def make_folder(path: Path) -> None:
@@ -66,23 +109,6 @@ def cannot_be_made(path: Path, error: Exception) -> TraceError:
     )
 
 
-def write(
-    db: sqlite3.Connection, path: Path, batches: Sequence[tuple[str, Sequence[Sequence[object]]]]
-) -> None:
-    """Statements with their rows as one transaction. Raises TraceError where it fails, e.g. on a
-    full disk; the file then is as it was before."""
-    try:
-        with db:
-            for statement, rows in batches:
-                db.executemany(statement, rows)
-    except (sqlite3.Error, OSError, OverflowError) as error:
-        raise TraceError(
-            f"the trace cannot be written: {error}",
-            where=str(path),
-            hint="free some space, or choose another file with VIZ_TRACE",
-        ) from error
-
-
 def _claimed(path: Path, run: str) -> Claim:
     make_folder(path)
     found = claim_trace(path, run)
@@ -97,10 +123,10 @@ def _open(path: Path, info: Mapping[str, object]) -> sqlite3.Connection:
     db = sqlite3.connect(path, check_same_thread=False, timeout=5)
     try:
         db.execute("PRAGMA page_size=1024")  # a blob wastes half a page on average
-        db.executescript(f"BEGIN;{schema.DDL}COMMIT;")
+        db.executescript(f"BEGIN;{DDL}COMMIT;")
         with db:
-            rows = [(key, json.dumps(value, default=str)) for key, value in info.items()]
-            db.executemany("INSERT OR REPLACE INTO meta VALUES(?,?)", rows)
+            rows = [MetaRow(key, json.dumps(value, default=str)) for key, value in info.items()]
+            db.executemany(META.insert, map(META.cells, rows))
         db.execute("PRAGMA journal_mode=WAL")  # the header, which readers check, is in the file now
         # A killed process loses nothing that it has written; only a power cut could. Waiting for
         # the disk took up to a minute of the program's time on a busy machine.

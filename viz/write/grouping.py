@@ -1,4 +1,4 @@
-"""Groups of events by two numbers, such as rewrite and rule: counts, sums and ranks, all at once.
+"""Groups items by two integers, vectorized: counts, sums, and ranks within a group.
 
 Knows nothing of what the numbers mean.
 """

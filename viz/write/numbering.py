@@ -1,4 +1,4 @@
-"""Numbers for strings, nodes and rules: the same fields always give the same number.
+"""Interns strings, nodes and rules: equal fields get the same number.
 
 What is new since the last `take` becomes blocks of the trace. Strings and nodes may be numbered by
 several threads while another takes. Never touches a file.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 import numpy as np
@@ -15,16 +16,28 @@ import numpy.typing as npt
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.pack import pack, pack_json
-from viz.format.rows import plain_text
+from viz.format.blocks import NODES
+from viz.format.pack import pack_json
+from viz.format.rows import RuleRow, plain_text
 
 Fields = tuple[int, int, int, int, int, int, int]
 """op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
 Uints = npt.NDArray[np.uint32]
 Chunk = tuple[Uints, Uints, Uints]
 """Nodes: a row of fields each, how many sources each has, and all their sources."""
-Block = tuple[int, int, int, bytes]
-"""Kind, first number, count, data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block without its number: a kind of `viz/format/schema.py`, the first number in it, how
+    many it holds, and the packed data."""
+
+    kind: int
+    first: int
+    count: int
+    data: bytes
+
+
 _NOTE: Final = 40
 """Characters of the note at the end of a text that was cut before, which is left alone."""
 LOCK: Final = threading.RLock()
@@ -45,8 +58,7 @@ class Numbering:
         self._chunks: list[Chunk] = []
         self._single: list[tuple[Fields, tuple[int, ...]]] = []
         self._new_rules: list[dict[str, object]] = []
-        self.rule_rows: list[tuple[int, str, str, str, int, str]] = []
-        """Rows for the table `rules`, of the rules since the last `take`."""
+        self._rule_rows: list[RuleRow] = []
 
     def string(self, text: str) -> int:
         """The number of `text`; 0 for "". Longer than MAX_TEXT: cut, with a note of how much."""
@@ -110,44 +122,42 @@ class Numbering:
         found = self._rules.get(key)
         if found is None:
             found = self._rules[key] = len(self._rules) + 1
-            self.add_rule(found, name, file, line, matcher, equation, texts)
+            self.add_rule(RuleRow(found, name, matcher, file, line, equation), texts)
         return found
 
-    def add_rule(
-        self,
-        number: int,
-        name: str,
-        file: str,
-        line: int,
-        matcher: str,
-        equation: str,
-        texts: Mapping[str, object],
-    ) -> None:
-        """Adds a rule under `number`, which no other rule has."""
-        name, matcher, file, equation = map(plain_text, (name, matcher, file, equation))
-        self.rule_rows.append((number, name, matcher, file, line, equation))
-        self._new_rules.append({"id": number, **texts})
+    def add_rule(self, row: RuleRow, texts: Mapping[str, object]) -> None:
+        """Adds a rule whose number no other rule has."""
+        for field in ("name", "matcher", "file", "equation"):
+            setattr(row, field, plain_text(getattr(row, field)))
+        self._rule_rows.append(row)
+        self._new_rules.append({"id": row.id, **texts})
+
+    def take_rules(self) -> list[RuleRow]:
+        """Rows of the rules since the last call."""
+        rows, self._rule_rows = self._rule_rows, []
+        return rows
 
     def take(self) -> list[Block]:
-        """Blocks of what is new; forgets that it was new (`rule_rows` too)."""
+        """Blocks of what is new; forgets that it was new."""
         with LOCK:
             strings, self._new_strings = self._new_strings, []
             if self._single:
                 self._gather()
             chunks, self._chunks = self._chunks, []
             string_count, node_count = len(self._strings), self.node_count
-        rules, self._new_rules, self.rule_rows = self._new_rules, [], []
+        rules, self._new_rules = self._new_rules, []
         made: list[Block] = []
         if strings:
             data = pack_json(strings)
-            made.append((schema.STRINGS, string_count - len(strings), len(strings), data))
+            first = string_count - len(strings)
+            made.append(Block(schema.STRINGS, first, len(strings), data))
         if chunks:
             count = sum(len(counts) for _, counts, _ in chunks)
             first = node_count - count + 1
-            made.append((schema.NODES, first, count, _pack_nodes(first, chunks)))
+            made.append(Block(schema.NODES, first, count, _pack_nodes(first, chunks)))
         if rules:
             first = min(cast("int", rule["id"]) for rule in rules)
-            made.append((schema.RULES, first, len(rules), pack_json(rules)))
+            made.append(Block(schema.RULES, first, len(rules), pack_json(rules)))
         return made
 
 
@@ -155,5 +165,4 @@ def _pack_nodes(first: int, chunks: Sequence[Chunk]) -> bytes:
     """A block of nodes numbered from `first`."""
     fields, counts, sources = (np.concatenate(column) for column in zip(*chunks, strict=True))
     numbers = np.repeat(np.arange(first, first + len(counts)), counts)
-    columns = (*fields.T, counts, numbers - sources)
-    return pack(columns, schema.NODE_DELTA)
+    return NODES.pack((*fields.T, counts, numbers - sources))

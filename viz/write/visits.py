@@ -1,4 +1,4 @@
-"""How often a compiler visited nodes, as a writer is told of it: counts per pass, rule set and op.
+"""Visit counts per pass, rule set and op that the next flush writes.
 
 `viz/read/visits.py` works the tries of each rule out of them. Never looks at single events.
 """
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from viz.format import schema
-from viz.format.pack import pack
+from viz.format.blocks import RULE_SETS, VISITS
 from viz.format.schema import VisitKey
 from viz.write.numbering import Block
 
@@ -44,12 +44,12 @@ class VisitCounts:
         made: list[Block] = []
         if fresh := list(self._sets)[self._written :]:
             rules = [rule for found in fresh for rule in found]
-            data = pack((list(map(len, fresh)), rules), schema.RULE_SET_DELTA)
-            made.append((schema.RULE_SETS, self._written + 1, len(fresh), data))
+            data = RULE_SETS.pack((list(map(len, fresh)), rules))
+            made.append(Block(schema.RULE_SETS, self._written + 1, len(fresh), data))
             self._written += len(fresh)
         if self._new:
             rows = sorted((*key, count) for key, count in self._new.items())
-            data = pack(list(zip(*rows, strict=True)), schema.VISIT_DELTA)
-            made.append((schema.VISITS, 0, len(rows), data))
+            data = VISITS.pack(list(zip(*rows, strict=True)))
+            made.append(Block(schema.VISITS, 0, len(rows), data))
             self._new.clear()
         return made

@@ -23,25 +23,19 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final
 
-from core.errors import TraceError
 from viz.files.claim import Claim
-from viz.format import schema
 from viz.format.events import Events
-from viz.format.pack import Ints, pack
-from viz.format.rows import Artifact, ContextRow, RewriteRow, plain_text
-from viz.write.database import create, write
-from viz.write.pending import KERNEL, META, Pending
-
-BLOCK: Final = 20_000
-"""Events of one block: what a reader decodes at once. More begin a new one."""
+from viz.format.pack import Ints
+from viz.format.rows import ContextRow, KernelRow, RewriteRow, plain_text
+from viz.format.userlines import UserLines
+from viz.write.database import TraceDatabase
+from viz.write.output import Output
 
 
-class TraceWriter(Pending):
+class TraceWriter:
     """Writes one trace file; `info` holds values for schema.META. Raises TraceError where the file
     cannot be made or written. Times `at` are microseconds since the start; left out: now. The start
     is `start`, a `time.perf_counter_ns()`; left out: when the file is made. `claim`: the right to
@@ -54,10 +48,14 @@ class TraceWriter(Pending):
         start: int | None = None,
         claim: Claim | None = None,
     ) -> None:
-        super().__init__()
         self.path = Path(path).absolute()
         self._start = time.perf_counter_ns() if start is None else start
-        self._db, self._claim = create(self.path, info, claim)
+        self._database = TraceDatabase(self.path, info, claim)
+        self._output = Output(self._database)
+        self.numbers = self._output.numbers
+        """What numbers strings, nodes and rules."""
+        self.string = self.numbers.string
+        self._signatures: dict[tuple[str, ...], int] = {}
 
     def __enter__(self) -> TraceWriter:
         return self
@@ -137,24 +135,21 @@ class TraceWriter(Pending):
         """A named group begins; the result is its number."""
         text = json.dumps(meta or {}, default=str)
         start = self.now() if at is None else at
-        made = ContextRow(self._entry(), parent, name, kind, text, thread, start)
-        self._contexts[made.id] = self._dirty_contexts[made.id] = made
-        return made.id
+        entries = self._output.entries
+        names = plain_text(name), plain_text(kind)
+        row = ContextRow(entries.next(), parent, *names, text, thread, start)
+        entries.put_context(row)
+        return row.id
 
     def context_rename(self, context: int, name: str) -> None:
         """An open group gets its final name."""
-        made = self._contexts[context]
-        made.name = name
-        self._dirty_contexts[context] = made
+        self._output.entries.rename_context(context, name)
 
     def context_end(
         self, context: int, error: Mapping[str, object] | None = None, at: int | None = None
     ) -> None:
         """A group ends, `error` ({"message", "traceback"}) if by an exception."""
-        made = self._contexts.pop(context)
-        made.us = max(0, (self.now() if at is None else at) - made.start)
-        made.error = json.dumps(error) if error else None
-        self._dirty_contexts[context] = made
+        self._output.entries.end_context(context, self.now() if at is None else at, error)
 
     def rewrite_begin(
         self,
@@ -170,44 +165,44 @@ class TraceWriter(Pending):
     ) -> int:
         """A pass over the graph of node `sink` begins; `parent` is the rewrite it is part of."""
         sid = self.string
-        made = RewriteRow(
-            self._entry(),
-            parent,
-            context,
-            sid(name),
-            sid(matcher),
-            sid(caller),
-            int(bottom_up),
-            sink,
-            self.now() if at is None else at,
+        row = RewriteRow(
+            id=self._output.entries.next(),
+            parent=parent,
+            context=context,
+            name=sid(name),
+            matcher=sid(matcher),
+            caller=sid(caller),
+            bottom_up=int(bottom_up),
+            sink=sink,
+            result=0,
+            nodes=0,
+            start=self.now() if at is None else at,
         )
-        self._rewrites[made.id] = self._dirty_rewrites[made.id] = made
-        return made.id
+        self._output.entries.put_rewrite(row)
+        return row.id
 
     def match(
         self, rewrite: int, rule: int, before: int, after: int, binds: Mapping[str, int], ns: int
     ) -> None:
         """`rule` replaced node `before` by `after`; `binds`: names and the nodes they bound."""
-        events, signature = self._event(rewrite, schema.MATCH), self.signature(tuple(binds))
-        events.matches.extend((rule, before, after, ns, signature, len(binds)))
-        events.binds.extend([before - node for node in binds.values()])
+        self._make_room()
+        signature = self.signature(tuple(binds))
+        self._output.events.match(rewrite, rule, before, after, ns, signature, list(binds.values()))
 
     def rebuild(self, rewrite: int, old: int, new: int) -> None:
         """Node `old` became `new`, which differs in its sources only."""
-        self._event(rewrite, schema.REBUILD).rebuilds.extend((old, new))
+        self._make_room()
+        self._output.events.rebuild(rewrite, old, new)
 
     def decline(self, rewrite: int, rule: int, node: int) -> None:
         """The structure of `rule` matched at `node`, but its function said no."""
-        self._event(rewrite, schema.DECLINE).declines.extend((rule, node))
+        self._make_room()
+        self._output.events.decline(rewrite, rule, node)
 
-    def _event(self, rewrite: int, kind: int) -> Events:
-        """Where an event of an open rewrite goes; what belongs to its kind is still to be added."""
-        if len(self._events.kind) >= BLOCK:
+    def _make_room(self) -> None:
+        """Flushes where there is a whole block of events."""
+        if self._output.events.full:
             self.flush()
-        self._dirty_rewrites[rewrite] = self._rewrites[rewrite]
-        self._events.kind.append(kind)
-        self._events.rewrite.append(rewrite)
-        return self._events
 
     def signature(self, names: tuple[str, ...]) -> int:
         """The number of a list of bound names."""
@@ -218,13 +213,12 @@ class TraceWriter(Pending):
 
     def extend(self, part: Events) -> None:
         """Many events at once, of rewrites that are open or have ended since the last flush."""
-        self._events.extend(part)
-        if len(self._events.kind) >= BLOCK:
-            self.flush()
+        self._output.events.extend(part)
+        self._make_room()
 
     def rule_set(self, rules: Sequence[int]) -> int:
         """The number of a set of rules, given in the order in which they are tried."""
-        return self._visits.rule_set(rules)
+        return self._output.visits.rule_set(rules)
 
     def visited(
         self,
@@ -237,12 +231,19 @@ class TraceWriter(Pending):
         many of them each rule ended the visit, because it replaced the node or failed. From this
         follows how often each rule was tried; without it, that is not known."""
         sid = self.string
-        self._visits.add(
-            sid(name),
-            rule_set,
-            {sid(op): count for op, count in nodes.items()},
-            {(rule, sid(op)): count for (rule, op), count in ended.items()},
-        )
+        offered = {sid(op): count for op, count in nodes.items()}
+        by = {(rule, sid(op)): count for (rule, op), count in ended.items()}
+        self.visited_of(name, rule_set, offered, by)
+
+    def visited_of(
+        self,
+        name: str,
+        rule_set: int,
+        nodes: Mapping[int, int],
+        ended: Mapping[tuple[int, int], int],
+    ) -> None:
+        """The same, with the numbers of the names of ops."""
+        self._output.visits.add(self.string(name), rule_set, nodes, ended)
 
     def rewrite_end(
         self,
@@ -256,17 +257,14 @@ class TraceWriter(Pending):
         """A pass ends with node `result` (0: by an exception, described by `error`: "message",
         "traceback", "rule", "node", and what docs/trace-format.md has besides); `nodes`: size of
         the result."""
-        record = self._rewrites.pop(rewrite)
-        record.us = max(0, (self.now() if at is None else at) - record.start)
-        record.result, record.nodes = result, nodes
-        record.error = json.dumps(error) if error else None
-        self._dirty_rewrites[rewrite] = record
+        row = self._output.entries.close_rewrite(rewrite)
+        row.us = max(0, (self.now() if at is None else at) - row.start)
+        row.result, row.nodes = result, nodes
+        row.error = json.dumps(error) if error else None
 
     def rewrite_empty(self, rewrite: int) -> None:
         """A pass inside `rewrite` changed nothing; it is only counted."""
-        record = self._rewrites[rewrite]
-        record.empty += 1
-        self._dirty_rewrites[rewrite] = record
+        self._output.entries.rewrite(rewrite).empty += 1
 
     def kernel(
         self,
@@ -279,9 +277,9 @@ class TraceWriter(Pending):
         info: Mapping[str, object] | None = None,
     ) -> None:
         """The program that a kernel context ended in. `info`: see `viz/views/kernels.py`."""
-        texts = map(plain_text, (name, target, device))
-        row = (context, *texts, ast, json.dumps(info or {}, default=str))
-        self._rows.append((KERNEL, row))
+        texts = plain_text(name), plain_text(target), plain_text(device)
+        details = json.dumps(info or {}, default=str)
+        self._output.kernel(KernelRow(context, *texts, ast, details))
 
     def artifact(
         self,
@@ -311,29 +309,35 @@ class TraceWriter(Pending):
         title: str = "",
     ) -> None:
         """The same, with the number of nodes of each line, and all of them in one list."""
-        made = Artifact(context, plain_text(kind), plain_text(target), text, dict(facts), title)
-        made.lines = pack((counts, nodes), (False, True))
-        self._artifacts.append(made)
+        self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
+
+    def user_lines(
+        self, file: str, first: int, text: str, *, digest: str = "", cut: bool = False
+    ) -> None:
+        """Lines of the user's program, from line `first` on, as they are now. `file` is as in the
+        origins of nodes; `digest`: of the whole file, as `viz/files/sources.py` makes it, so that a
+        reader can say whether it has changed since; `cut`: other lines that were named are left
+        out."""
+        self._output.user_lines.add(UserLines(file, first, text, digest, cut))
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""
-        self._launches.append((self.string(name), self.string(device), start_us, ns, size))
+        self._output.launches.add(self.string(name), self.string(device), start_us, ns, size)
 
     def memory(self, device: str, allocated: int, at: int | None = None) -> None:
         """Bytes allocated on a device, from now on."""
-        self._memory.append((self.string(device), self.now() if at is None else at, allocated))
+        time_us = self.now() if at is None else at
+        self._output.memory.add(self.string(device), time_us, allocated)
 
     def meta(self, key: str, value: object) -> None:
         """One of schema.META."""
-        self._rows.append((META, (key, json.dumps(value, default=str))))
+        self._output.meta(key, value)
 
     # to disk
 
     def flush(self) -> None:
         """Writes what happened since the last flush, all or nothing. Raises TraceError."""
-        batches = self._take()
-        if any(values for _, values in batches):
-            write(self._db, self.path, batches)
+        self._output.flush()
 
     def close(self) -> None:
         """Flushes, notes the end of the run and leaves one plain file. Raises TraceError."""
@@ -342,32 +346,20 @@ class TraceWriter(Pending):
 
     def finish(self) -> None:
         """The same, without a note of the end: of a run that had none, or that the writer noted."""
-        try:
-            self.flush()
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._db.execute("PRAGMA journal_mode=DELETE")  # refused while a viewer is reading
-        except sqlite3.OperationalError:
-            pass  # a reader holds the file; the log next to it is complete
-        finally:
-            self._db.close()
-            self._claim.release()
+        self._output.finish()
 
     @property
     def lost(self) -> bool:
         """Whether the file was removed or replaced since it was made: what is written to it is not
         to be found any more."""
-        return self._claim.lost
+        return self._database.lost
 
     def stopped(self, why: str) -> None:
         """Says in the trace that it could not be written to its end, if that can be written, and
         closes it."""
-        with suppress(TraceError):
-            write(self._db, self.path, [(META, [("stopped", json.dumps(why))])])
-        with suppress(sqlite3.Error):
-            self._db.close()
-        self._claim.release()
+        self._output.stopped(why)
 
     def abandon(self) -> sqlite3.Connection:
         """The connection, for the child of a fork to keep unused: closing it would be taken for
         the parent's doing."""
-        return self._db
+        return self._database.abandon()

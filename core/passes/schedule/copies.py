@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.shapes import DeviceName
 
 MEMORY = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.AFTER})
 """Nodes whose value is in memory."""
 
 
-def is_disk(device: str | None) -> bool:
+def is_disk(device: DeviceName | None) -> bool:
     """Whether the device only stores: it cannot run a kernel."""
-    return device is not None and device.startswith("DISK")
+    return isinstance(device, str) and device.startswith("DISK")
 
 
 @rule(UPat(Ops.COPY, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"), UPat(name="device"))))

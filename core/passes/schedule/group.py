@@ -36,16 +36,21 @@ SPREAD_LIMIT = 64
 """A value that one kernel reads through several views is computed for each up to this cost."""
 _OUTPUTS = (BARRIERS | COMPUTE) - {Ops.SINK}
 """Nodes that can be what a kernel stores."""
+Decisions = dict[UOp, str]
+"""For each value that something was decided about: whether it is stored, and why."""
 MOST_BUFFERS = 120
 """Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
 
-def group(sink: UOp) -> set[UOp]:
-    """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already."""
-    grouping = Grouping(Fanout(sink))
+def group(sink: UOp, decisions: Decisions | None = None) -> set[UOp]:
+    """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already.
+    `decisions` is filled with what was decided about each value, and why."""
+    grouping = Grouping(Fanout(sink), {} if decisions is None else decisions)
     grouping.store_needed()
     if OPT.value == 0:
-        grouping.stored.update(u for u in grouping.fanout.order if u.op in COMPUTE)
+        for u in grouping.fanout.order:
+            if u.op in COMPUTE:
+                grouping.store(u, "OPT=0: every value is a kernel")
         return grouping.stored
     grouping.end_reduces()
     grouping.store_repeated()
@@ -59,15 +64,30 @@ class Grouping:
     """The state of one `group`: what is stored, and which reduce each elementwise node follows."""
 
     fanout: Fanout
+    decisions: Decisions
     stored: set[UOp] = field(default_factory=lambda: set[UOp]())
     follows: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
+
+    def store(self, u: UOp, reason: str) -> None:
+        """`u` becomes memory."""
+        self.stored.add(u)
+        self.decisions[u] = f"stored: {reason}"
+
+    def compute(self, u: UOp, reason: str) -> None:
+        """`u` is computed in the kernels that use it, unless something else stores it later."""
+        if u not in self.stored:
+            self.decisions[u] = f"computed where it is used: {reason}"
 
     def store_needed(self) -> None:
         """Outputs, copied values, and values whose bits are read as elements of another size."""
         for u in self.fanout.order:
             resized = u.op is Ops.BITCAST and u.dtype.itemsize != u.src[0].dtype.itemsize
             if u.op in (Ops.SINK, Ops.COPY) or resized:
-                self.stored.update(s.base for s in u.src if s.base.op in COMPUTE)
+                what = {Ops.SINK: "an output", Ops.COPY: "copied to another device"}
+                reason = what.get(u.op, "its bits are read as elements of another size")
+                for s in u.src:
+                    if s.base.op in COMPUTE:
+                        self.store(s.base, reason)
 
     def end_reduces(self) -> None:
         """Stores each reduce at the end of the elementwise chain that it can be computed with."""
@@ -76,16 +96,22 @@ class Grouping:
                 self._end_reduce(r)
 
     def _end_reduce(self, r: UOp) -> None:
-        end = r
+        end, reason = r, "its users meet in no one value before the outputs"
         grouped = OPT.value >= 2 and not DONT_GROUP_REDUCES
         while end not in self.stored and grouped:
             meet = self.fanout.meets[end]
             if meet.op in (Ops.SINK, Ops.COPY):
                 break
             region = self.fanout.between(end, meet, lambda u: self._may_follow(u, r))
-            if region is None or not self._fits(r, end, region):
+            if region is None:
+                reason = "another reduce or memory lies between it and where its users meet"
                 break
-            self.follows.update((u, r) for u in region)
+            if not self._fits(r, end, region):
+                reason = "what follows reads it in another order, or as another shape"
+                break
+            for u in region:
+                self.follows[u] = r
+                self.compute(u, "it follows a reduce element for element, in the reduce's kernel")
             end = meet
             if end.op in BARRIERS:
                 return
@@ -98,7 +124,10 @@ class Grouping:
                 ):
                     break
                 end = inner  # the wider dtype would only be more to write and read
-            self.stored.add(end)
+            chain = "a reduce" if end is r else "the end of the elementwise chain after a reduce"
+            self.store(end, f"{chain}; {reason}" if grouped else chain)
+        elif end is not r:
+            self.compute(r, "its chain ends in a value that is stored")
 
     def _may_follow(self, u: UOp, r: UOp) -> bool:
         """Whether the kernel of the reduce `r` may compute `u` on the way to its output."""
@@ -138,8 +167,16 @@ class Grouping:
             limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
             shared = len(uses) > 1 and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT
             stays = u in meeting and self.fanout.meets[u].op in _OUTPUTS
-            if (repeated and self._cost(u, limit) > limit) or (shared and not stays):
-                self.stored.add(u)
+            if repeated and self._cost(u, limit) > limit:
+                self.store(u, f"read more than once, and one element costs more than {limit}")
+            elif shared and not stays:
+                self.store(u, f"several kernels use it, and it costs more than {SHARE_LIMIT}")
+            elif repeated:
+                self.compute(u, f"read more than once, but one element costs at most {limit}")
+            elif shared:
+                self.compute(u, "its users meet again in one kernel")
+            elif len(uses) > 1:
+                self.compute(u, f"several values use it, but it costs at most {SHARE_LIMIT}")
 
     def _may_store(self, u: UOp) -> bool:
         """Constants and counting are never stored, except for random numbers, which are costly."""
@@ -162,7 +199,7 @@ class Grouping:
             if copies[u] > 4 and u.op in GroupOp.Elementwise and u not in self.stored:
                 limit = SPREAD_LIMIT // copies[u]
                 if u in self.fanout.reads_memory and self._cost(u, limit) > limit:
-                    self.stored.add(u)
+                    self.store(u, f"one kernel would compute it in {copies[u]} different orders")
             if u in self.stored:
                 copies[u] = 1
 
@@ -182,7 +219,7 @@ class Grouping:
                     widest = max(values, key=lambda s: len(inputs[s]))
                     if len(inputs[widest]) <= 1:
                         break
-                    self.stored.add(widest.base)
+                    self.store(widest.base, f"its kernel would use over {MOST_BUFFERS} buffers")
                     inputs[widest] = inputs[widest.base] = frozenset({widest.base})
                 inputs[u] = found
             if u in self.stored or u.op in (Ops.CONTIGUOUS, Ops.ASSIGN):

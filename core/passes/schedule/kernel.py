@@ -17,6 +17,7 @@ from core.passes.schedule.views import movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
+from core.uop.shapes import shown
 from core.uop.spec import ast_spec, verify
 
 
@@ -122,9 +123,15 @@ def _check_devices(ctx: Arguments, sink: UOp) -> None:
     devices = list(dict.fromkeys(m.device for m in ctx.memory))
     if len(devices) > 1:
         raise DeviceError(
-            "one kernel would need memory on " + " and ".join(str(d) for d in devices),
+            "one kernel would need memory on " + " and ".join(map(shown, devices)),
             where=origin_of(sink),
             hint="move the operands to one device with .to(device)",
+        )
+    if isinstance(devices[0], tuple):
+        raise DeviceError(
+            f"a kernel would run on {shown(devices[0])} at once",
+            where=origin_of(sink),
+            hint="kernels run on one device; copy the values to one with .to(device)",
         )
     if is_disk(devices[0]):
         raise DeviceError(

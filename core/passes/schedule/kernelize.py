@@ -51,13 +51,14 @@ class Kernels:
 
     def new_buffer(self, like: UOp) -> UOp:
         """Memory for the values of `like`. Raises ScheduleError for a value without a device."""
-        if like.device is None:
+        device = like.one_device
+        if device is None:
             raise ScheduleError(
                 "a value to be stored has no device",
                 where=like.origin or "",
                 hint="constants name their device: UOp.full(shape, value, dtype, device)",
             )
-        buffer = UOp.new_buffer(like.device, like.size, like.dtype)
+        buffer = UOp.new_buffer(device, like.size, like.dtype)
         self.fresh.append(buffer)
         return buffer
 

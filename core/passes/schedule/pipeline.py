@@ -15,18 +15,20 @@ from core.passes.contract import Pass, run_table
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.graph import write_graph
-from core.passes.schedule.group import group, storing
+from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import Kernels, buffer_of, kernelizing
 from core.passes.schedule.linearize import linearize
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
+from core.passes.schedule.report import grouping_report, memory_report
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
+from core.uop.observe import attached
 from core.uop.spec import tensor_spec
 
 Schedule = tuple[list[ScheduleItem], dict[UOp, UOp]]
@@ -60,7 +62,12 @@ def _split_reduces(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _group(graph: UOp, notes: Kernels) -> UOp:
-    return graph_rewrite(graph, storing, group(graph), bottom_up=True, name="group")
+    decisions: Decisions = {}
+    stored = group(graph, decisions)
+    if (observer := attached()) is not None:
+        text, nodes = grouping_report(graph, decisions)
+        observer.artifact("grouping", "", text, nodes, {})
+    return graph_rewrite(graph, storing, stored, bottom_up=True, name="group")
 
 
 def _kernelize(graph: UOp, notes: Kernels) -> UOp:
@@ -174,7 +181,12 @@ def create_schedule(sink: UOp) -> Schedule:
     realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
     if MEMORY_PLANNER.value:
         kept = {u.base for u in realized.values()}
-        items = plan_memory(items, [buffer for buffer in notes.fresh if buffer not in kept])
+        temporary = [buffer for buffer in notes.fresh if buffer not in kept]
+        planned = plan_memory(items, temporary)
+        if temporary and (observer := attached()) is not None:
+            text, nodes = memory_report(items, planned, temporary)
+            observer.artifact("memory", "", text, nodes, {})
+        items = planned
     if GRAPH:
         write_graph(items, GRAPH.value)
     return items, realized

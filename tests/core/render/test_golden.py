@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import pytest
 
-from core.render import c, cuda, hip, llvm, ptx
-from core.render.rendered import Rendered
-from core.target import Target, targets
+from core.render.kinds import KIND, KINDS, Render, renderers
+from core.target import Family, targets
 from core.uop.ops import Ops
-from core.uop.uop import UOp
 from tests.core.render.programs import ON_ALL, ON_GPU
 
-Render = Callable[[Sequence[UOp], str, Target], Rendered]
-LANGUAGES: dict[str, tuple[Render, str, str]] = {
-    "ptx": (ptx.render, "sm_90", "ptx"),
-    "llvm_cpu": (llvm.render, "x86-64", "ll"),
-    "llvm_amd": (llvm.render, "gfx1100", "ll"),
-    "hip": (hip.render, "gfx1100", "hip"),
-    "cuda": (cuda.render, "sm_90", "cu"),
-    "c": (c.render, "x86-64", "c"),
+TARGETS: dict[Family, str] = {"nvidia": "sm_90", "amd": "gfx1100", "cpu": "x86-64"}
+LANGUAGES: dict[str, tuple[Render, Family, str]] = {
+    kind.name if len(kind.families) == 1 else f"{kind.name}_{family}": (
+        kind.render,
+        family,
+        kind.ending,
+    )
+    for kind in KINDS
+    for family in kind.families
+    if kind.render is not None
 }
 CASES = [
     (language, name)
     for language in LANGUAGES
-    for name in (ON_ALL if language in ("llvm_cpu", "c") else ON_GPU)
+    for name in (ON_ALL if LANGUAGES[language][1] == "cpu" else ON_GPU)
 ]
 
 
 @pytest.mark.parametrize(("language", "name"), CASES)
 def test_text(language: str, name: str, golden: Callable[[str, str], None]) -> None:
-    render, target, suffix = LANGUAGES[language]
+    render, family, ending = LANGUAGES[language]
+    target = targets[TARGETS[family]]
     uops = ON_GPU[name]()
-    made = render(uops, name, targets[target])
-    golden(f"{name}.{language}.{suffix}", made.text)
-    assert render(ON_GPU[name](), name, targets[target]).text == made.text
+    made = render(uops, name, target)
+    golden(f"{name}.{language}{ending}", made.text)
+    assert render(ON_GPU[name](), name, target).text == made.text
     lines = made.text.splitlines()
     assert len(made.lines) == len(lines)
     behind = {p for line in made.lines for p in line}
@@ -43,3 +44,12 @@ def test_text(language: str, name: str, golden: Callable[[str, str], None]) -> N
     for at, u in enumerate(uops):  # everything that has an effect has a line
         if u.op in (Ops.STORE, Ops.LOAD, Ops.RANGE, Ops.END, Ops.IF, Ops.BARRIER):
             assert at in behind, f"{u!r} has no line"
+
+
+def test_the_table_of_kinds() -> None:
+    assert len(KIND) == len(KINDS)
+    for family in TARGETS:
+        loaded = [kind for kind in KINDS if family in kind.loaded]
+        assert [kind.name for kind in loaded] == [renderers(family)[0][0]]
+        assert all(kind.render and family in kind.families for kind in loaded)
+    assert [name for name, _ in renderers("amd")] == ["llvm", "hip"]

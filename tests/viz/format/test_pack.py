@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import TraceError
-from viz.format import schema
+from viz.format.blocks import EVENTS
 from viz.format.events import read_events
 from viz.format.pack import adds_up, inflate, pack, pack_json, unpack, unpack_json
 from viz.format.texts import groups, pack_texts, unpack_texts
@@ -114,7 +114,7 @@ def test_texts_in_groups() -> None:
 
 
 def test_a_block_of_too_many_events() -> None:
-    columns = len(schema.EVENT_COLUMNS)
+    columns = len(EVENTS.names)
     zeros = np.zeros(1 << 20, np.int64)
     with pytest.raises(TraceError, match="larger than any"):
         read_events(pack([zeros] * columns, [False] * columns))

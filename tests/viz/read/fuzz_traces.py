@@ -29,7 +29,8 @@ from core.errors import TraceError, UopvizError
 from tests.viz.server.client import TokenClient
 from viz import budget
 from viz.format import schema
-from viz.format.pack import inflate, pack, pack_json, unpack
+from viz.format.blocks import PACKED
+from viz.format.pack import inflate, pack, pack_json
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share.copy import write_trace
@@ -61,22 +62,7 @@ CELLS: Final = {
     "artifacts": ("context", "kind", "target", "body", "lines"),
     "blocks": ("kind", "first", "count", "data"),
 }
-COLUMNS: Final = {
-    schema.NODES: len(schema.NODE_COLUMNS),
-    schema.EVENTS: len(schema.EVENT_COLUMNS),
-    schema.LAUNCHES: len(schema.LAUNCH_COLUMNS),
-    schema.MEMORY: len(schema.MEMORY_COLUMNS),
-    schema.RULE_SETS: len(schema.RULE_SET_COLUMNS),
-    schema.VISITS: len(schema.VISIT_COLUMNS),
-}
-DELTA: Final = {
-    schema.NODES: schema.NODE_DELTA,
-    schema.EVENTS: schema.EVENT_DELTA,
-    schema.LAUNCHES: schema.LAUNCH_DELTA,
-    schema.MEMORY: schema.MEMORY_DELTA,
-    schema.RULE_SETS: schema.RULE_SET_DELTA,
-    schema.VISITS: schema.VISIT_DELTA,
-}
+COLUMNS: Final = {columns.kind: columns for columns in PACKED}
 
 
 class Mutant:
@@ -142,13 +128,13 @@ class Mutant:
         found = self._block(kinds)
         if found is not None:
             with suppress(TraceError):
-                columns = unpack(found[2], COLUMNS[found[1]])
+                columns = COLUMNS[found[1]].unpack(found[2]).values()
                 return found[0], found[1], [column.tolist() for column in columns]
         return None
 
     def _put(self, block: int, kind: int, columns: list[list[int]]) -> None:
         with suppress(OverflowError):
-            data = pack(columns, DELTA[kind])
+            data = COLUMNS[kind].pack(columns)
             self._run("UPDATE blocks SET data = ? WHERE id = ?", data, block)
 
     def columns(self) -> None:
@@ -231,7 +217,7 @@ class Mutant:
         """A block of up to four million rows that takes no bytes."""
         kind = self._choose.choice(list(COLUMNS))
         count = self._choose.choice((1, 1000, 1 << 20, 1 << 22, (1 << 32) - 1))
-        many = COLUMNS[kind]
+        many = len(COLUMNS[kind].names)
         data = bytes([many]) + struct.pack("<BBI", self._choose.randrange(2), 0, count) * many
         (first,) = self._db.execute("SELECT count(*) FROM blocks").fetchone()
         self._run(

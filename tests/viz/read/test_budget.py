@@ -15,7 +15,7 @@ from tests.bench import hostile
 from viz import budget
 from viz.budget import Budget, answering, part, take, within
 from viz.format.pack import read_json
-from viz.read.tracefile import MOST, ROOM, ROOM_PER_BYTE, Room
+from viz.read.room import MOST, ROOM, ROOM_PER_BYTE, Room
 from viz.replay.provenance import positions
 from viz.views.kernels import KernelReader
 from viz.views.rules import clean_pattern

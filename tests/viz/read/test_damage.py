@@ -317,6 +317,19 @@ def test_numbers_that_are_no_json(trace: Path) -> None:
     json.dumps(look_at_everything(trace), allow_nan=False)
 
 
+def test_integers_that_no_float_holds(trace: Path) -> None:
+    db = sqlite3.connect(trace)
+    for key in ("ended", "started", "commit", "process", "flags"):
+        digits = "9" * 400
+        value = f'{{"dirty": {digits}, "pid": {digits}, "A": {digits}}}'
+        db.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, digits if key == "ended" else value)
+        )
+    db.commit()
+    db.close()
+    json.dumps(look_at_everything(trace))
+
+
 def test_blocks_that_would_fill_the_memory(trace: Path) -> None:
     """Four million rows of zeros are sixty bytes."""
     db = sqlite3.connect(trace)

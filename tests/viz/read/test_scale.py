@@ -341,7 +341,7 @@ def test_stepping_does_not_wait_for_others(
 
 def test_a_search_ends_in_time_and_goes_on_when_asked_again(tmp_path: Path) -> None:
     store = Store(one_pass(tmp_path / "t.viz", load_graph("kernel_1271"), 30_000))
-    whole = store.files[0].event_block_count
+    whole = len(store.files[0].event_blocks)
     assert whole > 2
     said: list[str] = []
     for _ in range(10 * whole):

@@ -23,11 +23,12 @@ from tests.viz.samples import random_graph, rules
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import OTHER, Buffer
 from viz.recording.intern import Interner
+from viz.recording.reports import RewriteEnd
 from viz.views.store import Store
+from viz.write.eventlog import BLOCK, DECLINES_KEPT
 from viz.write.grouping import Groups, counted
 from viz.write.numbering import Numbering
-from viz.write.pending import DECLINES_KEPT
-from viz.write.writer import BLOCK, TraceWriter
+from viz.write.writer import TraceWriter
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40)
 
@@ -54,7 +55,7 @@ def test_a_batch_is_cut_by_what_is_complete() -> None:
     """A thread may be in the middle of an event when another takes what it has."""
     buffer = Buffer(1)
     a, b = UOp.const(dtypes.int32, 1), UOp.const(dtypes.int32, 2)
-    buffer.add(7, a)
+    buffer.add(RewriteEnd(a, False, None, None, None, 0))
     buffer.rebuilds += (a, b)
     buffer.codes.append(REBUILD)
     buffer.rebuilds += (b, a)  # its code is still to come
@@ -114,7 +115,7 @@ def test_declines_beyond_those_kept_are_only_counted(tmp_path: Path) -> None:
     counts = {r["name"]: r["declines"] for r in store.rules()}
     (file,) = store.files
     kept = Counter(
-        file.rules[rule].name for arrays in file.all_events() for rule in arrays.decline[:, 0]
+        file.rules[rule].name for arrays in file.event_blocks.all() for rule in arrays.decline[:, 0]
     )
     assert counts == {"often": 3 * DECLINES_KEPT, "seldom": 20}
     assert kept == {"often": DECLINES_KEPT, "seldom": 20}

@@ -166,7 +166,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
     def full(*_: object) -> None:
         raise TraceError("the trace cannot be written: database or disk is full", where="here")
 
-    monkeypatch.setattr("viz.write.writer.write", full)
+    monkeypatch.setattr("viz.write.database.TraceDatabase.write", full)
     for _ in range(3):
         assert graph_rewrite(random_graph(5), rules) is expected
         recorder.flush()

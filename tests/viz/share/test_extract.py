@@ -15,7 +15,8 @@ from core.errors import ServerError, TraceError
 from tests.viz.share.test_reopened import plain, same_answers
 from viz.cli import main
 from viz.format import schema
-from viz.format.pack import inflate, pack
+from viz.format.blocks import EVENTS
+from viz.format.pack import inflate
 from viz.read.visits import MAX_COUNT
 from viz.share.copy import write_trace
 from viz.share.html import export_html
@@ -23,6 +24,7 @@ from viz.share.redaction import SAID
 from viz.share.reopened import open_run
 from viz.share.sql import run_query
 from viz.views.store import Store
+from viz.write.database import TraceDatabase
 from viz.write.writer import TraceWriter
 
 SECRET = "/home/zelda/secret"
@@ -240,7 +242,7 @@ def test_numbers_that_make_no_sense_are_copied_as_far_as_they_can_be(tmp_path: P
     db = sqlite3.connect(source)
     (block,) = db.execute("SELECT id FROM blocks WHERE kind = ?", (schema.EVENTS,)).fetchone()
     columns = [*([schema.MATCH], [p], [fold], [x], [y], [(1 << 63) - 1], [0], [0]), *([],) * 5]
-    data = pack(columns, schema.EVENT_DELTA)
+    data = EVENTS.pack(columns)
     db.execute("UPDATE blocks SET data = ? WHERE id = ?", (data, block))
     db.commit()
     db.close()
@@ -266,7 +268,7 @@ def test_a_copy_that_fails_leaves_all_as_it_was(
             write_trace(run, tmp_path / "b.viz")
         before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
         with monkeypatch.context() as patch:
-            patch.setattr(TraceWriter, "memory", fails)
+            patch.setattr(TraceDatabase, "write", fails)
             with pytest.raises(TraceError, match="no room"):
                 write_trace(run, tmp_path / "b.viz")
         assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from viz.format import schema
+from viz.format import rows, schema, userlines
+from viz.format.blocks import PACKED
 from viz.share.copy import write_trace
 from viz.share.redaction import TABLE, How, Wording, without_folders
 from viz.share.sql import TABLES, run_query
@@ -27,12 +27,8 @@ JSON_COLUMNS = {
     "rules": ["doc", "source", "sourceLine", "pattern"],
 }
 BLOCKS = {
-    "nodes": schema.NODE_COLUMNS,
-    "events": schema.EVENT_COLUMNS,
-    "launches": schema.LAUNCH_COLUMNS,
-    "memory": schema.MEMORY_COLUMNS,
-    "rule_sets": schema.RULE_SET_COLUMNS,
-    "visits": schema.VISIT_COLUMNS,
+    **{columns.name: columns.names for columns in PACKED},
+    "user_lines": userlines.FIELDS,
     "meta": schema.META,
     "errors": ("message", "traceback", "full", "place", "rule", "node", "loop", "other"),
 }
@@ -41,6 +37,7 @@ SKIPPED = {
     "contexts.error",  # of these the parts are columns
     "rewrites.error",
     "artifacts.body",
+    "rule_totals.pass",  # names of rewrites
     "meta.key",
     "meta.value",
     "blocks.id",
@@ -56,11 +53,7 @@ def columns() -> set[str]:
     found = {
         f"{table}.{name}" for table, names in (BLOCKS | JSON_COLUMNS).items() for name in names
     }
-    db = sqlite3.connect(":memory:")
-    db.executescript(schema.DDL)
-    for table in schema.TABLES:
-        found |= {f"{table}.{row[1]}" for row in db.execute(f"PRAGMA table_info({table})")}
-    db.close()
+    found |= {f"{table.name}.{name}" for table in rows.TABLES for name in table.names}
     return found - SKIPPED
 
 
@@ -155,6 +148,8 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         t.artifact(kernel, kind, target, text, lines=[(y,)], facts=facts, title=title)
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
         t.memory(m("memory.device"), 100)
+        said = m("user_lines.text")
+        t.user_lines(m("user_lines.file"), 3, f"{said}\n", digest=m("user_lines.digest"))
         t.context_end(kernel)
         t.context_end(context, error=error)
         for key in ("ended", "stopped"):
@@ -170,11 +165,12 @@ def contents(path: Path) -> str:
     try:
         found = [run_query(store.files, f"select * from {table}") for table in TABLES]
         answers: list[Any] = [store.run(), store.tree(), store.rules(), store.timeline()]
+        answers += store.user_lines()
         answers += [store.rule_totals(), store.files[0].meta]
         for row in store.tree()["rows"]:
             answers.append(store.bundle(row["id"]) or store.kernel(row["id"]))
         file = store.files[0]
-        answers += [file.strings, [vars(rule) for rule in file.rules.values()]]
+        answers += [file.strings.all, [vars(rule) for rule in file.rules.values()]]
         answers += [vars(e) for e in (*file.contexts.values(), *file.rewrites.values())]
         said = json.dumps([found, answers], default=repr, ensure_ascii=False)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -18,10 +19,12 @@ from core import Tensor
 from core.check.isolate import MEMORY_LIMIT
 from core.check.worker import difference, times_quantile
 from core.errors import ServerError
+from core.render.kinds import KINDS
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from viz.server.kept import Kept
 from viz.server.state import State
+from viz.views.answers import RUN
 from viz.views.store import Store
 from viz.work.jobs import Jobs
 
@@ -306,3 +309,20 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
         time.sleep(0.02)
     assert job.error is not None
     assert "too much" in job.error["what"]
+
+
+def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
+    made = state.answer(RUN)
+    assert made is not None
+    answer = json.loads(made.body)
+    kinds = {row["kind"]: row for row in answer["kinds"]}
+    assert list(kinds) == [kind.name for kind in KINDS]
+    assert kinds["llvm"] == {
+        "kind": "llvm",
+        "title": "LLVM IR",
+        "language": "llvm",
+        "ending": ".ll",
+        "families": ["cpu", "amd"],
+    }
+    assert kinds["sass"]["families"] == []  # its tools may not be there
+    assert {answer["families"][target] for target in answer["targets"]} == {"cpu", "nvidia", "amd"}

@@ -20,8 +20,7 @@ from core.uop.upat import UPat
 from core.uop.visits import Visits
 from tests.viz.samples import add_zero, double, mul_one, random_graph, rules, same, subtract
 from viz.cli import main
-from viz.format.pack import pack
-from viz.format.schema import RULE_SET_DELTA, VISIT_DELTA
+from viz.format.blocks import RULE_SETS, VISITS
 from viz.read.visits import Visits as ReadVisits
 from viz.read.visits import root_ops
 from viz.share.copy import write_trace
@@ -249,14 +248,14 @@ def test_two_processes_add_up(tmp_path: Path) -> None:
 def test_damaged_and_hostile_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = ReadVisits()
     with pytest.raises(TraceError):
-        visits.add_sets(1, pack(((3,), (1, 2)), RULE_SET_DELTA))
+        visits.add_sets(1, RULE_SETS.pack(((3,), (1, 2))))
     with pytest.raises(TraceError):
-        visits.add(pack(((1,), (1,), (1,), (0,), ()), VISIT_DELTA))
-    visits.add_sets(1, pack(((2,), (1, 2)), RULE_SET_DELTA))
-    visits.add(pack(((1, 1), (1, 9), (1, 1), (0, 0), (4, -4)), VISIT_DELTA))
+        visits.add(VISITS.pack(((1,), (1,), (1,), (0,), ())))
+    visits.add_sets(1, RULE_SETS.pack(((2,), (1, 2))))
+    visits.add(VISITS.pack(((1, 1), (1, 9), (1, 1), (0, 0), (4, -4))))
     assert visits.tries(lambda _: None, str) == {(1, 1): 4, (1, 2): 4}
     monkeypatch.setattr("viz.read.visits.MAX_WORK", 3)
-    visits.add(pack(((1,), (1,), (2,), (0,), (4,)), VISIT_DELTA))
+    visits.add(VISITS.pack(((1,), (1,), (2,), (0,), (4,))))
     with pytest.raises(TraceError):
         visits.tries(lambda _: None, str)
 

@@ -9,8 +9,9 @@ import pytest
 
 from core.errors import TraceError
 from viz.format import schema
+from viz.format.rows import TABLES
 from viz.views.store import Store
-from viz.write.pending import DECLINES_KEPT
+from viz.write.eventlog import DECLINES_KEPT
 from viz.write.writer import TraceWriter
 
 
@@ -123,7 +124,7 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")}
     db.close()
-    assert tables == set(schema.TABLES)
+    assert tables == {table.name for table in TABLES}
     assert not (tmp_path / "t.viz-wal").exists()
 
 

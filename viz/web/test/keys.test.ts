@@ -25,7 +25,7 @@ describe("keys", () => {
     expect(keyName(press("k", { metaKey: true }))).toBe("Ctrl K");
     expect(keyName(press("F6", { shiftKey: true }))).toBe("Shift F6");
     expect(keyName(press("ArrowLeft", { altKey: true }))).toBe("Alt ArrowLeft");
-  });
+  }, 30_000);
 
   it("name every command at most once", async () => {
     const { commands } = await import("../src/shell/commands");

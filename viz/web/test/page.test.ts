@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bytes, clip, micros, place, plural, tiny } from "../src/state/format";
-import { score, search, type Entry } from "../src/shell/palette/paletteSearch";
-import { searchSteps } from "../src/shell/palette/stepSearch";
+import { ranked, score, wordsOf } from "../src/parts/search/rank";
+import { searchSteps } from "../src/parts/search/steps";
 import type { Pat } from "../src/data/types";
 import { layoutPattern } from "../src/parts/rule/patternLayout";
 import { dtypeWords, opWords } from "../src/parts/rule/patternWords";
@@ -33,25 +33,17 @@ describe("format", () => {
   });
 });
 
-describe("palette", () => {
-  const entry = (group: string, title: string): Entry => ({
-    group,
+describe("search", () => {
+  const named = (title: string, detail = ""): { title: string; detail: string } => ({
     title,
-    detail: "",
-    keys: [],
-    run: () => undefined,
+    detail,
   });
   it("needs every word and prefers starts", () => {
-    const entries = [
-      entry("Rules", "mul_distribute"),
-      entry("Rules", "distribute"),
-      entry("Commands", "Fit the graph"),
-    ];
-    const [rulesFound] = search(entries, "dist");
-    expect(rulesFound!.entries.map((e) => e.title)).toEqual(["distribute", "mul_distribute"]);
-    expect(search(entries, "dist nope")).toEqual([]);
-    expect(search(entries, "").map((g) => g.name)).toEqual(["Commands"]);
-    expect(score({ title: "x", detail: "file.py" }, ["file"])).toBeGreaterThan(0);
+    const all = [named("mul_distribute"), named("distribute"), named("Fit the graph")];
+    const titles = (query: string): string[] => ranked(all, wordsOf(query)).map((e) => e.title);
+    expect(titles("dist")).toEqual(["distribute", "mul_distribute"]);
+    expect(titles("dist nope")).toEqual([]);
+    expect(score(named("x", "file.py"), ["file"])).toBeGreaterThan(0);
   });
 
   it("finds steps by rule and by how their number begins, a million as fast as ten", () => {
@@ -74,20 +66,6 @@ describe("palette", () => {
     const began = performance.now();
     for (let i = 0; i < 100; i++) searchSteps(all, ["mul", "77"], 8);
     expect(performance.now() - began).toBeLessThan(2000);
-    const few = (words: readonly string[], most: number): { entries: Entry[]; total: number } => ({
-      entries: [entry("", words.join(" "))].slice(0, most),
-      total: 9,
-    });
-    expect(search([], "a b", few).map((g) => [g.name, g.entries.length, g.total])).toEqual([
-      ["Steps of this pass", 1, 9],
-    ]);
-  });
-
-  it("says how many it leaves out", () => {
-    const many = Array.from({ length: 30 }, (_, i) => entry("Passes", `symbolic ${i}`));
-    const [group] = search(many, "symbolic");
-    expect(group!.total).toBe(30);
-    expect(group!.entries.length).toBeLessThan(30);
   });
 });
 

@@ -1,25 +1,28 @@
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Artifact, RunResult } from "../src/data/types";
 import {
   chooseColumns,
   columnKey,
   columnsToShow,
+  kindName,
+  kindsOfTarget,
   possibleColumns,
   targetOf,
 } from "../src/parts/kernel/columns";
-import { tellingFacts } from "../src/panels/sources/facts";
-import { histogram, quantile } from "../src/panels/sources/run/histogram";
+import { tellingFacts } from "../src/parts/source/facts";
+import { histogram, quantile } from "../src/parts/run/histogram";
 import { pieces, startState } from "../src/ui/code/languages";
 import { indexLines, linesOf } from "../src/parts/kernel/lines";
 import {
   appliedOpts,
   MOST_RUNS,
   optsWord,
-  ratio,
+  compared,
   wayWord,
   withRun,
-} from "../src/panels/sources/run/runs";
-import { compiled } from "./dev/fixture";
+} from "../src/parts/run/runs";
+import { run } from "../src/state/state";
+import { compiled, run as fixtureRun } from "./dev/fixture";
 import { AMD, HIP, LLVM, PTX } from "./dev/sources";
 
 const ran = (device: string, opts: string | null, median: number): RunResult => ({
@@ -42,11 +45,16 @@ describe("runs of a kernel", () => {
     const none = ran("CPU", "", 40);
     const own = ran("CPU", "UPCAST(0, 4)", 7.8);
     const runs = [auto, none, own].reduce<RunResult[]>(withRun, []);
-    expect(runs.map((r) => ratio(r, runs[0]!))).toEqual(["1.00×", "4.00×", "0.78×"]);
+    expect(runs.map((r) => compared(r, runs[0]!).text)).toEqual([
+      "same time",
+      "4.00× slower",
+      "1.28× faster",
+    ]);
+    expect(runs.map((r) => compared(r, runs[0]!).is)).toEqual(["same", "slower", "faster"]);
     expect(runs.map((r) => optsWord(r.opts))).toEqual(["auto", "none", "UPCAST(0, 4)"]);
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
-    expect(ratio(ran("CPU", null, 0), auto)).toBe("");
+    expect(compared(ran("CPU", null, 0), auto).text).toBe("");
   });
 
   it("of an edited text are a row of their own", () => {
@@ -90,6 +98,19 @@ const art = (kind: Artifact["kind"], target: string): Artifact => ({
 });
 
 describe("columns", () => {
+  beforeEach(() => {
+    run.value = fixtureRun;
+  });
+
+  it("are called what the run says, and a kind that it does not know by its name", () => {
+    expect(kindName("ptx")).toBe("PTX");
+    expect(kindName("mlir")).toBe("mlir");
+    expect(kindsOfTarget("gfx942")).toEqual(["amd_isa", "hip", "llvm"]);
+    expect(kindsOfTarget("dsp")).toEqual([]);
+    run.value = null;
+    expect(kindName("ptx")).toBe("ptx");
+  });
+
   it("name kind and target, also where the target has a colon", () => {
     expect(targetOf(columnKey(art("ptx", "a:b")))).toBe("a:b");
   });
@@ -101,7 +122,7 @@ describe("columns", () => {
   });
 
   it("of another compiler stand first, and are all there is where nothing can be compiled", () => {
-    const own = [art("mlir" as never, "dsp"), art("c", "dsp")];
+    const own = [art("mlir", "dsp"), art("c", "dsp")];
     expect(chooseColumns(own, [])).toEqual(["mlir:dsp", "c:dsp"]);
     expect(columnsToShow(["ptx:sm_90", "hip:gfx942"], own, [])).toEqual(["mlir:dsp", "c:dsp"]);
     expect(columnsToShow(["ptx:sm_90", "c:dsp"], own, [])).toEqual(["c:dsp"]);

@@ -14,7 +14,7 @@ import {
   shareOf,
   whyNever,
 } from "../src/panels/rules/costs";
-import { factText } from "../src/panels/sources/facts";
+import { factText } from "../src/parts/source/facts";
 import { arrange } from "../src/panels/timeline/data/arrange";
 import {
   entryPick,
@@ -390,8 +390,8 @@ describe("rules by cost", () => {
     expect(tries({ never: true, perPass: true })).toHaveLength(4);
     expect(passesOf(told)).toEqual(["fold", "lower"]);
     const [never, untried] = listRules(told, known, { ...all, never: true });
-    expect(whyNever(never!)).toContain("none of the 8 nodes");
-    expect(whyNever(untried!)).toContain("No node");
+    expect(whyNever(never!)).toContain("matched none of them");
+    expect(whyNever(untried!)).toContain("no node");
     expect(whyNever({ ...never!, declines: 3 })).toContain("declined");
     expect(shareOf({ ...never!, matches: 2 })).toBe(0.25);
   });
@@ -476,8 +476,18 @@ describe("small texts", () => {
 
   it("of rules are found by any of their lines", () => {
     const rule = rules[0]!;
-    expect(recordedText(rules, rule.file, rule.sourceLine)?.id).toBe(rule.id);
+    expect(recordedText(rules, rule.file, rule.sourceLine)?.first).toBe(rule.sourceLine);
     expect(recordedText(rules, rule.file, rule.sourceLine + 900)).toBeNull();
     expect(recordedText(rules, "elsewhere.py", rule.line)).toBeNull();
+    const own = {
+      file: "mine.py",
+      changed: true,
+      cut: false,
+      parts: [{ first: 7, lines: ["a = 1", "b = a"] }],
+      kernels: [],
+    };
+    expect(recordedText([], "mine.py", 8, [own])?.first).toBe(7);
+    expect(recordedText([], "mine.py", 8, [own])?.what).toContain("changed");
+    expect(recordedText([], "mine.py", 9, [own])).toBeNull();
   });
 });

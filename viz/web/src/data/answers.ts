@@ -14,6 +14,7 @@ import type {
   SearchResult,
   TimelineData,
   Tree,
+  UserFile,
 } from "./types";
 
 /** The values that each question takes, and what it gives. */
@@ -32,11 +33,13 @@ export interface Answers {
   ruleTotals: { takes: []; gives: RuleTotals };
   /** When everything happened. */
   timeline: { takes: []; gives: TimelineData };
+  /** The lines of the user's program, and the kernels that they became. */
+  userLines: { takes: []; gives: UserFile[] };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
-  /** Rows with `q`, of which the first 200 characters count, in a name, call, rule, op or file. */
+  /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };
 }
 
@@ -49,6 +52,7 @@ export const PATHS: Record<keyof Answers, string> = {
   origins: "/api/origins/{context}",
   ruleTotals: "/api/rule-totals",
   timeline: "/api/timeline",
+  userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",
   lineage: "/api/lineage/{scope}",
   search: "/api/search?q={q:text}",

@@ -48,7 +48,7 @@ export interface ServerActions {
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */
   open(file: string, line: number): Promise<void>;
-  /** The youngest traces of the user's cache, and going on with one of them. */
+  /** The newest traces of the user's cache, and going on with one of them. */
   traces(): Promise<RecentTrace[]>;
   openTrace(name: string): Promise<void>;
   /** The run as one file, and sentences of what it does not hold; all kernels when `kernels` is
@@ -78,7 +78,7 @@ export function asProblem(thrown: unknown, where: string): ApiProblem & { lost: 
   return {
     what: text,
     where,
-    hint: "Reload the page; if it happens again, report it with the trace.",
+    hint: "Reload the page. If the problem persists, report it with the trace.",
     lost: false,
   };
 }

@@ -32,7 +32,7 @@ export function embeddedBackend(doc: Document = document): Backend | null {
     const place = places.get(path);
     if (!place)
       throw new DataError(
-        "Left out of this file",
+        "Not included in this file",
         path,
         "Export again with this kernel, or open the trace itself with `uopviz open`.",
       );

@@ -31,7 +31,7 @@ export function httpBackend(
       throw new DataError(
         "The server does not answer",
         path,
-        "Start it again with `uopviz open <trace>`; this page reconnects by itself.",
+        "Start it again with `uopviz open <trace>`. This page reconnects automatically.",
         true,
       );
     }
@@ -77,7 +77,7 @@ async function refusal(response: Response, path: string): Promise<DataError> {
     return new DataError(
       "The server does not accept this page",
       path,
-      "Open the address that uopviz printed; it carries the key of this server.",
+      "Open the address that uopviz printed. It contains the access token of this server.",
     );
   let body: ErrorBody = {};
   try {
@@ -90,6 +90,6 @@ async function refusal(response: Response, path: string): Promise<DataError> {
   return new DataError(
     text(body.error?.what, `The server answered ${response.status} ${response.statusText}`),
     text(body.error?.where, path),
-    text(body.error?.hint, "The log of the server says more."),
+    text(body.error?.hint, "See the log of the server."),
   );
 }

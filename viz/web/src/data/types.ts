@@ -135,6 +135,21 @@ export interface Run {
   devices: string[];
   editable: { device: string; kind: ArtifactKind; target: string }[];
   targets: string[];
+  /** Every kind of source text, those that the page prefers first. */
+  kinds: Kind[];
+  /** The family of each target that sources can be made for: "nvidia" for "sm_90". */
+  families: Record<string, string>;
+}
+
+/** A kind of source text, as the compiler's table of them has it. */
+export interface Kind {
+  kind: ArtifactKind;
+  title: string;
+  language: string;
+  /** What the name of a file of it ends with: ".ptx". */
+  ending: string;
+  /** Families of targets that it can be made for. */
+  families: string[];
 }
 
 /** Rows appended or changed since the row asked for. */
@@ -220,7 +235,8 @@ export interface Kernel {
   localSize: number[];
 }
 
-export type ArtifactKind = "ptx" | "amd_isa" | "hip" | "llvm" | "cpu_asm" | "c" | "cuda" | "sass";
+/** The name of a `Kind`, or what another compiler calls a text of its own. */
+export type ArtifactKind = string;
 
 /** One source text of a kernel for one target. */
 export interface Artifact {
@@ -309,6 +325,20 @@ export interface SearchHit {
   node: number | null;
   /** A line of a source text of the kernel, from 1. */
   source: { kind: string; target: string; line: number } | null;
+}
+
+/** The lines of the user's program that the run names, as they were when it ran. */
+export interface UserFile {
+  /** As places show it: a name that `Node.origin` and `Row.caller` begin with. */
+  file: string;
+  /** Whether the file has changed since; null where that cannot be told here. */
+  changed: boolean | null;
+  /** Whether further lines that the run names were left out of the trace: there were too many. */
+  cut: boolean;
+  /** Lines that follow each other, from line `first` on, in order. */
+  parts: { first: number; lines: string[] }[];
+  /** Lines that became kernels, in order, with the numbers of these. */
+  kernels: { line: number; kernels: number[] }[];
 }
 
 /** When everything of the run happened. Times are microseconds since the recording began. */

@@ -20,6 +20,8 @@ interface Declared {
   link?: AnyLinkPart;
   /** Follows the state from now on; called once, before the page is drawn. */
   start?: () => void;
+  /** `/`: puts the focus into the search field of its page. */
+  focusSearch?: () => void;
   /** Esc: ends what runs in it, or clears its selection; false if there was nothing. */
   escape?: () => boolean;
 }

@@ -8,9 +8,9 @@ import { Banner } from "./Banner";
 import { Empty } from "./start/Empty";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
-import { Palette } from "./palette/Palette";
+import { Palette } from "./Palette";
 import { sizes } from "../state/prefs";
-import { RecordedText } from "../ui/code/RecordedText";
+import { PlaceSheet } from "../ui/code/PlaceSheet";
 import {
   currentStep,
   fatal,
@@ -24,6 +24,7 @@ import {
   windowWidth,
 } from "../state/state";
 import { TopBar } from "./TopBar";
+import { wideEdit } from "../parts/source/edits";
 
 export function App() {
   const nothing =
@@ -44,7 +45,7 @@ export function App() {
       <Place name="status" />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "keys" && <KeySheet />}
-      {overlay.value === "recorded" && <RecordedText />}
+      {overlay.value === "place" && <PlaceSheet />}
       <StepVoice />
     </div>
   );
@@ -70,7 +71,11 @@ function Body() {
       }}
     >
       <Place name="left" />
-      <section class={isDrawerOpen.value ? "centre" : "centre closed"}>
+      <section
+        class={
+          wideEdit.value ? "centre wide-edit" : isDrawerOpen.value ? "centre" : "centre closed"
+        }
+      >
         <Place name="head" />
         <Banner />
         <Place name="centre" />

@@ -3,7 +3,8 @@ import { count, place, short } from "../state/format";
 import { goStep } from "../state/actions";
 import { arrived, bundle, currentKernel, currentRow, ruleName, rules, step } from "../state/state";
 import type { RewriteError } from "../data/types";
-import { Clipped, copyText, openEditor, Place } from "../ui/Text";
+import { Clipped, openEditor, Place } from "../ui/Text";
+import { copyText } from "../ui/copy";
 import { Icon } from "../ui/Icon";
 
 export function Banner() {
@@ -40,7 +41,7 @@ export function Banner() {
               , <Place {...at} />
             </>
           )}
-          . Everything up to it is saved.
+          . All steps before it are recorded.
         </div>
         {error.loop && error.loop.length > 0 && <Loop loop={error.loop} />}
         {b.truncated && (
@@ -57,14 +58,14 @@ export function Banner() {
       <div class="row wrap">
         {step.value !== last && (
           <button type="button" class="btn" onClick={() => goStep(last)}>
-            Last good step
+            Last valid step
           </button>
         )}
         <button
           type="button"
           class="btn"
           onClick={() =>
-            void copyText(`${error.message}\n\n${error.full || error.traceback}`, "The report")
+            void copyText(`${error.message}\n\n${error.full || error.traceback}`, "Report")
           }
         >
           <Icon name="copy" />
@@ -84,7 +85,7 @@ export function Banner() {
 function Loop({ loop }: { loop: NonNullable<RewriteError["loop"]> }) {
   return (
     <div class="t2 loop">
-      The loop:{" "}
+      Repeating sequence:{" "}
       {loop.map((l, i) => (
         <span key={i} class="nw">
           {i > 0 && " → "}
@@ -94,7 +95,7 @@ function Loop({ loop }: { loop: NonNullable<RewriteError["loop"]> }) {
           (step {count(l.step)})
         </span>
       ))}
-      , and again.
+      , then the first again.
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { saveExport } from "../state/save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
 import { pages } from "./panels";
 import { dark, toggleTheme } from "../state/theme";
+import { copyLink, linkCopied } from "./copyLink";
 
 export function TopBar() {
   const r = run.value;
@@ -53,6 +54,17 @@ export function TopBar() {
         <span class="sp" />
         <kbd class="mid">Ctrl K</kbd>
       </button>
+      {rows.value.length > 0 && (
+        <button
+          type="button"
+          class={linkCopied.value ? "btn said" : "btn ico quiet"}
+          aria-label="Copy a link to this view"
+          title="Copy a link to this view (Y)"
+          onClick={() => void copyLink()}
+        >
+          {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
+        </button>
+      )}
       {data().server && <Export />}
       <button
         type="button"
@@ -158,7 +170,7 @@ function Export() {
               save([], true);
             }}
           >
-            Whole run without folders, sources and command
+            Whole run, redacted: no folders, sources or command
           </MenuItem>
           {kernel && (
             <MenuItem

@@ -1,5 +1,4 @@
 /** Commands of the page itself. */
-import { copyText } from "../ui/Text";
 import { announce, cancelLoading, select, setPage } from "../state/actions";
 import { flushAddress } from "../state/link/address";
 import { letterKeys, sizes } from "../state/prefs";
@@ -7,8 +6,9 @@ import { focusRegion } from "../state/regions";
 import { saveExport } from "../state/save";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
 import { toggleTheme } from "../state/theme";
-import { escapePanels, pages } from "./panels";
+import { escapePanels, focusSearch, pages } from "./panels";
 import { type Command, live } from "../parts/command";
+import { copyLink } from "./copyLink";
 
 export const pageCommands: readonly Command[] = [
   ...pages.map(({ page, title, key }): Command => ({
@@ -25,10 +25,10 @@ export const pageCommands: readonly Command[] = [
     keys: ["Ctrl K"],
     run: () => (overlay.value = "palette"),
   },
-  { id: "search", title: "Search the run", group: "Page", keys: ["/"], run: () => focusSearch() },
+  { id: "search", title: "Search this page", group: "Page", keys: ["/"], run: search },
   {
     id: "keys",
-    title: "All keys",
+    title: "Keyboard shortcuts",
     group: "Page",
     keys: ["?"],
     run: () => (overlay.value = "keys"),
@@ -43,17 +43,14 @@ export const pageCommands: readonly Command[] = [
   },
   {
     id: "link",
-    title: "Copy a link to this step",
+    title: "Copy a link to this view",
     group: "Page",
     keys: ["Y"],
-    run: () => {
-      flushAddress();
-      void copyText(location.href, "The link");
-    },
+    run: () => void copyLink(),
   },
   {
     id: "export",
-    title: "Export the whole run as one file",
+    title: "Export the whole run as one HTML file",
     group: "Page",
     keys: ["E"],
     when: live,
@@ -61,7 +58,7 @@ export const pageCommands: readonly Command[] = [
   },
   {
     id: "export-redacted",
-    title: "Export the whole run without names of folders, sources and the command",
+    title: "Export the whole run, redacted: no folders, sources or command",
     group: "Page",
     keys: [],
     when: live,
@@ -69,16 +66,22 @@ export const pageCommands: readonly Command[] = [
   },
   {
     id: "export-kernel",
-    title: "Export this kernel as one file",
+    title: "Export this kernel as one HTML file",
     group: "Page",
     keys: [],
     when: () => live() && currentKernel.value !== null,
     run: () => void saveExport([currentKernel.peek()!.id]),
   },
-  { id: "theme", title: "Light or dark", group: "Page", keys: [], run: toggleTheme },
+  {
+    id: "theme",
+    title: "Switch between light and dark",
+    group: "Page",
+    keys: [],
+    run: toggleTheme,
+  },
   {
     id: "letters",
-    title: "Single-letter keys on or off",
+    title: "Turn single-letter keys on or off",
     group: "Page",
     keys: [],
     run: () => {
@@ -88,21 +91,21 @@ export const pageCommands: readonly Command[] = [
   },
   {
     id: "sizes",
-    title: "Reset the panel sizes",
+    title: "Reset panel sizes",
     group: "Page",
     keys: [],
     run: () => (sizes.value = { nav: null, insp: null, scrub: null, drawer: null }),
   },
   {
     id: "region",
-    title: "Next region of the page",
+    title: "Move to the next region",
     group: "Page",
     keys: ["F6"],
     run: () => focusRegion(1),
   },
   {
     id: "region-back",
-    title: "Previous region of the page",
+    title: "Move to the previous region",
     group: "Page",
     keys: ["Shift F6"],
     run: () => focusRegion(-1),
@@ -122,6 +125,11 @@ function back(): void {
   history.back();
 }
 
+/** The field of the page that is open; a page without one is searched from the palette. */
+function search(): void {
+  if (!focusSearch(view.peek().page)) overlay.value = "palette";
+}
+
 /** Esc undoes the innermost thing that is open or running. */
 function escape(): void {
   if (overlay.peek()) overlay.value = null;
@@ -129,16 +137,4 @@ function escape(): void {
   else if (loading.peek()) cancelLoading();
   else if (escapePanels()) return;
   else if (view.peek().slot !== null) select(null);
-}
-
-function focusSearch(): void {
-  const focus = (): void => {
-    const input = document.querySelector<HTMLInputElement>("#search");
-    input?.focus();
-    input?.select();
-  };
-  if (matchMedia("(max-width: 1079px)").matches) {
-    sidePanel.value = "nav";
-    requestAnimationFrame(focus);
-  } else focus(); // at once: what is typed next belongs to the search
 }

@@ -8,7 +8,13 @@ import { scrubberPanel } from "../panels/scrubber/panel";
 import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
 import { timelinePanel } from "../panels/timeline/panel";
-import type { DrawerPanel, FixedPlace, PagePanel, Panel } from "../parts/panel";
+import {
+  pageOf,
+  type DrawerPanel,
+  type FixedPlace,
+  type PagePanel,
+  type Panel,
+} from "../parts/panel";
 import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
@@ -44,6 +50,13 @@ export const linkParts = panels.flatMap((p) => p.link ?? []);
 
 export function startPanels(): void {
   for (const panel of panels) panel.start?.();
+}
+
+/** Puts the focus into the search field of a page; false where it has none. */
+export function focusSearch(page: Page): boolean {
+  const panel = panels.find((p) => pageOf(p) === page && p.focusSearch);
+  panel?.focusSearch?.();
+  return panel !== undefined;
 }
 
 /** Esc, for the panels: ends or clears one thing; false if there was nothing. */

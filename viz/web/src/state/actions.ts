@@ -151,7 +151,7 @@ export function stepBy(direction: 1 | -1): void {
   if (to !== null) goStep(to);
   else
     announce(
-      direction > 0 ? "No later step passes the filters" : "No earlier step passes the filters",
+      direction > 0 ? "No later step matches the filters" : "No earlier step matches the filters",
     );
 }
 

@@ -7,6 +7,9 @@ export type DrawerTab = "source" | "problems";
 
 export const drawerTab = signal<DrawerTab>("source");
 
+/** The column whose text is edited over the full height of the page; null: none. */
+export const wideColumn = signal<string | null>(null);
+
 /** Open by choice, or by default where the window has room for it. */
 export const isDrawerOpen = computed(() => drawerOpen.value ?? windowWidth.value >= 1440);
 

@@ -35,10 +35,14 @@ function scaled(n: number, units: readonly string[]): string {
   return `${value.toFixed(digits)} ${units[unit] ?? ""}`;
 }
 
+/** What stands for infinity in a message: JSON has no word for it (core/check/worker.py). */
+const LARGEST = 1e308;
+
 /** A float error in few characters: "2.4e-7". */
 export function tiny(x: number): string {
   if (x === 0) return "0";
-  if (!Number.isFinite(x)) return String(x);
+  if (Math.abs(x) >= LARGEST) return x < 0 ? "-infinite" : "infinite";
+  if (Number.isNaN(x)) return "not a number";
   return Math.abs(x) >= 0.001 && Math.abs(x) < 10000
     ? String(Number(x.toPrecision(3)))
     : x.toExponential(1);

@@ -54,7 +54,7 @@ export const ownProblems = signal<readonly ApiProblem[]>([]);
 /** One sentence for screen readers and the status bar. */
 export const announcement = signal("");
 
-export type Overlay = "palette" | "keys" | "recorded" | null;
+export type Overlay = "palette" | "keys" | "place" | null;
 export const overlay = signal<Overlay>(null);
 /** On small windows: the side panel that lies over the graph. */
 export const sidePanel = signal<"nav" | "insp" | null>(null);

@@ -1,10 +1,9 @@
 /** Texts of a trace: always text nodes, clipped when huge, places as links to the editor. */
 import { useState } from "preact/hooks";
-import { announce, data, reportProblem } from "../state/actions";
+import { announce, data } from "../state/actions";
 import { baseName, clip, count, short } from "../state/format";
-import { showRecorded } from "./code/RecordedText";
+import { showPlace } from "./code/PlaceSheet";
 import { asProblem } from "../data/backend";
-import { Icon } from "./Icon";
 
 /** At most `limit` characters; the rest on demand, and never without a count. */
 export function Clipped({ text, limit = 300 }: { text: string; limit?: number }) {
@@ -23,55 +22,16 @@ export function Clipped({ text, limit = 300 }: { text: string; limit?: number })
   );
 }
 
-/** Copies, and says so; false where the browser does not allow it. */
-export async function copyText(text: string, what: string): Promise<boolean> {
-  try {
-    // A page that came over a plain network has no clipboard at all.
-    await navigator.clipboard.writeText(text);
-  } catch {
-    reportProblem({
-      what: "The browser did not allow copying",
-      where: what,
-      hint: "Select the text and copy it by hand.",
-    });
-    return false;
-  }
-  announce(`${what} copied`);
-  return true;
-}
-
-/** How long a button says that its text has been copied, ms. */
-const SAID_MS = 1200;
-
-export function CopyButton({ text, what }: { text: string; what: string }) {
-  const [done, setDone] = useState(false);
-  return (
-    <button
-      type="button"
-      class="btn sm ico quiet"
-      aria-label={`Copy ${what}`}
-      title={`Copy ${what}`}
-      onClick={() => {
-        void copyText(text, what).then((copied) => {
-          setDone(copied);
-          setTimeout(() => setDone(false), SAID_MS);
-        });
-      }}
-    >
-      {done ? "✓" : <Icon name="copy" />}
-    </button>
-  );
-}
-
+/** Opens a place in the user's editor; where that cannot be, shows what the trace holds of it. */
 export function openEditor(file: string, line: number): void {
   const { server } = data();
   if (!server) {
-    void copyText(`${file}:${line}`, "The place");
+    showPlace(file, line);
     return;
   }
   server.open(file, line).then(
     () => announce(`${baseName(file)}:${line} opened in the editor`),
-    (thrown: unknown) => reportProblem(asProblem(thrown, `${file}:${line}`)),
+    (thrown: unknown) => showPlace(file, line, asProblem(thrown, `${file}:${line}`)),
   );
 }
 
@@ -84,17 +44,17 @@ interface PlaceProps {
   inList?: boolean;
 }
 
-/** "symbolic.py:214": opens the editor; in an exported file it copies the place. */
+/** "symbolic.py:214": opens the editor, or shows the recorded text where there is none to open. */
 export function Place({ file, line, call, inList = false }: PlaceProps) {
-  if (!file) return <span class="t3">unknown</span>;
+  if (!file) return <span class="t3">not recorded</span>;
   const live = data().server !== null;
   const link = (
     <button
       type="button"
       class="link mono el"
       tabIndex={inList ? -1 : undefined}
-      title={`${live ? "Open in the editor" : "Copy"}: ${short(file, 1000)}:${line}. Shift: the recorded text`}
-      onClick={(e) => (e.shiftKey ? showRecorded(file, line) : openEditor(file, line))}
+      title={`${short(file, 1000)}:${line}\n${live ? "Opens in the editor; Shift-click shows the recorded text" : "Shows the recorded text"}`}
+      onClick={(e) => (e.shiftKey ? showPlace(file, line) : openEditor(file, line))}
     >
       {short(baseName(file))}:{line}
     </button>

@@ -17,6 +17,8 @@ interface VirtualListProps<T> {
   label: string;
   class: string;
   draw: (item: T, index: number) => JSX.Element;
+  /** Lines that the cursor passes over. */
+  isHead?: (item: T) => boolean;
   onCursor: (key: string) => void;
   onKey: (e: KeyboardEvent, item: T | undefined) => void;
 }
@@ -65,7 +67,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);
 
   const move = (to: number): void => {
-    const item = items[Math.max(0, Math.min(items.length - 1, to))];
+    let next = Math.max(0, Math.min(items.length - 1, to));
+    const way = next < at ? -1 : 1;
+    let item = items[next];
+    while (item !== undefined && props.isHead?.(item)) item = items[(next += way)];
     if (!item) return;
     props.onCursor(keyOf(item));
     show(keyOf(item));

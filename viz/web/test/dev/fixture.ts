@@ -337,6 +337,23 @@ export const run: Run = {
   devices: ["CPU", "CUDA"],
   editable: [{ device: "CPU", kind: "llvm", target: "x86-64" }],
   targets: ["sm_90", "sm_80", "gfx942", "gfx1100", "x86-64"],
+  kinds: [
+    { kind: "ptx", title: "PTX", language: "ptx", ending: ".ptx", families: ["nvidia"] },
+    { kind: "amd_isa", title: "AMD ISA", language: "asm", ending: ".s", families: ["amd"] },
+    { kind: "hip", title: "HIP", language: "cpp", ending: ".hip", families: ["amd"] },
+    { kind: "llvm", title: "LLVM IR", language: "llvm", ending: ".ll", families: ["cpu", "amd"] },
+    { kind: "cpu_asm", title: "CPU assembly", language: "asm", ending: ".s", families: ["cpu"] },
+    { kind: "c", title: "C", language: "c", ending: ".c", families: ["cpu"] },
+    { kind: "cuda", title: "CUDA C++", language: "cpp", ending: ".cu", families: ["nvidia"] },
+  ],
+  families: {
+    sm_90: "nvidia",
+    sm_80: "nvidia",
+    gfx942: "amd",
+    gfx1100: "amd",
+    "x86-64": "cpu",
+    "x86-64-v3": "cpu",
+  },
 };
 
 function artifact(kind: Artifact["kind"], target: string, text: string, facts: string[]): Artifact {

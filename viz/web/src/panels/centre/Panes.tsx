@@ -107,7 +107,7 @@ function Foot() {
             {count(s.shown)} of {plural(s.total, "node")}
           </span>
           {s.folded > 0 && <span>{count(s.folded)} folded</span>}
-          {s.hidden > 0 && <span class="wide">{count(s.hidden)} far away</span>}
+          {s.hidden > 0 && <span class="wide">{count(s.hidden)} not in view</span>}
           <span>{Math.round(s.zoom * 100)}%</span>
         </>
       )}
@@ -148,8 +148,8 @@ function States() {
           </span>
           <span>
             {rows.value.length
-              ? "Each pass on the left is one graph rewrite; its steps are single rule matches. ] opens the next one."
-              : "The run has not rewritten a graph yet. This page fills in while it runs."}
+              ? "Each pass on the left is one graph rewrite. Each of its steps is one rule match. Press ] to open the next pass."
+              : "The run has not rewritten a graph yet. New passes appear here while it runs."}
           </span>
         </div>
       </div>

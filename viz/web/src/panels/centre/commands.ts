@@ -11,7 +11,7 @@ const hasGraph = (): boolean => hasPass() && graphLink.value.mode !== "text";
 export const graphCommands: readonly Command[] = [
   {
     id: "scope",
-    title: "All nodes, or around the change",
+    title: "Show all nodes, or only those around the change",
     group: "Graph",
     keys: ["A"],
     when: hasPass,
@@ -52,7 +52,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "open-boxes",
-    title: "Open all that is folded",
+    title: "Expand all folded boxes",
     group: "Graph",
     keys: [],
     when: hasGraph,
@@ -60,7 +60,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "close-boxes",
-    title: "Fold all that was opened",
+    title: "Fold all expanded boxes",
     group: "Graph",
     keys: [],
     when: hasGraph,
@@ -68,7 +68,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "merged",
-    title: "Before and after in one graph",
+    title: "Merge before and after into one graph",
     group: "Graph",
     keys: ["M"],
     when: hasPass,
@@ -108,7 +108,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "reveal",
-    title: "Bring the change into view",
+    title: "Scroll to the change",
     group: "Graph",
     keys: ["C"],
     when: hasStep,
@@ -116,7 +116,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "walk-h",
-    title: "Walk to the node on the left",
+    title: "Select the node on the left",
     group: "Graph",
     keys: ["H"],
     when: hasGraph,
@@ -124,7 +124,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "walk-j",
-    title: "Walk to a user",
+    title: "Select a user of the node",
     group: "Graph",
     keys: ["J"],
     when: hasGraph,
@@ -132,7 +132,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "walk-k",
-    title: "Walk to a source",
+    title: "Select a source of the node",
     group: "Graph",
     keys: ["K"],
     when: hasGraph,
@@ -140,7 +140,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "walk-l",
-    title: "Walk to the node on the right",
+    title: "Select the node on the right",
     group: "Graph",
     keys: ["L"],
     when: hasGraph,
@@ -148,7 +148,7 @@ export const graphCommands: readonly Command[] = [
   },
   {
     id: "group",
-    title: "Open what is folded here, or fold it again",
+    title: "Expand or fold the selected box",
     group: "Graph",
     keys: ["Enter"],
     when: hasSlot,

@@ -29,7 +29,7 @@ export function NodeDetails({ slot }: { slot: number }) {
     return (
       <div class="sec">
         <h3>Selected node</h3>
-        <p class="t2">It is not in the graph at this step.</p>
+        <p class="t2">The node is not in the graph at this step.</p>
         <div class="hist-head">
           <History slot={slot} />
         </div>
@@ -301,7 +301,7 @@ function History({ slot }: { slot: number }) {
         ))}
         {told.length > MOST_HISTORY && (
           <li>
-            <span class="t3">{count(told.length - MOST_HISTORY)} later changes not listed</span>
+            <span class="t3">{count(told.length - MOST_HISTORY)} later changes not shown</span>
           </li>
         )}
         {folded > 0 && (

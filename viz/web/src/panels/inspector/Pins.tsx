@@ -24,7 +24,7 @@ function Card({ p }: { p: Pin }) {
   return (
     <section class="pin" role="listitem" aria-label={`Pinned ${short(p.title)}`}>
       <div class="row">
-        <button type="button" class="link mono b el" title="Go there" onClick={back}>
+        <button type="button" class="link mono b el" title="Open" onClick={back}>
           {short(p.title, 60)}
         </button>
         <span class="sp" />

@@ -20,7 +20,7 @@ export function StepTab() {
   const at = currentStep.value;
   const rule = currentRule.value;
   const b = bundle.value;
-  if (!b) return <div class="state">Choose a pass to see its steps.</div>;
+  if (!b) return <div class="state">Select a pass to see its steps.</div>;
   return (
     <>
       {b.error && step.value >= Math.min(b.error.step, b.steps.length) && <Failure />}
@@ -28,7 +28,7 @@ export function StepTab() {
       {at && !rule && (
         <div class="sec">
           <div class="h">{ruleName(at.rule)}</div>
-          <div class="t2">This rule is not described in the trace.</div>
+          <div class="t2">The trace does not describe this rule.</div>
         </div>
       )}
       {at && rule && <RuleSections rule={rule} us={at.us} />}
@@ -89,10 +89,10 @@ function InputGraph() {
       <h2 class="h">Input graph</h2>
       <div class="doc">
         {b.steps.length
-          ? `What the pass started from. ${plural(b.steps.length, "step")} follow.`
+          ? `The graph that the pass started with. ${plural(b.steps.length, "step")} follow.`
           : b.error
             ? "The pass failed before it changed anything."
-            : "The pass looked at this graph and changed nothing."}
+            : "The pass changed nothing in this graph."}
       </div>
       <dl class="kv top8">
         <dt>Pass</dt>
@@ -141,7 +141,7 @@ function Failure() {
       </pre>
       {error.full && (
         <details class="engine">
-          <summary>As Python prints it, with the frames of the engine</summary>
+          <summary>Full Python traceback, including engine frames</summary>
           <pre class="trace" tabIndex={0}>
             <Clipped text={error.full} limit={8000} />
           </pre>

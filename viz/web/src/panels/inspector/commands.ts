@@ -9,7 +9,7 @@ import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
 export const inspectorCommands: readonly Command[] = [
   {
     id: "rule",
-    title: "Only steps of this rule",
+    title: "Show only steps of this rule",
     group: "Rule and node",
     keys: ["F"],
     when: hasStep,
@@ -17,7 +17,7 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "node",
-    title: "Only steps that touch the selected node",
+    title: "Show only steps that affect the selected node",
     group: "Rule and node",
     keys: ["T"],
     when: hasSlot,
@@ -41,7 +41,7 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "later",
-    title: "Later in the node's history",
+    title: "Next event in the node's history",
     group: "Rule and node",
     keys: ["Shift J"],
     when: hasSlot,
@@ -49,7 +49,7 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "earlier",
-    title: "Earlier in the node's history",
+    title: "Previous event in the node's history",
     group: "Rule and node",
     keys: ["Shift K"],
     when: hasSlot,
@@ -57,7 +57,7 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "pin",
-    title: "Pin the node or rule that the inspector shows",
+    title: "Pin the node or rule in the inspector",
     group: "Rule and node",
     keys: ["P"],
     when: hasPass,
@@ -73,7 +73,7 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "tab",
-    title: "Step or node in the inspector",
+    title: "Switch the inspector between step and node",
     group: "Rule and node",
     keys: ["I"],
     run: () => go({ tab: view.peek().tab === "step" ? "node" : "step" }, "replace"),

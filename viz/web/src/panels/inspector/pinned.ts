@@ -26,7 +26,7 @@ export function togglePin(): void {
   if (kept.length < pins.peek().length) {
     pins.value = kept;
     announce(`${made.title} unpinned`);
-  } else if (kept.length >= MOST_PINS) announce(`${MOST_PINS} pins at most: close one first`);
+  } else if (kept.length >= MOST_PINS) announce(`At most ${MOST_PINS} pins: remove one first`);
   else {
     pins.value = [...kept, made];
     announce(`${made.title} pinned`);

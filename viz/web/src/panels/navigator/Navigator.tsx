@@ -5,12 +5,13 @@ import { rows, run, sidePanel } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { FilterChips } from "./FilterChips";
-import { SearchList } from "./SearchList";
+import { openFirst, SearchList } from "./SearchList";
 import { TreeList } from "./TreeList";
-import { query } from "./query";
+import { searchBox } from "./searchBox";
 
 export function Navigator() {
   const input = useRef<HTMLInputElement>(null);
+  const { query } = searchBox;
   const asking = query.value.trim() !== "";
   return (
     <aside
@@ -39,7 +40,7 @@ export function Navigator() {
               if (e.key === "ArrowDown" || e.key === "Enter") {
                 e.preventDefault();
                 document.querySelector<HTMLElement>("#nav-list")?.focus();
-                if (e.key === "Enter") document.querySelector<HTMLElement>("#nav-list-h0")?.click();
+                if (e.key === "Enter") openFirst();
               }
             }}
           />

@@ -1,51 +1,69 @@
-/** Answers of the search box, in trace order; a rule opens its pass with the filter on. */
-import { signal } from "@preact/signals";
-import { go, openContext, openNode, openRewrite } from "../../state/actions";
+/** Answers of the search box, in groups. */
+import { computed, signal } from "@preact/signals";
 import { count, plural, short } from "../../state/format";
-import { compiledRowOf, rows, rules } from "../../state/state";
-import { ancestry } from "../../data/rows";
-import type { SearchResult } from "../../data/types";
+import { findInRun, type Hit } from "../../parts/search/find";
 import { Highlight } from "../../ui/Highlight";
 import { VirtualList } from "../../ui/VirtualList";
-import { query, result, searchError } from "./query";
+import { searchBox } from "./searchBox";
 
 const LINE = 24;
 const cursor = signal<string | null>(null);
+const groups = computed(() => findInRun(searchBox.query.value, searchBox.result.value));
 
-type Hit = SearchResult["hits"][number] & { key: string };
+/** A hit, or the name of the group that follows. */
+type Line = { key: string; name: string; shown: number; total: number } | (Hit & { name?: never });
+
+const lines = computed<readonly Line[]>(() => {
+  let hits = 0;
+  return groups.value.flatMap(({ name, hits: own, total }, i): Line[] => [
+    { key: `g${i}`, name, shown: own.length, total },
+    ...own.map((hit) => ({ ...hit, key: `h${hits++}` })),
+  ]);
+});
+
+/** Opens the hit that stands first. */
+export function openFirst(): void {
+  const first = lines.peek().find((line) => line.name === undefined);
+  if (!first) return;
+  cursor.value = first.key;
+  first.open();
+}
 
 export function SearchList() {
-  const found = result.value;
-  const problem = searchError.value ?? found?.problem;
-  if (problem)
-    return (
-      <div class="state sp">
-        <b>{problem.what}</b>
-        <span>{problem.hint}</span>
+  const query = searchBox.query.value.trim();
+  const found = searchBox.result.value;
+  const problem = searchBox.error.value ?? found?.problem;
+  const total = groups.value.reduce((sum, g) => sum + g.total, 0);
+  const searching = !problem && (!found || found.truncated !== null);
+  if (!total)
+    return searching ? (
+      <div class="state sp" role="status">
+        Searching. {found?.truncated}
       </div>
-    );
-  if (!found || (found.truncated && !found.hits.length))
-    return <div class="state sp">Searching. {found?.truncated}</div>;
-  if (!found.hits.length)
-    return (
+    ) : (
       <div class="state sp">
-        <span>
-          Nothing in this run matches <b>{query.value.trim()}</b>.
-        </span>
-        <button type="button" class="btn sm" onClick={() => (query.value = "")}>
+        {problem ? (
+          <>
+            <b>{problem.what}</b>
+            <span>{problem.hint}</span>
+          </>
+        ) : (
+          <span>
+            No results for <b>{short(query)}</b>.
+          </span>
+        )}
+        <button type="button" class="btn sm" onClick={() => (searchBox.query.value = "")}>
           Clear
         </button>
       </div>
     );
-  const hits: Hit[] = found.hits.map((h, i) => ({ ...h, key: `h${i}` }));
   return (
     <>
       <div class="cols">
-        <span class="sp">
-          {found.total > hits.length
-            ? `${count(hits.length)} of ${plural(found.total, "hit")}`
-            : plural(found.total, "hit")}
-          {found.truncated && ` so far. ${found.truncated}`}
+        <span class="sp" role="status">
+          {plural(total, "hit")}
+          {searching && ` so far. ${found?.truncated ?? "Searching passes"}`}
+          {problem && `. Not searched inside passes: ${problem.what}`}
         </span>
       </div>
       <VirtualList
@@ -53,69 +71,57 @@ export function SearchList() {
         class="tree"
         role="listbox"
         label="Search results"
-        items={hits}
-        keyOf={(h) => h.key}
+        items={lines.value}
+        keyOf={(line) => line.key}
         lineHeight={LINE}
         cursor={cursor.value}
         reveal={null}
+        isHead={(line) => line.name !== undefined}
         onCursor={(key) => (cursor.value = key)}
-        onKey={(e, hit) => {
-          if (e.key !== "Enter" || !hit) return;
+        onKey={(e, line) => {
+          if (e.key !== "Enter" || line?.name !== undefined) return;
           e.preventDefault();
-          open(hit);
+          line?.open();
         }}
-        draw={(hit, i) => (
-          <div
-            key={hit.key}
-            id={`nav-list-${hit.key}`}
-            role="option"
-            aria-selected={cursor.value === hit.key}
-            class={cursor.value === hit.key ? "trow cur" : "trow"}
-            style={{ top: `${i * LINE}px`, paddingLeft: "16px" }}
-            onClick={() => {
-              cursor.value = hit.key;
-              open(hit);
-            }}
-          >
-            <span class="badge">{hit.kind}</span>
-            <span class="n el" title={short(hit.text, 1000)}>
-              <Highlight text={short(brief(hit))} query={query.value} />
-            </span>
-            {compiledFor(hit.row) && (
-              <span class="badge" title="In passes that were compiled here, on request">
-                {compiledFor(hit.row)}
+        draw={(line, i) =>
+          line.name !== undefined ? (
+            <div
+              key={line.key}
+              id={`nav-list-${line.key}`}
+              role="presentation"
+              class={cursor.value === line.key ? "trow grp cur" : "trow grp"}
+              style={{ top: `${i * LINE}px` }}
+            >
+              {line.name}
+              <span class="num">
+                {line.shown < line.total
+                  ? `${count(line.shown)} of ${count(line.total)}`
+                  : count(line.total)}
               </span>
-            )}
-            <span class="t3 small el">{where(hit.row)}</span>
-          </div>
-        )}
+            </div>
+          ) : (
+            <div
+              key={line.key}
+              id={`nav-list-${line.key}`}
+              role="option"
+              aria-selected={cursor.value === line.key}
+              class={cursor.value === line.key ? "trow cur" : "trow"}
+              style={{ top: `${i * LINE}px`, paddingLeft: "16px" }}
+              onClick={() => {
+                cursor.value = line.key;
+                line.open();
+              }}
+            >
+              <span class="n el" title={line.title}>
+                <Highlight text={line.title} query={query} />
+              </span>
+              <span class="t3 small el" title={line.detail}>
+                {line.detail}
+              </span>
+            </div>
+          )
+        }
       />
     </>
   );
-}
-
-/** "relu at examples/digits.py:29": the line is what tells such hits apart, so folders give way. */
-function brief(hit: Hit): string {
-  return hit.kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
-}
-
-/** The target of the passes compiled on request that a hit is in; "" for the program's own. */
-function compiledFor(row: number): string {
-  return short(rows.value[compiledRowOf.value[row] ?? -1]?.target ?? "");
-}
-
-function where(row: number): string {
-  const path = ancestry(rows.value, row);
-  const inside = path[0]?.kind === "rewrite" ? path[1] : undefined;
-  return short(inside?.name ?? "");
-}
-
-function open(hit: Hit): void {
-  const row = rows.peek()[hit.row];
-  if (row?.kind === "rewrite" && hit.step !== null && hit.node !== null)
-    openNode(row.id, hit.step, hit.node);
-  else if (row?.kind === "rewrite") openRewrite(row.id);
-  else if (row) openContext(row.row);
-  const rule = hit.kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
-  if (rule) go({ rule: rule.id });
 }

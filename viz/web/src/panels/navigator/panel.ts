@@ -2,7 +2,7 @@
 import type { FramePanel } from "../../parts/panel";
 import { navigatorCommands } from "./commands";
 import { Navigator } from "./Navigator";
-import { startSearch } from "./query";
+import { focusSearch, searchBox } from "./searchBox";
 import { startTree } from "./tree";
 
 export const navigatorPanel: FramePanel = {
@@ -11,8 +11,9 @@ export const navigatorPanel: FramePanel = {
   place: "left",
   component: Navigator,
   commands: navigatorCommands,
+  focusSearch,
   start() {
     startTree();
-    startSearch();
+    searchBox.start();
   },
 };

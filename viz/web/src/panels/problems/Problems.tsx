@@ -2,13 +2,14 @@
 import { openRewrite } from "../../state/actions";
 import { count } from "../../state/format";
 import { ownProblems, rewriteRows, run } from "../../state/state";
-import { Clipped, copyText } from "../../ui/Text";
+import { Clipped } from "../../ui/Text";
+import { copyText } from "../../ui/copy";
 
 export function Problems() {
   const recorded = run.value?.problems ?? [];
   const own = ownProblems.value;
   if (!recorded.length && !own.length)
-    return <div class="state">No problems: every pass of this run ended well.</div>;
+    return <div class="state">No problems: all passes of this run completed.</div>;
   const all = [
     ...recorded,
     ...own.map((p) => ({ ...p, rewrite: null as number | null, step: null as number | null })),

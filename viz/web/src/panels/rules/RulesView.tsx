@@ -98,8 +98,8 @@ function Tools() {
         disabled={!triesKnown.value}
         title={
           triesKnown.value
-            ? "Only rules that were offered nodes and replaced none (N)"
-            : "This trace does not say which rules were tried"
+            ? "Only rules that were tried and never matched (N)"
+            : "This trace does not record which rules were tried"
         }
         onClick={() => list({ never: !v.never })}
       >
@@ -108,7 +108,7 @@ function Tools() {
       <span class="sp" />
       {t && !counted.value && (
         <span class="t3 num nw" role="status">
-          counting nodes, {Math.floor((100 * t.counted) / Math.max(1, t.steps))}%
+          Counting nodes: {Math.floor((100 * t.counted) / Math.max(1, t.steps))}%
           <span class="progress">
             <i style={{ width: `${(100 * t.counted) / Math.max(1, t.steps)}%` }} />
           </span>
@@ -147,7 +147,7 @@ function List() {
     return (
       <div class="state">
         {!ruleTotals.value ? (
-          "Reading what rules did"
+          "Reading the rules"
         ) : rulesLink.value.query ? (
           <>
             <span>
@@ -161,7 +161,7 @@ function List() {
           <>
             <span>
               {v.never
-                ? "Every rule that was offered a node has replaced one."
+                ? "Every rule that was tried has matched."
                 : "No rule has matched or declined."}
             </span>
             {(v.never || v.pass !== null) && (
@@ -299,7 +299,7 @@ function Sums() {
     <div class="sums num">
       <span>
         {all.some((c) => c.tries === null) ? (
-          "tries are not recorded in this trace"
+          "tries not recorded in this trace"
         ) : (
           <>
             <b>{count(sum((c) => c.tries ?? 0))}</b> tried
@@ -339,7 +339,7 @@ function Chosen() {
       <div class="ph">
         {cost.matches > 0 && (
           <button type="button" class="btn sm pri" onClick={() => void showSteps(cost)}>
-            Show its steps
+            Show steps
           </button>
         )}
         <span class="sp" />
@@ -358,7 +358,7 @@ function Chosen() {
         {rule ? (
           <RuleText rule={rule} />
         ) : (
-          <div class="state">This rule is not described in the trace.</div>
+          <div class="state">The trace does not describe this rule.</div>
         )}
       </div>
     </aside>

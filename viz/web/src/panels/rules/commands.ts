@@ -15,24 +15,24 @@ const command = (
 
 export const rulesCommands: readonly Command[] = [
   command("sort", "Sort by the next column", ["O"], () => sortBy(1)),
-  command("sort-back", "Sort by the column before", ["Shift O"], () => sortBy(-1)),
-  command("turn", "Turn the order round", ["R"], () => {
+  command("sort-back", "Sort by the previous column", ["Shift O"], () => sortBy(-1)),
+  command("turn", "Reverse the sort order", ["R"], () => {
     const { sort } = rulesLink.peek();
     list({ sort: nextOrder(sort, sort.replace(/^-/, ""), true) });
   }),
-  command("per-pass", "Rules in each pass, or in all passes together", ["B"], () =>
+  command("per-pass", "List rules per pass, or once for the whole run", ["B"], () =>
     list({ perPass: !rulesLink.peek().perPass }),
   ),
   command(
     "never",
-    "Only rules that never matched, or all that did something",
+    "Show only rules that never matched, or all rules",
     ["N"],
     () => list({ never: !rulesLink.peek().never }),
     () => ruleTotals.value !== null && triesKnown.value,
   ),
   command(
     "steps",
-    "Show the steps of the chosen rule",
+    "Show the steps of the selected rule",
     ["Enter", "F"],
     () => void showSteps(chosenCost.peek()!),
     () => chosenCost.value !== null,

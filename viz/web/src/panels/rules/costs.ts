@@ -1,5 +1,5 @@
 /** Lines of the rules view: per rule, or per pass and rule. Pure. */
-import { count, plural } from "../../state/format";
+import { plural } from "../../state/format";
 import type { Rule, RuleTotals } from "../../data/types";
 import type { Column } from "../../ui/SortHead";
 
@@ -26,7 +26,7 @@ export interface Cost {
 export const REST = -1;
 export const REST_NAME = "Outside matches";
 export const REST_TITLE =
-  "Time of the passes outside of the functions of rules that matched: walking the graph, trying patterns, functions that declined, and recording";
+  "Time of the passes outside the functions of matching rules: graph traversal, pattern matching, declined functions, and recording";
 
 /** Which lines: per pass or of all passes together; of one pass; only rules that never matched. */
 export interface Choice {
@@ -129,10 +129,10 @@ export const shareOf = (c: Cost): number | null => (c.tries ? c.matches / c.trie
 /** Why a rule replaced nothing, as far as counts tell. */
 export function whyNever(c: Cost): string {
   if (c.matches || c.tries === null) return "";
-  if (!c.tries) return "No node had an op that its pattern may begin with.";
+  if (!c.tries) return "It was never tried: no node had a matching root op.";
   if (!c.declines)
-    return `Its pattern fits none of the ${plural(c.tries, "node")} that it was offered.`;
-  return `It was offered ${plural(c.tries, "node")}. Its pattern fits, but its function declined ${c.declines > 1 ? `all ${count(c.declines)} times` : "the one time"}.`;
+    return `It was tried on ${plural(c.tries, "node")}, and its pattern matched none of them.`;
+  return `It was tried on ${plural(c.tries, "node")}. Its pattern matched ${plural(c.declines, "time")}, and its function declined each of them.`;
 }
 
 const COLUMNS: readonly Column<Cost>[] = [
@@ -145,7 +145,7 @@ const COLUMNS: readonly Column<Cost>[] = [
     value: (c) => c.tries ?? -1,
     right: true,
     title:
-      "Nodes that were offered to it: their op is one that its pattern may begin with, and no rule before it replaced them",
+      "Nodes that the rule was tried on: their op can be the root of its pattern, and no earlier rule replaced them",
   },
   { key: "matches", name: "Matched", value: (c) => c.matches, right: true },
   {
@@ -160,7 +160,8 @@ const COLUMNS: readonly Column<Cost>[] = [
     name: "Declined",
     value: (c) => c.declines,
     right: true,
-    title: "Its pattern fitted and its function said no; once for each way in which a node fits",
+    title:
+      "Times that its pattern matched and its function declined; a node counts once for each way in which it matches",
   },
   { key: "added", name: "Nodes +", value: (c) => c.added, right: true },
   { key: "removed", name: "Nodes −", value: (c) => c.removed, right: true },
@@ -169,14 +170,14 @@ const COLUMNS: readonly Column<Cost>[] = [
     name: "Mean",
     value: (c) => meanOf(c),
     right: true,
-    title: "Time of its function in one match",
+    title: "Mean time of its function per match",
   },
   {
     key: "us",
     name: "In matches",
     value: (c) => c.us ?? -1,
     right: true,
-    title: "Time of its function in all its matches; tries that do not match are not timed",
+    title: "Total time of its function over all matches; tries that do not match are not timed",
   },
 ];
 

@@ -4,6 +4,7 @@ import { rulesCommands } from "./commands";
 import { rulesLink } from "./link";
 import { RulesView } from "./RulesView";
 import { watchedTotals } from "./store";
+import { focusField } from "../../state/regions";
 
 export const rulesPanel: PagePanel = {
   id: "rules",
@@ -13,5 +14,6 @@ export const rulesPanel: PagePanel = {
   component: RulesView,
   commands: rulesCommands,
   link: rulesLink,
+  focusSearch: () => focusField("#rule-search"),
   start: () => watchedTotals.start(),
 };

@@ -40,7 +40,7 @@ let looking: AbortController | null = null;
 export async function showSteps(cost: Cost): Promise<void> {
   looking?.abort();
   if (!cost.matches) {
-    announce(`${cost.rule} has no steps: it never matched`);
+    announce(`${cost.rule} never matched, so it has no steps`);
     return;
   }
   const mine = (looking = new AbortController());

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { currentKernel } from "../../state/state";
 import { Icon } from "../../ui/Icon";
-import { Column } from "./Column";
+import { Column } from "../../parts/source/Column";
 import { columnKey } from "../../parts/kernel/columns";
 import {
   kernel,
@@ -14,6 +14,8 @@ import {
   retryKernel,
   shownColumns,
 } from "../../parts/kernel/kernel";
+import { DiffPane } from "../../parts/source/DiffPane";
+import { editOf, wideEdit } from "../../parts/source/edits";
 
 /** Which columns are in view: the first of them, how many fit, how many there are. */
 const inView = signal({ first: 0, fit: 0, all: 0 });
@@ -25,8 +27,8 @@ export function Sources() {
     return (
       <div class="state">
         <span>
-          Sources belong to kernels; this pass does not belong to one. Press <kbd>{"}"}</kbd> for
-          the next kernel.
+          This pass belongs to no kernel, so it has no sources. Press <kbd>{"}"}</kbd> to open the
+          next kernel.
         </span>
       </div>
     );
@@ -50,10 +52,10 @@ export function Sources() {
   if (!columns.length && unfinished)
     return (
       <div class="state">
-        <b>This kernel was not finished.</b>
+        <b>Compilation of this kernel did not finish.</b>
         <span>
-          The run ended or failed while compiling it, before there was a source. Its passes up to
-          there are on the left.
+          The run ended or failed before this kernel had a source. The passes recorded until then
+          are on the left.
         </span>
       </div>
     );
@@ -61,8 +63,17 @@ export function Sources() {
     return (
       <div class="state">
         {kernelArtifacts.value.length
-          ? "No source is chosen. Choose some under Sources."
-          : "No source of this kernel was recorded, and nothing here can compile it."}
+          ? "No source is selected. Select one in the Sources menu."
+          : "No source of this kernel was recorded, and it cannot be compiled here."}
+      </div>
+    );
+  const wide = wideEdit.value;
+  const edit = wide === null ? undefined : editOf(wide);
+  if (wide !== null && edit)
+    return (
+      <div class="cols2">
+        <Column id={wide} artifact={byKey.get(wide)} />
+        <DiffPane edit={edit} />
       </div>
     );
   return (
@@ -76,18 +87,22 @@ export function Sources() {
 
 function Scroll({ all, children }: { all: number; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null);
+  const first = useRef(0);
   const measure = (): void => {
     const el = box.current;
     const width = el?.firstElementChild?.clientWidth;
     if (!el || !width) return;
     const fit = Math.max(1, Math.round(el.clientWidth / width));
-    const next = { first: Math.round(el.scrollLeft / width), fit, all };
+    first.current = Math.round(el.scrollLeft / width);
+    const next = { first: first.current, fit, all };
     if (JSON.stringify(next) !== JSON.stringify(inView.peek())) inView.value = next;
   };
   useLayoutEffect(() => {
     const el = (scroller = box.current!);
     const watch = new ResizeObserver(measure);
     watch.observe(el);
+    // A column that arrives before the first one would be scrolled past.
+    if (first.current === 0) el.scrollLeft = 0;
     measure();
     return () => {
       watch.disconnect();

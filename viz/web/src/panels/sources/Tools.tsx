@@ -15,7 +15,7 @@ import {
   shownColumns,
 } from "../../parts/kernel/kernel";
 import { linkedLines, pointedNode } from "../../parts/kernel/link";
-import { RunBox } from "./run/RunBox";
+import { RunBox } from "../../parts/run/RunBox";
 import { Pager } from "./Sources";
 
 export function SourceTools({ open }: { open: boolean }) {
@@ -98,7 +98,7 @@ function Chooser() {
           ))}
           {shownSources.value !== null && (
             <MenuItem ticked={false} onClick={() => (shownSources.value = null)}>
-              Let the page choose
+              Default columns
             </MenuItem>
           )}
         </>

@@ -2,15 +2,22 @@
 import { kindOf, targetOf } from "../../parts/kernel/columns";
 import { toggleDrawer } from "../../state/drawer";
 import { showLines } from "../../parts/kernel/show";
-import { beginEdit, canRunEdited, editableColumn, editOf, revert, runEdited } from "./edit/edits";
-import { canRun, runKernel } from "./run/RunBox";
+import {
+  beginEdit,
+  canRunEdited,
+  editableColumn,
+  editOf,
+  revert,
+  runEdited,
+} from "../../parts/source/edits";
+import { canRun, runKernel } from "../../parts/run/RunBox";
 import { shownSources } from "../../state/prefs";
 import { type Command } from "../../parts/command";
 
 export const sourcesCommands: readonly Command[] = [
   {
     id: "drawer",
-    title: "Open or close the sources",
+    title: "Show or hide the sources",
     group: "Sources",
     keys: ["S"],
     run: () => toggleDrawer("source"),
@@ -25,7 +32,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "edit-source",
-    title: "Edit a source text of the kernel, to run it",
+    title: "Edit a source and run it",
     group: "Sources",
     keys: ["Shift E"],
     when: () => editableColumn.value !== null && !editOf(editableColumn.value),
@@ -33,7 +40,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "run-edited",
-    title: "Run the edited text",
+    title: "Run the edited source",
     group: "Sources",
     keys: ["Ctrl Enter"],
     when: canRunEdited,
@@ -41,7 +48,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "revert-source",
-    title: "Revert the edited text",
+    title: "Discard the edits",
     group: "Sources",
     keys: [],
     when: () => editableColumn.value !== null && editOf(editableColumn.value) !== undefined,
@@ -49,7 +56,7 @@ export const sourcesCommands: readonly Command[] = [
   },
   {
     id: "sources-reset",
-    title: "Let the page choose the sources",
+    title: "Reset the source columns",
     group: "Sources",
     keys: [],
     when: () => shownSources.value !== null,

@@ -4,9 +4,12 @@ import { startPasses } from "../../parts/kernel/passes";
 import type { DrawerPanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
 import { sourcesCommands } from "./commands";
-import { cancelRun, startRunBox } from "./run/RunBox";
+import { cancelRun, startRunBox } from "../../parts/run/RunBox";
 import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
+import { wideColumn } from "../../state/drawer";
+import { wideEdit } from "../../parts/source/edits";
+import { startUserLines } from "../../parts/kernel/userLines";
 
 export const sourcesPanel: DrawerPanel = {
   id: "sources",
@@ -19,11 +22,14 @@ export const sourcesPanel: DrawerPanel = {
   start() {
     startKernel();
     startPasses();
+    startUserLines();
     startRunBox();
   },
   escape() {
     const was = cancelRun();
     if (was) announce("Run cancelled");
-    return was;
+    else if (wideEdit.peek() === null) return false;
+    else wideColumn.value = null;
+    return true;
   },
 };

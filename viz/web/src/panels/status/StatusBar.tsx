@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { data } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
-import { bundle, connection, fatal, overlay, run, view } from "../../state/state";
+import { bundle, connection, fatal, overlay, run, view, announcement } from "../../state/state";
 import { stats } from "../../state/stage";
 
 export function StatusBar() {
@@ -29,12 +29,32 @@ export function StatusBar() {
           layout {Math.round(s.layoutMs)} ms, frame {Math.max(0, s.frameMs).toFixed(1)} ms
         </span>
       )}
+      <Said />
       <span class="sp" />
       {bundle.value && view.value.page === "graphs" && <Hints />}
       <button type="button" class="link plain row g4" onClick={() => (overlay.value = "keys")}>
         <kbd>?</kbd> keys
       </button>
     </footer>
+  );
+}
+
+/** How long the last announcement stays readable, ms. */
+const SAID_MS = 5000;
+
+/** What was announced to screen readers, for a moment, for those who look. */
+function Said() {
+  const [shown, show] = useState("");
+  const said = announcement.value;
+  useEffect(() => {
+    show(said);
+    const timer = setTimeout(() => show(""), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
+  return (
+    <span class="el said" aria-hidden="true">
+      {short(shown, 200)}
+    </span>
   );
 }
 

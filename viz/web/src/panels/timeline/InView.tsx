@@ -7,6 +7,7 @@ import { namePick, pickedName } from "./data/pick";
 import { HUES, type Total } from "./data/spans";
 import { inView, litName, timelineData } from "./store";
 import { timelineLink, goTimeline } from "./link";
+import { kernelNamed } from "./jump";
 
 const LINE = 26;
 const LONGEST = 20_000;
@@ -20,12 +21,16 @@ const KIND: Record<(typeof HUES)[number], string> = {
 
 const columns: readonly Column<Total>[] = [
   { key: "name", name: "Name", value: (t) => timelineData.peek()?.names[t.name] ?? "" },
+  { key: "calls", name: "Calls", value: (t) => callsOf(t) },
   { key: "kind", name: "Kind", value: (t) => KIND[HUES[t.hue]!] },
   { key: "count", name: "Count", value: (t) => t.count, right: true },
   { key: "mean", name: "Mean", value: (t) => t.total / t.count, right: true },
   { key: "longest", name: "Longest", value: (t) => t.longest, right: true },
   { key: "total", name: "Total", value: (t) => t.total, right: true },
 ];
+/** The user's calls that a kernel computes, such as "conv2d, relu"; "" for anything else. */
+const callsOf = (t: Total): string =>
+  kernelNamed(timelineData.peek()?.names[t.name] ?? "")?.calls ?? "";
 const order = signal("-total");
 const cursor = signal<string | null>(null);
 const listed = computed(() => sorted(inView.value, columns, order.value).slice(0, LONGEST));
@@ -43,7 +48,7 @@ export function InView() {
     <section class="grid-list inview" data-region="Time by name" aria-label="Time by name">
       <div class="ph">
         <b>Time by name</b>
-        <span class="t3">of what is in view</span>
+        <span class="t3">in the visible range</span>
         <span class="sp" />
         <span class="t3 num">{count(inView.value.length)} names</span>
         {left > 0 && <span class="t3 num">{count(left)} not listed</span>}
@@ -83,6 +88,9 @@ export function InView() {
           >
             <span class="el mono b" title={short(names[t.name] ?? "?", 1000)}>
               {short(names[t.name] ?? "?")}
+            </span>
+            <span class="el t2" title={short(callsOf(t), 1000)}>
+              {short(callsOf(t))}
             </span>
             <span class="el t2">
               <i class={`hue ${HUES[t.hue]!}`} aria-hidden="true" />

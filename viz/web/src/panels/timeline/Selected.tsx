@@ -9,6 +9,7 @@ import { timeText } from "./data/scale";
 import { HUES, type Total } from "./data/spans";
 import { inRun, mark, picked, pickNext, timelineData, zoomToPicked } from "./store";
 import { timelineLink, goTimeline } from "./link";
+import { rateText, work } from "./rate";
 
 export function Selected() {
   const p = picked.value;
@@ -37,8 +38,8 @@ function Nothing() {
   return (
     <div class="state">
       <span>
-        Click a span, or press <kbd>N</kbd> for the next one. A name on the left lights all of its
-        spans.
+        Click a span, or press <kbd>N</kbd> for the next one. Select a name in the table to
+        highlight all of its spans.
       </span>
     </div>
   );
@@ -84,6 +85,9 @@ function Span({ p }: { p: Picked }) {
           {length > 0 && <span class="t3"> {bytes((p.bytes / length) * 1e6)}/s</span>}
         </span>,
       ]);
+    if (kernel?.calls) lines.push(["Calls", kernel.calls]);
+    if (work.value?.name === p.name && rateText(work.value, length))
+      lines.push(["Rate", <span class="num">{rateText(work.value, length)}</span>]);
     lines.push(...ofName(p.name, ["launch"]));
     if (kernel)
       lines.push([
@@ -98,7 +102,7 @@ function Span({ p }: { p: Picked }) {
       <Facts lines={lines} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="Z" onClick={zoomToPicked}>
-          Zoom to it
+          Zoom to selection
         </button>
         <button type="button" class="btn sm" title="Shift N" onClick={() => pickNext(-1)}>
           Previous
@@ -111,7 +115,7 @@ function Span({ p }: { p: Picked }) {
           class="btn sm quiet"
           onClick={() => goTimeline({ pick: namePick(p.name) })}
         >
-          All of this name
+          All with this name
         </button>
       </div>
     </>
@@ -122,19 +126,31 @@ function Named({ name }: { name: string }) {
   const kernel = kernelNamed(name);
   return (
     <>
-      <Facts lines={ofName(name, HUES)} />
+      <Facts lines={[...meanRate(name), ...ofName(name, HUES)]} />
       <div class="row wrap g4 tl-acts">
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
-          First in view
+          Next in view
         </button>
         {kernel && (
           <button type="button" class="btn sm" onClick={() => openRow(kernel)}>
-            Open its graphs
+            Open graphs
           </button>
         )}
       </div>
     </>
   );
+}
+
+/** The calls of a kernel, and its rate over all launches. */
+function meanRate(name: string): Line[] {
+  const lines: Line[] = [];
+  const calls = kernelNamed(name)?.calls;
+  if (calls) lines.push(["Calls", calls]);
+  const at = timelineData.value?.names.indexOf(name) ?? -1;
+  const ran = inRun.value.find((t) => t.name === at && HUES[t.hue] === "launch");
+  const rate = ran && work.value?.name === name ? rateText(work.value, ran.total / ran.count) : "";
+  if (rate) lines.push(["Mean rate", <span class="num">{rate}</span>]);
+  return lines;
 }
 
 /** Totals of a name over the whole run. */
@@ -147,7 +163,7 @@ function ofName(name: string, hues: readonly string[]): Line[] {
       return [
         what,
         <span class="num">
-          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> together, mean{" "}
+          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> in total, mean{" "}
           {micros(t.total / t.count)}, longest {micros(t.longest)}
         </span>,
       ];
@@ -184,12 +200,12 @@ function Marks() {
         {marks.map((t, i) => (
           <li key={t}>
             {timeText(t, 1)}
-            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the one before</span>}
+            {i > 0 && <span class="t3"> {micros(t - marks[i - 1]!)} after the previous mark</span>}
           </li>
         ))}
       </ul>
       <button type="button" class="btn sm" title="M" onClick={mark}>
-        Mark here
+        Add a mark
       </button>
     </div>
   );

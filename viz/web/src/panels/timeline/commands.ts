@@ -15,12 +15,12 @@ const command = (
 ): Command => ({ id: `tl-${id}`, title, group: "Timeline", keys, run, when });
 
 export const timelineCommands: readonly Command[] = [
-  command("in", "Zoom in in time", ["W", "+", "="], () => zoom(1.5)),
-  command("out", "Zoom out in time", ["S", "-"], () => zoom(1 / 1.5)),
+  command("in", "Zoom in on the time axis", ["W", "+", "="], () => zoom(1.5)),
+  command("out", "Zoom out on the time axis", ["S", "-"], () => zoom(1 / 1.5)),
   command("left", "Earlier", ["A"], () => pan(-0.25)),
   command("right", "Later", ["D"], () => pan(0.25)),
-  command("all", "The whole run in view", ["0"], () => show([0, end.peek()])),
-  command("mark", "Mark this time, or take the mark away", ["M"], mark),
+  command("all", "Show the whole run", ["0"], () => show([0, end.peek()])),
+  command("mark", "Add or remove a mark at this time", ["M"], mark),
   command(
     "unmark",
     "Clear all marks",

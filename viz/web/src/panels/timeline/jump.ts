@@ -1,4 +1,5 @@
 /** From the timeline to the graphs: the pass, or the kernel of a launch. */
+import { computed } from "@preact/signals";
 import { announce, openContext, openRewrite, setPage } from "../../state/actions";
 import { rows } from "../../state/state";
 import type { Row } from "../../data/types";
@@ -9,9 +10,19 @@ import { timelineLink } from "./link";
 /** The row of a context or rewrite. */
 export const rowOf = (entry: number): Row | undefined => rows.value.find((r) => r.id === entry);
 
+/** Kernels by name; of several of one name the first. */
+const kernels = computed(
+  () =>
+    new Map(
+      rows.value
+        .filter((r) => r.label === "kernel" && !r.target)
+        .map((r) => [r.name, r] as const)
+        .reverse(),
+    ),
+);
+
 /** The kernel of that name; of several, the first. */
-export const kernelNamed = (name: string): Row | undefined =>
-  rows.value.find((r) => r.label === "kernel" && !r.target && r.name === name);
+export const kernelNamed = (name: string): Row | undefined => kernels.value.get(name);
 
 /** Opens what is picked in the graphs. */
 export function openPicked(): void {

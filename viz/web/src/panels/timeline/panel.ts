@@ -5,6 +5,7 @@ import { timelineCommands } from "./commands";
 import { goTimeline, timelineLink } from "./link";
 import { timeline } from "./store";
 import { TimelineView } from "./TimelineView";
+import { startWork } from "./rate";
 
 export const timelinePanel: PagePanel = {
   id: "timeline",
@@ -14,7 +15,10 @@ export const timelinePanel: PagePanel = {
   component: TimelineView,
   commands: timelineCommands,
   link: timelineLink,
-  start: () => timeline.start(),
+  start() {
+    timeline.start();
+    startWork();
+  },
   escape() {
     if (view.peek().page !== "timeline" || timelineLink.peek().pick === null) return false;
     goTimeline({ pick: null });

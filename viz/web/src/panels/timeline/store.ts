@@ -49,8 +49,14 @@ export const litName = computed(() => {
 
 /** All rows of spans that count once: not those that repeat a device's launches by kernel. */
 export const spanRows = computed<SpanRow[]>(() => lanes.value.flatMap((lane) => lane.rows));
-/** What everything in view took, by name. */
-export const inView = computed(() => totals(spanRows.value, shown.value[0], shown.value[1]));
+/** The rows of the tracks that are shown, each launch once. */
+const shownRows = computed<SpanRow[]>(() =>
+  shelves.value
+    .filter((shelf) => shelf.kernel < 0)
+    .flatMap((shelf) => shelf.rows.map(({ row }) => row)),
+);
+/** What everything in view took, by name: of the tracks that are shown. */
+export const inView = computed(() => totals(shownRows.value, shown.value[0], shown.value[1]));
 /** The same for the whole run. */
 export const inRun = computed(() => totals(spanRows.value, 0, Infinity));
 

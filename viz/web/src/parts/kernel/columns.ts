@@ -1,32 +1,29 @@
-/** Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". Pure. */
-import type { Artifact, ArtifactKind } from "../../data/types";
+/**
+ * Which sources stand side by side. A column is a kind of text for a target: "ptx:sm_90". What kinds
+ * there are, the run says.
+ */
+import { run } from "../../state/state";
+import type { Artifact, ArtifactKind, Kind } from "../../data/types";
+import { PYTHON } from "./userText";
 
-const NAMES: Readonly<Partial<Record<string, string>>> = {
-  ptx: "PTX",
-  amd_isa: "AMD ISA",
-  hip: "HIP",
-  llvm: "LLVM IR",
-  cpu_asm: "CPU assembly",
-  c: "C",
-  cuda: "CUDA C++",
-  sass: "SASS",
-};
-const KINDS = Object.keys(NAMES) as ArtifactKind[];
 const FIRST_COLUMNS = 4;
+const kinds = (): readonly Kind[] => run.value?.kinds ?? [];
 
-export const columnKey = (a: Pick<Artifact, "kind" | "target">): string => `${a.kind}:${a.target}`;
+export const columnKey = (a: { kind: string; target: string }): string => `${a.kind}:${a.target}`;
 export const targetOf = (key: string): string => key.slice(key.indexOf(":") + 1);
-export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":")) as ArtifactKind;
+export const kindOf = (key: string): ArtifactKind => key.slice(0, key.indexOf(":"));
 
 export function kindName(kind: string): string {
-  return NAMES[kind] ?? kind;
+  if (kind === PYTHON) return "Python";
+  return kinds().find((known) => known.kind === kind)?.title ?? kind;
 }
 
 /** What compiling for a target gives, as far as the page can tell before asking. */
 export function kindsOfTarget(target: string): ArtifactKind[] {
-  if (/^sm_/.test(target)) return ["ptx", "cuda"];
-  if (/^gfx/.test(target)) return ["amd_isa", "hip", "llvm"];
-  return ["llvm", "cpu_asm", "c"];
+  const family = run.value?.families[target] ?? "";
+  return kinds()
+    .filter((known) => known.families.includes(family))
+    .map((known) => known.kind);
 }
 
 /**
@@ -72,9 +69,9 @@ export function chooseColumns(
   const recorded = new Set(artifacts.map(columnKey));
   const used = new Set(artifacts.map((a) => a.target));
   const chosen: string[] = [];
-  const known: readonly string[] = KINDS;
+  const known: readonly string[] = kinds().map((one) => one.kind);
   const own = [...new Set(artifacts.map((a) => a.kind))].filter((kind) => !known.includes(kind));
-  for (const kind of [...own, ...KINDS]) {
+  for (const kind of [...own, ...known]) {
     const ofKind = possible.filter((key) => kindOf(key) === kind);
     const pick = ofKind.find((key) => recorded.has(key)) ?? preferred(ofKind, used);
     if (pick && chosen.length < FIRST_COLUMNS) chosen.push(pick);

@@ -12,6 +12,8 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
 import { columnKey, columnsToShow, targetOf } from "./columns";
+import { userSource } from "./userLines";
+import { PYTHON } from "./userText";
 
 export const kernel = signal<Kernel | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
@@ -29,11 +31,12 @@ export const compiling = signal<ReadonlyMap<string, Compiling>>(new Map());
 const compiled = signal<readonly Artifact[]>([]);
 export const complete = signal<ReadonlySet<string>>(new Set());
 
-/** Recorded artifacts, then compiled ones that the record lacks. */
+/** The user's own lines, then recorded artifacts, then compiled ones that the record lacks. */
 export const kernelArtifacts = computed<readonly Artifact[]>(() => {
   const recorded = kernel.value?.artifacts ?? [];
   const have = new Set(recorded.map(columnKey));
-  return [...recorded, ...compiled.value.filter((a) => !have.has(columnKey(a)))];
+  const own = kernel.value && userSource.value ? [userSource.value.artifact] : [];
+  return [...own, ...recorded, ...compiled.value.filter((a) => !have.has(columnKey(a)))];
 });
 
 /** How far the run came with the kernel: one that it did not finish is not compiled here either. */
@@ -56,14 +59,17 @@ export function canCompile(target: string): boolean {
 }
 
 /** Keys of the columns that are shown, in order. */
-export const shownColumns = computed<readonly string[]>(() =>
-  columnsToShow(
+export const shownColumns = computed<readonly string[]>(() => {
+  const generated = columnsToShow(
     shownSources.value,
     // What has been compiled meanwhile changes no choice.
     (kernel.value?.artifacts ?? []).filter((a) => !data().server || (a.passes ?? null) === null),
     data().server ? (run.value?.targets ?? []) : [],
-  ),
-);
+  );
+  const own = `${PYTHON}:`;
+  if (!userSource.value) return generated.filter((key) => key !== own);
+  return shownSources.value || generated.includes(own) ? generated : [own, ...generated];
+});
 
 const attempt = signal(0);
 

@@ -104,7 +104,7 @@ function Bindings({ slots, lightFor }: BindingsProps) {
   const b = bundle.value;
   const at = currentStep.value;
   if (!b || !at) return null;
-  if (!at.binds.length) return <span class="t3">The pattern binds no names.</span>;
+  if (!at.binds.length) return <span class="t3">The pattern has no named nodes.</span>;
   return (
     <dl class="binds">
       {at.binds.map(([name, c]) => {

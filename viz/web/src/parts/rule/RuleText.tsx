@@ -7,6 +7,7 @@ import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
+import { isRecorded } from "./patternWords";
 import { PatternView } from "./PatternView";
 
 interface RuleTextProps {
@@ -55,14 +56,18 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
       </div>
       <div class="sec">
         <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
-        <PatternView pattern={rule.pattern} matched={matched} />
+        {isRecorded(rule.pattern) ? (
+          <PatternView pattern={rule.pattern} matched={matched} />
+        ) : (
+          <span class="t3">The pattern was not recorded.</span>
+        )}
       </div>
       <div class="sec">
         <h3>
           Rule source
           <span class="sp" />
           <Place file={rule.file} line={rule.line} />
-          <Icon name="external" />
+          {rule.file && <Icon name="external" />}
         </h3>
         {rule.source ? (
           <Source rule={rule} />
@@ -108,7 +113,7 @@ function Source({ rule }: { rule: Rule }) {
           aria-expanded={whole}
           onClick={() => showWhole(!whole)}
         >
-          {whole ? "Hide" : "Show"} {plural(def, "line")} of the decorator
+          {whole ? "Hide" : "Show"} decorator ({plural(def, "line")})
         </button>
       )}
       <CodeLines

@@ -10,6 +10,15 @@ const SETS: readonly (readonly [string, readonly string[]])[] = [
   ["fp8", ["fp8e4m3", "fp8e5m2"]],
 ];
 
+/** Whether a trace says anything of the pattern: writers of other compilers may record none. */
+export const isRecorded = (pat: Pat): boolean =>
+  pat.op.length > 0 ||
+  pat.dtype.length > 0 ||
+  pat.name !== null ||
+  pat.arg !== null ||
+  pat.src.kind !== "any" ||
+  (pat.anyOf?.length ?? 0) > 0;
+
 /** "bool, ints": whole families by name, the others one by one; a count where they are many. */
 export function dtypeWords(dtypes: readonly string[]): string {
   let left = [...new Set(dtypes)];

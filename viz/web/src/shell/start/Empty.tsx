@@ -1,5 +1,5 @@
 /** Nothing recorded yet, or nothing to be had: one sentence, one command to copy. */
-import { CopyButton } from "../../ui/Text";
+import { CopyButton } from "../../ui/copy";
 import { data } from "../../state/actions";
 import { retryNow } from "../../state/live";
 import { short } from "../../state/format";
@@ -30,7 +30,7 @@ export function Empty() {
             <>
               <h1>
                 {run.value?.command
-                  ? `${short(run.value.name)} rewrote no graph`
+                  ? `${short(run.value.name)} rewrote no graphs`
                   : "No run is open"}
               </h1>
               <p>

@@ -1,5 +1,5 @@
 /**
- * Traces of the user's cache, youngest first; a click goes on with one of them. Looks for new ones
+ * Traces of the user's cache, newest first; a click goes on with one of them. Looks for new ones
  * as long as it is in view.
  */
 import { useEffect, useState } from "preact/hooks";
@@ -36,7 +36,7 @@ export function Recent() {
   return (
     <section class="card recent" aria-label="Recent traces">
       <h2>
-        Recent traces <span class="t3">New ones appear here by themselves.</span>
+        Recent traces <span class="t3">New traces appear here automatically.</span>
       </h2>
       <table>
         <tbody>

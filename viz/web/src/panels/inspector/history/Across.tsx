@@ -61,12 +61,10 @@ export function Across() {
         <Lines />
       </ol>
       {folded.length > MOST && (
-        <p class="t3">{count(folded.length - MOST)} later rows not listed</p>
+        <p class="t3">{count(folded.length - MOST)} later events not shown</p>
       )}
       {h?.truncated && <p class="cmov">◆ The history is cut: {h.truncated}.</p>}
-      {h && !h.rows.length && (
-        <p class="t3">The node is of a part of the run that is not recorded as passes.</p>
-      )}
+      {h && !h.rows.length && <p class="t3">This part of the run was not recorded as passes.</p>}
     </div>
   );
 }
@@ -85,9 +83,9 @@ function Progress() {
   if (waiting.value)
     return (
       <p class="t2">
-        Not read to the end.{" "}
+        Reading was cancelled.{" "}
         <button type="button" class="link" onClick={readAgain}>
-          Go on
+          Continue
         </button>
       </p>
     );

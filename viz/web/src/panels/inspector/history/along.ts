@@ -12,7 +12,7 @@ export function walkHistory(direction: 1 | -1): void {
   if (view.peek().tab !== "node") go({ tab: "node" }, "replace"); // the history is read there
   const h = history.peek();
   if (!h || reading.peek()) {
-    announce("The history is being read; press again");
+    announce("The history is still loading. Try again in a moment.");
     return;
   }
   const rows = foldHistory(h.rows);
@@ -28,14 +28,14 @@ export function walkHistory(direction: 1 | -1): void {
   } else if (direction > 0) toLines();
   else {
     const line = h.rows.find((r) => r.line)?.line;
-    announce(line ? `The node comes from ${short(line)}` : "The history begins here");
+    announce(line ? `The node comes from ${short(line)}` : "Start of the history");
   }
 }
 
 function toLines(): void {
   const first = linesOfHistory.peek()[0];
   if (!first) {
-    announce("The history ends here; no source has a line of it");
+    announce("End of the history: no source line comes from this node");
     return;
   }
   showLines(first.artifact);

@@ -1,0 +1,101 @@
+"""The columns of packed blocks, each declared once: its name, and whether it is stored as
+differences and holds numbers of texts.
+
+docs/trace-format.md says what every column means. Never touches a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.errors import TraceError
+from viz.format import schema
+from viz.format.pack import Ints, pack, unpack
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column; `delta`: it is stored as differences of neighbours; `string`: its integers are
+    numbers of texts in the blocks of kind STRINGS."""
+
+    name: str
+    delta: bool = False
+    string: bool = False
+
+
+def numbers(*names: str) -> tuple[Column, ...]:
+    """Columns that are stored as they are."""
+    return tuple(Column(name) for name in names)
+
+
+def differences(*names: str) -> tuple[Column, ...]:
+    """Columns that are stored as differences."""
+    return tuple(Column(name, delta=True) for name in names)
+
+
+def strings(*names: str, delta: bool = False) -> tuple[Column, ...]:
+    """Columns of numbers of texts."""
+    return tuple(Column(name, delta, string=True) for name in names)
+
+
+class Columns:
+    """The columns of a kind of block. `name`: what the rows of all such blocks are called."""
+
+    def __init__(self, name: str, kind: int, *columns: Column) -> None:
+        self.name = name
+        self.kind = kind
+        self.columns = columns
+        self.names = tuple(column.name for column in columns)
+        self.delta = tuple(column.delta for column in columns)
+
+    def pack(self, values: Sequence[Sequence[int] | Ints]) -> bytes:
+        """A blob of `values`, a sequence for each column."""
+        return pack(values, self.delta)
+
+    def unpack(self, blob: bytes, most: int | None = None, each: int = 0) -> dict[str, Ints]:
+        """The columns of a blob by name; see `viz.format.pack.unpack`. Raises TraceError."""
+        return dict(zip(self.names, unpack(blob, len(self.names), most, each), strict=True))
+
+    def rows(self, blob: bytes, each: int) -> list[tuple[int, ...]]:
+        """The rows of a blob whose columns are of one length. Raises TraceError."""
+        columns = self.unpack(blob, each=each).values()
+        if len({len(column) for column in columns}) != 1:
+            raise TraceError(f"a block of {self.name} is damaged")
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+NODE_STRINGS: Final = ("op", "dtype", "arg", "tag", "origin", "loc", "extra")
+"""Fields of a node that are texts."""
+NODES: Final = Columns("nodes", schema.NODES, *strings(*NODE_STRINGS), *numbers("nsrc", "src"))
+EVENTS: Final = Columns(
+    "events",
+    schema.EVENTS,
+    *(*numbers("kind"), *differences("rewrite")),
+    *(*numbers("match_rule"), *differences("match_before", "match_after"), *numbers("match_us")),
+    *(*strings("match_sig"), *numbers("bind_count", "binds")),
+    *differences("rebuild_old", "rebuild_new"),
+    *differences("decline_rule", "decline_node"),
+)
+LAUNCHES: Final = Columns(
+    "launches",
+    schema.LAUNCHES,
+    *(*strings("name", "device"), *differences("start"), *numbers("ns", "bytes")),
+)
+MEMORY: Final = Columns(
+    "memory", schema.MEMORY, *strings("device"), *differences("time", "allocated")
+)
+RULE_SETS: Final = Columns("rule_sets", schema.RULE_SETS, *numbers("length"), *differences("rules"))
+VISITS: Final = Columns(
+    "visits",
+    schema.VISITS,
+    *(*strings("pass", delta=True), *differences("set"), *strings("op", delta=True)),
+    *numbers("rule", "count"),
+)
+ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differences("nodes"))
+"""No block, but the column `lines` of the table `artifacts`: how many nodes are behind each line,
+and these nodes."""
+
+PACKED: Final = (NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS)
+"""All kinds of blocks that are columns."""

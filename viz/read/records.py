@@ -1,0 +1,108 @@
+"""Contexts, rewrites and rules of a trace, made from untrusted rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from viz.format.cells import as_text, parse_object
+from viz.format.rows import ContextRow, RewriteRow
+
+MAX_NAME: Final = 1000
+"""Longer names are cut: they are repeated in every row that has them."""
+
+
+@dataclass
+class Context:
+    """A named group; `us` is None while it is open."""
+
+    id: int
+    parent: int
+    name: str
+    kind: str
+    meta: dict[str, Any]
+    thread: int
+    start: int
+    us: int | None
+    error: dict[str, Any] | None
+
+
+@dataclass
+class Rewrite:
+    """One graph_rewrite; `us` is None while it is open, `result` 0 if there is none."""
+
+    id: int
+    parent: int
+    context: int
+    name: str
+    matcher: str
+    caller: str
+    bottom_up: bool
+    sink: int
+    result: int
+    nodes: int
+    start: int
+    us: int | None
+    matches: int
+    rebuilds: int
+    declines: int
+    empty: int
+    blocks: tuple[int, int]
+    error: dict[str, Any] | None
+
+
+@dataclass
+class RuleRecord:
+    """A rule as it was at record time; `texts`: doc, source, sourceLine, pattern."""
+
+    id: int
+    name: str
+    matcher: str
+    file: str
+    line: int
+    equation: str
+    texts: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def context_of(row: ContextRow) -> Context:
+    """A context from its row."""
+    return Context(
+        row.id,
+        row.parent,
+        as_text(row.name, MAX_NAME),
+        as_text(row.kind, MAX_NAME),
+        parse_object(row.meta),
+        row.thread,
+        row.start,
+        row.us,
+        _error(row.error),
+    )
+
+
+def rewrite_of(row: RewriteRow, name: Callable[[int], str]) -> Rewrite:
+    """A rewrite from its row; `name`: the text of a number, of bounded length."""
+    return Rewrite(
+        row.id,
+        row.parent,
+        row.context,
+        name(row.name),
+        name(row.matcher),
+        name(row.caller),
+        bool(row.bottom_up),
+        row.sink,
+        row.result,
+        row.nodes,
+        row.start,
+        row.us,
+        row.matches,
+        row.rebuilds,
+        row.declines,
+        row.empty,
+        (row.first_block, row.last_block),
+        _error(row.error),
+    )
+
+
+def _error(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else parse_object(text)

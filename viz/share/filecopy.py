@@ -1,0 +1,355 @@
+"""What is kept of one file of a run, written anew.
+
+Numbers of contexts, rewrites and nodes stay, so that links lead where they did; a node that nothing
+kept refers to loses its fields. Never changes the run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from viz.format import schema
+from viz.format.cells import as_int, as_text, parse_json, parse_object
+from viz.format.events import EventArrays, Events
+from viz.format.pack import Ints
+from viz.format.rows import KERNELS, ContextRow, RewriteRow, RuleRow, plain_text
+from viz.read.nodes import FIELDS
+from viz.read.records import Context, Rewrite
+from viz.read.tracefile import TraceFile
+from viz.share.redaction import Wording
+from viz.views.kernels import KernelReader
+from viz.views.summary import is_own
+from viz.write.database import TraceDatabase
+from viz.write.numbering import Fields
+from viz.write.output import Output
+
+_KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
+_NOTED: Final = ("what", "where", "hint")
+_JSON: Final = frozenset({"nodes.arg", "nodes.tag", "nodes.extra", "events.match_sig"})
+_LONGEST: Final = 1 << 53
+"""us of a match; more are damage."""
+Entry = Context | Rewrite
+Mask = npt.NDArray[np.bool_]
+
+
+class FileCopy:
+    """Writes what is kept of one file of a run. Numbers and counts are those of the run."""
+
+    def __init__(
+        self,
+        file: TraceFile,
+        path: Path,
+        wording: Wording,
+        kernels: Collection[int] | None,
+        said: Iterable[str],
+    ) -> None:
+        meta = wording.meta(file.meta)
+        if "compiler" not in meta and is_own(file.meta):
+            meta["compiler"] = schema.COMPILER
+        self._output = Output(TraceDatabase(path, meta), counting=False)
+        self._numbers = self._output.numbers
+        self._file, self._wording, self._all = file, wording, kernels is None
+        self._kept = kept_entries(file, kernels)
+        self._strings: dict[tuple[str, int], int] = {}
+        left: list[dict[str, str]] = [{"what": what} for what in said]
+        noted: object = file.meta.get("left_out")
+        for item in cast("list[Any]", noted) if isinstance(noted, list) else []:
+            if isinstance(item, dict):
+                fields = cast("dict[str, Any]", item)
+                left.append(wording.noted(*(as_text(fields.get(k)) for k in _NOTED)))
+        left += [wording.noted(p.what, p.where, p.hint) for p in file.db.problems]
+        self._output.meta("left_out", left)
+
+    def write(self, live: bool) -> None:
+        """Copies everything, and closes the trace."""
+        reader = KernelReader(self._file, int, int)
+        kernels = [e for e in self._kept if isinstance(e, Context)]
+        self._copy_rules()
+        self._copy_nodes(None if self._all else self._needed(reader, kernels))
+        rewrites = [e for e in self._kept if isinstance(e, Rewrite)]
+        for context in kernels:
+            self._copy_context(context, reader)
+        for rewrite in rewrites:
+            self._begin(rewrite)
+        self._copy_events(rewrites)
+        names = None if self._all else {e.name for e in kernels if e.kind == "kernel"}
+        for name, device, start, ns, size in self._file.launches:
+            if names is None or name in names:
+                numbers = (
+                    self._worded("launches.name", name),
+                    self._worded("launches.device", device),
+                )
+                self._output.launches.add(*numbers, start, ns, size)
+        for device, time, allocated in self._file.memory:
+            self._output.memory.add(self._worded("memory.device", device), time, allocated)
+        for (name, rule), (matches, declines, ns) in self._file.totals.items():
+            self._output.events.totals.add(
+                self._string("rewrites.name", name),
+                rule,
+                matches=matches,
+                declines=declines,
+                ns=ns,
+            )
+        self._copy_visits()
+        self._copy_user_lines()
+        if live:
+            ends = (e.start + (e.us or 0) for e in self._kept)
+            self._output.meta("ended", max(ends, default=0) / 1e6)
+        self._output.finish()
+
+    def stopped(self, why: str) -> None:
+        """Closes the copy, which says why it is not finished."""
+        self._output.stopped(why)
+
+    def _copy_visits(self) -> None:
+        visits, copied = self._file.visits, self._output.visits
+        sets = {number: copied.rule_set(rules) for number, rules in visits.sets.items()}
+        for (name, rule_set, op, rule), count in visits.counts.items():
+            if rule_set in sets:
+                where = self._string("visits.pass", name), sets[rule_set]
+                of = self._string("visits.op", op)
+                nodes, ended = ({}, {(rule, of): count}) if rule else ({of: count}, {})
+                copied.add(*where, nodes, ended)
+
+    def _copy_user_lines(self) -> None:
+        """The lines of the program; nothing of them where their text is dropped."""
+        if not self._wording.keeps("user_lines.text"):
+            return
+        for part in self._file.user_lines:
+            text = self._word("user_lines.text", part.text)
+            digest = self._word("user_lines.digest", part.digest)
+            path = self._wording.file(part.file)
+            self._output.user_lines.add(replace(part, file=path, text=text, digest=digest))
+
+    def _copy_rules(self) -> None:
+        """All rules, with their numbers: two that a copy says the same of stay two."""
+        for rule in sorted(self._file.rules.values(), key=lambda r: r.id):
+            if 0 < rule.id < 1 << 62:
+                texts = {"doc": "", "source": "", "sourceLine": rule.line, "pattern": {}}
+                texts |= self._wording.rule_texts(rule.texts)
+                row = RuleRow(
+                    rule.id,
+                    self._word("rules.name", rule.name),
+                    self._word("rules.matcher", rule.matcher),
+                    self._wording.file(rule.file),
+                    rule.line,
+                    self._word("rules.equation", rule.equation),
+                )
+                self._numbers.add_rule(row, texts)
+
+    def _copy_nodes(self, needed: Mask | None) -> None:
+        """All nodes up to the last one that is needed; those that are not, without fields."""
+        nodes = self._file.nodes
+        last = nodes.count if needed is None else int(needed.nonzero()[0].max(initial=0))
+        columns = np.stack([nodes.field(name)[1 : last + 1] for name in FIELDS], 1)
+        kept = np.ones(last, np.bool_) if needed is None else needed[1 : last + 1]
+        kinds, which = np.unique(columns[kept], axis=0, return_inverse=True)
+        fields = np.zeros((last, len(FIELDS)), np.uint32)
+        fields[kept] = np.array([self._fields(kind) for kind in kinds.tolist()]).reshape(
+            kinds.shape
+        )[which]
+        src = [nodes.sources(n + 1) if kept[n] else [] for n in range(last)]
+        counts = np.array(list(map(len, src)), np.uint32)
+        self._numbers.add_nodes(fields, counts, np.array(list(chain.from_iterable(src)), np.uint32))
+
+    def _fields(self, key: list[int]) -> Fields:
+        op, dtype, arg, tag, origin, loc, extra = (
+            self._string(f"nodes.{name}", string) for name, string in zip(FIELDS, key, strict=True)
+        )
+        return op, dtype, arg, tag, origin, loc, extra
+
+    def _needed(self, reader: KernelReader, contexts: Sequence[Context]) -> Mask:
+        """The nodes that what is kept refers to, and all below them."""
+        nodes = self._file.nodes
+        needed = np.zeros(nodes.count + 1, np.bool_)
+
+        def note(found: Ints) -> None:
+            needed[found[(found > 0) & (found <= nodes.count)]] = True
+
+        for entry in self._kept:
+            if isinstance(entry, Rewrite):
+                note(np.asarray((entry.sink, entry.result, *_failed(entry.error)), np.int64))
+                for arrays, at in self._file.event_blocks.of(entry):
+                    rows = [arrays.row[at[arrays.kind[at] == kind]] for kind in _KINDS]
+                    note(arrays.match[rows[0], 1:3].ravel())
+                    note(arrays.rebuild[rows[1]].ravel())
+                    note(arrays.decline[rows[2], 1])
+                    note(_bound(arrays, rows[0]))
+        for context in contexts:
+            if context.kind == "kernel":
+                note(np.asarray([reader.ast(context)], np.int64))
+                for one in reader.recorded(context):
+                    note(np.asarray([n for line in one.lines for n in line], np.int64))
+        for node in range(nodes.count, 0, -1):  # a source is an earlier node
+            if needed[node]:
+                needed[nodes.sources(node)] = True
+        return needed
+
+    def _copy_context(self, context: Context, reader: KernelReader) -> None:
+        number, word = context.id, self._word
+        self._output.entries.put_context(
+            ContextRow(
+                number,
+                context.parent,
+                plain_text(word("contexts.name", context.name)),
+                plain_text(word("contexts.kind", context.kind)),
+                json.dumps(self._wording.context(context.meta)),
+                context.thread,
+                context.start,
+                context.us,
+                self._error(context.error),
+            )
+        )
+        found = self._file.db.one(KERNELS, number)
+        if found is not None:
+            for field in ("name", "target", "device"):
+                text = word(f"kernels.{field}", as_text(getattr(found, field)))
+                setattr(found, field, plain_text(text))
+            details = self._wording.value("kernels.info", parse_object(found.info))
+            found.info = json.dumps(details, default=str)
+            self._output.kernel(found)
+        for one in reader.recorded(context):
+            if not one.error:
+                self._output.artifacts.add(
+                    number,
+                    word("artifacts.kind", one.kind),
+                    word("artifacts.target", one.target),
+                    word("artifacts.text", one.text),
+                    [len(line) for line in one.lines],
+                    [node for line in one.lines for node in line],
+                    self._wording.value("artifacts.facts", one.facts),
+                    word("artifacts.title", one.title),
+                )
+
+    def _begin(self, rewrite: Rewrite) -> None:
+        """An open rewrite until its events are copied, which note their blocks in its row."""
+        number = self._worded
+        self._output.entries.put_rewrite(
+            RewriteRow(
+                id=rewrite.id,
+                parent=rewrite.parent,
+                context=rewrite.context,
+                name=number("rewrites.name", rewrite.name),
+                matcher=number("rewrites.matcher", rewrite.matcher),
+                caller=number("rewrites.caller", rewrite.caller),
+                bottom_up=int(rewrite.bottom_up),
+                sink=rewrite.sink,
+                result=rewrite.result,
+                nodes=rewrite.nodes,
+                start=rewrite.start,
+                us=rewrite.us,
+                matches=rewrite.matches,
+                rebuilds=rewrite.rebuilds,
+                declines=rewrite.declines,
+                empty=rewrite.empty,
+                error=self._error(rewrite.error),
+            )
+        )
+
+    def _copy_events(self, rewrites: Sequence[Rewrite]) -> None:
+        """Events of all rewrites in the order in which they happened: those of a nested one lie
+        between those of the one around it, and that is what links the two."""
+        wanted = np.asarray([rewrite.id for rewrite in rewrites], np.int64)
+        for arrays in self._file.event_blocks.all():
+            at = np.flatnonzero(np.isin(arrays.rewrite, wanted))
+            if len(at):
+                self._output.events.extend(self._part(arrays, at))
+                if self._output.events.full:
+                    self._output.flush()
+
+    def _part(self, arrays: EventArrays, at: Ints) -> Events:
+        """Events of one block, with the numbers of signatures here."""
+        part = Events()
+        part.kind.extend(arrays.kind[at].tolist())
+        part.rewrite.extend(arrays.rewrite[at].tolist())
+        matches, rebuilds, declines = (arrays.row[at[arrays.kind[at] == k]] for k in _KINDS)
+        counts = arrays.bind_start[matches + 1] - arrays.bind_start[matches]
+        rows = zip(arrays.match[matches].tolist(), counts.tolist(), strict=True)
+        for (rule, before, after, us, signature), count in rows:
+            ns, names = (
+                1000 * max(0, min(us, _LONGEST)),
+                self._string("events.match_sig", signature),
+            )
+            part.matches.extend((rule, before, after, ns, names, count))
+        before = np.repeat(arrays.match[matches, 1], counts)
+        part.binds.extend((before - _bound(arrays, matches)).tolist())
+        part.rebuilds.extend(arrays.rebuild[rebuilds].ravel().tolist())
+        part.declines.extend(arrays.decline[declines].ravel().tolist())
+        return part
+
+    def _error(self, error: dict[str, Any] | None) -> str | None:
+        found = self._wording.error(error)
+        return None if found is None else json.dumps(found)
+
+    def _word(self, column: str, text: str) -> str:
+        return self._wording.text(column, text)
+
+    def _worded(self, column: str, text: str) -> int:
+        """The number here of a text, as it is said in this column."""
+        return self._numbers.string(self._word(column, text))
+
+    def _string(self, column: str, string: int) -> int:
+        """The number here of a text of the run, as it is said in this column."""
+        key = column, string
+        found = self._strings.get(key)
+        if found is None:
+            found = self._strings[key] = self._numbers.string(
+                self._said(column, self._file.text(string))
+            )
+        return found
+
+    def _said(self, column: str, text: str) -> str:
+        """A text that may be JSON: the texts in it are said, however they are written there."""
+        if column in _JSON and text[:1] in ("[", "{", '"'):
+            value = parse_json(text)
+            said = self._wording.value(column, value)
+            if value is not None and said != value:
+                return json.dumps(said, separators=(",", ":"))
+        return self._word(column, text)
+
+
+def _loop(error: dict[str, Any] | None) -> list[list[int]]:
+    """The matches of a rewrite without an end: rule, node before, node after."""
+    found: object = (error or {}).get("loop")
+    entries = cast("list[Any]", found) if isinstance(found, list) else []
+    return [e for e in entries if isinstance(e, list) and list(map(type, e)) == [int, int, int]]
+
+
+def _failed(error: dict[str, Any] | None) -> list[int]:
+    """The nodes that an error names."""
+    nodes = [as_int((error or {}).get("node")), *(n for entry in _loop(error) for n in entry[1:])]
+    return [node for node in nodes if 0 < node < 1 << 62]
+
+
+def _bound(arrays: EventArrays, matches: Ints) -> Ints:
+    """The nodes that these matches bound, one after the other."""
+    begins, ends = arrays.bind_start[matches], arrays.bind_start[matches + 1]
+    places = np.repeat(begins - np.cumsum(ends - begins) + (ends - begins), ends - begins)
+    return arrays.binds[places + np.arange(len(places))]
+
+
+def kept_entries(file: TraceFile, kernels: Collection[int] | None) -> list[Entry]:
+    """Contexts and rewrites outside of any kernel and in those of `kernels`, as they began."""
+    found: list[Entry] = []
+    left: set[int] = set()
+    entries: list[Entry] = [*file.contexts.values(), *file.rewrites.values()]
+    for entry in sorted(entries, key=lambda e: e.id):
+        around = {entry.parent}
+        unwanted = False
+        if isinstance(entry, Rewrite):
+            around.add(entry.context)
+        elif kernels is not None and entry.kind == "kernel":
+            unwanted = entry.id not in kernels
+        if unwanted or around & left:
+            left.add(entry.id)
+        else:
+            found.append(entry)
+    return found

@@ -1,0 +1,164 @@
+/** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
+import { count, micros, plural, short, tiny } from "../../state/format";
+import type { RunResult } from "../../data/types";
+import { Menu } from "../../ui/Menu";
+import { histogram } from "./histogram";
+import { compared, wayWord } from "./runs";
+
+interface OutcomeProps {
+  r: RunResult;
+  /** All runs of the kernel, the first one first. */
+  runs: readonly RunResult[];
+}
+
+export function Outcome({ r, runs }: OutcomeProps) {
+  const first = runs[0];
+  return (
+    <Menu
+      label="Result of the run"
+      class="btn sm quiet runresult"
+      button={
+        <>
+          <span class={runs.length > 1 ? "xwide" : undefined}>
+            <Bars us={r.us} mark={r.median} width={96} height={20} />
+          </span>
+          <span class="num">
+            <b>{micros(r.median)}</b>
+            {first && first !== r && <Ratio r={r} first={first} />}
+            <span class="t3 xwide">
+              &ensp;p90 {micros(r.p90)} · {plural(r.us.length, "run")}
+            </span>
+          </span>
+          <span class={r.equal === null ? "badge" : r.equal ? "badge add" : "badge del"}>
+            {verdict(r)}
+          </span>
+        </>
+      }
+    >
+      {() => <Card r={r} runs={runs} />}
+    </Menu>
+  );
+}
+
+const verdict = ({ equal }: RunResult): string =>
+  equal === null ? "not compared" : equal ? "✓ equal" : "≠ differs";
+
+function Card({ r, runs }: OutcomeProps) {
+  const h = histogram(r.us);
+  return (
+    <div class="pop">
+      <div class="row">
+        <b class="h">
+          {r.equal === null
+            ? "Not compared with the reference"
+            : r.equal
+              ? "Equal to the reference"
+              : "Differs from the reference"}
+        </b>
+      </div>
+      <dl class="kv num">
+        <dt>Device</dt>
+        <dd>{r.device}</dd>
+        <dt>{r.source === null ? "Opts" : "Text"}</dt>
+        <dd class="mono">{short(wayWord(r), 300)}</dd>
+        <dt>Median</dt>
+        <dd>{micros(r.median)}</dd>
+        <dt>p90</dt>
+        <dd>{micros(r.p90)}</dd>
+        <dt>Runs</dt>
+        <dd>{count(r.us.length)}</dd>
+        <dt>Max error</dt>
+        <dd>
+          {tiny(r.maxError)} <span class="t3">allowed {tiny(r.tolerance)}</span>
+        </dd>
+        <dt>Reference</dt>
+        <dd>{r.reference === "REFERENCE" ? "NumPy reference" : r.reference}</dd>
+      </dl>
+      <div>
+        <Bars us={r.us} mark={r.median} width={308} height={56} />
+        <div class="row t3 small num">
+          <span>{micros(h.from)}</span>
+          <span class="sp" />
+          {h.beyond > 0 && (
+            <span>
+              {plural(h.beyond, "slower run")}, up to {micros(Math.max(...r.us))}
+            </span>
+          )}
+          {h.beyond === 0 && <span>{micros(h.to)}</span>}
+        </div>
+      </div>
+      {r.detail && <p class="t2">{r.detail}</p>}
+      {runs.length > 1 && <Compared runs={runs} now={r} />}
+    </div>
+  );
+}
+
+/** Time over that of the first run; worse and better are marked by word and colour. */
+function Ratio({ r, first }: { r: RunResult; first: RunResult }) {
+  const { text, is } = compared(r, first);
+  return (
+    <span class={is === "slower" ? "cdel nw" : is === "faster" ? "cadd nw" : "t2 nw"}>
+      &ensp;{text}
+    </span>
+  );
+}
+
+export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunResult | null }) {
+  return (
+    <table class="compared" aria-label="Runs of this kernel">
+      <thead>
+        <tr>
+          <th>Device</th>
+          <th>Code</th>
+          <th class="r">Median</th>
+          <th class="r">vs. first</th>
+          <th>Result</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((r) => (
+          <tr key={`${r.device} ${r.opts} ${r.source}`} class={r === now ? "b" : undefined}>
+            <td>{r.device}</td>
+            <td class="mono el" title={short(wayWord(r), 1000)}>
+              {short(wayWord(r))}
+            </td>
+            <td class="r">{micros(r.median)}</td>
+            <td class="r">{r === runs[0] ? "" : <Ratio r={r} first={runs[0]!} />}</td>
+            <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
+              {verdict(r)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Bars(p: { us: number[]; mark: number; width: number; height: number }) {
+  const h = histogram(p.us);
+  const most = Math.max(1, ...h.bins);
+  const step = p.width / h.bins.length;
+  const x = Math.min(p.width - 1, Math.max(0, ((p.mark - h.from) / (h.to - h.from)) * p.width));
+  return (
+    <svg
+      class="bars"
+      width={p.width}
+      height={p.height}
+      role="img"
+      aria-label={`Distribution of ${plural(p.us.length, "run")}, median ${micros(p.mark)}`}
+    >
+      {h.bins.map((n, i) =>
+        n ? (
+          <rect
+            key={i}
+            x={i * step}
+            y={p.height - Math.max(1, (n / most) * p.height)}
+            width={Math.max(1, step - 1)}
+            height={Math.max(1, (n / most) * p.height)}
+          />
+        ) : null,
+      )}
+      <path d={`M${x} 0V${p.height}`} />
+    </svg>
+  );
+}

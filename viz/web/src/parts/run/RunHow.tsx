@@ -1,0 +1,109 @@
+/** How the next run goes: on which device, and with which optimisations of the kernel. */
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { currentKernel, rows, run } from "../../state/state";
+import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/Menu";
+import { appliedOpts, optsWord } from "./runs";
+
+const picked = signal<string | null>(null);
+/** The optimisations to apply, as text; null: what the compiler chooses. */
+export const runOpts = signal<string | null>(null);
+
+/** The device to run on; null where there is none. */
+export function runDevice(): string | null {
+  const devices = run.value?.devices ?? [];
+  const wanted = picked.value;
+  return wanted !== null && devices.includes(wanted) ? wanted : (devices[0] ?? null);
+}
+
+/** Why there is none, to end a sentence. */
+export function whyNoDevice(): string {
+  return run.value?.targets.length
+    ? "no supported device on this machine"
+    : "the trace was not recorded by this compiler";
+}
+
+export function RunHow() {
+  const device = runDevice();
+  const opts = runOpts.value;
+  return (
+    <Menu
+      label="Device and optimizations"
+      class="btn sm quiet"
+      button={
+        <>
+          {device}
+          {opts !== null && <span class="acc">{opts.trim() ? "custom opts" : "none"}</span>}
+          <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {(run.value?.devices ?? []).map((name) => (
+            <MenuItem
+              key={name}
+              ticked={name === device}
+              onClick={() => {
+                picked.value = name;
+                close();
+              }}
+            >
+              {name}
+            </MenuItem>
+          ))}
+          <div class="note">Optimizations</div>
+          {[null, ""].map((choice) => (
+            <MenuItem
+              key={optsWord(choice)}
+              ticked={opts === choice}
+              onClick={() => {
+                runOpts.value = choice;
+                close();
+              }}
+            >
+              {choice === null ? "Chosen by the compiler" : "None"}
+            </MenuItem>
+          ))}
+          <Own close={close} />
+        </>
+      )}
+    </Menu>
+  );
+}
+
+/** A text of one's own, which begins with what the compiler chose. */
+function Own({ close }: { close: () => void }) {
+  const [text, setText] = useState(runOpts.value?.trim() ? runOpts.value : chosen());
+  return (
+    <form
+      class="row own-opts"
+      onSubmit={(e) => {
+        e.preventDefault();
+        runOpts.value = text;
+        close();
+      }}
+    >
+      <label class="field sp">
+        <input
+          class="mono"
+          aria-label="Custom optimizations"
+          placeholder="UPCAST(0, 4) UNROLL(0, 0)"
+          spellcheck={false}
+          value={text}
+          onInput={(e) => setText(e.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="btn sm">
+        Use
+      </button>
+    </form>
+  );
+}
+
+function chosen(): string {
+  const kernel = currentKernel.value;
+  const passes = rows.value.filter((r) => kernel !== null && r.parent === kernel.row);
+  return appliedOpts(passes.map((r) => r.name));
+}

@@ -1,0 +1,48 @@
+/** The runs of one kernel, as they are compared: devices and optimisations. Pure. */
+import type { RunResult } from "../../data/types";
+
+/** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
+export const MOST_RUNS = 12;
+
+/** Device, opts and text: a run of the same replaces the older one. */
+export const sameWay = (a: RunResult, b: RunResult): boolean =>
+  a.device === b.device && a.opts === b.opts && a.source === b.source;
+
+/** The runs with one more, newest last, or in the place of an older one of the same. */
+export function withRun(runs: readonly RunResult[], made: RunResult): RunResult[] {
+  const at = runs.findIndex((r) => sameWay(r, made));
+  if (at >= 0) return runs.with(at, made);
+  const kept = runs.length < MOST_RUNS ? runs : [runs[0]!, ...runs.slice(2)];
+  return [...kept, made];
+}
+
+/** "auto", "none", or the optimisations themselves. */
+export function optsWord(opts: string | null): string {
+  return opts === null ? "auto" : opts.trim() || "none";
+}
+
+/** What was run: the user's text, or how the compiler's was optimised. */
+export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r.opts) : "edited");
+
+/** Medians that differ by less are the same: timing is not better than that. */
+const SAME = 0.02;
+
+/** How its median compares with that of the first run: "1.28× faster"; "" where either took none. */
+export function compared(
+  r: RunResult,
+  first: RunResult,
+): { text: string; is: "faster" | "slower" | "same" } {
+  if (first.median <= 0 || r.median <= 0) return { text: "", is: "same" };
+  const longer = r.median / first.median;
+  if (Math.abs(longer - 1) < SAME) return { text: "same time", is: "same" };
+  return longer > 1
+    ? { text: `${longer.toFixed(2)}× slower`, is: "slower" }
+    : { text: `${(1 / longer).toFixed(2)}× faster`, is: "faster" };
+}
+
+/** What the compiler chose, from the names of the passes that applied it. */
+export function appliedOpts(passes: readonly string[]): string {
+  return passes
+    .flatMap((name) => /^optimize: ([A-Z]+\([^)]*\)?\))$/.exec(name)?.[1] ?? [])
+    .join(" ");
+}

@@ -1,0 +1,139 @@
+/**
+ * The one search of the page. What a query finds in the run, in groups: by name, which the page knows
+ * at once, and inside passes, which the trace answers. The navigator and the palette both show it.
+ */
+import { go, goStep, openContext, openNode, openRewrite } from "../../state/actions";
+import { baseName, plural, short } from "../../state/format";
+import { firings, rows, ruleName, rules } from "../../state/state";
+import { ancestry } from "../../data/rows";
+import type { Row, SearchHit, SearchResult } from "../../data/types";
+import { showLines } from "../kernel/show";
+import { ranked, wordsOf } from "./rank";
+import { searchSteps } from "./steps";
+
+export interface Hit {
+  /** Unique in its group. */
+  key: string;
+  title: string;
+  detail: string;
+  open: () => void;
+}
+
+export interface HitGroup {
+  name: string;
+  hits: readonly Hit[];
+  /** How many there are, of which `hits` are the best. */
+  total: number;
+}
+
+/** Hits that are listed of a group. */
+const MOST = 200;
+/** Kinds of hits inside passes, with the names of their groups. Names are found here. */
+const INSIDE: readonly (readonly [kind: SearchHit["kind"], group: string])[] = [
+  ["call", "Calls"],
+  ["rule", "Passes that match a rule"],
+  ["op", "Passes with an op"],
+  ["node", "Nodes"],
+  ["source", "Lines of sources"],
+  ["file", "Places in files"],
+];
+
+/**
+ * @param inside what the trace answered to the same query; null while it is awaited
+ * @returns no group without a hit
+ */
+export function findInRun(query: string, inside: SearchResult | null): HitGroup[] {
+  const words = wordsOf(query);
+  if (!words.length) return [];
+  const groups = [
+    ["Rules", ranked(ruleHits(), words)],
+    ["Kernels", rowHits(words, (r) => r.label === "kernel")],
+    ["Passes", rowHits(words, (r) => r.kind === "rewrite")],
+    ["Contexts", rowHits(words, (r) => r.kind === "context" && r.label !== "kernel")],
+  ] as const;
+  const steps = stepHits(words);
+  return [
+    ...groups.map(([name, hits]) => group(name, hits, hits.length)),
+    ...INSIDE.map(([kind, name]) =>
+      group(name, hitsInside(inside, kind), inside?.totals[kind] ?? 0),
+    ),
+    group("Steps of this pass", steps.hits, steps.total),
+  ].filter((g) => g.hits.length);
+}
+
+const group = (name: string, hits: readonly Hit[], total: number): HitGroup => ({
+  name,
+  hits: hits.slice(0, MOST),
+  total,
+});
+
+function ruleHits(): Hit[] {
+  return [...rules.value.values()].map((rule) => ({
+    key: `rule ${rule.id}`,
+    title: short(rule.name),
+    detail: `${short(baseName(rule.file), 60)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
+    open: () => openRule(rule.id),
+  }));
+}
+
+/** Contexts and passes by their name and their calls, not by the name of what they are in. */
+function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[] {
+  const named = rows.value.filter((row) => row.status !== "gone" && wanted(row));
+  const texts = named.map((row) => ({ row, title: row.name, detail: row.calls }));
+  return ranked(texts, words).map(({ row }) => ({
+    key: `row ${row.row}`,
+    title: short(row.name),
+    detail: `${short(row.calls, 60) || where(row.row)}  ${plural(row.steps, "step")}`.trim(),
+    open: () => openRow(row),
+  }));
+}
+
+function hitsInside(found: SearchResult | null, kind: SearchHit["kind"]): Hit[] {
+  return (found?.hits ?? []).flatMap((hit, i) => {
+    const row = rows.value[hit.row];
+    if (hit.kind !== kind || !row) return [];
+    const title = kind === "call" ? hit.text.replace(/ at \S*\//, " at ") : hit.text;
+    const detail = [row.name, where(row.row)].filter(Boolean).map((name) => short(name, 60));
+    const open = (): void => {
+      if (row.kind === "rewrite" && hit.step !== null && hit.node !== null)
+        openNode(row.id, hit.step, hit.node);
+      else openRow(row);
+      if (hit.source) showLines(hit.source);
+      const rule = kind === "rule" && [...rules.peek().values()].find((r) => r.name === hit.text);
+      if (rule) go({ rule: rule.id });
+    };
+    if (hit.source) detail.unshift(`${hit.source.target}, line ${hit.source.line}`);
+    return [{ key: `${kind} ${i}`, title: short(title), detail: detail.join(", "), open }];
+  });
+}
+
+function stepHits(words: readonly string[]): { hits: Hit[]; total: number } {
+  const all = [...firings.value].map(([rule, steps]) => ({ name: ruleName(rule), steps }));
+  const { best, total } = searchSteps(all, words, MOST);
+  const hits = best.map(({ step, name }) => ({
+    key: `step ${step}`,
+    title: `${step} ${name}`,
+    detail: "",
+    open: () => goStep(step),
+  }));
+  return { hits, total };
+}
+
+/** Of a pass the context around it, of passes compiled on request their kernel. */
+function where(row: number): string {
+  const path = ancestry(rows.value, row);
+  const named = path[0]?.kind === "rewrite" || path[0]?.target;
+  return named ? (path[1]?.name ?? "") : "";
+}
+
+function openRow(row: Row): void {
+  if (row.kind === "rewrite") openRewrite(row.id);
+  else openContext(row.row);
+}
+
+/** Shows the rule in this pass if it matches here; the filter says so either way. */
+function openRule(rule: number): void {
+  const first = firings.peek().get(rule)?.[0];
+  const here = { page: "graphs", rule } as const;
+  go(first === undefined ? here : { ...here, step: first, tab: "step" });
+}

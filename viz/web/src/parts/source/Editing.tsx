@@ -1,0 +1,136 @@
+/** The buttons and the state of a source text that can be edited. */
+import { data } from "../../state/actions";
+import { count } from "../../state/format";
+import { kindOf, kindsOfTarget, targetOf } from "../kernel/columns";
+import {
+  beginEdit,
+  deviceFor,
+  editOf,
+  isOpening,
+  lineOf,
+  revert,
+  runEdited,
+  type Edit,
+  useText,
+  versions,
+  wideEdit,
+} from "./edits";
+import { canLaunch, Failed } from "../run/RunBox";
+import { MenuItem, Menu } from "../../ui/Menu";
+import { wideColumn } from "../../state/drawer";
+
+export function EditButtons({ column }: { column: string }) {
+  const device = deviceFor(column);
+  if (editOf(column))
+    return (
+      <button
+        type="button"
+        class={wideEdit.value === column ? "btn sm pri" : "btn sm"}
+        title={`Run this text on ${device} and compare it (Ctrl Enter)`}
+        disabled={!canLaunch()}
+        onClick={() => runEdited(column)}
+      >
+        Run edited
+      </button>
+    );
+  if (device === null && !wouldRun(column)) return null;
+  return (
+    <button
+      type="button"
+      class="btn sm quiet"
+      title={
+        device === null
+          ? "An exported file cannot run code. Open the trace with uopviz to edit and run this source."
+          : `Edit this text and run it on ${device} (Shift E)`
+      }
+      disabled={device === null || isOpening(column)}
+      onClick={() => beginEdit(column)}
+    >
+      {isOpening(column) ? "Compiling" : "Edit"}
+    </button>
+  );
+}
+
+/** Whether an exported file shows a text that a server could run. */
+const wouldRun = (column: string): boolean =>
+  !data().server &&
+  kindOf(column) === "llvm" &&
+  kindsOfTarget(targetOf(column)).includes("cpu_asm");
+
+/** In the place of facts, which are of the compiler's text: what differs, or why it did not run. */
+export function EditState({ column, edit }: { column: string; edit: Edit }) {
+  const { base, text, problem } = edit;
+  const line = lineOf(problem);
+  return (
+    <div class="cb">
+      {problem ? (
+        <span class="row g4 sp why" role="alert">
+          {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
+          <Failed error={problem} />
+        </span>
+      ) : (
+        <span class="sp">
+          {text === base ? (
+            <span class="badge">as compiled</span>
+          ) : (
+            <span class="badge ac">edited</span>
+          )}
+        </span>
+      )}
+      <Versions column={column} edit={edit} />
+      <button
+        type="button"
+        class="btn sm quiet"
+        aria-pressed={wideEdit.value === column}
+        onClick={() => (wideColumn.value = wideEdit.value === column ? null : column)}
+      >
+        Full height
+      </button>
+      <button
+        type="button"
+        class="btn sm quiet"
+        title="Back to the compiler's text. The versions stay."
+        onClick={() => revert(column)}
+      >
+        Discard
+      </button>
+    </div>
+  );
+}
+
+const STATES = { draft: "not run", ran: "ran", failed: "failed" } as const;
+
+/** Earlier texts, the newest first; each can be taken up again. */
+function Versions({ column, edit }: { column: string; edit: Edit }) {
+  const all = versions(column);
+  return (
+    <Menu label="Versions of this text" class="btn sm quiet" button="Versions">
+      {(close) => (
+        <>
+          {[...all].reverse().map((v) => (
+            <MenuItem
+              key={v.at}
+              ticked={v.text === edit.text}
+              hint={STATES[v.state]}
+              onClick={() => {
+                close();
+                useText(column, v.text);
+              }}
+            >
+              {new Date(v.at).toLocaleTimeString("en", { hour12: false })}
+            </MenuItem>
+          ))}
+          <MenuItem
+            ticked={edit.text === edit.base}
+            onClick={() => {
+              close();
+              useText(column, edit.base);
+            }}
+          >
+            Compiler's text
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}

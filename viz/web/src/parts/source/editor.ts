@@ -1,0 +1,332 @@
+/**
+ * CodeMirror for one source text, read-only until it is edited. It lives in a shadow root, where its style sheet is
+ * adopted rather than written into the page: the page's policy allows no inline styles.
+ */
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, EditorState, RangeSetBuilder, type Extension } from "@codemirror/state";
+import {
+  Decoration,
+  EditorView,
+  drawSelection,
+  highlightActiveLine,
+  gutterLineClass,
+  GutterMarker,
+  keymap,
+  lineNumbers,
+  WidgetType,
+  type DecorationSet,
+  type KeyBinding,
+} from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { readToken, startState, type LexState } from "../../ui/code/languages";
+import { replaced, undoing } from "./undo";
+
+export interface SourceEditor {
+  /** Marks lines (0-based, ascending); scrolls the first into view if `reveal`. */
+  mark(lines: readonly number[], reveal: boolean): void;
+  /** `numbers`: what the gutter says of each line; without it lines count from 1. */
+  setText(text: string, language: string, numbers?: readonly string[]): void;
+  /** Whether the user may change the text. */
+  setEditing(editing: boolean): void;
+  /** Says what is wrong, below a line (0-based); nothing for null. Goes with the next change. */
+  fault(line: number | null, what: string): void;
+  focus(): void;
+  destroy(): void;
+}
+
+interface Hooks {
+  onLine(line: number | null): void;
+  onPick(line: number): void;
+  /** The keyboard came to a line. */
+  onRead(line: number, text: string): void;
+  /** The user changed the text. */
+  onChange(text: string): void;
+}
+
+const TOKEN_NAMES = {
+  keyword: "keyword",
+  number: "number",
+  comment: "comment",
+  string: "string",
+  label: "labelName",
+} as const;
+
+const languages = new Map<string, Extension>();
+
+function languageFor(name: string): Extension {
+  let made = languages.get(name);
+  if (!made) {
+    made = StreamLanguage.define<LexState>({
+      name,
+      startState,
+      copyState: (s) => ({ ...s }),
+      token(stream, state) {
+        const { length, kind } = readToken(name, stream.string, stream.pos, state);
+        stream.pos += length;
+        return kind && TOKEN_NAMES[kind];
+      },
+    });
+    languages.set(name, made);
+  }
+  return made;
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: "var(--syn-k)" },
+  { tag: tags.number, color: "var(--syn-n)" },
+  { tag: [tags.comment, tags.string], color: "var(--syn-c)" },
+  { tag: tags.labelName, fontWeight: "600" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "11px", color: "var(--text)", backgroundColor: "transparent" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": {
+    fontFamily: "var(--mono)",
+    lineHeight: "16px",
+    fontVariantLigatures: "none",
+    scrollbarWidth: "thin",
+    scrollbarColor: "var(--line2) transparent",
+  },
+  ".cm-content": { padding: "4px 0" },
+  ".cm-line": { padding: "0 8px 0 2px" },
+  ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--text3)", border: "0" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "34px", padding: "0 8px 0 6px" },
+  ".cm-hit": { backgroundColor: "var(--accentbg)" },
+  ".cm-hit.cm-gutterElement": {
+    color: "var(--accent)",
+    fontWeight: "600",
+    boxShadow: "inset 2px 0 var(--accent)",
+  },
+  ".cm-activeLine": { backgroundColor: "var(--surface2)" },
+  ".cm-fault": { backgroundColor: "var(--delbg)" },
+  ".cm-fault-note": {
+    padding: "0 8px 2px 2px",
+    fontFamily: "var(--sans)",
+    backgroundColor: "var(--delbg)",
+    color: "var(--del)",
+    fontWeight: "600",
+    whiteSpace: "normal",
+  },
+  "@media (forced-colors: active)": {
+    ".cm-line.cm-hit": { borderLeft: "4px solid Highlight" },
+  },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent) !important",
+  },
+  ".cm-cursor": { borderLeftColor: "var(--accent)" },
+});
+
+const hitLine = Decoration.line({ class: "cm-hit" });
+const hitNumber = new (class extends GutterMarker {
+  override elementClass = "cm-hit";
+})();
+
+const NO_FAULT: Extension = [];
+const faultLine = Decoration.line({ class: "cm-fault" });
+
+class FaultNote extends WidgetType {
+  constructor(readonly what: string) {
+    super();
+  }
+  override eq(other: FaultNote): boolean {
+    return other.what === this.what;
+  }
+  toDOM(): HTMLElement {
+    const note = document.createElement("div");
+    note.className = "cm-fault-note";
+    note.textContent = this.what;
+    return note;
+  }
+}
+
+const reading = (label: string): Extension => [
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label }),
+];
+
+const newLine: KeyBinding = {
+  key: "Enter",
+  run(view) {
+    const { state } = view;
+    const indent = /^\s*/.exec(state.doc.lineAt(state.selection.main.from).text)![0];
+    view.dispatch(state.replaceSelection(`\n${indent}`), { scrollIntoView: true });
+    return true;
+  },
+};
+
+const writing = (label: string): Extension => [
+  EditorView.contentAttributes.of({ "aria-label": `${label}, edited; press Tab to leave` }),
+  keymap.of([newLine]),
+  undoing,
+  highlightActiveLine(),
+];
+
+export function sourceEditor(host: HTMLElement, label: string, hooks: Hooks): SourceEditor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const language = new Compartment();
+  const marks = new Compartment();
+  const mode = new Compartment();
+  const faults = new Compartment();
+  let numbering: readonly string[] | undefined;
+  let hoveredLine: number | null = null;
+  /** The line that the keyboard is on, while the text has the focus. */
+  let readLine: number | null = null;
+  const lineAt = (view: EditorView, e: MouseEvent): number | null => {
+    const pos = view.posAtCoords({ x: e.clientX, y: e.clientY }, false);
+    const block = view.lineBlockAt(pos);
+    const y = e.clientY - view.documentTop;
+    return y >= block.top && y <= block.bottom ? view.state.doc.lineAt(pos).number - 1 : null;
+  };
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      extensions: [
+        mode.of(reading(label)),
+        faults.of(NO_FAULT),
+        lineNumbers({ formatNumber: (n) => numbering?.[n - 1] ?? (numbering ? "" : String(n)) }),
+        drawSelection(),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged || update.transactions.some((tr) => tr.annotation(replaced)))
+            return;
+          if (faults.get(update.state) !== NO_FAULT) fault(null, "");
+          hooks.onChange(update.state.doc.toString());
+        }),
+        syntaxHighlighting(colours),
+        look,
+        language.of([]),
+        marks.of([]),
+        EditorView.domEventHandlers({
+          mousemove(e, v) {
+            const line = lineAt(v, e);
+            if (line !== hoveredLine) hooks.onLine((hoveredLine = line));
+          },
+          mouseleave() {
+            if (hoveredLine !== null) hooks.onLine((hoveredLine = null));
+          },
+          focus() {
+            readLine = null;
+          },
+          blur() {
+            if (readLine !== null) hooks.onLine((readLine = null));
+          },
+          keydown: (e) => onKey(e),
+          click(e, v) {
+            const line = lineAt(v, e);
+            if (v.state.readOnly && line !== null && v.state.selection.main.empty)
+              hooks.onPick(line);
+          },
+        }),
+      ],
+    }),
+  });
+
+  /** Up and Down go from line to line, from the first one in view; Enter picks the line's node. */
+  function onKey(e: KeyboardEvent): boolean {
+    if (!view.state.readOnly) return false;
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey) return false;
+    if (e.key === "Enter" && readLine !== null) hooks.onPick(readLine);
+    else {
+      const to = lineFor(e.key);
+      if (to === null) return false;
+      readLine = Math.max(0, Math.min(view.state.doc.lines - 1, to));
+      const line = view.state.doc.line(readLine + 1);
+      view.dispatch({ effects: EditorView.scrollIntoView(line.from, { yMargin: 32 }) });
+      hooks.onLine(readLine);
+      hooks.onRead(readLine, line.text);
+    }
+    e.preventDefault();
+    return true;
+  }
+
+  function lineFor(key: string): number | null {
+    const { scrollTop, clientHeight } = view.scrollDOM;
+    const at = (y: number): number =>
+      view.state.doc.lineAt(view.lineBlockAtHeight(y).from).number - 1;
+    const page = Math.max(1, Math.floor(clientHeight / view.defaultLineHeight) - 1);
+    const now = readLine ?? at(scrollTop) - 1;
+    const found: Readonly<Partial<Record<string, number>>> = {
+      ArrowDown: now + 1,
+      ArrowUp: now - 1,
+      PageDown: now + page,
+      PageUp: now - page,
+      Home: 0,
+      End: view.state.doc.lines - 1,
+    };
+    return found[key] ?? null;
+  }
+
+  function mark(lines: readonly number[], reveal: boolean): void {
+    const deco = new RangeSetBuilder<Decoration>();
+    const gutter = new RangeSetBuilder<GutterMarker>();
+    const { doc } = view.state;
+    const inside = lines.filter((line) => line < doc.lines);
+    for (const line of inside) {
+      const { from } = doc.line(line + 1);
+      deco.add(from, from, hitLine);
+      gutter.add(from, from, hitNumber);
+    }
+    const set: DecorationSet = deco.finish();
+    const first = inside[0];
+    view.dispatch({
+      effects: [
+        marks.reconfigure([EditorView.decorations.of(set), gutterLineClass.of(gutter.finish())]),
+        ...(reveal && first !== undefined && !lineInView(first)
+          ? [EditorView.scrollIntoView(doc.line(first + 1).from, { y: "center" })]
+          : []),
+      ],
+    });
+  }
+
+  function lineInView(line: number): boolean {
+    const block = view.lineBlockAt(view.state.doc.line(line + 1).from);
+    const { scrollTop, clientHeight } = view.scrollDOM;
+    return block.top >= scrollTop && block.bottom <= scrollTop + clientHeight;
+  }
+
+  function fault(line: number | null, what: string): void {
+    const { doc } = view.state;
+    if (line === null || line >= doc.lines) {
+      view.dispatch({ effects: faults.reconfigure(NO_FAULT) });
+      return;
+    }
+    const { from, to } = doc.line(line + 1);
+    const set = Decoration.set([
+      faultLine.range(from),
+      Decoration.widget({ widget: new FaultNote(what), block: true, side: 1 }).range(to),
+    ]);
+    view.dispatch({
+      effects: [
+        faults.reconfigure(EditorView.decorations.of(set)),
+        EditorView.scrollIntoView(from, { y: "center" }),
+      ],
+    });
+  }
+
+  return {
+    mark,
+    fault,
+    setEditing(editing) {
+      view.dispatch({ effects: mode.reconfigure(editing ? writing(label) : reading(label)) });
+    },
+    focus: () => view.focus(),
+    setText(text, name, numbers) {
+      numbering = numbers;
+      if (text === view.state.doc.toString()) return;
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        effects: [
+          language.reconfigure(languageFor(name)),
+          marks.reconfigure([]),
+          faults.reconfigure(NO_FAULT),
+        ],
+        selection: { anchor: 0 },
+        annotations: replaced.of(true),
+      });
+      view.scrollDOM.scrollTop = 0;
+    },
+    destroy: () => view.destroy(),
+  };
+}
