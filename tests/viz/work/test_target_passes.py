@@ -453,3 +453,33 @@ def test_the_server_attaches_what_it_compiles(client: FlaskClient) -> None:
     assert client.get(f"/api/rewrites/{first['id']}").status_code == 200
     again = client.post(path, json={"target": "gfx1100"}).get_json()["job"]
     assert client.get(f"/api/jobs/{again}").get_json()["result"] == state["result"]
+
+
+def test_files_that_a_stranger_names_are_not_read(tmp_path: Path) -> None:
+    """An origin may name any file of the user's: compiling must not put its lines into a trace that
+    is exported."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the users secret\n" * 5)
+    path = tmp_path / "run.viz"
+    with viz.record(path):
+        x = Tensor(np.arange(8, dtype=np.float32))
+        y = (x * 2 + 1).exp()
+        for node in y.uop.toposort():
+            node.origin = f"{secret}:2 exp"
+        y.realize()
+    copy = tmp_path / "copy.viz"
+    store = Store(path)
+    write_trace(store, copy)
+    store.close()
+    store = Store(copy)
+    kernel = store.kernels()[0]
+    graph, _ = store.kernel_graph(kernel) or ({}, [])
+    assert any(len(node) == 6 and str(secret) in node[5] for node in graph["nodes"])
+    with compiled_for(store, [kernel], ["sm_90"], lambda *_: None) as failed:
+        assert failed == []
+        (one,) = store.compilations
+        assert one.file.user_lines == []
+        _, passes = rows_of(store, "sm_90")
+        bundle = store.bundle(passes[0]["id"]) or {}
+        assert any("secret.txt:2" in origin for origin in bundle["origins"]), "named, not read"
+        store.close()
