@@ -72,11 +72,12 @@ function MadeBy({ artifact }: { artifact: Artifact }) {
   return (
     <button
       type="button"
-      class="link small el made-by"
+      class="link small el"
+      aria-label={`from ${whose}: show them`}
       title={`This text is from ${whose}, not from those shown above. Show them`}
       onClick={() => openPasses(root, true)}
     >
-      from {whose}: show them
+      show its passes
     </button>
   );
 }
