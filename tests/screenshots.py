@@ -1,8 +1,8 @@
 """Takes the pictures of the README: `python -m tests.screenshots` (or `make screenshots`).
 
-Records examples/digits.py, opens a telling step of its busiest kernel in Chromium, runs the kernel,
-and writes docs/images/explorer-light.png and explorer-dark.png, with 256 colours each: the page is
-flat, so that nobody sees the difference, and the files stay small.
+Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
+the kernel, and takes that. Writes docs/images/overview-*.png and explorer-*.png, light and dark, of
+256 colours each: the page is flat, so that nobody sees the difference, and the files stay small.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.browser_setup import find_browser
 
 IMAGES: Final = ROOT / "docs" / "images"
 SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
+SMALL: Final[ViewportSize] = {"width": 1440, "height": 900}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 Array = np.ndarray[Any, np.dtype[Any]]
 _CHUNK: Final = struct.Struct(">I")
@@ -40,9 +41,13 @@ def main() -> int:
             browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
             place = telling_step(server)
             for scheme in ("light", "dark"):
-                file = IMAGES / f"explorer-{scheme}.png"
-                file.write_bytes(quantised(take(browser, server, place, scheme)))
-                print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+                for name, png in (
+                    ("overview", take_overview(browser, server, scheme)),
+                    ("explorer", take(browser, server, place, scheme)),
+                ):
+                    file = IMAGES / f"{name}-{scheme}.png"
+                    file.write_bytes(quantised(png))
+                    print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
             browser.close()
     return 0
 
@@ -75,6 +80,22 @@ def _points(step: dict[str, Any], rule: dict[str, Any], place: float) -> float |
     if not 12 <= length <= 38:
         return None
     return 2 * (removed + added) + 3 * moved - abs(length - 26) / 4 - 4 * abs(place - 0.5)
+
+
+def take_overview(browser: Browser, server: Process, scheme: Any) -> bytes:
+    """A picture of the page that opens first, compared with what this machine can do."""
+    context = browser.new_context(viewport=SMALL, color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(server.url)
+    expect(page.locator(".ov-row").first).to_be_visible()
+    measure = page.get_by_role("button", name="Measure this machine")
+    if measure.count():
+        measure.click()
+    expect(page.get_by_role("button", name="Measure again")).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(400)
+    picture = page.screenshot()
+    context.close()
+    return picture
 
 
 def take(browser: Browser, server: Process, place: str, scheme: Any) -> bytes:

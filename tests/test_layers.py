@@ -80,7 +80,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.share",),
     ("viz.work",),
     ("viz.server",),
-    ("viz.live", "viz.show"),
+    ("viz.live",),
+    ("viz.command",),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

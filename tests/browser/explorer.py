@@ -59,8 +59,9 @@ class Explorer:
             self.errors.append(f"{message.text} ({message.location.get('url', '')})")
 
     def goto(self, url: str) -> Explorer:
-        """Opens an address and waits until there is something to see."""
-        self.page.goto(url)
+        """Opens an address, at the graphs where it names nothing, and waits until a pass is
+        drawn."""
+        self.page.goto(url if "#" in url else f"{url}#v=graphs")
         return self.ready()
 
     def ready(self) -> Explorer:

@@ -70,7 +70,7 @@ def test_markup_in_an_exported_file_is_text(new_page: New, tmp_path: Path) -> No
 def test_a_failed_pass_says_what_where_and_what_to_do(new_page: New, tmp_path: Path) -> None:
     with serve(failed(tmp_path / "failed.viz")) as server:
         e = new_page()
-        e.page.goto(server.url)
+        e.page.goto(f"{server.url}#v=graphs")
         banner = e.page.get_by_role("alert")
         expect(banner).to_contain_text("integer division by zero")
         expect(banner).to_contain_text("explodes")
@@ -92,7 +92,7 @@ def test_an_empty_trace_says_so(new_page: New, tmp_path: Path) -> None:
     with serve(empty(tmp_path / "empty.viz")) as server:
         e = new_page()
         with e.page.expect_response(lambda r: r.url.endswith("/api/traces")):
-            e.page.goto(server.url)
+            e.page.goto(f"{server.url}#v=graphs")
         expect(e.page.locator("h1").last).to_contain_text("rewrote no graph")
         expect(e.page.locator("main")).to_contain_text("VIZ=1")
         e.press("Control+k")

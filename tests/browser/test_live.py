@@ -20,7 +20,7 @@ def test_rows_appear_while_the_program_runs(new_page: New, tmp_path: Path) -> No
     """And what is being looked at stays: pass, step, selection, the line under the pointer."""
     with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
         e = new_page()
-        e.page.goto(program.url)
+        e.page.goto(f"{program.url}#v=graphs")
         expect(e.page.locator(".live")).to_contain_text("Live")
         program.say("next")
         e.ready().press("ArrowRight", "g")

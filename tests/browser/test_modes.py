@@ -44,7 +44,7 @@ def test_all_nodes_and_back(open_page: Open, some_pass: Pass) -> None:
     total = e.page.get_by_role("button", name="All", exact=False).filter(has_text="All").first
     expect(total).to_have_attribute("aria-pressed", "true")
     words = e.page.locator(".pf span").filter(has_text=" nodes").first.inner_text()
-    shown, all_nodes = words.replace(" nodes", "").split(" of ")
+    shown, all_nodes = words.replace(" nodes shown", "").split(" of ")
     assert shown == all_nodes
     e.press("a")
     e.wait_address("g", None)

@@ -97,7 +97,7 @@ def test_all_texts_stand_out_and_all_controls_have_names(
         if place in ("keys", "palette"):
             e.press("Escape")
         if place in ("text diff", "rules"):
-            e.press("1")
+            e.press("2")
 
 
 def test_the_focus_stays_where_a_control_goes_away(open_page: Open, some_pass: Pass) -> None:

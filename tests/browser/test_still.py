@@ -70,7 +70,7 @@ def test_pages_and_tabs_keep_their_places(open_page: Open, some_pass: Pass) -> N
     e = open_page(some_pass.at(1))
     tabs = "() => [...document.querySelectorAll('.top .tab')].map((t) => t.offsetLeft)"
     places = e.page.evaluate(tabs)
-    for key, name in (("2", "Timeline"), ("3", "Rules"), ("1", "Graphs")):
+    for key, name in (("3", "Timeline"), ("4", "Rules"), ("1", "Overview"), ("2", "Graphs")):
         e.press(key)
         current = e.page.locator('.top .tab[aria-current="page"]')
         expect(current).to_contain_text(name)
@@ -80,7 +80,7 @@ def test_pages_and_tabs_keep_their_places(open_page: Open, some_pass: Pass) -> N
 def test_rows_that_arrive_move_nothing(new_page: New, tmp_path: Path) -> None:
     with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
         e = _watched(new_page)
-        e.page.goto(program.url)
+        e.page.goto(f"{program.url}#v=graphs")
         program.say("next")
         e.ready()
         foot = e.navigator.locator(".foot")

@@ -33,7 +33,7 @@ def test_rule_panel(open_page: Open, some_pass: Pass) -> None:
     expect(panel.locator(".snip .hl")).to_contain_text(str(rule["sourceLine"] + head))
     if head:
         expect(panel.locator(".snip")).not_to_contain_text(lines[0])
-        panel.get_by_role("button", name=re.compile("decorator")).click()
+        panel.get_by_role("button", name=re.compile("Show decorator")).click()
         expect(panel.locator(".snip")).to_contain_text(lines[0])
     file = rule["file"].replace("\\", "/").rsplit("/", 1)[-1]
     expect(panel.get_by_role("button", name=f"{file}:{rule['line']}")).to_be_visible()

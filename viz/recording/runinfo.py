@@ -15,6 +15,7 @@ from typing import Final
 
 from core.helpers import Flag
 from viz.files.alive import new_run, process_info
+from viz.files.machine import machine_text
 from viz.format.schema import COMPILER
 
 PACKAGES: Final = ("uopviz", "numpy", "llvmlite", "flask", "networkx", "cuda-bindings")
@@ -33,7 +34,7 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
         "cwd": _folder(),
         "compiler": COMPILER,
         "flags": {name: flag.value for name, flag in Flag.table.items()},
-        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "machine": machine_text(),
         "python": platform.python_version(),
     }
     if main:

@@ -7,7 +7,7 @@ of changes, nor more than the budget of one answer: what is left out is said in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,6 +42,12 @@ _DELTA: Final = 900
 
 Ids = Callable[[int], int]
 Place = Callable[[str], str]
+Learn = Callable[[Rewrite, Sequence[tuple[int, int, int]]], None]
+"""Hears of each step of a rewrite its rule and how many nodes it adds and removes."""
+
+
+def _forget(rewrite: Rewrite, counts: Sequence[tuple[int, int, int]]) -> None:
+    pass
 
 
 @dataclass(frozen=True)
@@ -55,22 +61,37 @@ class Numbers:
 
 
 def make_bundle(
-    file: TraceFile, rewrite: Rewrite, facts: Facts, numbers: Numbers, place: Place
+    file: TraceFile,
+    rewrite: Rewrite,
+    facts: Facts,
+    numbers: Numbers,
+    place: Place,
+    learn: Learn = _forget,
 ) -> dict[str, Any]:
-    """The bundle of `rewrite`, with `numbers` of the whole run; `place` shortens "file:line".
-    Raises BudgetError where not even the graph fits."""
+    """The bundle of `rewrite`, with `numbers` of the whole run; `place` shortens "file:line";
+    `learn` hears what each step adds and removes. Raises BudgetError where not even the graph
+    fits."""
     with collector_paused():
-        return _make(file, rewrite, facts, numbers, place)
+        return _make(file, rewrite, facts, numbers, place, learn)
 
 
 def _make(
-    file: TraceFile, rewrite: Rewrite, facts: Facts, numbers: Numbers, place: Place
+    file: TraceFile,
+    rewrite: Rewrite,
+    facts: Facts,
+    numbers: Numbers,
+    place: Place,
+    learn: Learn,
 ) -> dict[str, Any]:
     rule_id = numbers.rule
     sources = Sources(file.nodes)
     with part(1 / 4):
         events = read_steps(file, rewrite, MAX_STEPS)
     replay = _Replay(file, rewrite, events, sources)
+    steps_and_changes = zip(events.steps, replay.steps, strict=False)
+    learn(
+        rewrite, [(m.rule, len(d.added), len(d.removed)) for (m, _), (*_, d) in steps_and_changes]
+    )
     table = _Table(file, sources, facts, numbers.node, place)
     initial = replay.initial
     failure = None if rewrite.error is None else Failure(rewrite.error, file.nodes.count)
@@ -158,7 +179,9 @@ class _Replay:
             for old, new in rebuilds:
                 slots.rebuild(old, new)
             looked += len(slots.content)
-            if not self._circular and (looked < MAX_LOOKED or i == len(events.steps) - 1):
+            if not self._circular and looked < MAX_LOOKED:
+                self._circular = i + 1 if slots.became_circular() else 0
+            elif not self._circular and i == len(events.steps) - 1:
                 self._circular = i + 1 if slots.is_circular() else 0
             if i == self._total - 1 and 0 < rewrite.result <= file.nodes.count:
                 slots.settle(rewrite.result)

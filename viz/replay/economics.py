@@ -8,9 +8,10 @@ counted as far as it goes, and the trace has a problem that says so. Never keeps
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.errors import BudgetError
@@ -55,6 +56,7 @@ class NodeCounts:
         self.totals: dict[tuple[str, int], tuple[int, int]] = {}
         self._file = file
         self._counted: set[int] = set()
+        self._lock = threading.Lock()
 
     @property
     def steps(self) -> tuple[int, int]:
@@ -71,32 +73,51 @@ class NodeCounts:
                 continue
             if time.monotonic() >= until:
                 return False
-            self._counted.add(rewrite.id)
             if rewrite.matches:
                 try:
                     with within(Budget("to count what some passes add and remove", seconds=5)):
-                        self._count(rewrite)
+                        self._note(rewrite, self._count(rewrite))
                 except BudgetError as error:
                     self._file.db.problem(error.what, error.hint)
+            self._counted.add(rewrite.id)
         return True
 
-    def _count(self, rewrite: Rewrite) -> None:
+    def learn(self, rewrite: Rewrite, counts: Sequence[tuple[int, int, int]]) -> None:
+        """Takes over what another replay of all steps of a pass has found: for each step its rule
+        and how many nodes it added and removed."""
+        if rewrite.us is not None and len(counts) == rewrite.matches:
+            self._note(rewrite, counts)
+
+    def _note(self, rewrite: Rewrite, counts: Iterable[tuple[int, int, int]]) -> None:
+        with self._lock:
+            if rewrite.id in self._counted:
+                return
+            self._counted.add(rewrite.id)
+            for rule, added, removed in counts:
+                before = self.totals.get((rewrite.name, rule), (0, 0))
+                self.totals[rewrite.name, rule] = before[0] + added, before[1] + removed
+
+    def _count(self, rewrite: Rewrite) -> list[tuple[int, int, int]]:
+        """The same of a pass that is replayed here; what a budget cuts off is noted so far."""
         nodes = self._file.nodes
+        found: list[tuple[int, int, int]] = []
         if not 0 < rewrite.sink <= nodes.count or len(nodes.reachable(rewrite.sink)) > MAX_GRAPH:
-            return
+            return found
         events = read_steps(self._file, rewrite, MAX_STEPS)
         op, arg = nodes.field("op"), nodes.field("arg")
-        slots = Slots(rewrite.sink, nodes.sources, lambda n: (op[n], arg[n]))
-        for old, new in events.leading:
-            slots.rebuild(old, new)
-        slots.take()
-        for i, (match, rebuilds) in enumerate(events.steps):
-            slots.match(match.before, match.after)
-            for old, new in rebuilds:
+        try:
+            slots = Slots(rewrite.sink, nodes.sources, lambda n: (op[n], arg[n]))
+            for old, new in events.leading:
                 slots.rebuild(old, new)
-            if i == len(events.steps) - 1 and 0 < rewrite.result <= nodes.count:
-                slots.settle(rewrite.result)
-            delta = slots.take()
-            key = rewrite.name, match.rule
-            added, removed = self.totals.get(key, (0, 0))
-            self.totals[key] = added + len(delta.added), removed + len(delta.removed)
+            for i, (match, rebuilds) in enumerate(events.steps):
+                slots.match(match.before, match.after)
+                for old, new in rebuilds:
+                    slots.rebuild(old, new)
+                if i == len(events.steps) - 1 and 0 < rewrite.result <= nodes.count:
+                    slots.settle(rewrite.result)
+                delta = slots.take()
+                found.append((match.rule, len(delta.added), len(delta.removed)))
+        except BudgetError:
+            self._note(rewrite, found)
+            raise
+        return found

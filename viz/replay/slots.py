@@ -112,21 +112,37 @@ class Slots:
 
     def is_circular(self) -> bool:
         """Whether a slot of the graph is below itself: the events are not those of an engine."""
-        edges, open_, done = self.edges, {self.root}, set[int]()
-        stack = [(self.root, iter(edges[self.root]))]
-        while stack:
-            slot, rest = stack[-1]
-            for s in rest:
-                if s in open_:
-                    return True
-                if s not in done:
-                    open_.add(s)
-                    stack.append((s, iter(edges[s])))
-                    break
-            else:
-                open_.discard(slot)
-                done.add(slot)
-                stack.pop()
+        return self._has_circle([self.root])
+
+    def became_circular(self) -> bool:
+        """The same, where it was not before the last `take`: costs what lies below the changes."""
+        changed = [
+            slot
+            for slot, (was_present, _, edges) in self._was.items()
+            if self._refs[slot] > 0 and (not was_present or edges is not self.edges[slot])
+        ]
+        return self._has_circle(changed) and self.is_circular()
+
+    def _has_circle(self, starts: Sequence[int]) -> bool:
+        edges, open_, done = self.edges, set[int](), set[int]()
+        for start in starts:
+            if start in done:
+                continue
+            open_.add(start)
+            stack = [(start, iter(edges[start]))]
+            while stack:
+                slot, rest = stack[-1]
+                for s in rest:
+                    if s in open_:
+                        return True
+                    if s not in done:
+                        open_.add(s)
+                        stack.append((s, iter(edges[s])))
+                        break
+                else:
+                    open_.discard(slot)
+                    done.add(slot)
+                    stack.pop()
         return False
 
     def take(self) -> Delta:

@@ -21,6 +21,7 @@ from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import Answer, Parameter
 from viz.work.editor import open_in_editor
+from viz.work.peaks import known_peaks
 
 MAX_TEXT: Final = 200
 """Characters of a parameter that count."""
@@ -85,6 +86,18 @@ def run_kernel(context: int) -> Response:
         raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
     device = str(body.get("device", "CPU"))
     return answer({"job": state().launch(context, device, count, opts, source)})
+
+
+@api.get("/peaks")
+def peaks() -> Response:
+    """What was measured of the devices of this machine: Peak[]."""
+    return answer(known_peaks())
+
+
+@api.post("/peaks")
+def measure_peaks() -> Response:
+    """Begins to measure {"device"} of this machine: {"job"}; its result is Peak."""
+    return answer({"job": state().measure(str(_body().get("device", "CPU")))})
 
 
 @api.get("/jobs/<int:job>")

@@ -24,6 +24,7 @@ from viz.views.store import Store
 from viz.work.compiling import Compiler, graph_of
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
+from viz.work.peaks import keep_peak
 
 CACHED: Final = 1 << 27
 """Bytes of answers about rewrites that have ended that are kept."""
@@ -174,6 +175,20 @@ class State:
             "source": source,
         }
         return self.jobs.start(request, lambda answer: answer)
+
+    def measure(self, device: str) -> int:
+        """Begins to measure what a device of this machine can do; what comes out is kept. Raises
+        ServerError for a device that is not here."""
+        if device not in self._devices:
+            raise ServerError(
+                f"there is no device {device!r}", hint="one of " + ", ".join(self._devices)
+            )
+
+        def finish(answer: Any) -> Any:
+            keep_peak(answer)
+            return answer
+
+        return self.jobs.start({"job": "peaks", "device": device}, finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
         return self.weight.make(lambda: graph_of(self.store, context))

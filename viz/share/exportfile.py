@@ -24,6 +24,8 @@ from viz.views.compiled import MAX_FILES, path_of
 from viz.views.process import MAX_PROCESSES
 
 VERSION: Final = 2
+LEVEL: Final = 6
+"""Of gzip: 9 takes 5% of the time of an export, and makes files that are 1% smaller."""
 MAX_TRACE: Final = 1 << 30
 """Bytes that all the files of a trace may unpack to."""
 _PIECE: Final = 1 << 20
@@ -71,7 +73,7 @@ def detach(html: str, folder: Path) -> Path | None:
 
 
 def _pack(file: Path) -> str:
-    return base64.b64encode(gzip.compress(file.read_bytes(), 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(file.read_bytes(), LEVEL, mtime=0)).decode()
 
 
 def _unpack(packed: str, path: Path, most: int) -> int:

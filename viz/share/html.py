@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from typing import Any, Final
 from core.errors import ServerError
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
-from viz.share.exportfile import VERSION, attached, version_tag
+from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
 from viz.share.webpage import page_file
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.jsontext import to_json
@@ -40,6 +40,10 @@ _GROUP: Final = 64_000
 """Bytes of JSON after which an entry is full: unpacking one is not felt."""
 
 
+Progress = Callable[[float, str], None]
+"""Hears how much is done, 0 to 1, and what is next."""
+
+
 @dataclass
 class Export:
     """The file, what it had no room for, and what else it was asked to leave out."""
@@ -49,18 +53,27 @@ class Export:
     unwanted: list[str] = field(default_factory=list[str])
 
 
+def _silent(share: float, what: str) -> None:
+    pass
+
+
 def export_html(
     store: Run,
     *,
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
     redact: bool = False,
+    page: Path | None = None,
+    progress: Progress = _silent,
 ) -> Export:
     """The run as HTML, with the kernels that were compiled on request. `kernels`: numbers of kernel
     contexts to keep, with the passes outside of any kernel (all); `redact` leaves out what
-    `viz/share/redaction.py` says. Raises ServerError where the page has not been built, a kernel is
-    not there, or the list of passes alone is too large."""
-    shell = _shell()
+    `viz/share/redaction.py` says; `page`: the folder of the built page (this installation's);
+    `progress` hears how much is done and what is next, and what it raises ends the export. Raises
+    ServerError where the page has not been built, a kernel is not there, or the list of passes
+    alone is too large."""
+    shell = _shell(page)
+    progress(0.0, "copying the trace")
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
         said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
@@ -69,7 +82,7 @@ def export_html(
             files = {number: file.path for number, file in enumerate(part.files)}
             files |= {one.number: one.file.path for one in part.compilations}
             trace = attached(files)
-            data = _Data(part)
+            data = _Data(part, progress)
             left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
         finally:
             part.close()
@@ -98,8 +111,8 @@ class _Data:
     """The entries of an export: compressed answers by API path. Neighbours share an entry, and with
     it their strings: of 1,964 passes of two transformer blocks, that saves 30%."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, progress: Progress) -> None:
+        self._store, self._progress = store, progress
         self._entries: dict[str, str] = {}
         self.has_trace = True
 
@@ -126,14 +139,15 @@ class _Data:
             )
         self.has_trace = trace <= (budget - total) // 2
         total += trace if self.has_trace else 0
-        for group, parts, raw in self._entries_of_groups():
-            packed = _pack(b"[%b]" % b",".join(raw))
-            if total + len(packed) > budget:
-                # a subject counts once, with the first of its answers
-                skipped[group] += sum(part.asked is _first(group, part.asked) for part in parts)
-                continue
-            total += len(packed)
-            self._entries[" ".join(part.path for part in parts)] = packed
+        made = self._made(budget - total)
+        for group in Group:
+            for parts, packed in made.get(group, ()):
+                if packed is None or total + len(packed) > budget:
+                    # a subject counts once, with the first of its answers
+                    skipped[group] += sum(part.asked is _first(group, part.asked) for part in parts)
+                    continue
+                total += len(packed)
+                self._entries[" ".join(part.path for part in parts)] = packed
         said = [
             f"{skipped[group]} {group.value} do not fit in {budget / 1e6:.0f} MB"
             for group in Group
@@ -162,19 +176,35 @@ class _Data:
         if part:
             yield json.dumps(part)
 
-    def _entries_of_groups(self) -> Iterator[tuple[Group, list[_Part], list[bytes]]]:
-        """Neighbouring parts of one group, with their answers as JSON."""
-        for group, parts in _parts(self._store):
+    def _made(self, room: int) -> dict[Group, list[tuple[list[_Part], str | None]]]:
+        """The entries of each group: neighbouring parts with their answers, None for those that
+        cannot find room. Views come after passes: what rules add and remove is known by then."""
+        groups = dict(_parts(self._store))
+        count, done = sum(map(len, groups.values())), 0
+        made: dict[Group, list[tuple[list[_Part], str | None]]] = {}
+        for group in (Group.KERNELS, Group.PASSES, Group.VIEWS, Group.HISTORIES):
+            left = room
             inside, raw = list[_Part](), list[bytes]()
-            for part in parts:
+
+            def close(group: Group = group) -> None:
+                nonlocal left, inside, raw
+                packed = _pack(b"[%b]" % b",".join(raw)) if inside else ""
+                if inside:
+                    made.setdefault(group, []).append((inside, packed if left > 0 else None))
+                left -= len(packed)
+                inside, raw = [], []
+
+            for at, part in enumerate(groups[group]):
+                what = f"{group.value}: {at:,} of {len(groups[group]):,}"
+                self._progress(done / count, what)
                 if sum(map(len, raw)) > _GROUP:
-                    yield group, inside, raw
-                    inside, raw = [], []
-                value = self._store.ask(part.asked, *part.values, seconds=part.asked.export_seconds)
+                    close()
+                limit = part.asked.export_seconds
                 inside.append(part)
-                raw.append(to_json(value))
-            if inside:
-                yield group, inside, raw
+                raw.append(to_json(self._store.ask(part.asked, *part.values, seconds=limit)))
+                done += 1
+            close()
+        return made
 
     def _add(self, path: str, value: Any) -> int:
         self._entries[path] = _pack(to_json([value]))
@@ -182,8 +212,7 @@ class _Data:
 
 
 def _parts(store: Run) -> Iterator[tuple[Group, list[_Part]]]:
-    """The answers of the groups behind the head and the rules, in the order in which they find
-    room: kernels first, which are small, and what a report is about."""
+    """The answers of the groups behind the head and the rules."""
     numbers = subjects(store)
     for group in Group:
         asked = [answer for answer in ANSWERS if answer.group is group]
@@ -209,9 +238,9 @@ class _Shell:
     after: str
 
 
-def _shell() -> _Shell:
+def _shell(folder: Path | None) -> _Shell:
     """The page with its script and style inside, cut where the data goes."""
-    files = {name: page_file(name) for name in ("index.html", "app.js", "app.css")}
+    files = {name: page_file(name, folder) for name in ("index.html", "app.js", "app.css")}
     html, script, style = (body.decode() if body else "" for body in files.values())
     if not html or not script:
         raise ServerError(
@@ -241,4 +270,4 @@ def _hash(text: str) -> str:
 
 
 def _pack(raw: bytes) -> str:
-    return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(raw, LEVEL, mtime=0)).decode()

@@ -29,6 +29,7 @@ from viz.views.answers import (
     KERNEL,
     LINEAGE,
     ORIGINS,
+    RULE_MATCHES,
     RULE_TOTALS,
     RULES,
     RUN,
@@ -122,6 +123,9 @@ class Unpacked(Store):
 
 class Reopened:
     """The answers in an export `html` as a run. Raises TraceError for a file that is none."""
+
+    answers_only = True
+    """What it says may be anything: see `viz/cli.py`."""
 
     def __init__(self, path: Path, html: str, version: int, problems: list[Problem]) -> None:
         self.path = path
@@ -275,6 +279,10 @@ class Reopened:
         """See Run. Nothing is counted in an export that has none."""
         nothing: Data = {"rows": [], "silent": [], "counted": 0, "steps": 0}
         return self._held(RULE_TOTALS.at()) or nothing
+
+    def rule_matches(self, seconds: float = float("inf")) -> Data:
+        """See Run."""
+        return self.ask(RULE_MATCHES)
 
     def timeline(self) -> Data:
         """See Run."""

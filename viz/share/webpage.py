@@ -13,9 +13,10 @@ FILES: Final = {
 }
 
 
-def page_file(name: str) -> bytes | None:
-    """One of FILES; None where it has not been built."""
+def page_file(name: str, folder: Path | None = None) -> bytes | None:
+    """One of FILES, of the page in `folder` (that of this installation); None where it has not been
+    built."""
     try:
-        return (DIST / name).read_bytes()
+        return ((folder or DIST) / name).read_bytes()
     except OSError:
         return None

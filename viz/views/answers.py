@@ -64,6 +64,24 @@ ORIGINS: Final = Answer(
     keep=Keep.NEVER,
     group=Group.KERNELS,
 )
+KERNEL_PAGE: Final = Answer(
+    "kernel_page",
+    "/api/kernel-page/{context}",
+    "KernelPage",
+    "One kernel: its calls, passes and times",
+    _method(Store.kernel_page),
+    Subject.KERNEL,
+    keep=Keep.NEVER,
+    group=Group.KERNELS,
+)
+OVERVIEW: Final = Answer(
+    "overview",
+    "/api/overview",
+    "Overview",
+    "What ran and what took how long",
+    _method(Store.overview),
+    group=Group.VIEWS,
+)
 RULE_TOTALS: Final = Answer(
     "rule_totals",
     "/api/rule-totals",
@@ -71,6 +89,16 @@ RULE_TOTALS: Final = Answer(
     "What each rule did and cost in each pass",
     _method(Store.rule_totals),
     whole=lambda made: made["counted"] == made["steps"],
+    group=Group.VIEWS,
+    export_seconds=COUNTING,
+)
+RULE_MATCHES: Final = Answer(
+    "rule_matches",
+    "/api/rule-matches",
+    "RuleMatches",
+    "How often each rule matched in each pass of the run",
+    _method(Store.rule_matches),
+    whole=lambda made: made["done"],
     group=Group.VIEWS,
     export_seconds=COUNTING,
 )
@@ -127,7 +155,10 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     RULES,
     KERNEL,
     ORIGINS,
+    KERNEL_PAGE,
+    OVERVIEW,
     RULE_TOTALS,
+    RULE_MATCHES,
     TIMELINE,
     USER_LINES,
     BUNDLE,

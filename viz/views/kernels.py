@@ -73,10 +73,10 @@ class KernelReader:
             "target": as_text(row.target) or str(context.meta.get("target", "")),
             "device": as_text(row.device) or self._device(name),
             "ast": self._global(ast) if ast else -1,
-            "tensorCalls": self._calls(context, ast),
+            "tensorCalls": self.calls(context, ast),
             "artifacts": self.artifacts(context),
             "launches": {"count": len(times), "us": times[:10_000]},
-            "inputs": [_input(item) for item in _list(info.get("inputs"))],
+            "inputs": [input_data(item) for item in _list(info.get("inputs"))],
             "flops": as_int(info.get("flops")),
             "bytes": as_int(info.get("bytes")),
             "globalSize": [as_int(n) for n in _list(info.get("globalSize"))],
@@ -236,7 +236,7 @@ class KernelReader:
     def _device(self, name: str) -> str:
         return next((launch[1] for launch in self._file.launches if launch[0] == name), "")
 
-    def _calls(self, context: Context, ast: int) -> list[str]:
+    def calls(self, context: Context, ast: int) -> list[str]:
         """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its
         AST."""
         if calls_of(context) is not None or not ast:
@@ -285,7 +285,8 @@ def _as_bytes(bits: int) -> bytes:
     return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
 
 
-def _input(item: Any) -> dict[str, Any]:
+def input_data(item: Any) -> dict[str, Any]:
+    """An argument of a kernel from data that may be anything."""
     fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
     return {
         "name": as_text(fields.get("name"), 200),

@@ -21,6 +21,9 @@ from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
+from viz.views.matches import Matches
+from viz.views.overview.launches import Launches
+from viz.views.overview.programs import Programs
 from viz.views.search import Index
 from viz.views.sourcetexts import SourceTexts
 
@@ -39,6 +42,9 @@ class Process:
         self.kernels = KernelReader(file, self.id, self.node)
         self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
+        self.matches = Matches(file)
+        self.launches = Launches(file)
+        self.programs = Programs(file, self.kernels)
         self.lineages: dict[int, Lineage] = {}
         self.rules: dict[int, int] = {}
         """Numbers of its rules in the run, by their own."""

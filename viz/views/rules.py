@@ -50,6 +50,11 @@ class Rulebook:
         rule = self._rules.get(number)
         return rule.name if rule is not None else "?"
 
+    def equation(self, number: int) -> str:
+        """The equation of a rule; "" where it has none."""
+        rule = self._rules.get(number)
+        return rule.equation if rule is not None else ""
+
     def data(self, processes: Iterable[Process]) -> list[dict[str, Any]]:
         """Every rule in the form of the page."""
         counts: dict[int, list[int]] = {}

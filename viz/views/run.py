@@ -212,6 +212,10 @@ class Run(Protocol):
         """Counts and time of each rule in each pass."""
         ...
 
+    def rule_matches(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """How often each rule matched in each rewrite."""
+        ...
+
     def timeline(self) -> dict[str, Any]:
         """When everything happened."""
         ...

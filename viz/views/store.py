@@ -27,14 +27,17 @@ from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
 from viz.views.find import find
 from viz.views.lineage import Lineage, maker, scope_of
+from viz.views.overview.kernelpage import kernel_page_data
+from viz.views.overview.message import overview_data
+from viz.views.overview.programs import REGISTERS
 from viz.views.places import Places
 from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
 from viz.views.run import Answer
 from viz.views.search import Hit
-from viz.views.summary import is_live, is_own, run_data
+from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
-from viz.views.tree import Tree
+from viz.views.tree import Row, Tree
 from viz.views.userlines import user_lines
 
 T = TypeVar("T")
@@ -54,6 +57,7 @@ class Store:
         what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
         question, nor for the passes of others."""
         self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
+        self._summing = threading.Lock()
         self._closed = False
         self._seen: set[Path] = set()
         self._room = Room()
@@ -142,7 +146,12 @@ class Store:
         process, record = found
         with answering("this pass"):
             return make_bundle(
-                process.file, record, process.facts, process.numbers, self._place_of(process)
+                process.file,
+                record,
+                process.facts,
+                process.numbers,
+                self._place_of(process),
+                process.node_counts.learn,
             )
 
     def is_open(self, rewrite: int) -> bool:
@@ -184,12 +193,73 @@ class Store:
                 "untimed": untimed(process.file for process in self._processes),
             }
 
+    def rule_matches(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """How often each rule matched in each rewrite: `matches` of `rule` in `rewrite`, by rule,
+        then in the order in which the rewrites began. Counts for at most `seconds` more; `done`
+        where all is counted, `leftOut` pairs for which there is no room."""
+        until = time.monotonic() + seconds
+        found: dict[int, list[tuple[int, int]]] = {}
+        with self._counting, answering("where rules matched"):
+            processes = list(self._processes)
+            done = [process.matches.work(until - time.monotonic()) for process in processes]
+            for process in processes:
+                columns = [column.tolist() for column in process.matches.by_rule()]
+                for rule, rewrite, matches in zip(*columns, strict=True):
+                    pairs = found.setdefault(process.rule(rule), [])
+                    pairs.append((process.id(rewrite), matches))
+            rows = [(rule, *pair) for rule, pairs in found.items() for pair in pairs]
+            take(len(rows), 300 * len(rows))
+            return {
+                "rule": [row[0] for row in rows],
+                "rewrite": [row[1] for row in rows],
+                "matches": [row[2] for row in rows],
+                "leftOut": sum(process.matches.left_out for process in processes),
+                "done": all(done),
+            }
+
     def timeline(self) -> dict[str, Any]:
         """When everything happened, in all processes."""
         with self._lock:
             processes = [*self._processes]
         with answering("the timeline"):
             return timeline_data(processes)
+
+    def overview(self) -> dict[str, Any]:
+        """What ran and what took how long: the page that opens first."""
+        with self._lock:
+            processes = [*self._processes]
+            seconds = run_seconds(processes)
+        with self._summing, answering("the overview"):
+            made = overview_data(processes, self._rules, self._row_of, self.places, seconds)
+            for line in made["kernels"]:
+                self._add_registers(line)
+            return made
+
+    def kernel_page(self, context: int) -> dict[str, Any] | None:
+        """One kernel: calls, passes, times; None for a number that no context has."""
+        context = self.kernel_of(context)
+        with self._lock:
+            processes = [*self._processes]
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        with self._summing, answering("the page of this kernel"):
+            return kernel_page_data(processes, *found, self._row_of, self.places)
+
+    def _add_registers(self, line: dict[str, Any]) -> None:
+        """Adds to a kernel of the overview the registers of what it was compiled to on request."""
+        known = {one["target"] for one in line["registers"]}
+        for one in self._compilations.of_kernel(line["context"]):
+            for text in one.kernels.recorded(one.root):
+                value = next((v for name, v in text.facts.items() if name in REGISTERS), None)
+                if value is not None and one.target not in known:
+                    known.add(one.target)
+                    line["registers"].append({"target": one.target, "value": value})
+
+    def _row_of(self, entry: int) -> Row | None:
+        """The row of a context or rewrite."""
+        at = self._tree.row_of(entry)
+        return self._tree.rows[at] if at >= 0 else None
 
     def user_lines(self) -> list[dict[str, Any]]:
         """The lines of the user's program that the run names, and the kernels that they became."""

@@ -51,15 +51,14 @@ def run_data(
     rewrites = [r for f in files for r in f.rewrites.values()]
     contexts = [c for f in files for c in f.contexts.values()]
     command = [as_text(part) for part in _list(meta.get("command"))]
-    commit, ended = _dict(meta.get("commit")), meta.get("ended")
-    last = max((e.start + (e.us or 0) for e in (*contexts, *rewrites)), default=0)
+    commit = _dict(meta.get("commit"))
     return {
         "name": _relative(_program_name(command), as_text(meta.get("cwd"))) or files[0].path.stem,
         "command": " ".join(command),
         "commit": as_text(commit.get("id"))[:12],
         "dirty": as_int(commit.get("dirty")),
         "started": re.sub(r"\.\d+", "", as_text(meta.get("started"), 100)),
-        "seconds": as_number(ended, last / 1e6),
+        "seconds": run_seconds(processes),
         "live": is_live(processes),
         "processes": len(files),
         "compilations": [one.context for one in compilations],
@@ -85,6 +84,14 @@ def run_data(
             *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
         ],
     }
+
+
+def run_seconds(processes: Sequence[Process]) -> float:
+    """How long the run took: as its main process says, or until the last recorded thing."""
+    files = [p.file for p in processes]
+    entries = (e for f in files for e in (*f.contexts.values(), *f.rewrites.values()))
+    last = max((e.start + (e.us or 0) for e in entries), default=0)
+    return as_number(files[0].meta.get("ended"), last / 1e6)
 
 
 def kinds_data() -> list[dict[str, Any]]:

@@ -40,6 +40,13 @@ def timeline_data(processes: Sequence[Process]) -> Data:
     return _Message(processes).data()
 
 
+def shift_of(main: TraceFile, file: TraceFile) -> int:
+    """Microseconds by which a process began to record after the main one; 0 where a trace does not
+    say it."""
+    first, began = _started(main), _started(file)
+    return round((began - first) * 1e6) if began is not None and first is not None else 0
+
+
 class FirstFree:
     """Finds the first free level for a span: a segment tree over the end of the last span of each
     level, so that a search costs the logarithm of the number of levels."""
@@ -78,11 +85,8 @@ class _Message:
         self._tracks: list[Data] = []
         self._end = 0
         self._cut: list[str] = []
-        main = _started(processes[0].file)
         for process in processes:
-            began = _started(process.file)
-            shift = round((began - main) * 1e6) if began is not None and main is not None else 0
-            self._add(process, shift)
+            self._add(process, shift_of(processes[0].file, process.file))
 
     def data(self) -> Data:
         """The message."""

@@ -34,6 +34,7 @@ from core.uop.uop import UOp
 from viz.format.schema import COMPILER
 from viz.work.opts import opts_text, parse_opts
 from viz.work.passrecorder import PassRecorder
+from viz.work.peaks import measure
 
 MAX_LAUNCHES: Final = 10_000
 MAX_TRACE: Final = 1 << 26
@@ -130,10 +131,16 @@ def devices_job(_: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def peaks_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a device of this machine can do, measured."""
+    return measure(str(request["device"]), _progress)
+
+
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "compile": compile_job,
     "run": run_job,
     "devices": devices_job,
+    "peaks": peaks_job,
 }
 
 

@@ -30,6 +30,7 @@ from viz.replay.slots import Slots
 from viz.trace import Recorder
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
+from viz.views.matches import Matches
 from viz.views.search import Index
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -292,7 +293,9 @@ def test_others_do_not_wait_for_a_long_bundle(tmp_path: Path) -> None:
     assert sorted(waits)[len(waits) // 2] < took / 2
 
 
-@pytest.mark.parametrize("slow", ["search", "lineage", "kernel", "rule_totals", "bundle"])
+@pytest.mark.parametrize(
+    "slow", ["search", "lineage", "kernel", "rule_totals", "rule_matches", "bundle"]
+)
 def test_stepping_does_not_wait_for_others(
     trace: Path, monkeypatch: pytest.MonkeyPatch, slow: str
 ) -> None:
@@ -314,6 +317,7 @@ def test_stepping_does_not_wait_for_others(
         "search": ((Index, "search"), lambda: store.search("add")),
         "lineage": ((Lineage, "work"), lambda: store.lineage(3)),
         "kernel": ((KernelReader, "origins"), lambda: store.origins(3)),
+        "rule_matches": ((Matches, "work"), lambda: store.rule_matches()),
         "rule_totals": ((NodeCounts, "work"), lambda: store.rule_totals()),
         "bundle": ((Slots, "match"), lambda: store.bundle(4)),
     }[slow]

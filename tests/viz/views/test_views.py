@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 import re
 from collections import Counter
@@ -180,6 +181,32 @@ def test_rule_totals_agree_with_the_bundles(
             assert row[what] == expected[row["pass"], row["id"], what], (row, what)
     assert main(["stats", str(trace), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rules"] == totals["rows"]
+
+
+def test_matches_of_rules_agree_with_the_bundles(store: Store) -> None:
+    expected: Counter[tuple[int, int]] = Counter()
+    for row in store.tree()["rows"]:
+        bundle = store.bundle(row["id"]) if row["kind"] == "rewrite" else None
+        for step in bundle["steps"] if bundle is not None else ():
+            expected[step["rule"], row["id"]] += 1
+    found = store.rule_matches()
+    assert found["done"] and found["leftOut"] == 0
+    pairs = list(zip(found["rule"], found["rewrite"], strict=True))
+    assert dict(zip(pairs, found["matches"], strict=True)) == expected
+    assert len({rule for rule, _ in pairs}) > 3
+    for (rule, rewrite), (then, later) in itertools.pairwise(pairs):
+        assert rule != then or rewrite < later
+
+
+def test_matches_that_are_too_many_are_left_out_from_the_end(
+    store: Store, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = store.rule_matches()
+    monkeypatch.setattr("viz.views.matches.MAX_PAIRS", 5)
+    cut = Store(trace).rule_matches()
+    assert len(cut["rule"]) == 5 and cut["leftOut"] > 0
+    pairs = set(zip(whole["rule"], whole["rewrite"], whole["matches"], strict=True))
+    assert set(zip(cut["rule"], cut["rewrite"], cut["matches"], strict=True)) <= pairs
 
 
 def test_counting_nodes_stops_when_its_time_is_over(store: Store) -> None:

@@ -1,7 +1,7 @@
 /** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
 import { App } from "./shell/App";
-import { connect, go, linkWith, openContext, openRewrite, readAddress } from "./state/actions";
+import { connect, firstPass, go, linkWith, readAddress } from "./state/actions";
 import { flushAddress } from "./state/link/address";
 import { linkParts, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
@@ -18,6 +18,7 @@ import "./style/base.css";
 import "./style/layout.css";
 import "./style/panels.css";
 import "./style/views.css";
+import "./style/overview.css";
 import "./style/forced.css";
 
 function start(): void {
@@ -42,11 +43,15 @@ function start(): void {
   });
 }
 
-/** Without a pass in the address: the failed pass, else the first kernel, else the first pass. */
+/**
+ * Once another page than the overview is open, and no pass was chosen: the failed pass, else the
+ * first kernel, else the first pass.
+ */
 function openSomething(): void {
   const stop = effect(() => {
     const all = rows.value;
-    const { rewrite, page } = view.peek();
+    const { rewrite, page } = view.value;
+    if (page === "overview" && rewrite === null) return;
     if (rewrite !== null) {
       queueMicrotask(() => stop());
       return;
@@ -56,11 +61,9 @@ function openSomething(): void {
     );
     const kernel = all.find((r) => r.label === "kernel" && r.steps > 0);
     const first = all.find((r) => r.kind === "rewrite" && r.steps > 0);
-    if (failed) openRewrite(failed.id);
-    else if (kernel) openContext(kernel.row);
-    else if (first) openRewrite(first.id);
-    else return;
-    go({ page }, "replace"); // a link may name another page and no pass
+    const opened = failed?.id ?? (kernel ? firstPass(kernel.row) : null) ?? first?.id;
+    if (opened === undefined) return;
+    go({ rewrite: opened }, "replace");
     queueMicrotask(() => stop());
   });
 }

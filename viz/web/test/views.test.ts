@@ -40,7 +40,7 @@ import {
   type SpanRow,
 } from "../src/panels/timeline/data/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/shell/start/ago";
+import { ago } from "../src/parts/ago";
 import { recordedText } from "../src/ui/code/recorded";
 import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";

@@ -5,10 +5,13 @@
 import type {
   Bundle,
   Kernel,
+  KernelPage,
   Lineage,
   LineageWaits,
   Origins,
+  Overview,
   Rule,
+  RuleMatches,
   RuleTotals,
   Run,
   SearchResult,
@@ -29,8 +32,14 @@ export interface Answers {
   kernel: { takes: [context: number]; gives: Kernel };
   /** Which AST nodes the nodes of a kernel come from. */
   origins: { takes: [context: number]; gives: Origins };
+  /** One kernel: its calls, passes and times. */
+  kernelPage: { takes: [context: number]; gives: KernelPage };
+  /** What ran and what took how long. */
+  overview: { takes: []; gives: Overview };
   /** What each rule did and cost in each pass. */
   ruleTotals: { takes: []; gives: RuleTotals };
+  /** How often each rule matched in each pass of the run. */
+  ruleMatches: { takes: []; gives: RuleMatches };
   /** When everything happened. */
   timeline: { takes: []; gives: TimelineData };
   /** The lines of the user's program, and the kernels that they became. */
@@ -50,7 +59,10 @@ export const PATHS: Record<keyof Answers, string> = {
   rules: "/api/rules",
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
+  kernelPage: "/api/kernel-page/{context}",
+  overview: "/api/overview",
   ruleTotals: "/api/rule-totals",
+  ruleMatches: "/api/rule-matches",
   timeline: "/api/timeline",
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",

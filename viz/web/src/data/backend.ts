@@ -3,7 +3,7 @@
  * (embedded.ts). Never caches and never interprets: it moves messages.
  */
 import { PATHS, type Answers } from "./answers";
-import type { ApiProblem, Job, Launch, RecentTrace } from "./types";
+import type { ApiProblem, Job, Launch, Peak, RecentTrace } from "./types";
 
 /** A function for each answer; it may be given up by a signal behind the values that it takes. All
  * reject with a DataError. */
@@ -44,6 +44,10 @@ export interface ServerActions {
   compile(context: number, target: string): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */
   launch(context: number, count: number, how: Launch): Promise<number>;
+  /** What was measured of the devices of this machine. */
+  peaks(): Promise<Peak[]>;
+  /** Starts measuring one of them; answers with a job whose result is Peak. */
+  measure(device: string): Promise<number>;
   job(id: number): Promise<Job>;
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */

@@ -1,6 +1,6 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
 import { DataError, isAbort, questions, type Backend, type ServerActions } from "./backend";
-import type { Job, RecentTrace } from "./types";
+import type { Job, Peak, RecentTrace } from "./types";
 
 type Fetch = typeof fetch;
 
@@ -54,6 +54,8 @@ export function httpBackend(
       (await post<{ job: number }>(`api/kernels/${context}/compile`, { target })).job,
     launch: async (context, count, how) =>
       (await post<{ job: number }>(`api/kernels/${context}/run`, { ...how, count })).job,
+    peaks: () => get<Peak[]>("api/peaks"),
+    measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
     job: (id) => get<Job>(`api/jobs/${id}`),
     cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),

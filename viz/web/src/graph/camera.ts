@@ -13,13 +13,8 @@ export const MAX_FIT = 1.08;
 export const MARGIN = 16;
 const TRAVEL_MS = 240;
 
-/** A pane narrower than this holds no neighbours at a near zoom: there op names have to do, px. */
-const NARROW = 480;
-
-/** Least zoom at which a whole picture is worth showing in a pane of that width. */
-export function readable(width: number): number {
-  return width < NARROW ? 0.55 : 0.82;
-}
+/** Least zoom at which a whole picture is shown at first: ops can be read. */
+export const WHOLE = 0.5;
 
 export interface View {
   x: number;
@@ -37,13 +32,13 @@ export class Camera implements View {
   private to: View | null = null;
   private started = 0;
 
-  /** The part of the world that is in view. */
-  rect(): Rect {
+  /** The part of the world that is in view, or in another one. */
+  rect({ x, y, zoom }: View = this): Rect {
     return {
-      left: -this.x / this.zoom,
-      top: -this.y / this.zoom,
-      right: (this.width - this.x) / this.zoom,
-      bottom: (this.height - this.y) / this.zoom,
+      left: -x / zoom,
+      top: -y / zoom,
+      right: (this.width - x) / zoom,
+      bottom: (this.height - y) / zoom,
     };
   }
 
@@ -51,9 +46,8 @@ export class Camera implements View {
     return [(sx - this.x) / this.zoom, (sy - this.y) / this.zoom];
   }
 
-  /** A rectangle of the world, in px of the pane. */
-  toScreen(r: Rect): Rect {
-    const { x, y, zoom } = this;
+  /** A rectangle of the world, in px of the pane: as the view is, or another one. */
+  toScreen(r: Rect, { x, y, zoom }: View = this): Rect {
     return {
       left: r.left * zoom + x,
       right: r.right * zoom + x,
@@ -113,9 +107,15 @@ export class Camera implements View {
     );
   }
 
-  /** Is the rectangle in view, whole or as much of it as can be? */
-  shows(rect: Rect): boolean {
-    const v = this.rect();
+  /** What is in view, or will be at the end of a travel. */
+  get target(): View {
+    const { x, y, zoom } = this.to ?? this;
+    return { x, y, zoom };
+  }
+
+  /** Is the rectangle in view? */
+  shows(rect: Rect, view: View = this): boolean {
+    const v = this.rect(view);
     return (
       rect.left >= v.left && rect.right <= v.right && rect.top >= v.top && rect.bottom <= v.bottom
     );

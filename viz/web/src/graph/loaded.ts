@@ -20,6 +20,8 @@ import { Cancelled } from "./slices";
 
 /** Work that takes longer is announced, again and again, ms. */
 const ANNOUNCE = 50;
+/** Nodes far from the change that are shown because they were selected. */
+const BROUGHT = 4;
 /** Heads of a group that open at once. */
 const OPEN_AT_ONCE = 12;
 
@@ -32,6 +34,8 @@ export class Loaded {
   private readonly labels: Labels;
   private readonly pictures: Pictures;
   private readonly opened = new Set<number>();
+  /** Nodes selected far from the change, the latest last. */
+  private brought: readonly number[] = [];
   private everything: Picture | null = null;
   readonly boxes: Boxes;
 
@@ -63,7 +67,7 @@ export class Loaded {
     after.goto(k);
     before.goto(Math.max(0, after.step - 1));
     const diff = stepDiff(before, after);
-    const wishes = { opened, foldConstants };
+    const wishes = { opened, foldConstants, brought: new Set(this.brought) };
     const picture = around
       ? this.pictures.around(after.step, wishes, view)
       : this.everything!;
@@ -71,6 +75,11 @@ export class Loaded {
     const options = { ...AROUND, ...wishes, without: this.pictures.folded(after.step), fold };
     const part = around ? neighbourhood(before, after, diff, options) : null;
     return { picture, labels, before, after, diff, part };
+  }
+
+  /** Shows a node although it is far from the change; a few of them stay. */
+  bring(slot: number): void {
+    this.brought = [...this.brought.filter((s) => s !== slot), slot].slice(-BROUGHT);
   }
 
   /** Shows the first nodes of a folded group; the rest folds behind them. */

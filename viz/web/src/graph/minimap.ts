@@ -1,15 +1,16 @@
 /**
  * The whole picture in a corner, with a frame around what is in view; a press goes there.
  *
- * Takes the corner where it covers least, far from the change, and stays there through all steps
- * of a pass, unless it would cover what changed. Hidden while everything fits and in panes too low
- * for it. The blocks are drawn once per step, the frame at every move.
+ * Takes the corner that is free when a view is made, and keeps it: it never jumps while someone
+ * steps. Hidden while everything fits, in panes too low for it, and where it would cover what changed
+ * or what is selected because the camera could not move aside. The blocks are drawn once per step, the frame at every move.
  */
 import { membersAt } from "../model/fold/fold";
 import { BOX_W } from "../model/layout/layered";
 import { OP_GROUPS, type OpGroup } from "../model/ops";
-import type { Camera } from "./camera";
+import type { Camera, View } from "./camera";
 import { context } from "./pane";
+import { overlap, type Rect } from "./rect";
 import type { Scene } from "./scene";
 import type { Theme } from "./theme";
 
@@ -22,12 +23,11 @@ const LOWEST = 330;
 /** Distance from the edges of the pane, and around the blocks inside, px. */
 const INSET = 12;
 const MARGIN = 6;
-/** A changed node under the map is as bad as so many others. */
-const CHANGED = 100;
-/** So many px away from the change are worth one covered node. */
-const AWAY = 400;
-/** Changed nodes looked at. */
-const MOST = 60;
+/** 0 top left, 1 top right, 2 bottom left, 3 bottom right; below left where all are alike. */
+const CORNERS = [0, 1, 2, 3] as const;
+/** A node of the change or the selected one under the map is as bad as so many others. */
+const IMPORTANT = 1000;
+const NOWHERE: Rect = { left: 0, right: 0, top: 0, bottom: 0 };
 /** Blocks smaller than this are drawn this large, px. */
 const LEAST = 1.2;
 /** Height of a block in the world, lower than a box, so that rows stay apart, px. */
@@ -46,12 +46,7 @@ export class Minimap {
   private readonly ctx: CanvasRenderingContext2D;
   private width: number = LARGE_SIZE[0];
   private height: number = LARGE_SIZE[1];
-  /** 0 top left, 1 top right, 2 bottom left, 3 bottom right. */
   private corner = 2;
-  /** The pass that the corner was chosen in. */
-  private settledIn = -1;
-  /** The corner may have to change. */
-  private unsettled = true;
   private scale = 1;
   private left = 0;
   private top = 0;
@@ -61,6 +56,8 @@ export class Minimap {
 
   constructor(
     private theme: Theme,
+    /** Of the pane that it lies over. */
+    private readonly camera: Camera,
     go: (worldX: number, worldY: number) => void,
   ) {
     this.element = document.createElement("canvas");
@@ -88,24 +85,26 @@ export class Minimap {
     this.scene = scene;
     this.theme = theme;
     this.stale = true;
-    this.unsettled = true;
   }
 
-  /** The pane has another size. */
-  resize(): void {
-    this.stale = true;
-    this.unsettled = true;
-  }
-
-  /** Goes to the corner that costs least, unless the present one will do. */
-  private settle(scene: Scene, camera: Camera): void {
-    const costs = [0, 1, 2, 3].map((c) => this.cost(scene, camera, c));
-    const best = costs.indexOf(Math.min(...costs));
-    const here = costs[this.corner]!;
-    const { rewrite } = scene.content.after.bundle;
-    const stepped = rewrite === this.settledIn;
-    this.settledIn = rewrite;
-    if (here >= CHANGED || (!stepped && here > costs[best]! + 1)) this.corner = best;
+  /** Goes to the corner where it covers none of the boxes, or else the fewest; then other nodes. */
+  settle(boxes: readonly Rect[]): void {
+    const { scene } = this;
+    if (!scene) return;
+    [this.width, this.height] = innerWidth < WIDE ? SMALL_SIZE : LARGE_SIZE;
+    const cost = (corner: number): number => {
+      const map = this.at(corner);
+      const important = boxes.filter((b) => overlap(b, map)).length;
+      const [left, top] = this.camera.toWorld(map.left, map.top);
+      const [right, bottom] = this.camera.toWorld(map.right, map.bottom);
+      let nodes = 0;
+      scene.visitNodes({ left, top, right, bottom }, (s) => {
+        if (scene.state(s) !== "none") nodes++;
+      });
+      return IMPORTANT * important + nodes;
+    };
+    const costs = CORNERS.map(cost);
+    this.corner = costs.indexOf(Math.min(...costs));
     const { style } = this.element;
     style.left = this.corner & 1 ? "auto" : `${INSET}px`;
     style.right = this.corner & 1 ? `${INSET}px` : "auto";
@@ -113,26 +112,21 @@ export class Minimap {
     style.bottom = this.corner & 2 ? `${INSET}px` : "auto";
     style.width = `${this.width}px`;
     style.height = `${this.height}px`;
+    this.stale = true;
   }
 
-  /** Nodes that the map covers in a corner; those of the change count most, then their nearness. */
-  private cost(scene: Scene, camera: Camera, corner: number): number {
-    const { picture, diff } = scene.content;
-    const left = corner & 1 ? camera.width - INSET - this.width : INSET;
-    const top = corner & 2 ? camera.height - INSET - this.height : INSET;
-    const [x0, y0] = camera.toWorld(left, top);
-    const [x1, y1] = camera.toWorld(left + this.width, top + this.height);
-    let cost = 0;
-    scene.visitNodes({ left: x0, top: y0, right: x1, bottom: y1 }, (s) => {
-      if (scene.state(s) !== "none") cost += diff.nodes.has(s) ? CHANGED : 1;
-    });
-    let near = Infinity;
-    for (const s of diff.focus.slice(0, MOST)) {
-      if (!picture.has(s)) continue;
-      const way = Math.hypot(picture.x(s) - (x0 + x1) / 2, picture.y(s) - (y0 + y1) / 2);
-      near = Math.min(near, way * camera.zoom);
-    }
-    return cost - (near < Infinity ? near / AWAY : 0);
+  /** Where it lies while the camera looks like that, px of the pane; null where it is hidden. */
+  rect(view: View): Rect | null {
+    const { camera, scene } = this;
+    if (!scene || camera.height < LOWEST) return null;
+    return camera.shows(scene.content.picture.bounds, view) ? null : this.at(this.corner);
+  }
+
+  private at(corner: number): Rect {
+    const { width, height, camera } = this;
+    const left = corner & 1 ? camera.width - INSET - width : INSET;
+    const top = corner & 2 ? camera.height - INSET - height : INSET;
+    return { left, top, right: left + width, bottom: top + height };
   }
 
   private drawBlocks(scene: Scene): void {
@@ -183,20 +177,16 @@ export class Minimap {
   }
 
   /**
-   * Draws the frame; hides the map if the camera shows everything. True if the blocks are those
-   * of an earlier step: while someone steps fast through a large graph they wait.
+   * Draws the frame; hides the map while the camera shows everything, and where it would cover
+   * one of the boxes all the same. True if the blocks are those of an earlier step: while someone
+   * steps fast through a large graph they wait.
    */
-  draw(camera: Camera, now: number): boolean {
-    const { ctx, theme, scene } = this;
-    const shown =
-      scene !== null && camera.height >= LOWEST && !camera.shows(scene.content.picture.bounds);
-    this.element.hidden = !shown;
-    if (!shown) return false;
-    if (this.unsettled && !camera.travelling) {
-      [this.width, this.height] = innerWidth < WIDE ? SMALL_SIZE : LARGE_SIZE;
-      this.settle(scene, camera);
-      this.unsettled = false;
-    }
+  draw(boxes: readonly Rect[], now: number): boolean {
+    const { ctx, theme, scene, camera } = this;
+    const map = this.rect(camera);
+    const covers = !camera.travelling && boxes.some((b) => overlap(camera.toScreen(b), map ?? NOWHERE));
+    this.element.hidden = !map || covers;
+    if (!scene || this.element.hidden) return false;
     const large = scene.content.picture.slots.length > LARGE;
     if (this.stale && (!large || now - this.drawn > WAIT)) {
       this.drawBlocks(scene);

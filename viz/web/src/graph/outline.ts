@@ -43,7 +43,7 @@ export class Outline {
     this.at = (slot) => graph.at(slot);
     element.setAttribute(
       "aria-label",
-      diff.step ? `Nodes around the change of step ${diff.step}` : "Nodes of the input graph",
+      diff.step ? `Nodes around the change of step ${diff.step.toLocaleString("en")}` : "Nodes of the input graph",
     );
     const put = (slot: number, level: number): void => {
       const item = document.createElement("li");
@@ -78,7 +78,7 @@ export class Outline {
     if (left > 0) {
       const rest = document.createElement("li");
       rest.setAttribute("role", "treeitem");
-      rest.textContent = `${left} more nodes, reached with H J K L`;
+      rest.textContent = `${left.toLocaleString("en")} more nodes, reached with H J K L`;
       element.append(rest);
     }
     this.point(selected);

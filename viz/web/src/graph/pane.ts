@@ -15,6 +15,7 @@ import {
   paintFailure,
   paintGroup,
   paintHandle,
+  paintHeld,
   paintInside,
   paintRing,
   paintSign,
@@ -41,6 +42,8 @@ const CHEAP = 9;
 const SLICE = 5;
 /** Kept pictures reach this far beyond the view, as a share of its size. */
 const BEYOND = 0.2;
+/** How much of the ring is drawn around the outline of a node that this pane's state has not. */
+const GHOST_RING = 0.55;
 /** Hovering a node with more edges lights this many. */
 const LIT_EDGES = 400;
 
@@ -250,7 +253,7 @@ export class Pane {
     };
     for (const s of marks.lit) ring(s, theme.accent);
     if (marks.hovered !== null) ring(marks.hovered, theme.text3);
-    if (marks.selected !== null) ring(marks.selected, theme.accent);
+    if (marks.selected !== null) this.drawSelected(scene, marks.selected, zoom);
     for (const s of scene.handles()) paintHandle(ctx, theme, picture.x(s), picture.y(s), zoom);
     for (const s of changed) {
       const state = scene.state(s);
@@ -273,6 +276,18 @@ export class Pane {
       for (const [s, all] of names)
         paintBinding(ctx, theme, picture.x(s), picture.y(s), all.join(","), zoom);
     }
+  }
+
+  /** Rings the selected node, where it is not in this pane's state, too; a box says which it holds. */
+  private drawSelected(scene: Scene, slot: number, zoom: number): void {
+    const { ctx, theme } = this;
+    const at = scene.at(slot);
+    const state = scene.state(at);
+    if (state === "none") return;
+    ctx.globalAlpha = state === "ghost" ? GHOST_RING : 1;
+    paintRing(ctx, scene, at, theme.accent, zoom);
+    if (scene.box(slot)) paintHeld(ctx, scene, theme, slot, zoom);
+    ctx.globalAlpha = 1;
   }
 
   /** Draws all edges of a node as lines, those of hubs too, and collects its neighbours. */

@@ -13,7 +13,7 @@ import { AROUND, type NeighbourhoodOptions } from "../model/neighbourhood";
 import { type Page, Pages } from "../model/pages";
 import type { Timeline } from "../model/timeline";
 import type { Layouter } from "./layouter";
-import { MARGIN, MAX_FIT, readable } from "./camera";
+import { MARGIN, MAX_FIT, WHOLE } from "./camera";
 import { Picture } from "./picture";
 
 export type Scope = "change" | "all";
@@ -33,7 +33,7 @@ export interface Viewport {
 }
 
 /** What the reader can change about the neighbourhood of a change. */
-export type Wishes = Pick<NeighbourhoodOptions, "opened" | "foldConstants">;
+export type Wishes = Pick<NeighbourhoodOptions, "opened" | "brought" | "foldConstants">;
 
 export class Pictures {
   private everything: Picture | null = null;
@@ -127,7 +127,7 @@ export class Pictures {
   }
 
   private pagesFor(wishes: Wishes): Pages {
-    const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")}`;
+    const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")} ${[...wishes.brought].join(" ")}`;
     if (this.pages && (words === this.wishes || this.pages.whole)) return this.pages;
     this.wishes = words;
     return (this.pages = new Pages(this.timeline, { ...AROUND, ...wishes }, this.folding));
@@ -136,7 +136,7 @@ export class Pictures {
 
 function pitchOf(l: Layout, view: Viewport): number {
   const zoom = Math.min(MAX_FIT, (view.width - 2 * MARGIN) / (l.width + BOX_W));
-  if (zoom < readable(view.width)) return USUAL;
+  if (zoom < WHOLE) return USUAL;
   const pitch = (view.height / zoom - ROOM) / Math.max(1, l.rows - 1);
   return Math.round(Math.max(TIGHTEST, Math.min(WIDEST, pitch)));
 }

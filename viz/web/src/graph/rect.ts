@@ -20,3 +20,7 @@ export function joinRects(rects: Iterable<Rect>): Rect | null {
       : { ...r };
   return all;
 }
+
+export function overlap(a: Rect, b: Rect): boolean {
+  return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
+}

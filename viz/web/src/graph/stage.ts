@@ -53,6 +53,8 @@ class CanvasStage implements Stage {
   private foldKinds = UNFOLDED;
   /** A frame of this bundle was drawn: from now on the view belongs to the reader. */
   private seen = false;
+  /** A node that was selected elsewhere and has to come into view. */
+  private sought: number | null = null;
   /** Where Back wants to look, until that has been drawn. */
   private wanted: CameraState | null = null;
   /** A layout of everything is under way. */
@@ -69,16 +71,17 @@ class CanvasStage implements Stage {
     this.boxSearch = new BoxSearch((text, share) => this.events.onBusy(text, share));
     this.theme = readTheme(host);
     this.frames = new Frames(this.theme, () => this.resize());
-    this.views = new Views(this.frames.panes, () => this.request());
-    this.minimap = new Minimap(this.theme, (x, y) => this.views.centre(x, y));
+    const go = (x: number, y: number): void => this.views.centre(x, y);
+    this.minimap = new Minimap(this.theme, this.lead().camera, go);
+    this.views = new Views(this.frames.panes, () => this.request(), this.minimap);
     this.frames.overlay(this.minimap.element);
-    this.outline = new Outline((slot) => this.choose(slot));
+    this.outline = new Outline((slot) => this.choose(slot, true));
     this.frames.root.append(this.outline.element);
     host.append(this.frames.root);
     this.pointer = new Pointer(this.frames.panes, this.views, {
       open: (group) => this.open(group),
       toggleBox: (slot) => this.toggleBox(slot),
-      choose: (slot) => this.choose(slot),
+      choose: (slot) => this.choose(slot, false),
       hover: (slot) => this.setHovered(slot),
       folded: (slot) => this.boxWords(slot),
     });
@@ -98,6 +101,7 @@ class CanvasStage implements Stage {
     this.seen = again;
     this.step = again ? this.step : 0;
     this.marks = { ...this.marks, selected: null, group: null, hovered: null, bindings: null };
+    this.views.selected = null;
     this.frames.measure();
     this.refresh();
     if (!bundle) return;
@@ -125,6 +129,7 @@ class CanvasStage implements Stage {
   }
 
   setStep(k: number): void {
+    if (Math.abs(k - this.step) > 1) this.sought = this.marks.selected;
     this.step = k;
     const { views } = this;
     if (!views.content) return;
@@ -142,6 +147,7 @@ class CanvasStage implements Stage {
       else views.hold(...both);
     }
     if (!wanted) this.revealChange();
+    this.seek();
   }
 
   setMode(mode: DiffMode): void {
@@ -186,8 +192,38 @@ class CanvasStage implements Stage {
   }
 
   select(slot: number | null): void {
+    if (slot === this.marks.selected) return;
+    this.ring(slot);
+    this.sought = slot;
+    this.seek();
+  }
+
+  private ring(slot: number | null): void {
+    this.views.selected = slot;
     this.mark({ selected: slot, group: null });
     this.outline.select(slot);
+  }
+
+  /** Brings the node that was selected elsewhere into view: unfolds it where it is far away. */
+  private seek(): void {
+    const { loaded, views, sought, marks } = this;
+    const { content } = views;
+    if (sought === null || !loaded || !content) return;
+    this.sought = null;
+    if (this.wantedHere()) return; // Back looks where it looked
+    const { before, after, part, picture } = content;
+    if (sought !== marks.selected || (!before.has(sought) && !after.has(sought))) return;
+    const at = picture.fold?.head[sought] ?? sought;
+    if (part && !part.shown.has(at)) {
+      const held = views.anchors();
+      loaded.bring(sought);
+      this.show();
+      const now = views.content!.picture;
+      const both = held.find(([slot]) => now.has(slot));
+      if (both && !views.fitted) views.hold(...both);
+      else if (now !== picture) views.home();
+    }
+    views.follow(sought);
   }
 
   light(slots: readonly number[]): void {
@@ -228,8 +264,7 @@ class CanvasStage implements Stage {
     const start = diff.focus.find((s) => picture.has(s)) ?? after.bundle.root;
     const to = from !== null && picture.has(from) ? walkFrom(scene, from, direction) : start;
     if (to === null || !picture.has(to)) return;
-    this.choose(to);
-    this.views.follow(to);
+    this.choose(to, true);
   }
 
   openGroup(): void {
@@ -295,6 +330,7 @@ class CanvasStage implements Stage {
     }
     this.show();
     place();
+    this.seek();
   }
 
   /** Brings the replays to the step and makes the scenes of both panes. */
@@ -329,12 +365,13 @@ class CanvasStage implements Stage {
 
   private resize(): void {
     this.views.resized(() => this.frames.measure());
-    this.minimap.resize();
     this.request();
   }
 
-  private choose(slot: number | null): void {
-    this.select(slot);
+  /** The reader chose a node here; it is in view if the pointer did. */
+  private choose(slot: number | null, seek: boolean): void {
+    if (seek) this.select(slot);
+    else this.ring(slot);
     this.events.onSelect(slot);
   }
 
@@ -392,11 +429,22 @@ class CanvasStage implements Stage {
       if (pane.camera.step(now)) again = pane.camera.travelling || again;
       if (pane.draw(this.marks)) again = true;
     }
-    if (this.minimap.draw(this.lead().camera, now)) again = true;
+    if (this.minimap.draw(this.views.important(), now)) again = true;
     this.seen ||= this.views.content !== null;
     if (this.wantedHere()) this.wanted = null;
+    this.tellSelected();
     this.report();
     if (again) this.request();
+  }
+
+  /** Where the selected node is drawn, as attributes of the panes: px from the pane's corner. */
+  private tellSelected(): void {
+    const rect = this.views.selectedRect();
+    for (const { canvas, camera } of this.frames.panes) {
+      const r = rect && camera.toScreen(rect);
+      const said = r ? [r.left, r.top, r.right, r.bottom].map(Math.round).join(" ") : "";
+      if (canvas.dataset["selected"] !== said) canvas.dataset["selected"] = said;
+    }
   }
 
   private report(): void {

@@ -5,20 +5,31 @@
  */
 import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { CameraState } from "./api";
-import { readable, type View } from "./camera";
+import { type View, WHOLE } from "./camera";
 import type { Pane } from "./pane";
-import { joinRects, type Rect } from "./rect";
+import { joinRects, overlap, type Rect } from "./rect";
 import type { Content } from "./scene";
 import { uncut } from "./uncut";
 
-/** Where a picture is not shown whole, its change is, in this range: with all words on the boxes. */
+/** Where a picture is not shown whole, its change is, with all words on the boxes if it fits so. */
 const NEAR = 0.85;
-const NEAREST = 1;
+/** Ends of changed edges that are kept in view: those of a constant can be thousands. */
+const ENDS = 60;
 /** Room around a box that has to be in view with it, px. */
 const AROUND = 10;
 
+/** What lies over the leading pane: it must not cover what matters. */
+export interface Overlay {
+  /** Chooses its place for this view; `boxes` are what it must not cover, px of the pane. */
+  settle(boxes: readonly Rect[]): void;
+  /** Where it lies while a camera looks like that; null while it is not shown. */
+  rect(view: View): Rect | null;
+}
+
 export class Views {
   content: Content | null = null;
+  /** A node that must not be covered. */
+  selected: number | null = null;
   /** The whole picture is in view: resizing fits it again. */
   fitted = true;
   /** The first view, where nobody has moved a camera since: resizing makes it anew. */
@@ -27,28 +38,86 @@ export class Views {
   constructor(
     private readonly panes: readonly [Pane, Pane],
     private readonly request: () => void,
+    private readonly overlay: Overlay | null = null,
   ) {}
 
-  /** The first view of a picture: all of it if that can be read, else the change. */
+  /** The first view: the whole picture if its ops can be read, else what the step shows, else
+   * the change with all edges that change. */
   home(): void {
     const { content } = this;
     const shown = this.shownRect();
     if (!content || !shown) return;
     const { bounds } = content.picture;
     const { camera } = this.lead();
-    const least = readable(camera.width);
     // What fits whole is shown whole, so that stepping moves nothing at all.
-    this.fitted = camera.fitting(bounds).zoom >= least;
-    const near = Math.min(NEAR, least + 0.03);
-    const zoom = Math.min(NEAREST, camera.fitting(shown, near).zoom);
+    this.fitted = camera.fitting(bounds).zoom >= WHOLE;
+    const all = this.fitted ? bounds : shown;
+    const change = this.rectOf(this.changed()) ?? shown;
+    const zoom = Math.max(WHOLE, Math.min(NEAR, camera.fitting(change).zoom));
     const focus = this.changeRect(zoom) ?? shown;
+    const whole = camera.fitting(all).zoom >= WHOLE;
     for (const pane of this.panes)
-      pane.camera.set(
-        this.fitted ? pane.camera.fitting(bounds) : pane.camera.around(focus, shown, zoom),
-      );
-    if (!this.fitted) this.uncut(focus);
+      pane.camera.set(whole ? pane.camera.fitting(all) : pane.camera.around(focus, shown, zoom));
+    if (!whole) this.uncut(focus);
+    this.settle(focus);
     this.first = true;
     this.request();
+  }
+
+  /** Lets what lies over the pane choose its place, and moves aside where it has none. */
+  private settle(focus: Rect): void {
+    const { overlay } = this;
+    if (!overlay || this.fitted) return;
+    const { camera } = this.lead();
+    overlay.settle(this.important().map((r) => camera.toScreen(r)));
+    const view = this.besides(camera.target, focus);
+    const [dx, dy] = [view.x - camera.x, view.y - camera.y];
+    if (dx || dy) for (const pane of this.panes) pane.camera.panBy(dx, dy);
+  }
+
+  /** The boxes of the change and of the selection, in the world. */
+  important(): Rect[] {
+    const { content, selected } = this;
+    if (!content) return [];
+    const slots = [...content.diff.focus.slice(0, ENDS), ...(selected === null ? [] : [selected])];
+    return slots.flatMap((s) => this.rectOf([s]) ?? []);
+  }
+
+  /** The box of the selected node in the world, or of what it is folded into; null if not drawn. */
+  selectedRect(): Rect | null {
+    const { content, selected } = this;
+    if (!content || selected === null) return null;
+    const { picture, part, before, after } = content;
+    const there = before.has(selected) || after.has(selected);
+    const at = picture.fold?.head[selected] ?? selected;
+    return there && (!part || part.shown.has(at)) ? this.rectOf([at], 0) : null;
+  }
+
+  /** Does anything cover what matters in that view? */
+  private covered(view: View): boolean {
+    const map = this.overlay?.rect(view);
+    const { camera } = this.lead();
+    return Boolean(map) && this.important().some((r) => overlap(camera.toScreen(r, view), map!));
+  }
+
+  /** The view moved so that nothing covers `rect`, as little as can be; itself if that cannot be. */
+  private besides(view: View, rect: Rect): View {
+    const map = this.overlay?.rect(view);
+    const { camera } = this.lead();
+    const r = camera.toScreen(rect, view);
+    if (!map || !this.covered(view)) return view;
+    const ways: [number, number][] = [
+      [map.right - r.left, 0],
+      [map.left - r.right, 0],
+      [0, map.bottom - r.top],
+      [0, map.top - r.bottom],
+    ];
+    const inside = ([dx, dy]: [number, number]): boolean =>
+      (!dx || (r.left + dx >= 0 && r.right + dx <= camera.width)) &&
+      (!dy || (r.top + dy >= 0 && r.bottom + dy <= camera.height));
+    const far = ([dx, dy]: [number, number]): number => Math.abs(dx) + Math.abs(dy);
+    const best = ways.filter(inside).sort((a, b) => far(a) - far(b))[0];
+    return best ? { ...view, x: view.x + best[0], y: view.y + best[1] } : view;
   }
 
   /** Moves the first view a little where its border would cut boxes. */
@@ -85,22 +154,48 @@ export class Views {
     this.moved();
   }
 
-  /** Goes to the change if it is out of view; never zooms out by itself. */
+  /** Goes to the change if it is out of view or covered; never zooms out by itself. */
   reveal(): void {
     const { camera } = this.lead();
-    const rect = this.changeRect(camera.zoom);
-    if (rect && !camera.shows(rect)) this.toChange(true);
+    const rect = this.changeRect(camera.target.zoom);
+    if (!rect) return;
+    if (!camera.shows(rect, camera.target)) this.toChange(true);
+    else this.uncover(rect);
   }
 
   private toChange(motion: boolean): void {
+    const rect = this.changeRect(this.lead().camera.target.zoom);
+    if (rect) this.goTo(rect, motion);
+  }
+
+  /** Moves aside from what covers the rectangle. */
+  private uncover(rect: Rect): void {
+    if (!this.covered(this.lead().camera.target)) return;
+    for (const pane of this.panes) this.travel(pane, this.besides(pane.camera.target, rect));
+  }
+
+  private goTo(rect: Rect, motion: boolean): void {
     const shown = this.shownRect();
-    const { zoom } = this.lead().camera;
-    const rect = this.changeRect(zoom);
-    if (!rect || !shown) return;
-    for (const pane of this.panes)
-      this.travel(pane, pane.camera.around(rect, shown, zoom), motion);
+    if (!shown) return;
+    for (const pane of this.panes) {
+      const { zoom } = pane.camera.target;
+      this.travel(pane, this.besides(pane.camera.around(rect, shown, zoom), rect), motion);
+    }
     this.fitted = false;
     this.first = false;
+  }
+
+  /** What changed, then the other ends of the edges that did. */
+  private changed(): number[] {
+    const { diff, picture, part } = this.content!;
+    const { fold, timeline: t } = picture;
+    const slots = new Set(diff.focus);
+    const ends = new Set<number>();
+    for (const edges of [diff.after, diff.before])
+      for (const e of edges.keys())
+        for (const end of [t.edgeSrc[e]!, t.edgeUser[e]!]) ends.add(fold?.head[end] ?? end);
+    for (const s of [...ends].slice(0, ENDS)) if (!part || part.shown.has(s)) slots.add(s);
+    return [...slots].filter((s) => picture.has(s));
   }
 
   /**
@@ -111,12 +206,13 @@ export class Views {
     const { content } = this;
     if (!content) return null;
     const { diff, after, picture } = content;
+    if (!diff.focus.length) return null;
     const { camera } = this.lead();
     const fits = (r: Rect): boolean =>
       (r.right - r.left) * zoom <= camera.width && (r.bottom - r.top) * zoom <= camera.height;
-    const whole = this.rectOf(diff.focus);
+    const slots = this.changed();
+    const whole = this.rectOf(slots);
     if (!whole || fits(whole)) return whole;
-    const slots = diff.focus.filter((s) => picture.has(s));
     const changed = (s: number): boolean => diff.nodes.has(s);
     const result = diff.failed[0] ?? after.bundle.steps[diff.step - 1]!.result;
     const isNew = diff.failed.length > 0 || changed(result);
@@ -133,15 +229,23 @@ export class Views {
     return rect;
   }
 
-  /** Goes to a node if it is out of view. */
+  /** Goes to a node if it is out of view or covered; the change stays in view if both have room. */
   follow(slot: number): void {
-    const { content } = this;
     const rect = this.rectOf([slot]);
-    if (!content || !rect) return;
-    const { picture } = content;
-    for (const pane of this.panes)
-      if (!pane.camera.shows(rect))
-        this.travel(pane, pane.camera.centred(picture.x(slot), picture.y(slot)));
+    if (!rect) return;
+    const { camera } = this.lead();
+    const view = camera.target;
+    if (camera.shows(rect, view)) {
+      this.uncover(rect);
+      return;
+    }
+    const change = this.changeRect(view.zoom);
+    const both = change && joinRects([rect, change]);
+    const fits =
+      both &&
+      (both.right - both.left) * view.zoom <= camera.width &&
+      (both.bottom - both.top) * view.zoom <= camera.height;
+    this.goTo(fits ? both : rect, true);
   }
 
   centre(worldX: number, worldY: number): void {
@@ -245,17 +349,17 @@ export class Views {
     this.request();
   }
 
-  private rectOf(slots: readonly number[]): Rect | null {
+  private rectOf(slots: readonly number[], room = AROUND): Rect | null {
     const picture = this.content?.picture;
     if (!picture) return null;
     return joinRects(
       slots
         .filter((s) => picture.has(s))
         .map((s) => ({
-          left: picture.x(s) - BOX_W / 2 - AROUND,
-          right: picture.x(s) + BOX_W / 2 + AROUND,
-          top: picture.y(s) - BOX_H / 2 - AROUND,
-          bottom: picture.y(s) + BOX_H / 2 + AROUND,
+          left: picture.x(s) - BOX_W / 2 - room,
+          right: picture.x(s) + BOX_W / 2 + room,
+          top: picture.y(s) - BOX_H / 2 - room,
+          bottom: picture.y(s) + BOX_H / 2 + room,
         })),
     );
   }

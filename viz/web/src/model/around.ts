@@ -7,12 +7,15 @@ import { stepDiff } from "./diff";
 import { type Fold, membersAt } from "./fold/fold";
 import { type Folding, unfolded } from "./fold/folding";
 import type { LayoutInput } from "./layout/graph";
+import { portOffset } from "./layout/route";
 import { type NeighbourhoodOptions, placesOf } from "./neighbourhood";
 import { Replay } from "./replay";
 import type { Timeline } from "./timeline";
 
 /** So many steps fold alike, unless the rewrite is small. */
 const STRETCH = 64;
+/** Ports are looked up for a picture of no more slots. */
+const PORTS = 300;
 /** Steps remembered; the layout of a page looks some steps ahead, which come next. */
 const KEPT = 400;
 /** Stretches whose boxes are remembered: they are as large as the graph. */
@@ -118,20 +121,25 @@ export class Drawn {
   }
 }
 
+/** An edge of the layout: places of its ends, its port in px, the first and last step that shows it. */
+type Drawing = [source: number, user: number, port: number, from: number, to: number];
+
 /** The edges between what is drawn over all steps, and when it is seen, for the layout. */
 export function layoutInputOf(
   t: Timeline,
   slots: Int32Array,
   fold: Fold | null = null,
 ): LayoutInput {
+  // Which port an edge enters is known of each version alone: worth it where single edges count.
+  if (slots.length <= PORTS) return stepsInputOf(t, slots, 0, t.steps, fold);
   const place = new Int32Array(t.slots).fill(-1);
   for (const [s, i] of placesIn(slots, fold)) place[s] = i;
-  const edges: [number, number][] = [];
+  const edges: Drawing[] = [];
   slots.forEach((head, i) => {
     for (const s of membersAt(fold, head))
       for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
         const user = t.edgeUser[t.usersEdge[j]!]!;
-        if (place[user]! >= 0 && isDrawn(fold, s, user)) edges.push([i, place[user]!]);
+        if (place[user]! >= 0 && isDrawn(fold, s, user)) edges.push([i, place[user]!, 0, 0, t.steps]);
       }
   });
   return inputOf(t, slots, fold, edges);
@@ -146,15 +154,29 @@ export function stepsInputOf(
   fold: Fold | null = null,
 ): LayoutInput {
   const place = placesIn(slots, fold);
-  const edges: [number, number][] = [];
+  const edges: Drawing[] = [];
   slots.forEach((head, i) => {
     for (const s of membersAt(fold, head)) {
       const end = t.first[s + 1]!;
-      for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++)
-        for (const source of t.src[v]!) {
+      const boxed = fold !== null && fold.of[s]! >= 0;
+      const known = new Map<number, Drawing>();
+      for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++) {
+        const sources = t.src[v]!;
+        const to = v + 1 < end ? t.step[v + 1]! : t.steps;
+        sources.forEach((source, k) => {
           const at = place.get(source);
-          if (at !== undefined && isDrawn(fold, source, s)) edges.push([at, i]);
-        }
+          if (at === undefined || !isDrawn(fold, source, s)) return;
+          const before = known.get(at);
+          if (before) {
+            before[4] = to;
+            return;
+          }
+          const port = boxed ? 0 : Math.round(portOffset(k, sources.length));
+          const edge: Drawing = [at, i, port, t.step[v]!, to];
+          known.set(at, edge);
+          edges.push(edge);
+        });
+      }
     }
   });
   return inputOf(t, slots, fold, edges);
@@ -164,13 +186,15 @@ function inputOf(
   t: Timeline,
   slots: Int32Array,
   fold: Fold | null,
-  edges: [number, number][],
+  edges: readonly Drawing[],
 ): LayoutInput {
   const life = Array.from(slots, (s) => seen(t, membersAt(fold, s)));
   return {
     n: slots.length,
     src: Int32Array.from(edges, (e) => e[0]),
     user: Int32Array.from(edges, (e) => e[1]),
+    port: Int32Array.from(edges, (e) => e[2]),
+    seen: { from: Int32Array.from(edges, (e) => e[3]), to: Int32Array.from(edges, (e) => e[4]) },
     life: { from: Int32Array.from(life, (l) => l[0]), to: Int32Array.from(life, (l) => l[1]) },
   };
 }

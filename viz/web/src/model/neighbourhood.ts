@@ -23,6 +23,8 @@ export interface NeighbourhoodOptions {
   foldConstants: boolean;
   /** Slots that the reader opened; shown where they hang at what is shown. */
   opened: ReadonlySet<number>;
+  /** Slots that were selected far from the change: shown with the way to them, if it is short. */
+  brought: ReadonlySet<number>;
   /** Slots that are folded whatever they are: they would have to leave the place they have. */
   without: ReadonlySet<number>;
   /** Boxes that count as one node, known by their heads. */
@@ -34,6 +36,7 @@ export const AROUND: NeighbourhoodOptions = {
   budget: 20,
   foldConstants: false,
   opened: new Set(),
+  brought: new Set(),
   without: new Set(),
   fold: null,
 };
@@ -61,6 +64,9 @@ export interface Neighbourhood {
 
 /** From a node, at most this many users and sources are followed. */
 const FAN = 12;
+/** A selected node is shown with the nodes between it and the change: so many, of so many looked at. */
+const WAY = 8;
+const WAY_LOOKED_AT = 4000;
 /** Hidden nodes counted for the groups of a step. */
 const COUNTED = 600;
 const NAMES = 3;
@@ -149,6 +155,9 @@ function walk(
   }
   const opened = [...options.opened].map((s) => graph.at(s));
   addOpened(shown, opened.filter((s) => graph.has(s) && !without.has(s)), sources, users);
+  for (const s of options.brought)
+    if (graph.has(graph.at(s)) && !without.has(graph.at(s)))
+      for (const t of wayTo(graph.at(s), shown, sources, users)) if (!without.has(t)) shown.add(t);
   const folding = new FarParts(bundle, graph, sources, users);
   // A label that stands for a few nodes takes their room and tells less.
   for (let round = 0; round < ROUNDS; round++) {
@@ -173,6 +182,25 @@ function addOpened(shown: Set<number>, opened: number[], sources: Near, users: N
     for (const s of hang) shown.add(s);
     left = left.filter((s) => !shown.has(s));
   }
+}
+
+/** A shortest way from a slot to what is shown, the slot first; it alone if that is far. */
+function wayTo(slot: number, shown: ReadonlySet<number>, sources: Near, users: Near): number[] {
+  const from = new Map<number, number>([[slot, -1]]);
+  let left = WAY_LOOKED_AT;
+  for (const [s] of from) {
+    if (shown.has(s)) {
+      const way: number[] = [];
+      for (let t = from.get(s)!; t >= 0; t = from.get(t)!) way.unshift(t);
+      return way.length <= WAY ? way : [slot];
+    }
+    for (const near of [users, sources])
+      for (const t of near(s, FAN)) {
+        if (left-- <= 0) return [slot];
+        if (!from.has(t)) from.set(t, s);
+      }
+  }
+  return [slot];
 }
 
 /** Neighbours in either state, each once, at most `limit`. */

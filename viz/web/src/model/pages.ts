@@ -9,7 +9,9 @@
  * be put in between. What still cannot keep its place without making an edge point up is folded
  * into a group at that step. So nothing that two neighbouring steps draw ever moves.
  *
- * Pages are made where the reader goes, forwards and backwards; a jump starts a chain of its own.
+ * Pages are made where the reader goes, forwards and backwards. A jump, as from match to match of a
+ * rule, starts a chain of its own around what the steps on both sides of the jump draw; what cannot
+ * keep its place there without making an edge point up is the only thing that moves.
  * Going back shows the same pages again, as far as the chain is kept. A rewrite that is small as a
  * whole is one page.
  */
@@ -97,6 +99,8 @@ type Way = 1 | -1;
 export class Pages {
   /** What each step draws. */
   readonly drawn: Drawn;
+  /** The step that was asked for last. */
+  private shown: { k: number; page: Page } | null = null;
   /** Pages side by side, by step. */
   private chain: Page[] = [];
   /** The whole rewrite if it is small: then there is one page. */
@@ -122,10 +126,16 @@ export class Pages {
 
   /** The page that holds step k: of the chain, next to it, or the first of a new one. */
   of(k: number): Page {
+    const page = this.find(k);
+    this.shown = { k, page };
+    return page;
+  }
+
+  private find(k: number): Page {
     const { chain } = this;
     const first = chain[0];
     const last = chain.at(-1);
-    if (!first || !last || k < first.first - 1 || k > last.last + 1) return this.start(k);
+    if (!first || !last || k < first.first - 1 || k > last.last + 1) return this.jump(k);
     if (k > last.last) chain.push(this.next(last, 1));
     else if (k < first.first) chain.unshift(this.next(first, -1));
     if (chain.length > this.most) {
@@ -148,13 +158,37 @@ export class Pages {
     return chain[lo]!;
   }
 
+  /** Starts a chain at a step far away: what it draws of the step shown last stays where it is. */
+  private jump(k: number): Page {
+    const { shown } = this;
+    if (this.whole || !shown) return this.start(k);
+    const before = this.drawn.at(shown.k);
+    const pins = placesOf(before, shown.page);
+    return this.begin(k, pins, shown.page.world);
+  }
+
   /** Starts a chain at step k: a new world, or that of a page, whose places stay if they can. */
   start(k: number, from?: Page): Page {
     if (this.whole) return (this.chain = [this.whole])[0]!;
+    const page = this.begin(k, from ? placesOf(from.slots, from) : new Map(), from?.world ?? {});
+    this.shown = { k, page };
+    return page;
+  }
+
+  /** The first page of a chain. Of the places those are kept that step k draws and that its edges
+   * allow; the world is another one where there is none. */
+  private begin(k: number, places: Places, world: object): Page {
     this.drawn.unfold();
     const { last, slots } = this.grow(k, 1);
-    const pins = from ? placesOf(this.drawn.at(k), from) : new Map<number, Place>();
-    const page = this.lay(this.pin(k, last, slots, pins), [1, -1], from?.world ?? {});
+    const pins = new Map<number, Place>();
+    for (const s of this.drawn.at(k)) {
+      const place = places.get(s);
+      if (place) pins.set(s, place);
+    }
+    let plan = this.pin(k, last, slots, pins);
+    // The edges of later steps are no reason to move what is seen at this one.
+    if (plan.rows.loose.length) plan = this.pin(k, k, this.drawn.at(k), pins);
+    const page = this.lay(plan, [1, -1], pins.size ? world : {});
     this.chain = [page];
     return page;
   }
@@ -166,7 +200,9 @@ export class Pages {
     const folded = new Set<number>();
     for (;;) {
       const { last, slots } = this.grow(k, way);
-      const before = this.drawn.at(from);
+      // The step that the reader looks at may be another one of that page.
+      const seen = this.shown?.page === page ? this.drawn.at(this.shown.k) : [];
+      const before = new Set([...this.drawn.at(from), ...seen]);
       const stay = [...this.drawn.at(k)].filter((s) => before.has(s) && !folded.has(s));
       const [low, high] = way > 0 ? [k, last] : [last, k];
       const pinned = this.pin(low, high, slots, placesOf(stay, page));

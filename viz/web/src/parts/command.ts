@@ -11,6 +11,7 @@ export const GROUPS = [
   "Sources",
   "Timeline",
   "Rules",
+  "Overview",
   "Page",
 ] as const;
 export type CommandGroup = (typeof GROUPS)[number];

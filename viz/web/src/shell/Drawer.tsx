@@ -1,5 +1,6 @@
 /** Below the graphs: the panels of the drawer, as tabs of which one is open. */
 import { drawerTab, isDrawerOpen, openDrawer, toggleDrawer } from "../state/drawer";
+import { kernelPage } from "../state/state";
 import { Divider } from "../ui/Divider";
 import { Icon } from "../ui/Icon";
 import { TabText } from "../ui/TabText";
@@ -58,7 +59,7 @@ export function Drawer() {
           </span>
         </button>
       </div>
-      {open && shown && <shown.component />}
+      {open && shown && kernelPage.value === null && <shown.component />}
     </section>
   );
 }

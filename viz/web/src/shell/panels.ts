@@ -1,6 +1,7 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
 import { centrePanel, headerPanel } from "../panels/centre/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
+import { overviewPanel } from "../panels/overview/panel";
 import { navigatorPanel } from "../panels/navigator/panel";
 import { problemsPanel } from "../panels/problems/panel";
 import { rulesPanel } from "../panels/rules/panel";
@@ -18,6 +19,7 @@ import {
 import { PAGES, type Page } from "../state/link/view";
 
 export const panels: readonly Panel[] = [
+  overviewPanel,
   navigatorPanel,
   headerPanel,
   centrePanel,

@@ -7,8 +7,14 @@ import { changeEntry, looking, pushAddress, replaceAddress } from "./link/addres
 import type { AnyLinkPart, LinkChange } from "./link/part";
 import { hashOf, Query } from "./link/query";
 import { nextPassing } from "../model/filter";
+import { count } from "./format";
+import type { MatchPlace } from "../model/matches";
 import {
   announcement,
+  keepMatches,
+  matchPlace,
+  nextPassOf,
+  ruleMatches,
   bundle,
   compiledRowOf,
   currentCompilation,
@@ -17,6 +23,8 @@ import {
   currentStep,
   filtered,
   firings,
+  isLive,
+  kernelPage,
   loadError,
   loading,
   ownProblems,
@@ -62,6 +70,11 @@ export function go(
 ): void {
   const from = view.peek();
   const to: View = { ...from, ...change };
+  // A filter leaves the reader at the step that is shown, also where the pass itself chose it.
+  const filters = ["rule", "op", "node"] as const;
+  const kept = to.rewrite === from.rewrite && bundle.peek()?.rewrite === to.rewrite;
+  if (kept && to.step === null && !("step" in change) && filters.some((f) => to[f] !== from[f]))
+    to.step = step.peek();
   // An implied step ("the pass's first change") becomes a stated one as soon as something moves.
   const was: View = { ...from, step: from.step ?? step.peek() };
   const jumps = isJump(was, to) || others.some((part) => part.isJump);
@@ -70,14 +83,10 @@ export function go(
   batch(() => {
     view.value = to;
     for (const part of others) part.make();
+    // Before what follows the view: it may replace the address, and means the new entry.
+    if (push) pushAddress(addressNow(), left);
+    else replaceAddress(addressNow());
   });
-  const hash = hashOf((put) => {
-    writeView(to, put);
-    for (const part of parts) part.write(put);
-  });
-  const address = hash || location.pathname + location.search;
-  if (push) pushAddress(address, left);
-  else replaceAddress(address);
   ensureBundle();
 }
 
@@ -132,7 +141,36 @@ function findFailure(): void {
 }
 
 export function setPage(page: Page): void {
-  if (page !== view.peek().page) go({ page });
+  if (page !== view.peek().page || kernelPage.peek() !== null) go({ page, kernel: null });
+}
+
+/** Opens the page of a kernel, by its context. */
+export function openKernel(context: number): void {
+  go({ page: "overview", kernel: context });
+}
+
+/** Follows a link of the page itself: what it says is shown, and the pass that was looked at stays
+ * for the graphs where it names none. */
+export function followLink(hash: string): void {
+  const query = new Query(hash);
+  const to = readView(query);
+  const { rewrite, step: at, slot } = view.peek();
+  const left = looking();
+  batch(() => {
+    view.value = to.rewrite === null ? { ...to, rewrite, step: at, slot } : to;
+    for (const part of parts) part.read(query);
+    pushAddress(addressNow(), left); // before what follows the view, as in `go`
+  });
+  ensureBundle();
+}
+
+/** The address of what is shown now. */
+function addressNow(): string {
+  const hash = hashOf((put) => {
+    writeView(view.peek(), put);
+    for (const part of parts) part.write(put);
+  });
+  return hash || location.pathname + location.search;
 }
 
 export function goStep(k: number): void {
@@ -147,22 +185,67 @@ export function stepBy(direction: 1 | -1): void {
     goStep(step.peek() + direction);
     return;
   }
+  const { rule, op, node } = view.peek();
   const to = nextPassing(passing.peek(), step.peek(), direction > 0);
   if (to !== null) goStep(to);
+  else if (rule !== null && op === null && node === null) void crossPasses(rule, direction);
   else
     announce(
       direction > 0 ? "No later step matches the filters" : "No earlier step matches the filters",
     );
 }
 
-/** The next (or previous) match of the current step's rule in this pass. */
+/** The next (or previous) match of the current step's rule: in this pass, or else in another. */
 export function nextMatch(direction: 1 | -1): void {
   const rule = view.peek().rule ?? currentStep.peek()?.rule ?? null;
   if (rule === null || !bundle.peek()) return;
   const to = nextPassing(firings.peek().get(rule) ?? [], step.peek(), direction > 0);
-  if (to !== null) go({ step: to });
-  else
-    announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this pass`);
+  if (to === null) {
+    void crossPasses(rule, direction);
+    return;
+  }
+  go({ step: to });
+  void knowMatches().then(sayMatch);
+}
+
+/** A match that is wanted in a pass that is on its way: the first of the rule there, or the last. */
+let wantedMatch: { rewrite: number; rule: number; direction: 1 | -1 } | null = null;
+
+/** Opens the nearest pass after (or before) this one in which the rule matched, at that match. */
+async function crossPasses(rule: number, direction: 1 | -1): Promise<void> {
+  const from = view.peek().rewrite;
+  const known = await knowMatches();
+  if (from === null || view.peek().rewrite !== from) return;
+  const next = nextPassOf(rule, from, direction);
+  if (next) {
+    wantedMatch = { rewrite: next.rewrite, rule, direction };
+    openRewrite(next.rewrite);
+  } else if (known)
+    announce(`No ${direction > 0 ? "later" : "earlier"} match of ${ruleName(rule)} in this run`);
+}
+
+/** Reads where rules matched, to the end, unless that is known; false if it cannot be read. */
+async function knowMatches(): Promise<boolean> {
+  if (ruleMatches.peek()?.done && !isLive.peek()) return true;
+  try {
+    do keepMatches(await data().ruleMatches());
+    while (!ruleMatches.peek()?.done);
+    return true;
+  } catch (thrown) {
+    announce(`Matches in other passes: ${asProblem(thrown, "api/rule-matches").what}`);
+    return false;
+  }
+}
+
+/** "Match 3 of 41 in this run, pass 7 of 19". */
+export function placeOfMatch({ match, matches, pass, passes }: MatchPlace): string {
+  const at = `Match ${count(match)} of ${count(matches)} in this run`;
+  return `${at}, pass ${count(pass)} of ${count(passes)}`;
+}
+
+function sayMatch(): void {
+  const at = matchPlace.peek();
+  if (at) announce(placeOfMatch(at));
 }
 
 /** The next pass that changed something: of the run, or of what was compiled on request. */
@@ -195,21 +278,23 @@ export function nextKernel(direction: 1 | -1): void {
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
 }
 
-/** Opens the first pass below a context that changed something (or else its first pass). */
-export function openContext(row: number): boolean {
-  const all = rows.peek();
+/** The first pass below a context that changed something (or else its first pass); null for none. */
+export function firstPass(row: number): number | null {
   const inside = new Set([row]);
   let first: number | null = null;
-  for (const r of all) {
+  for (const r of rows.peek()) {
     if (!inside.has(r.parent) || r.target) continue;
     inside.add(r.row);
     if (r.kind !== "rewrite") continue;
-    if (r.steps > 0 || r.status === "error") {
-      openRewrite(r.id);
-      return true;
-    }
+    if (r.steps > 0 || r.status === "error") return r.id;
     first ??= r.id;
   }
+  return first;
+}
+
+/** Opens the first pass below a context; false where it has none. */
+export function openContext(row: number): boolean {
+  const first = firstPass(row);
   if (first !== null) openRewrite(first);
   return first !== null;
 }
@@ -294,11 +379,14 @@ async function fetchBundle(rewrite: number): Promise<void> {
     const checked = new Timeline(loaded);
     await knowRules(loaded);
     if (fetching !== mine) return;
+    const match = wantedIn(loaded);
     batch(() => {
       timeline.value = checked;
       bundle.value = loaded;
       loading.value = null;
+      if (match !== null) go({ step: match }, "replace");
     });
+    if (match !== null) sayMatch();
     findNode();
     findFailure();
   } catch (thrown) {
@@ -308,6 +396,16 @@ async function fetchBundle(rewrite: number): Promise<void> {
       loadError.value = { ...pick(asProblem(thrown, `pass ${rewrite}`)), rewrite };
     });
   }
+}
+
+/** The step of the match that the pass was opened for; null without one. */
+function wantedIn(b: Bundle): number | null {
+  const wanted = wantedMatch;
+  if (wanted?.rewrite !== b.rewrite) return null;
+  wantedMatch = null;
+  const is = (s: Bundle["steps"][number]): boolean => s.rule === wanted.rule;
+  const at = wanted.direction > 0 ? b.steps.findIndex(is) : b.steps.findLastIndex(is);
+  return at < 0 ? null : at + 1;
 }
 
 const pick = ({ what, where, hint }: ApiProblem): ApiProblem => ({ what, where, hint });

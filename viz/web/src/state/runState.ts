@@ -135,8 +135,16 @@ export function createRunState() {
     return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
   });
 
-  /** The program's kernel that the current pass belongs to; null for a pass of a schedule. */
+  /** The context of the kernel whose page is open; null: none is. */
+  const kernelPage = computed(() => (view.value.page === "overview" ? view.value.kernel : null));
+
+  /**
+   * The program's kernel whose page is open, or that the current pass belongs to; null for a pass of a
+   * schedule.
+   */
   const currentKernel = computed<Row | null>(() => {
+    const open = kernelPage.value;
+    if (open !== null) return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
     const row = currentRow.value;
     if (!row) return null;
     return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
@@ -177,6 +185,7 @@ export function createRunState() {
     rewriteRows,
     compiledRowOf,
     currentCompilation,
+    kernelPage,
     currentKernel,
     newSteps,
   };

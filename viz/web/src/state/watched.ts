@@ -22,18 +22,22 @@ export class Watched<T> {
    * @param where what an error names
    * @param isOpen follows signals
    * @param hasMore whether asking again goes on with the work
+   * @param about what of the run it is about; follows signals
    */
   constructor(
     private readonly where: string,
     private readonly isOpen: () => boolean,
     private readonly ask: (signal: AbortSignal) => Promise<T>,
     private readonly hasMore: (answer: T) => boolean = () => false,
+    private readonly about: () => string = () => "",
   ) {}
 
   /** Follows the run and the view from now on. */
   start(): void {
     effect(() => {
       void runKey.value;
+      void this.about();
+      this.fetching?.abort();
       batch(() => {
         this.answer.value = null;
         this.error.value = null;

@@ -3,8 +3,9 @@ import { Camera } from "../../src/graph/camera";
 import { Labels } from "../../src/graph/labels";
 import type { Pane } from "../../src/graph/pane";
 import { Picture } from "../../src/graph/picture";
+import { joinRects, overlap, type Rect } from "../../src/graph/rect";
 import type { Content } from "../../src/graph/scene";
-import { Views } from "../../src/graph/views";
+import { type Overlay, Views } from "../../src/graph/views";
 import { allSlots, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { layout } from "../../src/model/layout/layered";
@@ -55,8 +56,15 @@ describe("views", () => {
     usual.views.content = content(3);
     usual.views.home();
     expect(usual.views.fitted).toBe(false);
-    expect(usual.camera.zoom).toBeGreaterThanOrEqual(0.85);
-    expect(usual.camera.zoom).toBeLessThanOrEqual(1);
+    expect(usual.camera.zoom).toBeGreaterThanOrEqual(0.5);
+    expect(usual.camera.zoom).toBeLessThanOrEqual(0.85);
+    const half = views(
+      (picture.bounds.right - picture.bounds.left) / 2 + 40,
+      (picture.bounds.bottom - picture.bounds.top) / 2 + 40,
+    );
+    half.views.content = content(3);
+    half.views.home();
+    expect(half.views.fitted).toBe(true);
     expect(inView(usual.camera, b.steps[2]!.result)).toBe(true);
   });
 
@@ -104,5 +112,77 @@ describe("views", () => {
     [camera.x, camera.y, camera.zoom].forEach((n, i) => expect(n).toBeCloseTo(was[i]!, 6));
     v.put({ ...kept, slot: 99_999 });
     expect(v.get()!.slot).toBe(-1);
+  });
+
+  /** Lies in a corner of 200 x 150 px; says how often it was placed. */
+  const overlay = (camera: Camera): Overlay & { settled: number; corner: number } => ({
+    settled: 0,
+    corner: 0,
+    settle(boxes) {
+      this.settled++;
+      const free = [0, 1, 2, 3].findIndex(
+        (c) => !boxes.some((b) => overlap(b, rectAt(c, camera))),
+      );
+      this.corner = Math.max(0, free);
+    },
+    rect() {
+      return rectAt(this.corner, camera);
+    },
+  });
+  const rectAt = (corner: number, { width, height }: Camera): Rect => {
+    const left = corner & 1 ? width - 200 : 0;
+    const top = corner & 2 ? height - 150 : 0;
+    return { left, top, right: left + 200, bottom: top + 150 };
+  };
+
+  it("are never covered where the change is, and what covers them stays in its corner", () => {
+    const cameras = [0, 1].map(() => Object.assign(new Camera(), { width: 650, height: 560 }));
+    const panes = cameras.map((camera) => ({ camera })) as unknown as [Pane, Pane];
+    const map = overlay(cameras[1]!);
+    const v = new Views(panes, () => undefined, map);
+    v.content = content(1);
+    v.home();
+    const { corner } = map;
+    expect(map.settled).toBe(1);
+    let small = 0;
+    for (let k = 1; k <= b.steps.length; k++) {
+      v.content = content(k);
+      v.reveal();
+      const boxes = v.important().map((r) => cameras[1]!.toScreen(r));
+      const all = joinRects(boxes)!;
+      if (all.right - all.left > 430 && all.bottom - all.top > 390) continue; // no room anywhere
+      small++;
+      for (const box of boxes) {
+        if (box.right < 0 || box.left > 650 || box.bottom < 0 || box.top > 560) continue;
+        expect(overlap(box, map.rect(cameras[1]!)!), `step ${k}`).toBe(false);
+      }
+    }
+    expect(small).toBeGreaterThan(3);
+    expect([map.settled, map.corner]).toEqual([1, corner]);
+  });
+
+  it("keep both ends of every changed edge in view where there is room for them", () => {
+    const { views: v, camera } = views(1400, 1100);
+    v.content = content(1);
+    v.home();
+    v.zoomBy(0.5 / camera.zoom);
+    let edges = 0;
+    for (let k = 1; k <= b.steps.length; k++) {
+      v.content = content(k);
+      v.reveal();
+      const { diff } = v.content;
+      const t = picture.timeline;
+      const ends = [...diff.after.keys(), ...diff.before.keys()].flatMap((e) => [
+        t.edgeSrc[e]!,
+        t.edgeUser[e]!,
+      ]);
+      const xs = ends.map((s) => picture.x(s));
+      const ys = ends.map((s) => picture.y(s));
+      const [w, h] = [Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys)];
+      if (!ends.length || w + 300 > 1400 / 0.5 || h + 200 > 1100 / 0.5) continue;
+      edges += ends.length / 2;
+      for (const s of ends) expect(inView(camera, s), `step ${k}`).toBe(true);
+    }
+    expect(edges).toBeGreaterThan(10);
   });
 });

@@ -106,7 +106,7 @@ describe("pages", () => {
     expect(pages.of(page.last + 1).world).toBe(page.world);
   });
 
-  it("start anew after a jump", () => {
+  it("hold every step after a jump", () => {
     const [, graph, steps, seed] = cases[0]!;
     const [pages, last] = pagesOf(graph, steps, seed);
     const rand = random(3);
@@ -116,8 +116,33 @@ describe("pages", () => {
       expect(page.first <= k && k <= page.last).toBe(true);
       for (const s of pages.drawn.at(k)) expect(placeIn(page, s)).toBeDefined();
     }
-    const far = pages.of(last);
-    expect(pages.of(0).world).not.toBe(far.world);
+  });
+
+  it.each(cases.flatMap((c) => [2, 3, 7].map((by) => [c[0], by, c[1], c[2], c[3]] as const)))(
+    "move next to nothing that both ends of a jump draw: %s, by %i",
+    (_, by, graph, steps, seed) => {
+      const [pages, last] = pagesOf(graph, steps, seed);
+      let [survivors, moved] = [0, 0];
+      for (let k = by; k <= last; k += by) {
+        const was = pages.of(k - by);
+        const before = new Set(pages.drawn.at(k - by));
+        const now = pages.of(k);
+        for (const s of pages.drawn.at(k)) {
+          if (!before.has(s)) continue;
+          survivors++;
+          const [a, b] = [placeIn(was, s)!, placeIn(now, s)!];
+          if (now.world !== was.world || a.x !== b.x || a.row !== b.row) moved++;
+        }
+      }
+      expect(survivors).toBeGreaterThan(10);
+      expect(moved).toBeLessThanOrEqual(1 + 0.06 * survivors);
+    },
+  );
+
+  it("are a world of their own where two steps share nothing", () => {
+    const [pages, last] = pagesOf(chains(60, 20), 120, 3);
+    const worlds = new Set(range(0, last).map((i) => pages.of((i * 37) % last).world));
+    expect(worlds.size).toBeGreaterThan(1);
   });
 
   it("keep what is drawn where it is while the reader opens more", () => {

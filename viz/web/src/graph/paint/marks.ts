@@ -4,11 +4,13 @@
  *
  * Signs keep a readable size when the picture is small.
  */
+import { titleOf, uidOf } from "../../model/content";
 import { BOX_H, BOX_W } from "../../model/layout/layered";
 import { portOffset, trace } from "../../model/layout/route";
 import type { Group } from "../../model/neighbourhood";
 import { BoxGraph, type Inside } from "../../model/fold/boxes";
 import { membersAt } from "../../model/fold/fold";
+import { cutMiddle } from "../../model/fold/words";
 import type { NodeState, Scene } from "../scene";
 import type { Theme } from "../theme";
 import { cornerOf, levelOf } from "./nodes";
@@ -18,6 +20,8 @@ type Ctx = CanvasRenderingContext2D;
 /** Half the size of the pill of a folded group, px. */
 export const PILL_W = 74;
 export const PILL_H = 12;
+/** Characters of the name of a node in a box. */
+const HELD = 28;
 /** Ops named on it at most. */
 const NAMES = 3;
 
@@ -204,6 +208,27 @@ export function paintRing(ctx: Ctx, scene: Scene, slot: number, color: string, z
     cornerOf(scene.label(slot).group) + gap,
   );
   ctx.stroke();
+}
+
+/** The name of the selected node under the box that it is folded into: "u12 MUL". */
+export function paintHeld(ctx: Ctx, scene: Scene, theme: Theme, slot: number, zoom: number): void {
+  const { picture, after } = scene.content;
+  const c = scene.node(slot);
+  if (c < 0) return;
+  const words = cutMiddle(`${uidOf(after.bundle, c)} ${titleOf(after.bundle, c)}`, HELD);
+  const s = signScale(zoom);
+  ctx.font = `600 ${11 * s}px ${theme.mono}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "alphabetic";
+  const width = ctx.measureText(words).width + 14 * s;
+  const x = picture.x(scene.at(slot));
+  const y = picture.y(scene.at(slot)) + BOX_H / 2 + 5 * s;
+  ctx.beginPath();
+  ctx.roundRect(x - width / 2, y, width, 18 * s, 4 * s);
+  ctx.fillStyle = theme.accent;
+  ctx.fill();
+  ctx.fillStyle = theme.surface;
+  ctx.fillText(words, x, y + 13 * s);
 }
 
 /** Folded nodes: a pill in the place of their first one, tied to the shown nodes it hangs at. */

@@ -11,6 +11,10 @@ export interface LayoutInput {
   n: number;
   src: Int32Array;
   user: Int32Array;
+  /** Where given, how far right of its user's middle each edge enters it, px; else all do there. */
+  port?: Int32Array | undefined;
+  /** Where given, when each edge is seen; else always. */
+  seen?: Lifetimes | undefined;
   /** Where given, nodes of one row that are never seen together may get one place. */
   life?: Lifetimes | undefined;
   /** Where given, every node's row and the x of some. */
@@ -25,7 +29,7 @@ export interface Held {
   x: Float64Array;
 }
 
-/** Steps in which each node is seen, first and last included. */
+/** Steps in which each node or edge is seen, first and last included. */
 export interface Lifetimes {
   from: Int32Array;
   to: Int32Array;
@@ -48,6 +52,13 @@ export interface LayoutGraph {
   /** The edges drawn as lines: `srcs` and `users` without those of hubs. */
   nearSrcs: Adjacency;
   nearUsers: Adjacency;
+  /** The edges of `users.to` and `nearUsers.to`, by their numbers in the input. */
+  edge: Int32Array;
+  nearEdge: Int32Array;
+  /** Where an edge of the input enters its user. */
+  port(edge: number): number;
+  /** When an edge of the input is seen. */
+  seen(edge: number): { from: number; to: number };
   /** 1 for nodes with `HUB` or more users, 2 for `HUB` or more sources, 3 for both. */
   hub: Uint8Array;
   /** Every node after all its sources. */
@@ -151,6 +162,7 @@ export function layoutGraph(input: LayoutInput): LayoutGraph {
   const keep = uniqueEdges(input, byUser);
   const topological = breakCycles(input, byUser, keep);
   const users = adjacency(n, src, user, keep);
+  const edge = adjacency(n, src, null, keep).to;
   const srcs = adjacency(n, user, src, keep);
   const hub = new Uint8Array(n);
   for (let v = 0; v < n; v++) {
@@ -159,10 +171,16 @@ export function layoutGraph(input: LayoutInput): LayoutGraph {
   }
   for (let e = 0; e < keep.length; e++)
     if (keep[e] && (hub[src[e]!]! & 1 || hub[user[e]!]! & 2)) keep[e] = 0;
+  const nearEdge = adjacency(n, src, null, keep).to;
+  const { port, seen } = input;
   return {
     n,
     srcs,
     users,
+    edge,
+    nearEdge,
+    port: (e) => port?.[e] ?? 0,
+    seen: (e) => ({ from: seen?.from[e] ?? 0, to: seen?.to[e] ?? 0 }),
     nearSrcs: adjacency(n, user, src, keep),
     nearUsers: adjacency(n, src, user, keep),
     hub,

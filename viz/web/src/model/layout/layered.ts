@@ -12,6 +12,7 @@ import { type Places, sharePlaces } from "./places";
 import { rails } from "./rails";
 import { ranks } from "./rank";
 import { LocalSearch } from "./search";
+import { layOutSmall } from "./small/layout";
 
 export type { LayoutInput } from "./graph";
 export { BOX_H, BOX_W } from "./rails";
@@ -48,15 +49,21 @@ export function* layered(input: LayoutInput): Generator<number, Layout> {
   yield 0.15;
   const places = input.life ? sharePlaces(g, row, input.life) : null;
   const pins = held ? pinned(held.x, places) : null;
-  const spotX = yield* columns(places?.graph ?? g, places?.row ?? row, pins);
-  const x = places ? Float64Array.from(places.of, (spot) => spotX[spot]!) : spotX;
+  const [graph, rowOf] = [places?.graph ?? g, places?.row ?? row];
+  const small = pins ? null : layOutSmall(graph, rowOf);
+  const spotX = small?.x ?? (yield* columns(graph, rowOf, pins));
+  const ofSpots = (all: Float64Array): Float64Array =>
+    places ? Float64Array.from(places.of, (spot) => all[spot]!) : all;
+  const x = ofSpots(spotX);
   const first = x.reduce((a, b) => Math.min(a, b), Infinity);
   for (let v = 0; v < g.n; v++) x[v]! -= first;
   const width = x.reduce((a, b) => Math.max(a, b), 0);
   const rows = rowsOf(row);
   for (let r = 0; r + 1 < rows.first.length; r++)
     sortRange(rows.nodes, rows.first[r]!, rows.first[r + 1]!, x);
-  const rail = rails(g, row, rows, Int32Array.from(x));
+  const rail = small
+    ? ofSpots(small.rail).map((r) => r - first)
+    : rails(g, row, rows, Int32Array.from(x));
   const left = held ? first : 0;
   return { x, row, left, top, rows: rows.first.length - 1, rail, hub: g.hub, width };
 }

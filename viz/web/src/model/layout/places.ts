@@ -32,16 +32,22 @@ export function sharePlaces(g: LayoutGraph, row: Int32Array, life: Lifetimes): P
   const { of, rowOf } = spots;
   const src: number[] = [];
   const user: number[] = [];
+  const edge: number[] = [];
   for (let v = 0; v < g.n; v++)
     for (let j = g.users.first[v]!; j < g.users.first[v + 1]!; j++) {
       src.push(of[v]!);
       user.push(of[g.users.to[j]!]!);
+      edge.push(g.edge[j]!);
     }
-  return {
-    of,
-    graph: layoutGraph({ n: rowOf.length, src: Int32Array.from(src), user: Int32Array.from(user) }),
-    row: Int32Array.from(rowOf),
-  };
+  const seen = edge.map((e) => g.seen(e));
+  const graph = layoutGraph({
+    n: rowOf.length,
+    src: Int32Array.from(src),
+    user: Int32Array.from(user),
+    port: Int32Array.from(edge, (e) => g.port(e)),
+    seen: { from: Int32Array.from(seen, (s) => s.from), to: Int32Array.from(seen, (s) => s.to) },
+  });
+  return { of, graph, row: Int32Array.from(rowOf) };
 }
 
 class Spots {

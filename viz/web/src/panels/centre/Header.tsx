@@ -10,7 +10,7 @@ import {
   stepCount,
   unreadable,
 } from "../../state/state";
-import { stage, stats } from "../../state/stage";
+import { stage } from "../../state/stage";
 import { compiling } from "../../parts/kernel/kernel";
 import { choices, chosen, showPasses, type Choice } from "../../parts/kernel/passes";
 import { graphLink, setMode, setScope, type Mode } from "./link";
@@ -27,7 +27,6 @@ export function Header() {
   const row = currentRow.value;
   const parent = currentKernel.value ?? (row ? rows.value[row.parent] : undefined);
   const at = currentStep.value;
-  const s = stats.value;
   const all = graphLink.value.scope === "all";
   return (
     <div class="ph" data-region="Step">
@@ -76,7 +75,6 @@ export function Header() {
         >
           <span class="wide">Around change</span>
           <span class="narrow">Near</span>
-          <span class="t3 num xwide sum">{!all && s ? count(s.shown) : ""}</span>
         </button>
         <button
           type="button"
@@ -84,7 +82,7 @@ export function Header() {
           title="All nodes (A)"
           onClick={() => setScope("all")}
         >
-          All<span class="t3 num xwide sum">{s ? count(s.total) : ""}</span>
+          All
         </button>
       </span>
       <span class="seg" role="group" aria-label="Diff view">
@@ -167,7 +165,7 @@ function hintOf(c: Choice): string {
 function Badge(p: { kind: "del" | "add" | "mov"; sign: string; n: number; word: string }) {
   if (!p.n) return null;
   return (
-    <span class={`badge num ${p.kind}`} aria-label={`${p.n} ${p.word}`}>
+    <span class={`badge num ${p.kind}`} aria-label={`${count(p.n)} ${p.word}`}>
       {p.sign}
       {count(p.n)}
       <span class="xwide"> {p.word}</span>

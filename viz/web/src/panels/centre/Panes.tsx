@@ -103,12 +103,20 @@ function Foot() {
       </span>
       {s && bundle.value && graphLink.value.mode !== "text" && (
         <>
-          <span>
-            {count(s.shown)} of {plural(s.total, "node")}
+          <span title="Nodes of the graph after the step that are drawn by themselves">
+            {count(s.shown)} of {plural(s.total, "node")} shown
           </span>
-          {s.folded > 0 && <span>{count(s.folded)} folded</span>}
-          {s.hidden > 0 && <span class="wide">{count(s.hidden)} not in view</span>}
-          <span>{Math.round(s.zoom * 100)}%</span>
+          {s.folded > 0 && (
+            <span title="Index expressions and repeated blocks; a click on a box opens it">
+              {count(s.folded)} folded into boxes
+            </span>
+          )}
+          {s.hidden > 0 && (
+            <span class="wide" title="Press A for all nodes, or click a group such as +37">
+              {count(s.hidden)} farther from the change
+            </span>
+          )}
+          <span title="Zoom">{Math.round(s.zoom * 100)}%</span>
         </>
       )}
     </div>

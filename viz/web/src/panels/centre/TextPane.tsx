@@ -86,7 +86,7 @@ function Line({ shown }: { shown: Shown }) {
   const name = { same: "ln", del: "ln dd", add: "ln da" }[line.kind];
   return (
     <div class={name}>
-      <i>{key + 1}</i>
+      <i>{count(key + 1)}</i>
       <span class="sg">{{ same: "", del: "−", add: "+" }[line.kind]}</span>
       <span>
         {text}

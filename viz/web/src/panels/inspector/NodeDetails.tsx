@@ -10,6 +10,7 @@ import type { Bundle } from "../../data/types";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
+import { walkButtons } from "../../parts/walkButtons";
 import { Clipped, Place } from "../../ui/Text";
 import { linkedLines } from "../../parts/kernel/link";
 
@@ -240,6 +241,8 @@ function SlotLink({ slot, sign }: { slot: number; sign: "del" | "add" | null }) 
       onClick={() => select(slot)}
       onPointerEnter={() => (lit.value = [slot])}
       onPointerLeave={() => (lit.value = [])}
+      onFocus={() => (lit.value = [slot])}
+      onBlur={() => (lit.value = [])}
     >
       {sign === "del" ? "−" : sign === "add" ? "+" : ""}
       {name}
@@ -279,7 +282,7 @@ function History({ slot }: { slot: number }) {
           {folded > 0 ? `${count(told.length)} of ${count(all.length)}` : count(all.length)}
         </span>
       </h3>
-      <ul class="hist">
+      <ul class="hist" aria-label="History in this pass" onKeyDown={walkButtons}>
         {origin?.file && (
           <li>
             <Place {...origin} />

@@ -1,5 +1,5 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
-import { go, nextMatch, toggleRuleFilter } from "../../state/actions";
+import { go, nextMatch, placeOfMatch, toggleRuleFilter } from "../../state/actions";
 import { count, micros, plural, place } from "../../state/format";
 import {
   bundle,
@@ -7,6 +7,7 @@ import {
   currentRule,
   currentStep,
   firings,
+  matchPlace,
   ruleName,
   step,
   view,
@@ -47,7 +48,7 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
       counts={
         <>
           <span>
-            <b>{count(here)}</b> here
+            <b>{count(here)}</b> in this pass
           </span>
           <span>
             this match <b>{micros(us)}</b>
@@ -69,11 +70,12 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
             type="button"
             class="btn sm"
             title="N"
-            disabled={here < 2}
+            disabled={rule.matches < 2 && here < 2}
             onClick={() => nextMatch(1)}
           >
             Next match
           </button>
+          {matchPlace.value && <span class="t2 small num">{placeOfMatch(matchPlace.value)}</span>}
         </div>
       }
     />

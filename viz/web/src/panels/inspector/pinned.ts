@@ -1,6 +1,7 @@
 /** Subjects that the reader pinned: what the inspector said of a node, frozen. */
 import { signal } from "@preact/signals";
 import { announce } from "../../state/actions";
+import { count } from "../../state/format";
 import { bundle, currentRow, currentStep, rules, sides, step, view } from "../../state/state";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, titleOf, uidOf } from "../../model/content";
 
@@ -41,7 +42,7 @@ function subject(): Pin | null {
   const b = bundle.peek();
   if (!b) return null;
   const at = { rewrite: b.rewrite, step: step.peek() };
-  const where = `${currentRow.peek()?.name ?? b.name}, step ${at.step}`;
+  const where = `${currentRow.peek()?.name ?? b.name}, step ${count(at.step)}`;
   const { slot } = view.peek();
   const both = sides.peek();
   const now = slot === null || !both ? -1 : both.after.nodeOf(slot);

@@ -1,6 +1,6 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
-import { clearFilters, goStep, openContext, openRewrite } from "../../state/actions";
+import { clearFilters, goStep, openContext, openKernel, openRewrite } from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
@@ -104,7 +104,10 @@ function activate(line: Line): void {
   else {
     const row = rows.peek()[line.row];
     if (!row) return;
-    if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
+    if (row.label === "kernel") {
+      setOpen(line.key, true); // its passes are one line away when the reader comes back
+      openKernel(row.id);
+    } else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
     else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
     else openRewrite(row.id);
   }
@@ -174,7 +177,7 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
   const on = k === markedStep.value;
   return (
     <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
-      <span class="k">{k}</span>
+      <span class="k">{count(k)}</span>
       <span class="n el">{at ? ruleName(at.rule) : ""}</span>
       {at && <Change at={at} />}
     </div>

@@ -65,11 +65,6 @@ function Controls() {
       <Move icon="prev" label="Previous step" off={k === 0} onClick={() => stepBy(-1)} />
       <Move icon="right" label="Next step" off={k >= n} onClick={() => stepBy(1)} />
       <Move icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
-      <span class="sp" />
-      <b class="num">
-        {count(k)}
-        {n < 1000 && <span class="t3 wide">/{count(n)}</span>}
-      </b>
     </div>
   );
 }
@@ -161,7 +156,7 @@ function Strip() {
         aria-valuemin={0}
         aria-valuemax={stepCount.value}
         aria-valuenow={k}
-        aria-valuetext={at ? `${k}, ${ruleName(at.rule)}` : "input graph"}
+        aria-valuetext={at ? `${count(k)}, ${ruleName(at.rule)}` : "input graph"}
         {...pointing(scale)}
       />
       {preview.value !== null && (

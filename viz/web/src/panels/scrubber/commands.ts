@@ -45,7 +45,7 @@ export const stepCommands: readonly Command[] = [
   },
   {
     id: "match",
-    title: "Next match of this rule",
+    title: "Next match of this rule, in any pass",
     group: "Steps",
     keys: ["N"],
     when: hasStep,
@@ -53,7 +53,7 @@ export const stepCommands: readonly Command[] = [
   },
   {
     id: "match-back",
-    title: "Previous match of this rule",
+    title: "Previous match of this rule, in any pass",
     group: "Steps",
     keys: ["Shift N"],
     when: hasStep,

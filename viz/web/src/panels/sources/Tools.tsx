@@ -1,21 +1,11 @@
 /** What the sources put into the head of the drawer: what is linked, the choice of columns, Run. */
 import { count, plural } from "../../state/format";
-import { shownSources } from "../../state/prefs";
-import { run, view } from "../../state/state";
-import { data } from "../../state/actions";
-import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { view } from "../../state/state";
 import { slotName } from "../../parts/slotName";
-import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../../parts/kernel/columns";
-import {
-  complete,
-  kernel,
-  kernelArtifacts,
-  progress,
-  shownColumns,
-} from "../../parts/kernel/kernel";
+import { kernel } from "../../parts/kernel/kernel";
 import { linkedLines, pointedNode } from "../../parts/kernel/link";
 import { RunBox } from "../../parts/run/RunBox";
+import { Chooser } from "../../parts/source/Chooser";
 import { Pager } from "./Sources";
 
 export function SourceTools({ open }: { open: boolean }) {
@@ -58,51 +48,5 @@ function Linked() {
         <span class="narrow">&ensp;{lines}</span>
       </span>
     </>
-  );
-}
-
-function Chooser() {
-  const all = possibleColumns(
-    kernelArtifacts.value,
-    data().server && progress.value === "finished" ? (run.value?.targets ?? []) : [],
-    complete.value,
-  );
-  const shown = shownColumns.value;
-  const have = new Set(kernelArtifacts.value.map(columnKey));
-  if (!kernel.value) return null;
-  const toggle = (key: string): void => {
-    shownSources.value = shown.includes(key) ? shown.filter((k) => k !== key) : [...shown, key];
-  };
-  return (
-    <Menu
-      label="Sources to show"
-      class="btn sm quiet"
-      button={
-        <>
-          <Icon name="columns" />
-          <span class="xwide">Sources</span>
-        </>
-      }
-    >
-      {() => (
-        <>
-          {[...new Set([...all, ...shown])].map((key) => (
-            <MenuItem
-              key={key}
-              ticked={shown.includes(key)}
-              hint={have.has(key) ? "" : data().server ? "compiled on demand" : "not in this file"}
-              onClick={() => toggle(key)}
-            >
-              {kindName(kindOf(key))} <span class="mono t3">{targetOf(key)}</span>
-            </MenuItem>
-          ))}
-          {shownSources.value !== null && (
-            <MenuItem ticked={false} onClick={() => (shownSources.value = null)}>
-              Default columns
-            </MenuItem>
-          )}
-        </>
-      )}
-    </Menu>
   );
 }

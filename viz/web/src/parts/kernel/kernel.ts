@@ -7,7 +7,7 @@ import { data } from "../../state/actions";
 import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
 import { retryNow } from "../../state/live";
-import { currentCompilation, currentKernel, run, runKey } from "../../state/state";
+import { currentCompilation, currentKernel, kernelPage, run, runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
@@ -21,7 +21,9 @@ export const kernelOrigins = signal<Origins | null>(null);
 /** The same of the nodes of what was compiled on request, while its passes are looked at. */
 export const compiledOrigins = signal<Origins | null>(null);
 /** Whether the drawer shows the columns; nothing is compiled while it does not. */
-const columnsShown = computed(() => isDrawerOpen.value && drawerTab.value === "source");
+const columnsShown = computed(
+  () => kernelPage.value !== null || (isDrawerOpen.value && drawerTab.value === "source"),
+);
 
 /** Compiling, or failed to: by target. */
 export type Compiling =

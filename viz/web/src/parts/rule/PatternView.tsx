@@ -1,9 +1,10 @@
 /** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
 import { select } from "../../state/actions";
 import { bindSlots } from "../../model/bindings";
-import { short } from "../../state/format";
+import { count, short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
 import { lit } from "../../state/stage";
+import { walkButtons } from "../walkButtons";
 import type { Pat } from "../../data/types";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
 import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";
@@ -46,7 +47,9 @@ export function PatternView({ pattern, matched }: PatternProps) {
             <Node key={i} n={n} lightFor={lightFor} />
           ))}
         </svg>
-        {d.left > 0 && <div class="t3 small">{d.left} more nodes of the pattern not drawn</div>}
+        {d.left > 0 && (
+          <div class="t3 small">{count(d.left)} more nodes of the pattern not drawn</div>
+        )}
       </div>
       {matched && <Bindings slots={slots} lightFor={lightFor} />}
     </div>
@@ -106,7 +109,7 @@ function Bindings({ slots, lightFor }: BindingsProps) {
   if (!b || !at) return null;
   if (!at.binds.length) return <span class="t3">The pattern has no named nodes.</span>;
   return (
-    <dl class="binds">
+    <dl class="binds" aria-label="Bound names" onKeyDown={walkButtons}>
       {at.binds.map(([name, c]) => {
         const slot = slots.find(([n]) => n === name)?.[1];
         const lo = b.nodes.lo[c] ?? "";
@@ -126,6 +129,8 @@ function Bindings({ slots, lightFor }: BindingsProps) {
                 disabled={slot === undefined}
                 onPointerEnter={() => lightFor(name)}
                 onPointerLeave={() => lightFor(null)}
+                onFocus={() => lightFor(name)}
+                onBlur={() => lightFor(null)}
                 onClick={() => slot !== undefined && select(slot)}
               >
                 {uidOf(b, c)} {opOf(b, c)}

@@ -1,7 +1,7 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { clip, count, micros, plural, short } from "../../state/format";
+import { clip, count, micros, short } from "../../state/format";
 import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/types";
 import { CodeLines } from "../../ui/code/CodeLines";
@@ -9,6 +9,7 @@ import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
 import { isRecorded } from "./patternWords";
 import { PatternView } from "./PatternView";
+import { partsOf, restOfDoc } from "./ruleSource";
 
 interface RuleTextProps {
   rule: Rule;
@@ -19,10 +20,7 @@ interface RuleTextProps {
 }
 
 export function RuleText({ rule, matched = false, counts, actions }: RuleTextProps) {
-  const rest =
-    rule.doc.startsWith(rule.equation) && rule.equation.length <= 400
-      ? rule.doc.slice(rule.equation.length).trim()
-      : rule.doc.trim();
+  const rest = restOfDoc(rule);
   return (
     <>
       <div class="sec">
@@ -41,7 +39,7 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
         <div class="row counts num">
           {counts}
           <span>
-            <b>{count(rule.matches)}</b> in run
+            <b>{count(rule.matches)}</b> in the run
           </span>
           <span>
             <b>{count(rule.declines)}</b> declined
@@ -95,33 +93,41 @@ function RuleName({ text }: { text: string }) {
   );
 }
 
-/** From the line of its `def`: the pattern above is drawn already, and opens on demand. */
+/** Without what stands above it already, the pattern and the docstring; these open on demand. */
 function Source({ rule }: { rule: Rule }) {
   const [whole, showWhole] = useState(false);
-  const lines = rule.source.split("\n");
-  const def = Math.max(
-    0,
-    lines.findIndex((line) => /^\s*(async )?def /.test(line)),
-  );
-  const from = whole ? 0 : def;
+  const { lines, def, doc } = partsOf(rule.source);
+  const parts: [number, number][] = whole
+    ? [[0, lines.length]]
+    : [
+        [def, doc[0]],
+        [doc[1], lines.length],
+      ];
+  const left = [def > 0 && "decorator", doc[1] > doc[0] && "docstring"].filter(Boolean);
   return (
     <div class="snip">
-      {def > 0 && (
+      {left.length > 0 && (
         <button
           type="button"
           class="link t3 small above"
           aria-expanded={whole}
           onClick={() => showWhole(!whole)}
         >
-          {whole ? "Hide" : "Show"} decorator ({plural(def, "line")})
+          {whole ? "Hide" : "Show"} {left.join(" and ")}
         </button>
       )}
-      <CodeLines
-        text={lines.slice(from).join("\n")}
-        language="python"
-        from={rule.sourceLine + from}
-        marked={rule.sourceLine + def}
-      />
+      {parts.map(
+        ([from, to]) =>
+          to > from && (
+            <CodeLines
+              key={from}
+              text={lines.slice(from, to).join("\n")}
+              language="python"
+              from={rule.sourceLine + from}
+              marked={rule.sourceLine + def}
+            />
+          ),
+      )}
     </div>
   );
 }

@@ -40,7 +40,7 @@ export function Outcome({ r, runs }: OutcomeProps) {
   );
 }
 
-const verdict = ({ equal }: RunResult): string =>
+export const verdict = ({ equal }: RunResult): string =>
   equal === null ? "not compared" : equal ? "✓ equal" : "≠ differs";
 
 function Card({ r, runs }: OutcomeProps) {

@@ -24,7 +24,7 @@ type State =
 
 const state = signal<State>({ kind: "idle" });
 /** The runs of this kernel, the first one first. */
-const runs = signal<readonly RunResult[]>([]);
+export const runs = signal<readonly RunResult[]>([]);
 let job: AbortController | null = null;
 
 /** A result belongs to one kernel and goes with it. */
@@ -95,7 +95,8 @@ export function cancelRun(): boolean {
   return true;
 }
 
-export function RunBox() {
+/** `brief`: without what was run before, which stands below it. */
+export function RunBox({ brief = false }: { brief?: boolean }) {
   const k = kernel.value;
   if (!k || progress.value !== "finished") return null;
   if (!data().server)
@@ -105,9 +106,9 @@ export function RunBox() {
   if (device === null) return <span class="t3 nw">This kernel cannot be run: {whyNoDevice()}</span>;
   return (
     <div class="runbox">
-      {s.kind === "idle" && <Recorded us={k.launches.us} launches={k.launches.count} />}
+      {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}
       {s.kind === "running" && <span class="t2 el">{s.progress || "Running"}</span>}
-      {s.kind === "done" && <Outcome r={s.result} runs={runs.value} />}
+      {s.kind === "done" && !brief && <Outcome r={s.result} runs={runs.value} />}
       {s.kind === "error" && <Failed error={s.error} runs={runs.value} />}
       {s.kind !== "running" && <RunHow />}
       {s.kind === "running" ? (

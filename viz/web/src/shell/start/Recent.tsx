@@ -1,38 +1,11 @@
-/**
- * Traces of the user's cache, newest first; a click goes on with one of them. Looks for new ones
- * as long as it is in view.
- */
-import { useEffect, useState } from "preact/hooks";
-import { asProblem } from "../../data/backend";
-import type { RecentTrace } from "../../data/types";
-import { data, reportProblem } from "../../state/actions";
-import { ago } from "./ago";
+/** Traces of the user's cache, youngest first; a click goes on with one of them. */
+import { ago } from "../../parts/ago";
+import { useRecent } from "../../parts/recent";
 import { bytes, plural, short } from "../../state/format";
-import { retryNow } from "../../state/live";
-
-const LOOK_AGAIN_MS = 3000;
 
 export function Recent() {
-  const { server } = data();
-  const [listed, setListed] = useState<readonly RecentTrace[]>([]);
-  const fail = (thrown: unknown): void => reportProblem(asProblem(thrown, "recent traces"));
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async (told: boolean): Promise<void> => {
-      if (!server) return;
-      try {
-        if (!document.hidden) setListed(await server.traces());
-      } catch (thrown) {
-        if (told) fail(thrown); // once: a server that has ended says so elsewhere
-      }
-      timer = setTimeout(() => void look(false), LOOK_AGAIN_MS);
-    };
-    void look(true);
-    return () => clearTimeout(timer);
-  }, []);
-  if (!server || !listed.length) return null;
-  const open = (name: string): void =>
-    void server.openTrace(name).then(() => retryNow(data()), fail);
+  const { traces, open } = useRecent();
+  if (!traces.length) return null;
   return (
     <section class="card recent" aria-label="Recent traces">
       <h2>
@@ -40,7 +13,7 @@ export function Recent() {
       </h2>
       <table>
         <tbody>
-          {listed.map((t) => (
+          {traces.map((t) => (
             <tr key={t.name}>
               <td class="el">
                 <button type="button" class="link b" onClick={() => open(t.name)}>

@@ -4,13 +4,15 @@
  */
 import type { Put, Query } from "./query";
 
-/** The pages, in the order of the top bar. The first is the one of a link that names none. */
-export const PAGES = ["graphs", "timeline", "rules"] as const;
+/** The pages, in the order of the top bar. The first is that of a link that names nothing. */
+export const PAGES = ["overview", "graphs", "timeline", "rules"] as const;
 export type Page = (typeof PAGES)[number];
 
 /** What is being looked at. Everything here survives reload, Back and a copied link. */
 export interface View {
   page: Page;
+  /** Context of the kernel that the overview shows in place of the run; null: the run. */
+  kernel: number | null;
   rewrite: number | null;
   /** 0 is the input graph, k is the state after step k. null: the pass's own first change. */
   step: number | null;
@@ -26,7 +28,8 @@ export interface View {
 }
 
 export const FIRST_VIEW: View = {
-  page: "graphs",
+  page: "overview",
+  kernel: null,
   rewrite: null,
   step: null,
   slot: null,
@@ -39,8 +42,13 @@ export const FIRST_VIEW: View = {
 
 const OP_NAME = /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/;
 
+/** The page of a link that does not name one: that of what it names. */
+const implied = (kernel: number | null, rewrite: number | null): Page =>
+  kernel === null && rewrite !== null ? "graphs" : "overview";
+
 /** Writes only what differs from the default. */
 export function writeView(view: View, put: Put): void {
+  const kernel = view.page === "overview" ? view.kernel : null;
   put("r", view.rewrite);
   put("k", view.step);
   put("s", view.slot);
@@ -49,14 +57,18 @@ export function writeView(view: View, put: Put): void {
   put("node", view.node);
   put("tab", view.tab !== "step" && view.tab);
   put("u", view.uid);
-  put("v", view.page !== "graphs" && view.page);
+  put("kernel", kernel);
+  put("v", view.page !== implied(kernel, view.rewrite) && view.page);
 }
 
 /** The view that a hash names. */
 export function readView(q: Query): View {
+  const [kernel, rewrite] = [q.natural("kernel"), q.natural("r")];
+  const page = PAGES.find((name) => q.matching("v", /./) === name) ?? implied(kernel, rewrite);
   return {
-    page: q.oneOf("v", PAGES),
-    rewrite: q.natural("r"),
+    page,
+    kernel: page === "overview" ? kernel : null,
+    rewrite,
     step: q.natural("k"),
     slot: q.natural("s"),
     uid: q.natural("u"),
@@ -69,7 +81,7 @@ export function readView(q: Query): View {
 
 /** True if going from `a` to `b` is a jump: it gets an entry of its own in the history. */
 export function isJump(a: View, b: View): boolean {
-  if (a.page !== b.page) return true;
+  if (a.page !== b.page || a.kernel !== b.kernel) return true;
   if (a.rewrite !== b.rewrite) return a.rewrite !== null;
   if (a.rule !== b.rule || a.op !== b.op || a.node !== b.node) return true;
   return a.step !== null && b.step !== null && Math.abs(a.step - b.step) > 1;

@@ -4,6 +4,7 @@ import { count, place, plural, short } from "../../../state/format";
 import { rewriteRows, rows, ruleName, step, view } from "../../../state/state";
 import { ancestry } from "../../../data/rows";
 import type { Artifact, Row } from "../../../data/types";
+import { walkButtons } from "../../../parts/walkButtons";
 import { Place } from "../../../ui/Text";
 import { kindName } from "../../../parts/kernel/columns";
 import { kernelName } from "../../../parts/kernel/passes";
@@ -41,7 +42,7 @@ export function Across() {
         )}
       </h3>
       <Progress />
-      <ol class="hist across" aria-label="History across passes">
+      <ol class="hist across" aria-label="History across passes" onKeyDown={walkButtons}>
         {line && (
           <li>
             <Place {...place(line)} />
@@ -134,7 +135,7 @@ function HistoryLine({ f: { row, rebuilds }, before, on }: LineProps) {
         <button
           type="button"
           class="link el"
-          title={`u${row.node} ${row.op} in ${short(pass, 200)}, step ${row.step}`}
+          title={`u${row.node} ${row.op} in ${short(pass, 200)}, step ${count(row.step)}`}
           onClick={() => openNode(row.rewrite, row.step, row.node)}
         >
           <span class={own ? "mono b" : "mono"}>

@@ -1,0 +1,284 @@
+"""The page that opens first, and the page of a kernel: what they say, and where it leads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import Pass
+from tests.browser.explorer import Explorer
+from tests.browser.served import PROGRAMS, Process, export, record, run_live, serve
+from tests.browser.test_sizes import OVERHANG
+from viz.write.writer import TraceWriter
+
+Open = New = Callable[..., Explorer]
+
+
+def opened(new_page: New, server: Process, at: str = "", **options: Any) -> Explorer:
+    """The overview, or what of it `at` names."""
+    e = new_page(**options)
+    e.page.goto(f"{server.url}{at}")
+    expect(e.page.locator(".ov")).to_be_visible()
+    return e
+
+
+def kernels(e: Explorer) -> Locator:
+    """The lines of the table of kernels."""
+    return e.page.locator(".ov-kernels .ov-row")
+
+
+def test_it_opens_first_and_says_what_the_run_says(new_page: New, server: Process) -> None:
+    run, overview = server.get("run"), server.get("overview")
+    e = opened(new_page, server)
+    assert e.page.evaluate("location.hash") == ""
+    expect(e.page.locator('.top .tab[aria-current="page"]')).to_contain_text("Overview")
+    head = e.page.locator(".ov-counts")
+    for n, word in (
+        (run["totals"]["kernels"], "kernel"),
+        (run["totals"]["steps"], "step"),
+        (run["totals"]["rewrites"], "pass"),
+        (overview["ruleCount"], "rule"),
+        (run["totals"]["launches"], "launch"),
+    ):
+        expect(head).to_contain_text(re.compile(rf"(^|\D){n:,} {word}"))
+    names = [line["name"] for line in overview["kernels"]]
+    expect(kernels(e)).to_have_count(len(names))
+    assert [row.locator(".mono").first.inner_text() for row in kernels(e).all()] == names
+    for rule in overview["rules"][:5]:
+        expect(e.page.get_by_role("region", name="Costliest rules")).to_contain_text(rule["name"])
+
+
+def test_every_number_leads_to_what_it_says(new_page: New, server: Process) -> None:
+    overview = server.get("overview")
+    line = overview["kernels"][0]
+    e = opened(new_page, server)
+    row = kernels(e).first
+
+    def back() -> None:
+        e.page.go_back()
+        expect(e.page.locator(".ov-kernels")).to_be_visible()
+
+    row.get_by_title("Its launches in the timeline").click()
+    e.wait_address("v", "timeline")
+    assert e.address("i") == f"n:{line['name']}"
+    expect(e.page.locator(".tl")).to_contain_text(line["name"])
+    back()
+    row.get_by_title("Its passes in the graphs").click()
+    e.ready()
+    assert e.page.locator(".crumb").inner_text().count(line["name"]) == 1
+    back()
+    row.click()
+    e.wait_address("kernel", str(line["context"]))
+    back()
+    e.page.get_by_role("region", name="Costliest rules").locator("a.name").first.click()
+    e.wait_address("q", overview["rules"][0]["name"])
+    expect(e.page.get_by_role("listbox", name="Rules")).to_contain_text(
+        overview["rules"][0]["name"]
+    )
+    back()
+    e.page.get_by_role("region", name="Slowest passes").locator("a.name").first.click()
+    e.wait_address("r", str(overview["passes"][0]["id"]))
+    e.ready()
+    back()
+    part = next(p for p in overview["activity"]["parts"] if p["kind"] == "compile")
+    e.page.get_by_role("link", name=re.compile("^compile ")).click()
+    e.wait_address("v", "timeline")
+    begin, end = (float(t) for t in (e.address("t") or "").split("_"))
+    assert begin <= part["reach"][0] and end >= part["reach"][1]
+    back()
+    for link in e.page.locator(".ov a[href]").all():
+        assert re.match(
+            r"#(kernel=\d+|r=\d+(&k=\d+)?|v=\w+(&.*)?)$", link.get_attribute("href") or ""
+        )
+
+
+def test_a_click_on_the_strip_opens_the_timeline_there(new_page: New, server: Process) -> None:
+    end = server.get("overview")["activity"]["end"]
+    e = opened(new_page, server)
+    box = e.page.locator(".ov-strips").bounding_box()
+    assert box is not None
+    x = box["x"] + 0.75 * box["width"]
+    e.page.mouse.move(x, box["y"] + 8)
+    expect(e.page.locator(".ov-now")).to_contain_text(re.compile(r"at [\d.]+ \w+: "))
+    e.page.mouse.click(x, box["y"] + 8)
+    e.wait_address("v", "timeline")
+    begin, stop = (float(t) for t in (e.address("t") or "").split("_"))
+    assert begin < 0.75 * end < stop
+    assert stop - begin < 0.1 * end
+
+
+def test_by_keyboard_alone(new_page: New, server: Process) -> None:
+    lines = server.get("overview")["kernels"]
+    e = opened(new_page, server)
+    first = kernels(e).first.locator("a").first
+    expect(first).to_be_visible()
+    for _ in range(60):
+        e.press("Tab")
+        if first.evaluate("el => el === document.activeElement"):
+            break
+    focused = "() => document.activeElement.closest('[data-line]')?.innerText.split('\\n')[0]"
+    ring = "() => getComputedStyle(document.activeElement).outlineStyle"
+    assert e.page.evaluate(ring) == "solid"
+    texts = [row.inner_text().split("\n")[0] for row in kernels(e).all()]
+    e.press("ArrowDown")
+    assert e.page.evaluate(focused) == texts[1]
+    e.press("ArrowRight", "ArrowLeft", "ArrowUp")
+    assert e.page.evaluate(focused) == texts[0]
+    e.press("End")
+    assert e.page.evaluate(focused) == texts[-1]
+    e.press("Home", "Enter")
+    e.wait_address("kernel", str(lines[0]["context"]))
+    expect(e.page.locator(".kp")).to_be_visible()
+    e.press("}")
+    e.page.wait_for_function(f"!location.hash.includes('kernel={lines[0]['context']}&') ")
+    e.press("u")
+    expect(kernels(e).first).to_be_visible()
+    e.press("Alt+ArrowLeft")
+    expect(e.page.locator(".kp")).to_be_visible()
+    e.press("Escape")
+    expect(kernels(e).first).to_be_visible()
+    assert e.address("kernel") is None
+
+
+def test_kernels_are_sorted_by_any_column(new_page: New, server: Process) -> None:
+    lines = server.get("overview")["kernels"]
+    e = opened(new_page, server)
+    e.page.get_by_role("button", name="Steps", exact=True).click()
+    e.wait_address("ko", "-steps")
+    wanted = sorted((line["steps"] for line in lines), reverse=True)
+    shown = [row.get_by_title("Its passes in the graphs").inner_text() for row in kernels(e).all()]
+    assert [int(text.replace(",", "")) for text in shown] == wanted
+    e.page.reload()
+    expect(e.page.get_by_role("button", name="Steps, descending")).to_be_visible()
+
+
+def test_the_page_of_a_kernel(new_page: New, server: Process) -> None:
+    line = server.get("overview")["kernels"][0]
+    page = server.get(f"kernel-page/{line['context']}")
+    e = opened(new_page, server, f"#kernel={line['context']}")
+    kp = e.page.locator(".kp")
+    expect(kp.locator(".ov-counts")).to_contain_text(line["name"])
+    changed = [p for p in page["passes"] if p["steps"]]
+    segments = kp.locator(".kp-seg")
+    expect(segments).to_have_count(len(changed))
+    tabs = kp.get_by_role("tablist", name="Sources").get_by_role("tab")
+    expect(tabs.first).to_have_attribute("aria-selected", "true")
+    expect(kp.locator(".cm-line").first).to_be_visible(timeout=60_000)
+    tabs.first.focus()
+    e.press("ArrowRight")
+    expect(tabs.nth(1)).to_have_attribute("aria-selected", "true")
+    e.press("r")
+    runs = kp.get_by_role("table", name="Runs of this kernel").get_by_role("row")
+    expect(runs).to_have_count(3, timeout=60_000)
+    expect(runs.last).to_contain_text("equal")
+    segments.first.click()
+    e.wait_address("r", str(changed[0]["id"]))
+    e.ready()
+
+
+def test_a_click_in_the_navigator_shows_the_kernel(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(1))
+    row = e.navigator.locator(".trow").filter(has=e.page.locator(".n.on")).first
+    row.click()
+    expect(e.page.locator(".kp")).to_be_visible()
+    assert e.address("kernel") is not None
+    e.page.go_back()
+    e.ready().at_step(1)
+    assert e.address("r") == str(some_pass.row["id"])
+
+
+def test_the_machine_is_measured_once_asked_for(new_page: New, server: Process) -> None:
+    e = opened(new_page, server)
+    if e.page.get_by_role("button", name="Measure this machine").count():
+        e.page.get_by_role("button", name="Measure this machine").click()
+    again = e.page.get_by_role("button", name="Measure again")
+    expect(again).to_be_visible(timeout=60_000)
+    expect(e.page.locator(".ov-rate .pc").first).to_have_text(re.compile(r"%$"))
+    (peak,) = (p for p in server.get("peaks") if p["device"] == "CPU")
+    assert peak["flops"] > 1e8 and peak["bytes"] > 1e8
+
+
+def test_rows_of_a_live_run_do_not_move(new_page: New, tmp_path: Path) -> None:
+    with run_live(PROGRAMS / "waiting.py", tmp_path / "live.viz") as program:
+        e = new_page()
+        e.page.goto(program.url)
+        program.say("next")
+        expect(kernels(e)).to_have_count(1)
+        first = kernels(e).first.inner_text().split("\n")[0]
+        place = kernels(e).first.bounding_box()
+        for n in (2, 3):
+            program.say("next")
+            expect(kernels(e)).to_have_count(n, timeout=20_000)
+            assert kernels(e).first.inner_text().split("\n")[0] == first
+            assert kernels(e).first.bounding_box() == place
+        e.page.goto("about:blank")  # asks nothing of a server that ends with its program
+
+
+def test_a_failed_run_begins_with_the_failure(new_page: New, tmp_path: Path) -> None:
+    with serve(record(PROGRAMS / "failing.py", tmp_path / "t.viz")) as server:
+        e = opened(new_page, server)
+        alert = e.page.locator(".ov > *").first
+        expect(alert).to_have_attribute("role", "alert")
+        expect(alert).to_contain_text(server.get("run")["problems"][0]["what"])
+        alert.get_by_role("link", name="Show the last graph").click()
+        e.ready()
+        expect(e.page.locator(".banner .h")).to_be_visible()
+        e.page.goto("about:blank")
+
+
+def test_another_compiler_without_times(new_page: New, tmp_path: Path) -> None:
+    """It shows what it has: no empty columns, no speeds, no runs."""
+    with TraceWriter(tmp_path / "t.viz", {"command": ["mycc", "a.c"]}) as t:
+        x, y = t.node("A"), t.node("B")
+        rule = t.rule("fold_<b>a</b>", equation="A -> B")
+        for name in ("small", "large"):
+            kernel = t.context_begin(name, "kernel", at=0)
+            step = t.rewrite_begin("fold", x, context=kernel, at=0)
+            t.match(step, rule, x, y, {}, ns=0)
+            t.rewrite_end(step, y, at=0)
+            t.context_end(kernel, at=0)
+    with serve(tmp_path / "t.viz") as server:
+        e = opened(new_page, server)
+        heads = e.page.locator(".ov-kernels .heads button")
+        assert heads.all_inner_texts() == ["Kernel", "Steps"]
+        expect(e.page.get_by_role("region", name="Busiest rules")).to_contain_text("fold_<b>a</b>")
+        expect(e.page.locator(".ov-course")).to_have_count(0)
+        expect(e.page.get_by_role("region", name="Your lines")).to_have_count(0)
+        kernels(e).first.click()
+        expect(e.page.locator(".kp")).to_contain_text("never launched")
+        expect(e.page.get_by_role("region", name="Times")).to_have_count(0)
+        e.page.goto("about:blank")
+
+
+def test_in_an_exported_file(new_page: New, trace: Path, tmp_path: Path) -> None:
+    e = new_page(offline=True)
+    e.page.goto(export(trace, tmp_path / "t.html").as_uri())
+    expect(kernels(e).first).to_be_visible()
+    expect(e.page.get_by_role("button", name="Measure this machine")).to_have_count(0)
+    expect(e.page.locator(".ov-rate .pc")).to_have_count(0)
+    kernels(e).first.click()
+    expect(e.page.locator(".kp .cm-line").first).to_be_visible()
+
+
+SCROLLS: str = """() => {
+  const el = document.querySelector(".ov");
+  return el.scrollHeight - el.clientHeight;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 800), (1440, 900), (1920, 1080), (900, 700), (640, 400)]
+)
+def test_it_fits(new_page: New, server: Process, width: int, height: int, scheme: str) -> None:
+    e = opened(new_page, server, viewport={"width": width, "height": height}, color_scheme=scheme)
+    expect(kernels(e).first).to_be_visible()
+    if width >= 1280:
+        assert e.page.evaluate(SCROLLS) == 0
+    assert e.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert e.page.evaluate(OVERHANG) == []

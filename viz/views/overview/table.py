@@ -1,0 +1,145 @@
+"""The kernels of a run as one table: those that are equal in one row, heaviest first.
+
+What a kernel weighs is the time of its launches; in a run without any, the time of compiling it;
+and where a trace has no times at all, its steps. Never reads the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from core.uop.origin import split_origin
+from viz.budget import take
+from viz.read.records import Context
+from viz.views.overview.launches import Launched, bounded, spread_of
+from viz.views.overview.programs import Program
+from viz.views.process import Process
+from viz.views.tree import Row
+
+MAX_ROWS: Final = 1000
+"""Rows in an answer; the page shows a dozen, and the others when it is asked to."""
+MAX_CALLS_TEXT: Final = 200
+_ROW: Final = 2500
+_KERNEL: Final = 900
+RowOf = Callable[[int], Row | None]
+Data = dict[str, Any]
+
+
+@dataclass
+class Kernel:
+    """Equal kernels: of the same name, target, calls and work."""
+
+    program: Program
+    contexts: list[int]
+    """Their numbers in the run."""
+    row: Row | None
+    compile_us: float = 0.0
+    launched: list[Launched] = field(default_factory=list[Launched])
+    us: float = 0.0
+    launches: int = 0
+
+    def spread(self) -> Data | None:
+        """How its times are distributed; None where it was not launched."""
+        if len(self.launched) == 1:
+            return self.launched[0].spread()
+        times = [np.array(launched.us) for launched in self.launched]
+        return spread_of(np.concatenate(times)) if times else None
+
+
+@dataclass
+class Table:
+    """All kernels, heaviest first; `by` says what `weight` is: "run", "compile" or "steps"."""
+
+    kernels: list[Kernel]
+    by: str
+    whole: float
+
+    def weight(self, kernel: Kernel) -> float:
+        """What a kernel weighs."""
+        if self.by == "steps":
+            return kernel.row.steps if kernel.row is not None else 0
+        return kernel.us if self.by == "run" else kernel.compile_us
+
+    def share(self, kernel: Kernel) -> float:
+        """The same as a share of all kernels, 0 to 1."""
+        return self.weight(kernel) / self.whole if self.whole > 0 else 0.0
+
+
+def table_of(processes: Sequence[Process], row_of: RowOf) -> Table:
+    """The kernels of all processes. Raises BudgetError."""
+    found: dict[tuple[object, ...], Kernel] = {}
+    for process in processes:
+        process.launches.refresh()
+        process.programs.refresh()
+        told: set[str] = set()
+        contexts = [c for c in [*process.file.contexts.values()] if c.kind == "kernel"]
+        take(4 * len(contexts), _KERNEL * len(contexts))
+        for context in contexts:
+            _enter(found, process, context, told, row_of(process.id(context.id)))
+    kernels = [*found.values()]
+    made = Table(kernels, "steps", 0.0)
+    if any(kernel.us > 0 for kernel in kernels):
+        made.by = "run"
+    elif any(kernel.compile_us > 0 for kernel in kernels):
+        made.by = "compile"
+    kernels.sort(key=lambda kernel: -made.weight(kernel))
+    made.whole = sum(map(made.weight, kernels))
+    return made
+
+
+def _enter(
+    found: dict[tuple[object, ...], Kernel],
+    process: Process,
+    context: Context,
+    told: set[str],
+    row: Row | None,
+) -> None:
+    """Adds a kernel; `told` are names whose launches a kernel of this process has already."""
+    program = process.programs.of(context)
+    steps = row.steps if row is not None else 0
+    work = program.flops, program.bytes, steps
+    key = program.name, program.target, program.calls, work, context.error is None
+    kernel = found.setdefault(key, Kernel(program, [], row))
+    kernel.contexts.append(process.id(context.id))
+    kernel.compile_us += bounded(context.us or 0)
+    launched = process.launches.named.get(program.name)
+    if launched is not None and program.name not in told:
+        told.add(program.name)
+        kernel.launched.append(launched)
+        kernel.us += launched.total
+        kernel.launches += len(launched.us)
+
+
+def rows_data(table: Table, place: Callable[[str], str]) -> list[Data]:
+    """The rows of the heaviest kernels in the form `KernelLine` of the page. Raises BudgetError."""
+    listed = table.kernels[:MAX_ROWS]
+    take(4 * len(listed), _ROW * len(listed))
+    return [_row(table, kernel, place) for kernel in listed]
+
+
+def _row(table: Table, kernel: Kernel, place: Callable[[str], str]) -> Data:
+    program, row = kernel.program, kernel.row
+    devices = dict.fromkeys(launched.device for launched in kernel.launched)
+    return {
+        "context": kernel.contexts[0],
+        "name": program.name,
+        "equal": len(kernel.contexts),
+        "calls": row.calls[:MAX_CALLS_TEXT] if row is not None else "",
+        "place": place(split_origin(program.calls[0])[0]) if program.calls else "",
+        "target": program.target,
+        "device": program.device or next(iter(devices), ""),
+        "launches": kernel.launches,
+        "us": kernel.us,
+        "share": table.share(kernel),
+        "spread": kernel.spread(),
+        "flops": program.flops,
+        "bytes": program.bytes,
+        "registers": [{"target": target, "value": value} for target, value in program.registers],
+        "steps": row.steps if row is not None else 0,
+        "compileUs": kernel.compile_us,
+        "status": row.status if row is not None else "ok",
+    }

@@ -1,0 +1,88 @@
+/** The passes of a kernel as a strip in proportion to their steps; each opens in the graphs. */
+import { useState } from "preact/hooks";
+import { Go } from "../../../parts/Go";
+import { onArrows } from "../../../parts/arrows";
+import { passAt } from "../../../state/link/links";
+import { count, micros, plural, short } from "../../../state/format";
+import type { KernelPage, KernelPass } from "../../../data/types";
+
+/** Share of the steps from which on there is room for a name. */
+const NAMED = 0.06;
+
+export function Passes({ k }: { k: KernelPage }) {
+  const [listed, setListed] = useState(false);
+  const steps = k.passes.reduce((sum, pass) => sum + pass.steps, 0);
+  const changed = k.passes.filter((pass) => pass.steps > 0 || pass.status === "error");
+  const idle = k.passes.length - changed.length;
+  return (
+    <section class="ov-sec kp-passes" data-region="Passes" aria-label="Passes">
+      <div class="ov-h num">
+        <h3>Passes</h3>
+        <span class="t3 el">
+          {plural(steps, "step")} in {plural(changed.length, "pass", "passes")}
+          {idle > 0 && `; ${plural(idle, "other")} changed nothing`}
+          {k.passesLeft > 0 && `; ${count(k.passesLeft)} left out`}
+        </span>
+        <span class="sp" />
+        {changed.length > 0 && (
+          <button
+            type="button"
+            class="link"
+            aria-expanded={listed}
+            onClick={() => setListed(!listed)}
+          >
+            {listed ? "Hide the list" : "List them"}
+          </button>
+        )}
+      </div>
+      {changed.length === 0 ? (
+        <p class="t3 kp-pad">Nothing was rewritten in it.</p>
+      ) : (
+        <div class="kp-strip" onKeyDown={onArrows}>
+          <div class="kp-segments" data-line>
+            {changed.map((pass) => (
+              <Segment key={pass.id} pass={pass} share={steps ? pass.steps / steps : 0} />
+            ))}
+          </div>
+        </div>
+      )}
+      {listed && (
+        <div class="kp-list" onKeyDown={onArrows}>
+          {changed.map((pass) => (
+            <div class="ov-item" data-line key={pass.id}>
+              <Go to={passAt(pass.id)} class="link plain el name">
+                <span style={{ paddingLeft: `${12 * Math.min(pass.depth, 6)}px` }}>
+                  {short(pass.name, 120)}
+                </span>
+              </Go>
+              <span class="sp" />
+              <span class="num t2 nw">{plural(pass.steps, "step")}</span>
+              <span class="num t3 nw kp-us">{pass.us > 0 ? micros(pass.us) : ""}</span>
+            </div>
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Segment({ pass, share }: { pass: KernelPass; share: number }) {
+  const said = `${short(pass.name, 300)}: ${plural(pass.steps, "step")}${pass.us > 0 ? `, ${micros(pass.us)}` : ""}`;
+  return (
+    <span class="seg1" style={{ flexGrow: Math.max(1, pass.steps) }}>
+      <Go
+        to={passAt(pass.id)}
+        class={pass.status === "error" ? "kp-seg failed" : "kp-seg"}
+        title={said}
+        label={said}
+      >
+        {share >= NAMED && (
+          <>
+            <span class="el">{short(pass.name, 60)}</span>
+            <span class="num t3">{count(pass.steps)}</span>
+          </>
+        )}
+      </Go>
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+/** Runs of a kernel side by side: the recorded ones, and those here with other opts and devices. */
+import { RunBox, runs } from "../../../parts/run/RunBox";
+import { verdict } from "../../../parts/run/Outcome";
+import { wayWord } from "../../../parts/run/runs";
+import { percent, speedOf } from "../../../parts/speed";
+import { peaks } from "../../../parts/peaks";
+import { data } from "../../../state/actions";
+import { micros, short } from "../../../state/format";
+import { run } from "../../../state/state";
+import type { KernelPage } from "../../../data/types";
+
+export function Runs({ k }: { k: KernelPage }) {
+  const can = data().server !== null && (run.value?.devices.length ?? 0) > 0 && k.status === "ok";
+  const made = runs.value;
+  if (!can && !k.spread) return null;
+  const base = k.spread?.median ?? made[0]?.median ?? 0;
+  const over = (us: number): string => (base > 0 && us > 0 ? `${(us / base).toFixed(2)}×` : "");
+  return (
+    <section class="ov-sec kp-runs" data-region="Runs" aria-label="Runs">
+      <div class="ov-h">
+        <h3>Runs and variants</h3>
+        <span class="sp" />
+        {can && <RunBox brief />}
+      </div>
+      <table class="compared num" aria-label="Runs of this kernel">
+        <thead>
+          <tr>
+            <th>Where</th>
+            <th>Code</th>
+            <th class="r">Median</th>
+            <th class="r">Ratio</th>
+            <th class="r">Peak</th>
+            <th>Result</th>
+          </tr>
+        </thead>
+        <tbody>
+          {k.spread && (
+            <tr>
+              <td class="el">recorded{k.device && `, ${short(k.device, 20)}`}</td>
+              <td class="mono">auto</td>
+              <td class="r">{micros(k.spread.median)}</td>
+              <td class="r">{over(k.spread.median)}</td>
+              <td class="r">{k.here ? most(k, k.device, k.spread.median) : ""}</td>
+              <td />
+            </tr>
+          )}
+          {made.map((r) => (
+            <tr key={`${r.device} ${r.opts} ${r.source}`}>
+              <td class="el">{short(r.device, 30)}</td>
+              <td class="mono el" title={short(wayWord(r), 1000)}>
+                {short(wayWord(r), 60)}
+              </td>
+              <td class="r b">{micros(r.median)}</td>
+              <td class="r">{over(r.median)}</td>
+              <td class="r">{most(k, r.device, r.median)}</td>
+              <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
+                {verdict(r)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {can && !made.length && (
+        <p class="t3 kp-pad">
+          Run it here, also with other opts or on another device, and the results stand side by
+          side.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The larger share of the two peaks of a device: what it is limited by. */
+function most(k: KernelPage, device: string, us: number): string {
+  const { flopsShare, bytesShare } = speedOf(k.flops, k.bytes, us, peaks.value.get(device));
+  const share = Math.max(flopsShare ?? 0, bytesShare ?? 0);
+  return share > 0 ? percent(share) : "";
+}

@@ -1,0 +1,29 @@
+/** The overview, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { setPage } from "../../state/actions";
+import { kernelPage } from "../../state/state";
+import { overviewCommands } from "./commands";
+import { watchedKernel } from "./kernel/store";
+import { overviewLink } from "./link";
+import { OverviewView } from "./OverviewView";
+import { watched, watchedLines } from "./store";
+
+export const overviewPanel: PagePanel = {
+  id: "overview",
+  title: "Overview",
+  place: "page",
+  page: "overview",
+  component: OverviewView,
+  commands: overviewCommands,
+  link: overviewLink,
+  start() {
+    watched.start();
+    watchedLines.start();
+    watchedKernel.start();
+  },
+  escape() {
+    if (kernelPage.peek() === null) return false;
+    setPage("overview");
+    return true;
+  },
+};

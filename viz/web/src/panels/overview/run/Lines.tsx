@@ -1,0 +1,105 @@
+/** The user's own lines that made work, and the kernels that they became. */
+import { useState } from "preact/hooks";
+import type { LineShare } from "../../../data/types";
+import { onArrows } from "../../../parts/arrows";
+import { Go } from "../../../parts/Go";
+import { kernelAt } from "../../../state/link/links";
+import { percent } from "../../../parts/speed";
+import { baseName, count, micros, plural, short } from "../../../state/format";
+import { openEditor } from "../../../ui/Text";
+import { fewOf, overview, textOf } from "../store";
+
+/** Lines that are listed before "more" is asked for, and in a tall window. */
+const FEW = 6;
+const FEW_TALL = 12;
+const TALL = 960;
+/** Kernels that are named of one line; the others are counted. */
+const CHIPS = 3;
+
+const keyOf = (line: LineShare): string => `${line.file}:${line.line}`;
+
+export function Lines() {
+  const [all, setAll] = useState(false);
+  const lines = overview.value?.lines ?? [];
+  if (!lines.length) return null;
+  const files = new Set(lines.map((line) => line.file));
+  const one = files.size === 1 ? lines[0]!.file : null;
+  const few = innerHeight >= TALL ? FEW_TALL : FEW;
+  const shown = all ? lines : fewOf("lines", lines, few, keyOf);
+  const inOrder = one === null ? shown : [...shown].sort((a, z) => a.line - z.line);
+  const more = lines.length - few;
+  return (
+    <section class="ov-sec ov-lines" data-region="Your lines" aria-label="Your lines">
+      <div class="ov-h">
+        <h3>Your lines</h3>
+        <span class="t3 mono el">{one === null ? `in ${count(files.size)} files` : one}</span>
+        <span class="sp" />
+        {more > 0 && (
+          <button type="button" class="link num" onClick={() => setAll(!all)}>
+            {all ? `Only the first ${few}` : `${count(more)} more`}
+          </button>
+        )}
+      </div>
+      <div onKeyDown={onArrows}>
+        {inOrder.map((line) => (
+          <Line key={keyOf(line)} line={line} named={one === null} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Line({ line, named }: { line: LineShare; named: boolean }) {
+  const chips = line.kernels.slice(0, CHIPS);
+  const rest = line.kernels.length + line.more - chips.length;
+  const text = textOf(line.file, line.line).trim();
+  const at = `${short(baseName(line.file), 40)}:${line.line}`;
+  return (
+    <div class="ov-line" data-line style={{ "--share": String(Math.min(1, line.share)) }}>
+      <span
+        class="num r share"
+        title={line.us > 0 ? `${micros(line.us)} in its kernels` : undefined}
+      >
+        {percent(line.share)}
+      </span>
+      <button
+        type="button"
+        class="link mono nw"
+        title={`Open ${short(line.file, 500)}:${line.line}`}
+        onClick={() => openEditor(line.file, line.line)}
+      >
+        {named ? at : line.line}
+      </button>
+      <span class="row">
+        {text ? (
+          <code class="el">{short(text, 300)}</code>
+        ) : (
+          <span class="mono el">{short(line.calls, 200) || <span class="t3">not named</span>}</span>
+        )}
+        {text && line.calls && (
+          <span class="t3 small el" title={short(line.calls, 1000)}>
+            {short(line.calls, 200)}
+          </span>
+        )}
+      </span>
+      <span class="row g4 ov-chips">
+        {chips.map((k) => (
+          <Go
+            key={k.context}
+            to={kernelAt(k.context)}
+            class="chip mono"
+            inner
+            title={short(k.name, 500)}
+          >
+            <span class="el">{short(k.name, 60)}</span>
+          </Go>
+        ))}
+        {rest > 0 && (
+          <span class="t3 small num nw" title={`${plural(rest, "more kernel")} of this line`}>
+            +{count(rest)}
+          </span>
+        )}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+/** Short lists beside the kernels: problems, what rules and passes cost, other runs. */
+import type { ComponentChildren } from "preact";
+import { onArrows } from "../../../parts/arrows";
+import { Go } from "../../../parts/Go";
+import { pageAt, passAt, rulesNamed } from "../../../state/link/links";
+import { useRecent } from "../../../parts/recent";
+import { percent } from "../../../parts/speed";
+import { ago } from "../../../parts/ago";
+import { go } from "../../../state/actions";
+import { openDrawer } from "../../../state/drawer";
+import { count, micros, plural, short } from "../../../state/format";
+import { rewriteRows, run } from "../../../state/state";
+import { fewOf, overview } from "../store";
+
+const FEW = 5;
+
+interface ListProps {
+  title: string;
+  hint?: string;
+  all?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+function List({ title, hint, all, children }: ListProps) {
+  return (
+    <section class="ov-sec ov-list" data-region={title} aria-label={title}>
+      <div class="ov-h">
+        <h3>{title}</h3>
+        {hint && <span class="t3 el">{hint}</span>}
+        <span class="sp" />
+        {all}
+      </div>
+      <div onKeyDown={onArrows}>{children}</div>
+    </section>
+  );
+}
+
+/** What went wrong, if anything did. */
+export function Problems() {
+  const all = run.value?.problems ?? [];
+  if (!all.length) return null;
+  const show = (): void => {
+    go({ page: "graphs" });
+    openDrawer("problems");
+  };
+  return (
+    <List
+      title="Problems"
+      all={
+        <button type="button" class="link num" onClick={show}>
+          all {count(all.length)}
+        </button>
+      }
+    >
+      {all.slice(0, FEW).map((p, i) => (
+        <div class="ov-item" data-line key={i}>
+          <span class="sig del">!</span>
+          {p.rewrite !== null && rewriteRows.value.has(p.rewrite) ? (
+            <Go
+              to={passAt(p.rewrite, p.step)}
+              class="link el"
+              title={short(`${p.what}\n${p.hint}`, 1000)}
+            >
+              {short(p.what, 200)}
+            </Go>
+          ) : (
+            <button
+              type="button"
+              class="link el"
+              title={short(`${p.what}\n${p.hint}`, 1000)}
+              onClick={show}
+            >
+              {short(p.what, 200)}
+            </button>
+          )}
+          <span class="sp" />
+          <span class="t3 small el where">{short(p.where, 120)}</span>
+        </div>
+      ))}
+    </List>
+  );
+}
+
+/** The costliest rules and the slowest passes. */
+export function Costs() {
+  const o = overview.value;
+  if (!o) return null;
+  const rules = fewOf("rules", o.rules, FEW, (r) => String(r.id));
+  const passes = fewOf("passes", o.passes, FEW, (p) => String(p.id));
+  const timed = o.passesUs > 0;
+  return (
+    <>
+      {rules.length > 0 && (
+        <List
+          title={timed ? "Costliest rules" : "Busiest rules"}
+          hint={timed ? "share of the passes' time" : "by matches"}
+          all={<Go to={pageAt("rules")}>all {count(o.ruleCount)}</Go>}
+        >
+          {rules.map((rule) => (
+            <div class="ov-item" data-line key={rule.id}>
+              <Go
+                to={rulesNamed(rule.name)}
+                class="link plain b mono el name"
+                title={short(rule.name, 500)}
+              >
+                {short(rule.name)}
+              </Go>
+              <span class="t3 mono small el eq1" title={short(rule.equation, 1000)}>
+                {short(rule.equation)}
+              </span>
+              <span class="sp" />
+              <Go
+                to={rulesNamed(rule.name)}
+                class="link plain num nw"
+                inner
+                title={`${micros(rule.us)} in ${plural(rule.matches, "match", "matches")}`}
+              >
+                {timed ? percent(rule.share) : count(rule.matches)}
+              </Go>
+            </div>
+          ))}
+        </List>
+      )}
+      {passes.length > 0 && (
+        <List
+          title={timed ? "Slowest passes" : "Largest passes"}
+          hint={timed ? "without those inside" : "by steps"}
+          all={<Go to={pageAt("timeline")}>all {count(run.value?.totals.rewrites ?? 0)}</Go>}
+        >
+          {passes.map((pass) => (
+            <div class="ov-item" data-line key={pass.id}>
+              <Go to={passAt(pass.id)} class="link plain b el name" title={short(pass.name, 500)}>
+                {short(pass.name)}
+              </Go>
+              <span class="t3 small el eq1" title={short(pass.of, 500)}>
+                {short(pass.of)}
+              </span>
+              <span class="sp" />
+              <Go
+                to={passAt(pass.id)}
+                class="link plain num nw"
+                inner
+                title={plural(pass.steps, "step")}
+              >
+                {pass.us > 0 ? micros(pass.us) : plural(pass.steps, "step")}
+              </Go>
+            </div>
+          ))}
+        </List>
+      )}
+    </>
+  );
+}
+
+/** Other runs of the user's cache. */
+export function RecentRuns() {
+  const { traces, open } = useRecent();
+  if (!traces.length) return null;
+  return (
+    <List title="Recent runs" hint="of this machine">
+      {traces.slice(0, FEW).map((t) => (
+        <div class="ov-item" data-line key={t.name}>
+          <button
+            type="button"
+            class="link plain b el name"
+            title={t.name}
+            onClick={() => open(t.name)}
+          >
+            {short(t.program || t.name, 60)}
+          </button>
+          {t.live && <span class="badge ac">live</span>}
+          <span class="t3 small num el eq1">
+            {plural(t.kernels, "kernel")}, {plural(t.steps, "step")}
+          </span>
+          <span class="sp" />
+          <span class="t3 num nw">{ago(t.started)}</span>
+        </div>
+      ))}
+    </List>
+  );
+}

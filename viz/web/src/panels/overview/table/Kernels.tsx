@@ -1,0 +1,266 @@
+/** The kernels, heaviest first; each line opens the kernel's page. */
+import type { ComponentChildren } from "preact";
+import { onArrows } from "../../../parts/arrows";
+import { Go } from "../../../parts/Go";
+import { kernelAt, spansNamed } from "../../../state/link/links";
+import { measure, measuring, peaks } from "../../../parts/peaks";
+import { digits, percent } from "../../../parts/speed";
+import { data, openContext, openKernel } from "../../../state/actions";
+import { count, micros, place, plural, short } from "../../../state/format";
+import { rows, run } from "../../../state/state";
+import { SortHead } from "../../../ui/SortHead";
+import type { ColumnKey, Line } from "./columns";
+import { list, overviewLink } from "../link";
+import { columns, FEW_KERNELS, isStale, kernels, overview, sortAnew } from "../store";
+import { SpreadBars } from "./Spread";
+
+/** Kernels that are drawn at once when all are asked for; more on demand. */
+const MOST = 300;
+
+export function Kernels() {
+  const o = overview.value;
+  if (!o) return null;
+  const all = kernels.value;
+  if (!all.length)
+    return (
+      <section class="ov-sec" data-region="Kernels" aria-label="Kernels">
+        <div class="ov-h">
+          <h3>Kernels</h3>
+        </div>
+        <div class="state">
+          {run.value?.live ? "No kernel has been compiled yet." : "This run compiled no kernel."}
+        </div>
+      </section>
+    );
+  const open = overviewLink.value.all;
+  const shown = all.slice(0, open ? MOST : FEW_KERNELS);
+  const more = all.length - FEW_KERNELS;
+  const template = columns.value.map((c) => c.width).join(" ");
+  return (
+    <section
+      class="ov-sec ov-kernels grid-list"
+      data-region="Kernels"
+      aria-label="Kernels"
+      style={{ "--cols": template }}
+    >
+      <div class="ov-h">
+        <h3>Kernels</h3>
+        <span class="t3 el">{heading(o.by)}</span>
+        {isStale.value && (
+          <button type="button" class="link" onClick={sortAnew}>
+            Sort anew
+          </button>
+        )}
+        <span class="sp" />
+        <Measure />
+      </div>
+      <SortHead
+        columns={columns.value}
+        order={overviewLink.value.order || "-time"}
+        onOrder={(order) => list({ order })}
+      />
+      <div onKeyDown={onArrows} class="ov-rows">
+        {shown.map((line) => (
+          <Row key={line.key} line={line} />
+        ))}
+      </div>
+      {(more > 0 || o.kernelsLeft > 0) && (
+        <div class="ov-more">
+          {more > 0 && (
+            <button type="button" class="link num" onClick={() => list({ all: !open })}>
+              {open ? `Only the first ${FEW_KERNELS}` : `${count(more)} more`}
+            </button>
+          )}
+          {open && all.length > MOST && (
+            <span class="t3 num">
+              The first {count(MOST)} of {plural(all.length, "kernel")} are listed; sort to see
+              others.
+            </span>
+          )}
+          {o.truncated && <span class="t3 el">{o.truncated}</span>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+const heading = (by: "run" | "compile" | "steps"): string =>
+  by === "run" ? "by time" : by === "compile" ? "never launched; by time to compile" : "by steps";
+
+function Row({ line }: { line: Line }) {
+  return (
+    <div class="ov-row" data-line onClick={() => openKernel(line.context)}>
+      {columns.value.map(({ key }) => (
+        <Cell key={key} of={key} line={line} />
+      ))}
+    </div>
+  );
+}
+
+function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
+  switch (of) {
+    case "calls": {
+      const at = place(line.place);
+      return (
+        <span class="row g4">
+          <Go to={kernelAt(line.context)} class="link plain b el" title={title(line)}>
+            {short(line.calls || line.name, 80)}
+          </Go>
+          {at.line > 0 && <span class="t3 small nw">:{at.line}</span>}
+          <Status line={line} />
+        </span>
+      );
+    }
+    case "name": {
+      const first = columns.value[0]?.key === "name";
+      return (
+        <span class="row g4">
+          {first ? (
+            <Go to={kernelAt(line.context)} class="link plain b mono el" title={title(line)}>
+              {short(line.name)}
+            </Go>
+          ) : (
+            <span class="mono el t2" title={short(line.name, 1000)}>
+              {short(line.name)}
+            </span>
+          )}
+          {line.equal > 1 && (
+            <span class="badge num" title={`${count(line.equal)} equal kernels`}>
+              ×{count(line.equal)}
+            </span>
+          )}
+          {first && <Status line={line} />}
+        </span>
+      );
+    }
+    case "launches":
+      return (
+        <span class="num r">
+          {line.launches > 0 && (
+            <Go
+              to={spansNamed(line.name)}
+              class="link plain"
+              inner
+              title="Its launches in the timeline"
+            >
+              {count(line.launches)}
+            </Go>
+          )}
+        </span>
+      );
+    case "time":
+      return (
+        <span class="num r ov-time">
+          {line.time > 0 && (
+            <>
+              <span class="b">{micros(line.time)}</span>
+              <span class="t3 pc">{percent(line.share)}</span>
+              <i class="ov-bar" aria-hidden="true">
+                <b style={{ width: `${100 * line.share}%` }} />
+              </i>
+            </>
+          )}
+        </span>
+      );
+    case "spread":
+      return (
+        <span class="num r ov-spread">
+          {line.spread && (
+            <>
+              <SpreadBars spread={line.spread} width={44} height={16} />
+              <span class="t2">{micros(line.spread.median)}</span>
+            </>
+          )}
+        </span>
+      );
+    case "flops":
+      return <Rate giga={line.speed.gflops} share={line.speed.flopsShare} />;
+    case "bytes":
+      return <Rate giga={line.speed.gbytes} share={line.speed.bytesShare} />;
+    case "regs":
+      return (
+        <span class="num r t2">
+          {line.registers[0] && (
+            <span title={line.registers.map((r) => `${r.target}: ${r.value}`).join(", ")}>
+              {short(line.registers[0].value, 8)}
+            </span>
+          )}
+        </span>
+      );
+    case "steps":
+      return (
+        <span class="num r">
+          <button
+            type="button"
+            class="link plain"
+            tabIndex={-1}
+            title="Its passes in the graphs"
+            onClick={(e) => {
+              e.stopPropagation();
+              const row = rows.peek().find((r) => r.kind === "context" && r.id === line.context);
+              if (row) openContext(row.row);
+            }}
+          >
+            {count(line.steps)}
+          </button>
+        </span>
+      );
+  }
+}
+
+function Rate({ giga, share }: { giga: number; share: number | null }) {
+  return (
+    <span class="num r ov-rate">
+      {giga > 0 && (
+        <>
+          <span class="t2">{digits(giga)}</span>
+          {share !== null && <span class="t3 pc">{percent(share)}</span>}
+        </>
+      )}
+    </span>
+  );
+}
+
+function Status({ line }: { line: Line }) {
+  if (line.status === "error")
+    return (
+      <span class="sig del" role="img" aria-label="failed">
+        !
+      </span>
+    );
+  return line.status === "open" ? <span class="dot" role="img" aria-label="running" /> : null;
+}
+
+const title = (line: Line): string =>
+  `${short(line.calls || line.name, 500)}${line.place ? ` (${short(line.place, 300)})` : ""}`;
+
+/** Offers to measure the machine where shares of its peaks could be shown and are not known. */
+function Measure() {
+  const o = overview.value!;
+  const device = o.devices.find((name) => run.value?.devices.includes(name));
+  if (!o.here || !data().server || device === undefined || device === "REFERENCE") return null;
+  const peak = peaks.value.get(device);
+  if (measuring.value !== null)
+    return (
+      <span class="t3 el" role="status">
+        {measuring.value}
+      </span>
+    );
+  return (
+    <span class="row g4 t3 num">
+      {peak && (
+        <span class="mid" title={`${short(peak.processor, 200)}, measured ${peak.measured}`}>
+          {device} measured: {digits(peak.flops / 1e9)} GFLOP/s, {digits(peak.bytes / 1e9)} GB/s
+        </span>
+      )}
+      <button
+        type="button"
+        class="link"
+        title="Runs two small kernels of uopviz's own for a few seconds, to show speeds as shares of what this machine can do"
+        onClick={() => void measure(device)}
+      >
+        {peak ? "Measure again" : "Measure this machine"}
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,114 @@
+/** Columns of the table of kernels: only those that the trace has something for. Pure. */
+import type { KernelLine, Peak } from "../../../data/types";
+import { speedOf, type Speed } from "../../../parts/speed";
+import type { Column } from "../../../ui/SortHead";
+
+/** A kernel with what follows from it. */
+export interface Line extends KernelLine {
+  key: string;
+  speed: Speed;
+  /** The time that is listed: of launches, or of compiling where nothing was launched. */
+  time: number;
+}
+
+export type ColumnKey =
+  "calls" | "name" | "launches" | "time" | "spread" | "flops" | "bytes" | "regs" | "steps";
+
+export interface TableColumn extends Column<Line> {
+  key: ColumnKey;
+  /** As in grid-template-columns. */
+  width: string;
+}
+
+/** `peakOf` gives the peaks of the machine on which the run was recorded. */
+export function linesOf(
+  kernels: readonly KernelLine[],
+  by: "run" | "compile" | "steps",
+  peakOf: (device: string) => Peak | undefined,
+): Line[] {
+  return kernels.map((k) => ({
+    ...k,
+    key: String(k.context),
+    speed: speedOf(k.flops, k.bytes, k.spread?.median, peakOf(k.device)),
+    time: by === "run" ? k.us : k.compileUs,
+  }));
+}
+
+const registers = (line: Line): number => Number(line.registers[0]?.value ?? -1) || 0;
+
+const ALL: readonly TableColumn[] = [
+  {
+    key: "calls",
+    name: "Call",
+    value: (l) => l.calls || l.name,
+    width: "minmax(96px, 1.6fr)",
+    title: "What the program called that this kernel computes",
+  },
+  { key: "name", name: "Kernel", value: (l) => l.name, width: "minmax(96px, 1fr)" },
+  { key: "launches", name: "Launches", value: (l) => l.launches, right: true, width: "58px" },
+  { key: "time", name: "Time", value: (l) => l.time, right: true, width: "94px" },
+  {
+    key: "spread",
+    name: "Per launch",
+    value: (l) => l.spread?.median ?? -1,
+    right: true,
+    width: "104px",
+    title:
+      "Median of a launch, and how the launches are spread from the fastest to the 95th percentile",
+  },
+  {
+    key: "flops",
+    name: "GFLOP/s",
+    value: (l) => l.speed.gflops,
+    right: true,
+    width: "52px",
+    title:
+      "Floating-point operations per second of the median launch, and of what was measured as this machine's most",
+  },
+  {
+    key: "bytes",
+    name: "GB/s",
+    value: (l) => l.speed.gbytes,
+    right: true,
+    width: "52px",
+    title:
+      "Bytes of its arguments per second of the median launch, and of what was measured as this machine's most; caches can exceed it",
+  },
+  {
+    key: "regs",
+    name: "Registers",
+    value: registers,
+    right: true,
+    width: "64px",
+    title: "Registers of a thread, where a compiler says it",
+  },
+  {
+    key: "steps",
+    name: "Steps",
+    value: (l) => l.steps,
+    right: true,
+    width: "52px",
+    title: "Rewrites that made it from its graph",
+  },
+];
+
+/** Whether any kernel has something for a column. */
+const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
+  calls: (l) => l.calls !== "",
+  name: () => true,
+  launches: (l) => l.launches > 0,
+  time: (l) => l.time > 0,
+  spread: (l) => l.spread !== null,
+  flops: (l) => l.speed.gflops > 0,
+  bytes: (l) => l.speed.gbytes > 0,
+  regs: (l) => l.registers.length > 0,
+  steps: (l) => l.steps > 0,
+};
+
+export function columnsFor(lines: readonly Line[], by: "run" | "compile" | "steps"): TableColumn[] {
+  const shared = lines.some((l) => l.speed.flopsShare !== null || l.speed.bytesShare !== null);
+  return ALL.filter(({ key }) => lines.some(HAS[key])).map((c) => {
+    if (c.key === "time" && by !== "run") return { ...c, name: "Compiling" };
+    return shared && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "84px" } : c;
+  });
+}

@@ -1,0 +1,45 @@
+/**
+ * What the devices of this machine can do, as far as it was measured here; measuring it on the
+ * user's wish. An exported file knows nothing of the machine that it is read on.
+ */
+import { signal } from "@preact/signals";
+import { asProblem } from "../data/backend";
+import { follow } from "../data/jobs";
+import type { Peak } from "../data/types";
+import { data, reportProblem } from "../state/actions";
+
+export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());
+/** What is being measured says how far it is; null: nothing is. */
+export const measuring = signal<string | null>(null);
+let asked = false;
+
+/** Reads what was measured before, once. */
+export function knowPeaks(): void {
+  const { server } = data();
+  if (asked || !server) return;
+  asked = true;
+  server.peaks().then(
+    (known) => (peaks.value = new Map(known.map((peak) => [peak.device, peak]))),
+    () => (asked = false), // a server that is lost says so elsewhere
+  );
+}
+
+/** Measures a device: takes a few seconds. */
+export async function measure(device: string): Promise<void> {
+  const { server } = data();
+  if (!server || measuring.peek() !== null) return;
+  measuring.value = `Measuring ${device}`;
+  try {
+    const told = (said: string): void => {
+      if (said && said !== "starting")
+        measuring.value = said.charAt(0).toUpperCase() + said.slice(1);
+    };
+    const never = new AbortController().signal;
+    const found = await follow<Peak>(server, () => server.measure(device), told, never);
+    peaks.value = new Map([...peaks.peek(), [found.device, found]]);
+  } catch (thrown) {
+    reportProblem(asProblem(thrown, device));
+  } finally {
+    measuring.value = null;
+  }
+}

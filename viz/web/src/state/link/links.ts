@@ -1,0 +1,31 @@
+/** Addresses within the page, as links name them. Pure. */
+
+const address = (fields: Record<string, string | number>): string => {
+  const q = new URLSearchParams();
+  for (const [key, value] of Object.entries(fields)) q.set(key, String(value));
+  return `#${q}`;
+};
+
+/** The page of a kernel. */
+export const kernelAt = (context: number): string => address({ kernel: context });
+
+/** A pass in the graphs, at a step or at its first change. */
+export const passAt = (rewrite: number, step: number | null = null): string =>
+  address(step === null ? { r: rewrite } : { r: rewrite, k: step });
+
+/** A page without more. */
+export const pageAt = (page: "graphs" | "timeline" | "rules"): string => address({ v: page });
+
+/** Rules of that name. */
+export const rulesNamed = (name: string): string => address({ v: "rules", q: name.slice(0, 200) });
+
+/** A stretch of the timeline, microseconds. */
+export const timeAt = ([from, to]: readonly [number, number]): string =>
+  address({ v: "timeline", t: `${Math.floor(from)}_${Math.ceil(Math.max(to, from + 1))}` });
+
+/** All spans and launches of one name in the timeline. */
+export const spansNamed = (name: string): string =>
+  address({ v: "timeline", i: `n:${name.slice(0, 200)}` });
+
+/** A context or pass in the timeline. */
+export const spanAt = (entry: number): string => address({ v: "timeline", i: `e${entry}` });
