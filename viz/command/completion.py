@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from core.errors import UopvizError
-from viz.command.names import below, find_kernel, find_trace
+from viz.command.names import below, find_kernel, find_trace, program_rows
 from viz.command.parser import build_parser, commands_of
 from viz.environment import cache_folder, recent
 from viz.share.reopened import open_run
@@ -50,7 +50,7 @@ def _names(what: str, words: list[str]) -> list[str]:
     trace, kernel = _typed(words)
     store = open_run(find_trace(trace).path)
     try:
-        rows = store.tree()["rows"]
+        rows = program_rows(store.tree()["rows"])
     finally:
         store.close()
     if what == "kernels":

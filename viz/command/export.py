@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.perfetto import is_trace_events, trace_events
 from viz.terminal import Progress, Styled
+from viz.work.compiling import compiled_for
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 """Formats of an export, and how their files end."""
@@ -31,7 +33,15 @@ def export(options: argparse.Namespace) -> int:
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
     rows = store.tree()["rows"] if options.kernel else []
     chosen = [find_kernel(rows, name)["id"] for name in options.kernel or ()] or None
-    with Progress("exporting") as progress:
+    kernels = chosen or (store.kernels() if options.targets else [])
+    with ExitStack() as stack:
+        with Progress("compiling") as progress:
+
+            def compiling(done: int, count: int, last: str) -> None:
+                progress.update(done / max(1, count), last)
+
+            failed = stack.enter_context(compiled_for(store, kernels, options.targets, compiling))
+        progress = stack.enter_context(Progress("exporting"))
         if as_trace:
             left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
         else:
@@ -44,6 +54,7 @@ def export(options: argparse.Namespace) -> int:
             )
             replace_file(path, made.html.encode(), is_export, "an exported file")
             left_out = made.unwanted + made.left_out
+    left_out += failed
     size = path.stat().st_size
     data = {"file": str(path), "bytes": size, "leftOut": left_out}
     lines = [f"{path}  {size:,} bytes", *(f"left out: {said}" for said in left_out)]

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from core.errors import TraceError
 from viz.environment import cache_folder, recent
 from viz.format.schema import SUFFIX
+from viz.views.tree import GONE
 
 Row = dict[str, Any]
 """A row of the navigator: see `Store.tree`."""
@@ -58,7 +59,7 @@ def find_trace(name: str | None) -> Chosen:
 def find_kernel(rows: Sequence[Row], name: str) -> Row:
     """The row of the kernel that a person means: its name or the beginning of it, its number, or a
     call that it alone computes, such as `Conv2d`."""
-    kernels = [row for row in rows if row["kind"] == "context" and row["label"] == "kernel"]
+    kernels = [row for row in program_rows(rows) if row["label"] == "kernel"]
     wanted = name.casefold()
     ways = (
         [row for row in kernels if name.isdecimal() and row["id"] == int(name[:18])],
@@ -87,7 +88,8 @@ def find_kernel(rows: Sequence[Row], name: str) -> Row:
 def find_pass(rows: Sequence[Row], name: str, within: str = "") -> Row:
     """The row of the pass that a person means among `rows`: its name or the beginning of it, its
     number, or `simplify#2` for the second of that name. `within` says in an error where."""
-    passes = [row for row in rows if row["kind"] == "rewrite"]
+    among = rows if name.isdecimal() else program_rows(rows)
+    passes = [row for row in among if row["kind"] == "rewrite"]
     stem, position = name, 0
     found = _named(passes, name)
     if not found and (form := _FORM.fullmatch(name)):
@@ -110,6 +112,33 @@ def find_pass(rows: Sequence[Row], name: str, within: str = "") -> Row:
         hint=_close(stem, names)
         or ("its passes are " + _some(dict.fromkeys(names)) if names else "it has no passes"),
     )
+
+
+def program_rows(rows: Iterable[Row]) -> list[Row]:
+    """The rows of what the program did, without kernels that were compiled on request."""
+    left: set[int] = set()
+    found: list[Row] = []
+    for row in rows:
+        if row.get("target") or row["parent"] in left or row["status"] == GONE:
+            left.add(row["row"])
+        else:
+            found.append(row)
+    return found
+
+
+def in_tree_order(rows: Sequence[Row]) -> list[Row]:
+    """Rows with those of kernels compiled on request, which come last, below their kernels."""
+    if not any(row.get("target") for row in rows):
+        return [*rows]
+    children: dict[int, list[Row]] = {}
+    for row in rows:
+        children.setdefault(row["parent"], []).append(row)
+    found: list[Row] = []
+    stack = children.pop(-1, [])[::-1]
+    while stack:
+        found.append(stack.pop())
+        stack += children.pop(found[-1]["row"], [])[::-1]
+    return found
 
 
 def below(rows: Iterable[Row], number: int) -> list[Row]:

@@ -80,6 +80,13 @@ def build_parser() -> Parser:
         help="keep this kernel: its name, number or call; repeatable",
     )
     made.add_argument(
+        "--targets",
+        type=_names,
+        default=[],
+        metavar="NAME,...",
+        help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
+    )
+    made.add_argument(
         "--budget", type=_positive, default=50, help="megabytes of HTML (default: %(default)s)"
     )
     made.add_argument(
@@ -184,6 +191,10 @@ def commands_of(parser: Parser) -> dict[str, argparse.ArgumentParser]:
 def command_names(parser: Parser) -> list[str]:
     """The commands that are listed."""
     return list(commands_of(parser))
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
 
 
 def _number(text: str) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.command.columns import Column, microseconds, milliseconds, plural, table
-from viz.command.names import Row, below
+from viz.command.names import Row, below, in_tree_order, program_rows
 from viz.command.overview import overview, overview_lines, problem_lines, run_lines
 from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
 from viz.replay.graphtext import node_text, step_text
@@ -37,7 +37,7 @@ def show(options: argparse.Namespace) -> int:
     """A run, the tree below a group, a pass, or a step."""
     number_first(options)
     store = open_store(options)
-    rows, run = store.tree()["rows"], store.run()
+    rows, run = in_tree_order(store.tree()["rows"]), store.run()
     number = chosen_entry(options, rows)
     step = options.step if options.step_named is None else options.step_named
     tree = options.tree or options.all or options.depth is not None
@@ -46,8 +46,9 @@ def show(options: argparse.Namespace) -> int:
             options.error("a step of which pass? Name it by its number, or with --pass")
         if tree:
             return put(options, {"run": run, "rows": rows}, _run_tree(run, rows, options))
-        data = overview(store, rows)
-        lines = overview_lines(run, rows, data, options.trace or "")
+        own = program_rows(rows)
+        data = overview(store, own)
+        lines = overview_lines(run, own, data, options.trace or "")
         return put(options, {"run": run, "rows": rows, **data}, lines)
     groups = {row["id"] for row in rows if row["kind"] == "context"}
     if step is None and number in groups:
