@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +25,7 @@ from viz.views.kernels import artifact_data, parse_facts
 from viz.views.overview.programs import REGISTERS
 from viz.views.run import Answer, Keep, Run
 from viz.views.store import Store
+from viz.work.exports import Exports
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
 from viz.work.peaks import keep_peak
@@ -47,6 +48,7 @@ class State:
     def __init__(self, store: Run) -> None:
         self.store: Run = store
         self.jobs = Jobs()
+        self.exports = Exports(self.jobs)
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
         self._refreshed = 0.0
@@ -64,6 +66,7 @@ class State:
     def close(self) -> None:
         """Ends the jobs and closes the trace."""
         self.jobs.close()
+        self.exports.close()
         self.store.close()
 
     def open(self, path: Path) -> None:
@@ -170,6 +173,11 @@ class State:
             return made
 
         return self._start({"job": "compile", "target": target, "graph": graph}, finish)
+
+    def export(self, kernels: Sequence[int], redact: bool) -> int:
+        """Begins to export the run, or these kernels of it, with the sources that were compiled
+        here; the job. Raises ServerError."""
+        return self.exports.start(self.store.path, kernels, redact, self.compiled())
 
     def compiled(self) -> dict[int, list[Compiled]]:
         """The sources that were compiled here of each kernel, for a copy of the run."""
