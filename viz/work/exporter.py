@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from viz.share.filecopy import Compiled
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.work.lines import answer_request, progress
@@ -34,18 +33,17 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
             told = time.monotonic()
             progress(f"{share:.0%}, {what}")
 
-    compiled = {
-        int(context): [Compiled(**one) for one in artifacts]
-        for context, artifacts in request["compiled"].items()
-    }
     progress("0%, reading the trace")
     run = open_run(Path(str(request["trace"])))
     try:
+        known = {one.number for one in run.compilations}  # those of an export, opened again
+        for number, path in request["compiled"]:
+            if number not in known:
+                run.attach(Path(path), number=number)
         made = export_html(
             run,
             kernels=request["kernels"] or None,
             redact=bool(request["redact"]),
-            compiled=compiled,
             page=Path(str(request["page"])),
             progress=tell,
         )

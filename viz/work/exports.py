@@ -4,16 +4,18 @@ there until it has been fetched. Never writes anywhere else.
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from core.errors import ServerError
+from viz.format.schema import SUFFIX
 from viz.share import webpage
-from viz.share.filecopy import Compiled
+from viz.views.run import Run
 from viz.work.jobs import Jobs
 
 KEPT: Final = 2
@@ -31,27 +33,37 @@ class Exports:
 
     def start(
         self,
-        trace: Path,
+        run: Run,
         kernels: Collection[int],
         redact: bool,
-        compiled: Mapping[int, Sequence[Compiled]],
     ) -> int:
-        """Begins to export the run at `trace`, or these kernels of it; the job. Its result is
-        {"leftOut"}: sentences that say what the file does not hold. A job that fails or is
-        cancelled leaves no file. Raises ServerError while too many jobs have begun."""
+        """Begins to export the run, or these kernels of it, with what was compiled here; the job.
+        Its result is {"leftOut"}: sentences that say what the file does not hold. A job that fails
+        or is cancelled leaves no file. Raises ServerError while too many jobs have begun."""
         # readable by this user only (mode 0700)
         folder = TemporaryDirectory(prefix="uopviz-export-", ignore_cleanup_errors=True)
         request = {
             "job": "export",
-            "trace": str(trace.absolute()),
+            "trace": str(run.path.absolute()),
             "kernels": sorted(kernels),
             "redact": redact,
-            "compiled": {n: [asdict(one) for one in of] for n, of in compiled.items()},
+            "compiled": _copies(run, Path(folder.name)),
             "page": str(webpage.DIST),
             "to": str(Path(folder.name) / _FILE),
         }
+        made = False
+
+        def finish(answer: object) -> object:
+            nonlocal made
+            made = True
+            return answer
+
+        def end() -> None:
+            if not made:
+                folder.cleanup()
+
         try:
-            job = self._jobs.start(request, lambda answer: answer, folder.cleanup)
+            job = self._jobs.start(request, finish, end)
         except ServerError:
             folder.cleanup()
             raise
@@ -84,3 +96,15 @@ class Exports:
     def _runs(self, job: int) -> bool:
         found = self._jobs.get(job)
         return found is not None and found.state == "running"
+
+
+def _copies(run: Run, folder: Path) -> list[tuple[int, str]]:
+    """The files of what was compiled on request, copied to `folder`, with their numbers: those of
+    the run may have to go meanwhile."""
+    copies: list[tuple[int, str]] = []
+    for one in run.compilations:
+        path = folder / f"{one.number}{SUFFIX}"
+        with suppress(FileNotFoundError):  # it has just gone
+            shutil.copyfile(one.file.path, path)
+            copies.append((one.number, str(path)))
+    return copies

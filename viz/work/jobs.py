@@ -123,10 +123,13 @@ class Jobs:
         self._ids = itertools.count(1)
 
     def start(
-        self, request: Mapping[str, Any], finish: Finish, undo: Callable[[], None] | None = None
+        self,
+        request: Mapping[str, Any],
+        finish: Finish,
+        ended: Callable[[], None] = lambda: None,
     ) -> int:
-        """Begins a job; `finish` turns the worker's answer into the result, and `undo` is called
-        once the worker has ended without one. Raises ServerError while too many have begun."""
+        """Begins a job; `finish` turns the worker's answer into the result, and `ended` is called
+        however it went, before that can be seen. Raises ServerError while too many have begun."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
                 raise ServerError(
@@ -137,7 +140,7 @@ class Jobs:
         body = json.dumps({**request, "memory": kind.memory}).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(
-            target=self._run, args=(job, kind, body, finish, undo), name=name, daemon=True
+            target=self._run, args=(job, kind, body, finish, ended), name=name, daemon=True
         ).start()
         return job.id
 
@@ -173,26 +176,24 @@ class Jobs:
             self.cancel(job)
 
     def _run(
-        self,
-        job: Job,
-        kind: Kind,
-        body: bytes,
-        finish: Finish,
-        undo: Callable[[], None] | None,
+        self, job: Job, kind: Kind, body: bytes, finish: Finish, ended: Callable[[], None]
     ) -> None:
+        failed: UopvizError | None = None
         try:
             answer = self._work_within_capacity(job, kind, body)
             job.result = finish(answer)
-            job.progress, job.state = "", "done"
         except UopvizError as error:
-            self._fail(job, error, undo)
+            failed = error
         except Exception as error:  # whatever it was, whoever waits for the job is told
             what = f"the job failed ({type(error).__name__}: {error})"
-            self._fail(job, ServerError(what[:500], hint="try again, or another kernel"), undo)
+            failed = ServerError(what[:500], hint="try again, or another kernel")
+        ended()
+        if failed is not None:
+            self._fail(job, failed)
+        else:
+            job.progress, job.state = "", "done"
 
-    def _fail(self, job: Job, error: UopvizError, undo: Callable[[], None] | None) -> None:
-        if undo is not None:
-            undo()
+    def _fail(self, job: Job, error: UopvizError) -> None:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}
         job.state = "error"
 

@@ -65,6 +65,13 @@ def long_trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def long(long_trace: Path) -> Iterator[Store]:
+    made = Store(long_trace)
+    yield made
+    made.close()
+
+
 def wait(what: Callable[[], bool], seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while not what():
@@ -83,8 +90,8 @@ def working(job: Job) -> bool:
     return job.state == "running" and "% " not in job.progress and " of " in job.progress
 
 
-def test_progress_goes_up(exports: Exports, jobs: Jobs, long_trace: Path) -> None:
-    job = job_of(jobs, exports.start(long_trace, [], False, {}))
+def test_progress_goes_up(exports: Exports, jobs: Jobs, long: Store) -> None:
+    job = job_of(jobs, exports.start(long, [], False))
     heard: list[str] = []
     until = time.monotonic() + 60
     while job.state == "running" and time.monotonic() < until:
@@ -99,10 +106,9 @@ def test_progress_goes_up(exports: Exports, jobs: Jobs, long_trace: Path) -> Non
     assert any(text.partition("%, ")[2].startswith("passes: ") for text in heard), heard
 
 
-def test_two_at_once(exports: Exports, jobs: Jobs, trace: Path, tmp_path: Path) -> None:
-    with closing(open_run(trace)) as run:
-        kernel = run.kernels()[0]
-    both = [exports.start(trace, chosen, False, {}) for chosen in ([], [kernel])]
+def test_two_at_once(exports: Exports, jobs: Jobs, store: Store, tmp_path: Path) -> None:
+    kernel = store.kernels()[0]
+    both = [exports.start(store, chosen, False) for chosen in ([], [kernel])]
     wait(lambda: all(job_of(jobs, job).state != "running" for job in both))
     counts: list[int] = []
     for job in both:
@@ -128,17 +134,17 @@ def test_a_file_is_given_once(
     assert [*temporary.iterdir()] == []
 
 
-def test_the_folder_is_private(exports: Exports, trace: Path, temporary: Path) -> None:
-    exports.start(trace, [], False, {})
+def test_the_folder_is_private(exports: Exports, store: Store, temporary: Path) -> None:
+    exports.start(store, [], False)
     (folder,) = temporary.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("way", ["cancel", "crash", "close"])
 def test_nothing_is_left_of_it(
-    exports: Exports, jobs: Jobs, long_trace: Path, temporary: Path, way: str
+    exports: Exports, jobs: Jobs, long: Store, temporary: Path, way: str
 ) -> None:
-    number = exports.start(long_trace, [], False, {})
+    number = exports.start(long, [], False)
     job = job_of(jobs, number)
     wait(lambda: working(job))
     (folder,) = temporary.iterdir()
@@ -164,7 +170,7 @@ def test_nothing_is_left_of_it(
 
 
 def test_files_that_nobody_fetches_do_not_pile_up(
-    exports: Exports, jobs: Jobs, trace: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    exports: Exports, jobs: Jobs, store: Store, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = (
         "import json, sys\nopen(json.load(sys.stdin)['to'], 'w').close()\nprint('{\"result\": 1}')"
@@ -178,14 +184,15 @@ def test_files_that_nobody_fetches_do_not_pile_up(
     )
     made: list[int] = []
     for _ in range(5):
-        made.append(exports.start(trace, [], False, {}))
+        made.append(exports.start(store, [], False))
         wait(lambda: job_of(jobs, made[-1]).state != "running")
     assert len([*temporary.iterdir()]) == 3, "the two youngest, and the one that began last"
     assert [exports.take(job) is not None for job in made] == [False, False, True, True, True]
 
 
-def test_a_trace_that_is_gone_is_an_error(exports: Exports, jobs: Jobs, tmp_path: Path) -> None:
-    job = job_of(jobs, exports.start(tmp_path / "gone.viz", [], False, {}))
+def test_a_trace_that_is_gone_is_an_error(exports: Exports, jobs: Jobs, store: Store) -> None:
+    store.path.unlink()
+    job = job_of(jobs, exports.start(store, [], False))
     wait(lambda: job.state != "running")
     assert job.error is not None
-    assert "gone.viz" in job.error["what"] + job.error["where"]
+    assert store.path.name in job.error["what"] + job.error["where"]
