@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -28,3 +29,14 @@ class TokenClient(FlaskClient):
     def open(self, *args: Any, **kwargs: Any) -> Any:
         headers = {**kwargs.pop("headers", {}), HEADER: TOKEN}
         return super().open(*args, base_url=f"http://{HOST}", headers=headers, **kwargs)
+
+
+def ended(client: FlaskClient, job: int, seconds: float = 60) -> dict[str, Any]:
+    """A job, once it has ended."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        state: dict[str, Any] = client.get(f"/api/jobs/{job}").get_json()
+        if state["state"] != "running":
+            return state
+        time.sleep(0.05)
+    raise AssertionError("the job did not end")

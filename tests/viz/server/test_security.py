@@ -14,7 +14,7 @@ from viz.server.security import HEADER
 
 ROUTES = [
     *("/", "/app.js", "/api/run", "/api/tree?since=0", "/api/rules", "/api/rewrites/2"),
-    *("/api/kernels/3", "/api/search?q=a", "/api/export", "/api/jobs/1", "/nothing"),
+    *("/api/kernels/3", "/api/search?q=a", "/api/export/1", "/api/jobs/1", "/nothing"),
 ]
 
 

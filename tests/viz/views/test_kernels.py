@@ -229,7 +229,7 @@ def test_what_a_job_has_started_ends_with_it(
     monkeypatch.setattr(
         viz.work.jobs,
         "_spawn",
-        lambda: subprocess.Popen(
+        lambda module: subprocess.Popen(
             [sys.executable, "-c", script],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -297,7 +297,7 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         viz.work.jobs,
         "_spawn",
-        lambda: subprocess.Popen(
+        lambda module: subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ),
     )
