@@ -27,7 +27,7 @@ from viz.files.regular import replace_file
 from viz.format.schema import SUFFIX
 from viz.live import TOKEN
 from viz.server.handover import browser_at
-from viz.server.listen import listen
+from viz.server.listen import listen_for
 from viz.server.serve import Server
 from viz.share.copy import write_trace
 from viz.share.dot import dot_text, is_graph, svg
@@ -87,9 +87,7 @@ def _open(options: argparse.Namespace) -> int:
     store = _store(options)
     if options.live:
         return _serve_live(store, options)
-    explicit = options.port is not None
-    wished = options.port if explicit else wished_port()
-    sock, notice = listen(wished, or_next=not explicit)
+    sock, notice = listen_for(store.path, options.port, wished_port())
     server = Server(store, sock)
     if notice:
         say(notice)
@@ -322,7 +320,11 @@ def _parser() -> argparse.ArgumentParser:
 
     for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
         made = command(name, _open, text, json_output=False)
-        made.add_argument("--port", type=_port, help="this port or none (default: any free one)")
+        made.add_argument(
+            "--port",
+            type=_port,
+            help="this port or none, 0 for any free one (default: the trace's own, if it is free)",
+        )
         made.add_argument(
             "--no-browser", dest="browser", action="store_false", help="do not open the browser"
         )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
+from tests.browser.served import serve
 
 Open = Callable[..., Explorer]
 
+NEEDS_TOKEN = "This page needs an access token"
 NO_EDITOR = '{"error": {"what": "no editor is set", "where": "", "hint": "set UOPVIZ_EDITOR"}}'
 
 
@@ -83,6 +86,40 @@ def test_a_link_to_a_pass_that_is_not_there_says_so(new_page: Open, server: Any)
         expect(alert).to_contain_text("987654")
     e.press("]")
     e.ready()
+
+
+def test_a_tab_goes_on_after_a_restart_of_the_server(
+    new_page: Callable[..., Explorer], trace: Path, some_pass: Pass, tmp_path: Path
+) -> None:
+    """One that was reloaded meanwhile, one that was not, and an old address with its token."""
+    copy = tmp_path / "copy.viz"
+    copy.write_bytes(trace.read_bytes())
+    at = some_pass.at(3)
+    with serve(copy) as first:
+        waiting = new_page().goto(f"{first.url}#{at}")
+        context = waiting.page.context
+        reloaded = new_page(context).goto(f"{first.page}#{at}")
+        # the port is asked for below: another process of this machine may take it meanwhile
+        port, token, old = first.port, first.token, f"{first.url}#{at}"
+    with waiting.trouble(), reloaded.trouble():
+        with serve(copy) as second:
+            assert (second.port, second.token != token) == (port, True)
+            reloaded.page.reload()
+            expect(reloaded.page.get_by_role("heading")).to_have_text(NEEDS_TOKEN)
+            assert reloaded.page.url.endswith(f"#{at}")
+            opened = new_page(context)
+            opened.goto(second.url)
+            reloaded.page.reload()
+            reloaded.ready().at_step(3)
+            expect(waiting.page.locator(".status")).to_contain_text("Connected")
+            waiting.press("ArrowRight").at_step(4)
+            opened.page.goto("about:blank")
+            opened.page.goto(old)
+            opened.ready().at_step(3)
+            assert "token" not in opened.page.url
+            for e in (waiting, reloaded, opened):
+                e.page.goto("about:blank")
+                e.page.evaluate("window.violations = []")
 
 
 def test_a_copied_link_shows_that_it_was_copied(open_page: Any, some_pass: Any) -> None:
