@@ -19,12 +19,12 @@ from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
 from viz.share.filecopy import Compiled
+from viz.share.reopened import open_run
 from viz.views.answers import OVERVIEW, RUN
 from viz.views.jsontext import to_json
 from viz.views.kernels import artifact_data, parse_facts
 from viz.views.overview.programs import REGISTERS
 from viz.views.run import Answer, Keep, Run
-from viz.views.store import Store
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
 from viz.work.peaks import keep_peak
@@ -46,6 +46,8 @@ class State:
 
     def __init__(self, store: Run) -> None:
         self.store: Run = store
+        self.former: Path | None = None
+        """The trace, or the exported file, that was open before this one."""
         self.jobs = Jobs()
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
@@ -68,14 +70,23 @@ class State:
 
     def open(self, path: Path) -> None:
         """Goes on with another trace. Raises TraceError, and keeps this one, where it is none."""
-        store = Store(path)
+        store = open_run(path)
         with self._lock:
             before, self.store = self.store, store
+            if before.path != path:
+                self.former = before.path
             self._ended.clear()
             self._compiled.clear()
             self._state += 1
             self._seen = ()
         before.close()
+
+    def go_back(self) -> None:
+        """Goes on with the trace that was open before. Raises ServerError where there was none,
+        and TraceError, and keeps this one, where it is gone."""
+        if self.former is None:
+            raise ServerError("no other trace was open before", hint="choose one of the list")
+        self.open(self.former)
 
     def refresh(self) -> None:
         """Brings the store up to date, if its run still goes on or its files have changed."""

@@ -113,8 +113,9 @@ describe("jobs", () => {
     job: () => Promise.resolve(jobs.length > 1 ? jobs.shift()! : jobs[0]!),
     cancel,
     open: () => Promise.resolve(),
-    traces: () => Promise.resolve([]),
+    traces: () => Promise.resolve({ open: "run.viz", former: null, traces: [] }),
     openTrace: () => Promise.resolve(),
+    openFormer: () => Promise.resolve(),
     exported: () => Promise.resolve({ file: new Blob(), leftOut: [] }),
   });
   const running: Job = { state: "running", progress: "half", result: null, error: null };
