@@ -3,7 +3,7 @@ import { batch } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
 import type { RecentTraces } from "../data/types";
-import { data, go, reportProblem } from "../state/actions";
+import { announce, data, go, reportProblem } from "../state/actions";
 import { refreshNow } from "../state/live";
 import { FIRST_VIEW } from "../state/link/view";
 import { opening, otherLink } from "../state/state";
@@ -63,7 +63,9 @@ async function goOnWith(name: string, tell: () => Promise<void>): Promise<void> 
       });
     await refreshNow(data());
   } catch (thrown) {
-    fail(thrown);
+    const problem = asProblem(thrown, name);
+    reportProblem(problem);
+    announce(`Not opened: ${problem.what}. ${problem.hint}`);
   } finally {
     opening.value = null;
   }
