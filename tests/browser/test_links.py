@@ -193,8 +193,8 @@ def test_another_run_can_be_opened_and_left_again(
     said = e.page.locator(".notices").get_by_role("status")
     expect(said).to_have_text("Opening small.viz")
     expect(e.page.locator(".notices .progress")).to_be_visible()
-    e.page.unroute("**/api/traces/open")
     held[0].continue_()
+    e.page.unroute("**/api/traces/open")
     expect(e.page.locator(".status")).to_contain_text("small.viz")
     expect(said).to_have_count(0)
     assert e.address("r") is None  # its number means nothing in this run
