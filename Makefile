@@ -6,6 +6,11 @@ BIN := $(VENV)/bin
 WEB := $(shell find viz/web/src viz/web/index.html viz/web/package.json viz/web/package-lock.json \
          viz/web/vite.config.ts viz/web/tsconfig.json -type f 2>/dev/null)
 JOBS ?= auto
+# pip's own progress where a person looks on
+PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || echo --quiet)
+# $(call stage,TEXT,COMMAND): says what begins, and how long it took
+stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
+  echo "$(firstword $(1)) took $$(($$(date +%s) - begun)) s"
 
 .PHONY: help demo test lint bench build conformance nightly format screenshots clean
 
@@ -15,16 +20,15 @@ help:  ## list the verbs
 $(VENV)/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "uopviz needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(call stage,making a Python environment (about 10 s),$(PYTHON) -m venv $(VENV) && $(PIP) --upgrade pip)
 	@touch $@
 
 $(VENV)/.demo: $(VENV)/.python pyproject.toml $(WEB)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[examples]'
+	@$(call stage,installing Python packages and building the page (about 50 s),$(PIP) --editable '.[examples]')
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml $(WEB)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,dev,examples]'
+	@$(call stage,installing packages for tests and building the page (about 2 min),$(PIP) --editable '.[test,dev,examples]')
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recorded, and serve the page

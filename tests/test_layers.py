@@ -76,11 +76,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.trace",),
     ("viz.read",),
     ("viz.replay",),
-    ("viz.views",),
+    ("viz.views", "viz.views.overview"),
     ("viz.share",),
     ("viz.work",),
     ("viz.server",),
-    ("viz.live", "viz.show"),
+    ("viz.live",),
+    ("viz.command",),
     ("viz",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

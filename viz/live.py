@@ -77,6 +77,7 @@ class Live:
         self._pid = os.getpid()
         self._viewer: subprocess.Popen[bytes] | None = None
         self._stays = sys.stderr.isatty()
+        self._address = ""
 
     def serve(self) -> None:
         """Starts the viewer and prints its address."""
@@ -86,7 +87,8 @@ class Live:
         token, number = new_token(), int(made.getsockname()[1])
         with made:
             self._viewer = self._spawn(made, token)
-        say(f"http://127.0.0.1:{number}/?token={token}")
+        self._address = f"http://127.0.0.1:{number}/?token={token}"
+        say(self._address)
 
     def finish(self) -> None:
         """At the end of the program: in a terminal the page stays until Ctrl-C."""
@@ -98,6 +100,7 @@ class Live:
             # the program may have its own handler, or have been started with Ctrl-C ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
+                say(self._address)  # what the program has printed since may be long
                 say("the program has ended; the page stays until Ctrl-C")
                 viewer.wait()
         if viewer is not None:

@@ -60,7 +60,7 @@ class Styled(NamedTuple):
 
 
 Piece = str | Styled
-Line = str | tuple[Piece, ...]
+Line = Piece | tuple[Piece, ...]
 """A line to print; a tuple is its pieces, one after the other."""
 
 
@@ -245,7 +245,7 @@ class Progress:
 
 
 def _of(line: Line) -> tuple[Piece, ...]:
-    return (line,) if isinstance(line, str) else line
+    return (line,) if isinstance(line, str | Styled) else line
 
 
 def _clean(text: str) -> str:

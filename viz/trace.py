@@ -79,23 +79,35 @@ class Recorder:
     another process writes that, into a file of its own beside it, as a part of its run.
 
     `run` names the run; not `main`: `path` is that of its first process, and this one writes a file
-    that belongs to it. Raises TraceError where the file cannot be made.
+    that belongs to it. `info`: values for schema.META in place of what is known of this process;
+    not `user_lines`: no source file that an origin names is read.
+    Raises TraceError where the file cannot be made.
     """
 
-    def __init__(self, path: str | Path, run: str | None = None, main: bool = True) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        run: str | None = None,
+        main: bool = True,
+        info: Mapping[str, object] | None = None,
+        user_lines: bool = True,
+    ) -> None:
         path = Path(path).absolute()
         claim, self.run = _claimed(path, run, main)
         self.path, self.main_path = claim.path, path
         """The file of this process, and that of the first process of its run."""
         self.lost = False
         """Whether the file had been removed or replaced when the recording ended."""
-        info = run_info(self.run, claim.path == path)
+        self.stopped: TraceError | None = None
+        """Why the recording ended before `close`."""
+        if info is None:
+            info = run_info(self.run, claim.path == path)
         self._child = is_worker()
         self._lock = threading.RLock()
         self._busy = self._closed = False
         self._flushed = _clock()
         self._writer: TraceWriter | None = TraceWriter(claim.path, info, claim=claim)
-        self._to: Transcriber | None = Transcriber(self._writer)
+        self._to: Transcriber | None = Transcriber(self._writer, user_lines)
         self._threads: dict[int, tuple[weakref.ref[threading.Thread], Buffer]] = {}
         self._last_thread = 0
         self._forked = 0
@@ -334,7 +346,7 @@ class Recorder:
     def _stop(self, error: TraceError) -> None:
         """Recording is no longer possible; the program goes on."""
         detach(self)
-        self._closed = True
+        self._closed, self.stopped = True, error
         if self._writer is not None:
             self.lost = self._writer.lost
             self._writer.stopped(error.what)

@@ -1,4 +1,4 @@
-"""What the processes that try out a kernel share: a memory limit, its arguments, its times.
+"""What the processes that try out a kernel share: limits, its arguments, its times.
 
 Used by `core/check/worker.py` and by the worker of the explorer. Never judges a result.
 """
@@ -28,6 +28,14 @@ def limit_memory(nbytes: int) -> None:
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (nbytes, nbytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_files(nbytes: int) -> None:
+    """Limits the size of every file that this process writes, where the system can; what goes
+    beyond raises OSError."""
+    if resource is not None:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, nbytes))
 
 
 def arguments(ast: UOp) -> list[UOp]:

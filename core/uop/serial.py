@@ -33,7 +33,8 @@ from core.uop.uop import UOp
 VERSION: Final = 1
 MAX_NODES: Final = 4_000_000
 MAX_SOURCES: Final = 16_000_000
-_MAX_ORIGIN: Final = 4096
+MAX_ORIGIN: Final = 4096
+"""Characters of the user's line of a node."""
 _sourceless: Final = frozenset(
     {Ops.UNIQUE, Ops.DEVICE, Ops.VCONST, Ops.DEFINE_GLOBAL, Ops.DEFINE_VAR}
 )
@@ -153,7 +154,7 @@ def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
     )
     if len(node) == 6:
         origin = node[5]
-        if not isinstance(origin, str) or len(origin) > _MAX_ORIGIN:
+        if not isinstance(origin, str) or len(origin) > MAX_ORIGIN:
             raise _bad("an origin is not a line of a file", at)
         if u.origin is None:
             u.origin = origin

@@ -14,7 +14,7 @@ from flask import Flask
 import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
-from viz import cli
+from viz.command.parser import build_parser, commands_of
 from viz.format.rows import TABLES
 from viz.server.api import api
 from viz.server.page import page
@@ -43,11 +43,7 @@ def text_table() -> str:
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     """The commands of `uopviz`, by name."""
-    parser = cli._parser()
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
+    return commands_of(build_parser())
 
 
 UNSAID = {"browser": "do not open the browser", "sql": "the SELECT"}
@@ -62,8 +58,9 @@ def command_text() -> str:
         for action in parser._actions:
             if action.dest == "help" or action.help is argparse.SUPPRESS:
                 continue
-            said = ", ".join(code(o) for o in action.option_strings) or code(action.dest.upper())
-            said += f" {code(action.dest.upper())}" if _takes_value(action) else ""
+            value = str(action.metavar or action.dest.upper())
+            said = ", ".join(code(o) for o in action.option_strings) or code(value)
+            said += f" {code(value)}" if _takes_value(action) else ""
             text = (action.help or UNSAID[action.dest]) % vars(action)
             rows.append((said, text))
         parts += [f"### `uopviz {name}`\n", (parser.description or "") + ".\n"]

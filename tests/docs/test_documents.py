@@ -27,7 +27,7 @@ from tests.docs.markdown import cell
 from tests.docs.of_core import MEANINGS, ROOT, modules, op_docs, rule_sets
 from tests.docs.of_viz import columns, commands, routes
 from tests.docs.tables import PARTS
-from viz import cli
+from viz.command.parser import build_parser
 from viz.format import schema
 from viz.format.blocks import PACKED
 from viz.server import channel, log
@@ -97,7 +97,7 @@ def test_commands_are_understood(path: Path) -> None:
             while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
                 words = words[1:]
             if words[:1] == ["uopviz"] and words[1:] not in (["--version"], ["--help"]):
-                cli._parser().parse_args(words[1:])
+                build_parser().parse_args(words[1:])
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import urllib.request
+from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -19,10 +21,11 @@ import viz
 from core.errors import ServerError
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
-from viz.cli import _parser, main
+from viz.cli import main
+from viz.command.parser import build_parser, commands_of
 from viz.recording.runinfo import run_info
 from viz.server.listen import listen, listen_for, port_of
-from viz.share.dot import ADDED, REMOVED, dot_text
+from viz.share.drawing import ADDED, REMOVED, drawing
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -40,11 +43,14 @@ def test_show(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "show", trace)
     assert code == 0
     assert "schedule 2 kernels" in out
-    assert re.search(r"simplify  \d+ steps, [\d.]+ ms", out)
+    assert "Slowest passes" in out
+    assert re.search(r"\d+ +[\d.]+ ms +simplify", run(capsys, "show", trace, "--tree")[1])
     code, out, _ = run(capsys, "show", trace, 2)
     assert "add_zero" in out
     code, out, _ = run(capsys, "show", trace, 2, 1)
-    assert out.startswith("step 1: ")
+    assert re.search(r"^step 1 of \d+: \w+$", out, re.MULTILINE)
+    for said in ("equation  ", "rule      tests/viz/samples.py:", "bound     "):
+        assert said in out
     assert "\n-" in out
 
 
@@ -166,7 +172,7 @@ def test_a_query_that_writes_says_that_it_may_not(
 
 def test_numbers_that_are_not_there(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "show", trace, 999)
-    assert (code, err.startswith("uopviz: there is no rewrite 999")) == (1, True)
+    assert (code, err.startswith("uopviz: there is no pass 999")) == (1, True)
     code, _, err = run(capsys, "show", trace, 2, 9999)
     assert (code, err.startswith("uopviz: there is no step 9999")) == (1, True)
 
@@ -240,7 +246,7 @@ def test_what_is_nested_deep_is_indented_a_little(
         parent = 0
         for i in range(300):
             parent = t.context_begin(f"level {i}", parent=parent)
-    code, out, _ = run(capsys, "show", tmp_path / "t.viz")
+    code, out, _ = run(capsys, "show", tmp_path / "t.viz", "--tree")
     assert code == 0
     lines = [line for line in out.splitlines() if "level" in line]
     assert len(lines) == 300
@@ -341,9 +347,9 @@ def test_a_port_that_is_none(trace: Path, value: str) -> None:
 
 
 def test_every_argument_is_explained() -> None:
-    (commands,) = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
-    assert set(commands.choices) >= {"open", "show", "export", "graph", "query"}
-    for name, command in commands.choices.items():
+    commands = commands_of(build_parser())
+    assert set(commands) >= {"open", "show", "export", "graph", "query"}
+    for name, command in commands.items():
         for action in command._actions:
             assert action.help, f"{name} {action.dest}"
 
@@ -353,9 +359,9 @@ def test_show_a_group(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel = next(row for row in rows if row["name"] == "kernel_1")
     code, out, _ = run(capsys, "show", trace, kernel["id"])
     lines = out.splitlines()
-    assert (code, len(lines)) == (0, 2)
-    assert "kernel_1" in lines[0]
-    assert "simplify" in lines[1]
+    assert (code, len(lines)) == (0, 3)
+    assert "kernel_1" in lines[1]
+    assert "simplify" in lines[2]
     code, _, err = run(capsys, "show", trace, kernel["id"], 1)
     assert code == 1
     assert "is a group of passes" in err
@@ -432,22 +438,114 @@ def test_graph(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert (code, sentence in err) == (1, True)
 
 
-def test_graph_as_svg(
+def test_graph_as_svg_needs_no_other_program(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = tmp_path / "dot"
-    program.write_text("#!/bin/sh\necho '<svg>'; grep -c digraph\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    target = tmp_path / "x.svg"
-    assert run(capsys, "graph", trace, 2, "-o", target)[0] == 0
-    assert target.read_text() == "<svg>\n1\n"
-    program.write_text("#!/bin/sh\nexit 3\n")
-    code, _, err = run(capsys, "graph", trace, 2, "-o", target)
-    assert (code, "Graphviz failed" in err) == (1, True)
     monkeypatch.setenv("PATH", "")
-    code, _, err = run(capsys, "graph", trace, 2, "-o", target)
-    assert (code, err.startswith("uopviz: SVG needs Graphviz")) == (1, True)
+    target = tmp_path / "x.svg"
+    for step in (0, 1):
+        assert run(capsys, "graph", trace, 2, "--step", step, "-o", target)[0] == 0
+        root = ElementTree.fromstring(target.read_text())
+        picture = drawing(Store(trace).bundle(2) or {}, step)
+        boxes = root.findall("{*}g")
+        assert [box.findtext("{*}title") for box in boxes] == [n.label for n in picture.nodes]
+        paths = [path for path in root.findall("{*}path") if path.get("fill") == "none"]
+        assert len(paths) == len(picture.edges)
+        rows: dict[str, list[tuple[float, float]]] = {}
+        for box in boxes:
+            rect = box.find("{*}rect")
+            assert rect is not None
+            left = float(rect.get("x", ""))
+            rows.setdefault(rect.get("y", ""), []).append(
+                (left, left + float(rect.get("width", "")))
+            )
+        assert len(rows) > 3
+        for places in rows.values():
+            places.sort()
+            assert all(a[1] < b[0] for a, b in pairwise(places)), "boxes overlap"
+    target.write_text("mine")
+    assert run(capsys, "graph", trace, 2, "-o", target)[0] == 1
+    assert target.read_text() == "mine"
+
+
+def test_names_as_people_say_them(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    by_name = run(capsys, "show", trace, "--kernel", "kernel_1")
+    number = next(r["id"] for r in Store(trace).tree()["rows"] if r["name"] == "kernel_1")
+    assert by_name == run(capsys, "show", trace, number)
+    one = run(capsys, "show", trace, "--kernel", "kernel_1", "--pass", "simp", "--step", 1)
+    assert one[0] == 0
+    assert "in kernel_1" in one[1]
+    for arguments, sentence, hint in (
+        (("--kernel", "kernel"), "2 kernels answer to 'kernel'", "kernel_0"),
+        (("--kernel", "kernel_7"), "there is no kernel 'kernel_7'", "did you mean kernel_"),
+        (("--pass", "simplify"), "2 passes answer to 'simplify'", "simplify#2"),
+        (("--pass", "simplifi"), "there is no pass 'simplifi'", "did you mean simplify?"),
+    ):
+        code, out, err = run(capsys, "show", trace, *arguments)
+        assert (code, out) == (1, "")
+        assert sentence in err
+        assert hint in err
+    _, out, _ = run(capsys, "query", trace, "select count(*) from rewrites", "--kernel", "kernel_1")
+    assert out.splitlines()[1:] == ["1"]
+    again = run(capsys, "graph", trace, "--pass", "simplify#2")
+    assert again == run(capsys, "graph", trace, "--kernel", "kernel_1", "--pass", "simplify")
+
+
+def test_the_youngest_traces_by_age_and_by_name(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    (tmp_path / "uopviz").mkdir()
+    for age, name in enumerate(("digits-2", "digits-1", "other")):
+        path = tmp_path / "uopviz" / f"{name}.viz"
+        path.write_bytes(trace.read_bytes())
+        os.utime(path, (10_000 - age, 10_000 - age))
+    for said, name in (("-1", "digits-2"), ("-3", "other"), ("oth", "other")):
+        code, _, err = run(capsys, "show", said)
+        assert (code, err) == (0, f"uopviz: {tmp_path / 'uopviz' / name}.viz\n")
+    for said, sentence in (
+        ("digits", "2 traces have 'digits' in their name"),
+        ("digit-3", "there is no such trace"),
+        ("-4", "there is no trace -4"),
+    ):
+        code, _, err = run(capsys, "show", said)
+        assert (code, sentence in err) == (1, True)
+
+
+def test_bash_completes(trace: Path) -> None:
+    program = f"""
+eval "$({sys.executable} -m viz completion bash)"
+uopviz() {{ {sys.executable} -m viz "$@"; }}
+try() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _uopviz; echo "${{COMPREPLY[*]}}"; }}
+try uopviz sh
+try uopviz show --ker
+try uopviz show {trace} --kernel kernel_
+try uopviz show {trace} --kernel kernel_1 --pass s
+try uopviz show {trace} --color n
+try uopviz completion z
+"""
+    done = subprocess.run(
+        ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "show", "--kernel", "kernel_0 kernel_1", "simplify", "never", "zsh"
+    ]  # fmt: skip
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_of_other_shells(shell: str) -> None:
+    script = subprocess.run(
+        [sys.executable, "-m", "viz", "completion", shell],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert all(name in script for name in commands_of(build_parser()))
+    if program := shutil.which(shell):
+        subprocess.run([program, "-n"], input=script, text=True, check=True)
 
 
 def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
@@ -459,4 +557,4 @@ def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
     count = len(initial["slot"])
     for changed in ({"slot": [f"{evil}{i}" for i in range(count)]}, {"src": [[evil]] * count}):
         with pytest.raises((ValueError, TypeError)):
-            dot_text({**bundle, "initial": {**initial, **changed}}, 0)
+            drawing({**bundle, "initial": {**initial, **changed}}, 0)

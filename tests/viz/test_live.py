@@ -176,7 +176,7 @@ def test_a_terminal_keeps_the_page_until_ctrl_c(
         text = read_until(leader, "until Ctrl-C")
         url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", text)
         assert url is not None
-        assert text.count("http://") == 1
+        assert text.count(url[0]) == text.count("http://") == 2, "and again at the end"
         base, token = url[0].split("/?token=")
         run = ask(base, token)
         assert run["totals"]["rewrites"] == 1

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 import base64
-import fcntl
 import gzip
 import json
 import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.viz.pseudoterminal import in_terminal
 from tests.viz.test_cli import run
 from viz.format.schema import META
 from viz.share.html import export_html
@@ -174,33 +171,6 @@ with Progress("exporting") as progress:
         raise SystemExit(3)
 print("done")
 """
-
-
-def in_terminal(*command: str, columns: int = 40, rows: int = 10, **environment: str) -> str:
-    """What a command writes to a terminal of that size."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES", "NO_COLOR")}
-    process = subprocess.Popen(
-        [*command],
-        cwd=ROOT,
-        env={**kept, "TERM": "xterm", **environment},
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        start_new_session=True,
-    )
-    os.close(follower)
-    written = bytearray()
-    try:
-        while chunk := os.read(leader, 65536):
-            written += chunk
-    except OSError:  # closed by its last writer
-        pass
-    finally:
-        os.close(leader)
-    assert process.wait(60) >= 0
-    return written.decode()
 
 
 @pytest.mark.parametrize("failing", [[], ["fail"]])

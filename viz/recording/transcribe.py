@@ -55,13 +55,13 @@ class Entry(NamedTuple):
 class Transcriber:
     """Writes the events of all threads of one process to one trace."""
 
-    def __init__(self, writer: TraceWriter) -> None:
+    def __init__(self, writer: TraceWriter, user_lines: bool = True) -> None:
         self.writer = writer
         self._number = Interner(writer.numbers)
         self._stacks: dict[int, list[Entry]] = {}
         self._rules: dict[Rule, int] = {}
         self._matchers: weakref.WeakSet[PatternMatcher] = weakref.WeakSet()
-        self._sources = UserSources()
+        self._sources = UserSources(user_lines)
         self._visits: dict[tuple[str, int], Visits] = {}
         """By name of the pass and set of rules, what is not written yet."""
         self._sets: weakref.WeakKeyDictionary[PatternMatcher, int] = weakref.WeakKeyDictionary()

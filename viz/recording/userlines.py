@@ -36,9 +36,11 @@ class _File:
 
 
 class UserSources:
-    """The lines that origins and callers name, taken once each."""
+    """The lines that origins and callers name, taken once each. Not `read`: none is, and no file
+    opened, as where a stranger's trace says which lines these are."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: bool = True) -> None:
+        self._read = read
         self._seen: set[str] = set()
         self._files: dict[str, _File] = {}
         self._size = 0
@@ -46,7 +48,7 @@ class UserSources:
 
     def note(self, place: str) -> None:
         """A place that the trace names: "file:line", or "file:line call"."""
-        if place in self._seen:
+        if not self._read or place in self._seen:
             return
         self._seen.add(place)
         name, colon, line = split_origin(place)[0].rpartition(":")

@@ -8,6 +8,7 @@ of changes, nor more than the budget of one answer: what is left out is said in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -49,31 +50,40 @@ def _forget(rewrite: Rewrite, counts: Sequence[tuple[int, int, int]]) -> None:
     pass
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers in the whole run of what a file numbers by itself: contexts and rewrites, nodes,
+    rules."""
+
+    entry: Ids
+    node: Ids
+    rule: Ids
+
+
 def make_bundle(
     file: TraceFile,
     rewrite: Rewrite,
     facts: Facts,
-    global_id: Ids,
-    rule_id: Ids,
+    numbers: Numbers,
     place: Place,
     learn: Learn = _forget,
 ) -> dict[str, Any]:
-    """The bundle of `rewrite`. `global_id` numbers the file's rewrites, contexts and nodes in the
-    whole run, `rule_id` its rules; `place` shortens "file:line"; `learn` hears what each step adds
-    and removes. Raises BudgetError where not even the graph fits."""
+    """The bundle of `rewrite`, with `numbers` of the whole run; `place` shortens "file:line";
+    `learn` hears what each step adds and removes. Raises BudgetError where not even the graph
+    fits."""
     with collector_paused():
-        return _make(file, rewrite, facts, global_id, rule_id, place, learn)
+        return _make(file, rewrite, facts, numbers, place, learn)
 
 
 def _make(
     file: TraceFile,
     rewrite: Rewrite,
     facts: Facts,
-    global_id: Ids,
-    rule_id: Ids,
+    numbers: Numbers,
     place: Place,
     learn: Learn,
 ) -> dict[str, Any]:
+    rule_id = numbers.rule
     sources = Sources(file.nodes)
     with part(1 / 4):
         events = read_steps(file, rewrite, MAX_STEPS)
@@ -82,7 +92,7 @@ def _make(
     learn(
         rewrite, [(m.rule, len(d.added), len(d.removed)) for (m, _), (*_, d) in steps_and_changes]
     )
-    table = _Table(file, sources, facts, global_id, place)
+    table = _Table(file, sources, facts, numbers.node, place)
     initial = replay.initial
     failure = None if rewrite.error is None else Failure(rewrite.error, file.nodes.count)
     for node in (*replay.all_nodes(), *(failure.nodes if failure else ())):
@@ -109,9 +119,9 @@ def _make(
         )
     return {
         "version": 1,
-        "rewrite": global_id(rewrite.id),
+        "rewrite": numbers.entry(rewrite.id),
         "name": rewrite.name,
-        "context": global_id(rewrite.context) if rewrite.context else 0,
+        "context": numbers.entry(rewrite.context) if rewrite.context else 0,
         "bottomUp": rewrite.bottom_up,
         **table.data(),
         "slots": len(replay.slots.content) if replay.slots else 0,

@@ -139,17 +139,15 @@ def open_file() -> Response:
 
 @api.get("/export")
 def export() -> Response:
-    """The run as one HTML file, with the sources that were compiled here.
+    """The run as one HTML file, with the kernels that were compiled here.
 
     `kernels`: numbers of the kernels to keep (all); `redact`: 1, to leave out what says whose run
     it was."""
     wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
     redact = request.args.get("redact") == "1"
     here = state()
-    store, compiled = here.store, here.compiled()
-    made = here.weight.heavy(
-        lambda: export_html(store, kernels=wanted or None, redact=redact, compiled=compiled)
-    )
+    store = here.store
+    made = here.weight.heavy(lambda: export_html(store, kernels=wanted or None, redact=redact))
     name = re.sub(r"[^\w.-]", "_", store.path.stem, flags=re.ASCII)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.html"',

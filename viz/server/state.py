@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -18,21 +18,16 @@ from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
-from viz.share.filecopy import Compiled
 from viz.share.reopened import open_run
-from viz.views.answers import OVERVIEW, RUN
-from viz.views.jsontext import to_json
-from viz.views.kernels import artifact_data, parse_facts
-from viz.views.overview.programs import REGISTERS
+from viz.views.answers import RUN
 from viz.views.run import Answer, Keep, Run
+from viz.work.compiling import Compiler, graph_of
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
 from viz.work.peaks import keep_peak
 
 CACHED: Final = 1 << 27
 """Bytes of answers about rewrites that have ended that are kept."""
-COMPILED: Final = 1 << 26
-"""Bytes of compiled sources that are kept: a page that is opened again finds them."""
 ANSWERS: Final = 1 << 25
 """Bytes of other answers that are kept until the run has gone on."""
 SLICE: Final = 0.1
@@ -49,6 +44,7 @@ class State:
         self.former: Path | None = None
         """The trace, or the exported file, that was open before this one."""
         self.jobs = Jobs()
+        self._compiler = Compiler(self.jobs)
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
         self._refreshed = 0.0
@@ -59,7 +55,6 @@ class State:
         self._state = 0
         """Counts what may have changed answers: what was read of the trace, another trace."""
         self._seen: tuple[object, ...] = ()
-        self._compiled: Kept[tuple[int, str], tuple[list[int], Any]] = Kept(COMPILED)
         self._devices = ["CPU", "REFERENCE"]
         self._looking = False
 
@@ -67,6 +62,7 @@ class State:
         """Ends the jobs and closes the trace."""
         self.jobs.close()
         self.store.close()
+        self._compiler.close()
 
     def open(self, path: Path) -> None:
         """Goes on with another trace. Raises TraceError, and keeps this one, where it is none."""
@@ -76,7 +72,6 @@ class State:
             if before.path != path:
                 self.former = before.path
             self._ended.clear()
-            self._compiled.clear()
             self._state += 1
             self._seen = ()
         before.close()
@@ -112,8 +107,6 @@ class State:
             value = self.store.ask(asked, *values, seconds=SLICE)
             if asked is RUN:
                 value = self._with_actions(value)
-            elif asked is OVERVIEW:
-                self._add_registers(value)
             return asked.is_whole(value), None if value is None else Encoded.of(value)
 
         if asked.keep is Keep.NEVER:
@@ -151,49 +144,21 @@ class State:
         }
         return {**run, **can}
 
-    def _add_registers(self, overview: dict[str, Any]) -> None:
-        """Adds to the kernels of an overview the registers of what was compiled here."""
-        compiled = self.compiled()
-        for line in overview["kernels"]:
-            known = {one["target"] for one in line["registers"]}
-            for one in compiled.get(line["context"], ()):
-                for name, value in one.facts.items():
-                    if name in REGISTERS and one.target not in known:
-                        known.add(one.target)
-                        line["registers"].append({"target": one.target, "value": value})
-
     def compile(self, context: int, target: str) -> int:
         """Begins to compile a kernel for a target; what was compiled before is there at once.
         Raises ServerError."""
-        graph, ids = self._graph(context)
-        if target not in targets:
-            raise ServerError(f"there is no target {target!r}", hint="one of " + ", ".join(targets))
-        store, key = self.store, (context, target)
-        known = self._compiled.get(key)
-        if known is not None and known[0] == ids:  # the AST of a live kernel may still change
-            return self.jobs.done(known[1])
+        store = self.store
+        kernel = store.kernel_of(context)
+        graph, _ = self._graph(kernel)
+        known = store.compiled(kernel, target)  # the AST of a live kernel may still change
+        if known is not None and known.root.error is None:
+            made = self.weight.make(lambda: store.kernel(known.context))
+            return self.jobs.done([] if made is None else made["artifacts"])
+        return self._compiler.start(store, kernel, target, graph, ended=self._changed_here)
 
-        def finish(answer: Any) -> list[dict[str, Any]]:
-            made = [_compiled(item, ids) for item in answer]
-            if store is self.store:
-                self._compiled.put(key, (ids, made), len(to_json(made)))
-                self._state += 1  # the overview says what was compiled, too
-            return made
-
-        return self._start({"job": "compile", "target": target, "graph": graph}, finish)
-
-    def compiled(self) -> dict[int, list[Compiled]]:
-        """The sources that were compiled here of each kernel, for a copy of the run."""
-        found: dict[int, list[Compiled]] = {}
-        for (context, _), (_, artifacts) in self._compiled.items():
-            for one in artifacts:
-                if not one["error"]:
-                    facts = {fact["name"]: fact["value"] for fact in one["facts"]}
-                    texts = one["kind"], one["target"], one["text"]
-                    found.setdefault(context, []).append(
-                        Compiled(*texts, lines=one["origins"], facts=facts, title=one["title"])
-                    )
-        return found
+    def _changed_here(self) -> None:
+        """Answers about the run may be others now."""
+        self._state += 1
 
     def launch(
         self,
@@ -220,7 +185,7 @@ class State:
             "opts": opts,
             "source": source,
         }
-        return self._start(request, lambda answer: answer)
+        return self.jobs.start(request, lambda answer: answer)
 
     def measure(self, device: str) -> int:
         """Begins to measure what a device of this machine can do; what comes out is kept. Raises
@@ -234,26 +199,10 @@ class State:
             keep_peak(answer)
             return answer
 
-        return self._start({"job": "peaks", "device": device}, finish)
-
-    def _start(self, request: Mapping[str, Any], finish: Callable[[Any], Any]) -> int:
-        return self.jobs.start(request, finish)
+        return self.jobs.start({"job": "peaks", "device": device}, finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
-        if not self.store.compiles and self.store.kernels():
-            self.weight.make(lambda: self.store.kernel_graph(context))  # may know more to say
-            raise ServerError(
-                "this trace is of another compiler, and its kernels cannot be compiled or run here",
-                hint="its own sources are shown",
-            )
-        found = self.weight.make(lambda: self.store.kernel_graph(context))
-        if found is None:
-            raise ServerError(
-                "this trace has no AST of that kernel",
-                where=f"context {context}",
-                hint="choose a kernel of the navigator",
-            )
-        return found
+        return self.weight.make(lambda: graph_of(self.store, context))
 
     def _look_for_devices(self) -> None:
         """Asks a worker once which devices are present: opening one may take seconds."""
@@ -296,14 +245,3 @@ def _editable(devices: Iterable[str]) -> list[dict[str, str]]:
             with suppress(DeviceError):  # not on this kind of machine
                 found.append({"device": name, "kind": text.kind, "target": text.target().name})
     return found
-
-
-def _compiled(item: Mapping[str, Any], ids: list[int]) -> dict[str, Any]:
-    return artifact_data(
-        str(item["kind"]),
-        str(item["target"]),
-        str(item["text"]),
-        lines=[[] for _ in item["origins"]],
-        origins=[[ids[p] for p in line if 0 <= p < len(ids)] for line in item["origins"]],
-        facts=parse_facts(item["facts"]),
-    )

@@ -7,14 +7,15 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from core.errors import ServerError, TraceError
-from viz.share.filecopy import Compiled, FileCopy
+from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
+from viz.views.compiled import path_of
 from viz.views.process import STRIDE
 from viz.views.run import Run
 from viz.write.database import cannot_be_made, make_folder, put_in_place
@@ -30,18 +31,22 @@ def write_trace(
     kernels: Collection[int] | None = None,
     redact: bool = False,
     published: bool = False,
-    compiled: Mapping[int, Sequence[Compiled]] | None = None,
 ) -> list[str]:
-    """Writes the run to `path`, and its further processes next to it; sentences of what was left
-    out. Each file is put in place whole, the main one last, once all are made: where that fails in
-    between, those of further processes stay without it, and an earlier main file stays as it was.
+    """Writes the run to `path`, and next to it its further processes and the kernels that were
+    compiled on request; sentences of what was left out. Each file is put in place whole, the main
+    one last, once all are made: where that fails in between, the others stay without it, and an
+    earlier main file stays as it was.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/share/redaction.py` says; `published`: files have the names
-    that the page shows; `compiled`: by kernel context, sources that were compiled since and are
-    kept, too. Raises TraceError or ServerError where the run has no such kernel or no trace, or the
-    file cannot be written."""
-    files = store.files
+    that the page shows. Raises TraceError or ServerError where the run has no such kernel or no
+    trace, or the file cannot be written."""
+    files = [*enumerate(store.files)]
+    chosen = {number: kernels for number, _ in files}
+    for one in store.compilations:
+        if kernels is None or one.kernel in kernels:
+            files.append((one.number, one.file))
+            chosen[one.number] = None
     said: list[str] = []
     if kernels is not None:
         said.append(_check(store.kernels(), kernels))
@@ -50,25 +55,17 @@ def write_trace(
     if store.live:
         said.append("exported while the program ran: what it did afterwards is left out")
     places = store.places if published or redact else None
-    targets = [
-        path.with_suffix(f".p{number:04}{path.suffix}") if number else path
-        for number in range(len(files))
-    ]
-    _check_targets(targets, [file.path for file in files])
+    targets = [path_of(path, number) for number, _ in files]
+    _check_targets(targets, [file.path for _, file in files])
     try:
         make_folder(path)
         with TemporaryDirectory(prefix=".uopviz-", dir=path.absolute().parent) as folder:
             made = [Path(folder) / own.name for own in targets]
-            for number, (file, own) in enumerate(zip(files, made, strict=True)):
+            for (number, file), own in zip(files, made, strict=True):
                 wording = Wording(places, redact, number)
-                first = number * STRIDE
-                wanted = None if kernels is None else {k - first for k in kernels}
-                sources = {
-                    context - first: [artifact.local(first) for artifact in artifacts]
-                    for context, artifacts in (compiled or {}).items()
-                    if context // STRIDE == number
-                }
-                copy = FileCopy(file, own, wording, wanted, said if number == 0 else (), sources)
+                first, keep = number * STRIDE, chosen[number]
+                wanted = None if keep is None else {k - first for k in keep}
+                copy = FileCopy(file, own, wording, wanted, said if number == 0 else ())
                 try:
                     copy.write(store.live)
                 except BaseException:

@@ -13,23 +13,26 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from core.errors import TraceError
 from viz.format.schema import SUFFIX
+from viz.views.compiled import MAX_FILES, path_of
+from viz.views.process import MAX_PROCESSES
 
 VERSION: Final = 2
 LEVEL: Final = 6
 """Of gzip: 9 takes 5% of the time of an export, and makes files that are 1% smaller."""
 MAX_TRACE: Final = 1 << 30
 """Bytes that all the files of a trace may unpack to."""
-MAX_FILES: Final = 256
 _PIECE: Final = 1 << 20
 _VERSION: Final = re.compile(r'<meta name="uopviz-export" content="(\d{1,6})"')
 _TRACE: Final = re.compile(
-    r'<script type="application/octet-stream" id="uopviz-trace-\d+">([A-Za-z0-9+/=]*)</script>'
+    r'<script type="application/octet-stream" id="uopviz-trace-(\d{1,7})">'
+    r"([A-Za-z0-9+/=]*)</script>"
 )
 
 
@@ -50,11 +53,11 @@ def is_export(head: bytes) -> bool:
     return b'<meta name="uopviz-export" content="' in head
 
 
-def attached(files: Sequence[Path]) -> str:
-    """The elements that hold the files of a trace, the main one first."""
+def attached(files: Mapping[int, Path]) -> str:
+    """The elements that hold the files of a trace, by their numbers in the run."""
     return "".join(
         f'<script type="application/octet-stream" id="uopviz-trace-{i}">{_pack(file)}</script>\n'
-        for i, file in enumerate(files)
+        for i, file in files.items()
     )
 
 
@@ -64,9 +67,8 @@ def detach(html: str, folder: Path) -> Path | None:
     main = folder / f"run{SUFFIX}"
     left = MAX_TRACE
     found = _TRACE.finditer(html)
-    for i, match in zip(range(MAX_FILES), found, strict=False):
-        path = main.with_suffix(f".p{i:04}{SUFFIX}") if i else main
-        left -= _unpack(match[1], path, left)
+    for match in islice(found, MAX_PROCESSES + MAX_FILES):
+        left -= _unpack(match[2], path_of(main, int(match[1])), left)
     return main if main.exists() else None
 
 

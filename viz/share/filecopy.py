@@ -7,8 +7,8 @@ kept refers to loses its fields. Never changes the run.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
@@ -25,7 +25,7 @@ from viz.read.nodes import FIELDS
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.share.redaction import Wording
-from viz.views.kernels import KernelReader, Recorded
+from viz.views.kernels import KernelReader
 from viz.views.summary import is_own
 from viz.write.database import TraceDatabase
 from viz.write.numbering import Fields
@@ -40,23 +40,6 @@ Entry = Context | Rewrite
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """A source text that was compiled from the trace; `lines`: the nodes of the kernel's AST that
-    each line comes from, by their numbers in the run."""
-
-    kind: str
-    target: str
-    text: str
-    lines: list[list[int]]
-    facts: dict[str, str]
-    title: str = ""
-
-    def local(self, first: int) -> Compiled:
-        """The same, with the numbers in the file of its process."""
-        return replace(self, lines=[[node - first for node in line] for line in self.lines])
-
-
 class FileCopy:
     """Writes what is kept of one file of a run. Numbers and counts are those of the run."""
 
@@ -67,7 +50,6 @@ class FileCopy:
         wording: Wording,
         kernels: Collection[int] | None,
         said: Iterable[str],
-        compiled: Mapping[int, Sequence[Compiled]],
     ) -> None:
         meta = wording.meta(file.meta)
         if "compiler" not in meta and is_own(file.meta):
@@ -76,7 +58,6 @@ class FileCopy:
         self._numbers = self._output.numbers
         self._file, self._wording, self._all = file, wording, kernels is None
         self._kept = kept_entries(file, kernels)
-        self._compiled = compiled
         self._strings: dict[tuple[str, int], int] = {}
         left: list[dict[str, str]] = [{"what": what} for what in said]
         noted: object = file.meta.get("left_out")
@@ -89,7 +70,7 @@ class FileCopy:
 
     def write(self, live: bool) -> None:
         """Copies everything, and closes the trace."""
-        reader = KernelReader(self._file, int)
+        reader = KernelReader(self._file, int, int)
         kernels = [e for e in self._kept if isinstance(e, Context)]
         self._copy_rules()
         self._copy_nodes(None if self._all else self._needed(reader, kernels))
@@ -235,26 +216,18 @@ class FileCopy:
             details = self._wording.value("kernels.info", parse_object(found.info))
             found.info = json.dumps(details, default=str)
             self._output.kernel(found)
-        recorded = [one for one in reader.recorded(context) if not one.error]
-        known = {(one.kind, one.target) for one in recorded}
-        for one in recorded:
-            self._copy_artifact(number, one)
-        for one in self._compiled.get(number, ()):
-            if (one.kind, one.target) not in known:
-                self._copy_artifact(number, one)
-
-    def _copy_artifact(self, context: int, one: Recorded | Compiled) -> None:
-        word = self._word
-        self._output.artifacts.add(
-            context,
-            word("artifacts.kind", one.kind),
-            word("artifacts.target", one.target),
-            word("artifacts.text", one.text),
-            [len(line) for line in one.lines],
-            [node for line in one.lines for node in line],
-            self._wording.value("artifacts.facts", one.facts),
-            word("artifacts.title", one.title),
-        )
+        for one in reader.recorded(context):
+            if not one.error:
+                self._output.artifacts.add(
+                    number,
+                    word("artifacts.kind", one.kind),
+                    word("artifacts.target", one.target),
+                    word("artifacts.text", one.text),
+                    [len(line) for line in one.lines],
+                    [node for line in one.lines for node in line],
+                    self._wording.value("artifacts.facts", one.facts),
+                    word("artifacts.title", one.title),
+                )
 
     def _begin(self, rewrite: Rewrite) -> None:
         """An open rewrite until its events are copied, which note their blocks in its row."""

@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,6 @@ from core.errors import ServerError
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
-from viz.share.filecopy import Compiled
 from viz.share.webpage import page_file
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
 from viz.views.jsontext import to_json
@@ -64,27 +63,25 @@ def export_html(
     kernels: Collection[int] | None = None,
     budget: int = BUDGET,
     redact: bool = False,
-    compiled: Mapping[int, Sequence[Compiled]] | None = None,
     page: Path | None = None,
     progress: Progress = _silent,
 ) -> Export:
-    """The run as HTML. `kernels`: numbers of kernel contexts to keep, with the passes outside of
-    any kernel (all); `redact` leaves out what `viz/share/redaction.py` says; `compiled`: sources of
-    kernels that were compiled since, by context, which the file has beside the recorded ones;
-    `page`: the folder of the built page (this installation's); `progress` hears how much is done
-    and what is next, and what it raises ends the export.
-    Raises ServerError where the page has not been built, a kernel is not there, or the list of
-    passes alone is too large."""
+    """The run as HTML, with the kernels that were compiled on request. `kernels`: numbers of kernel
+    contexts to keep, with the passes outside of any kernel (all); `redact` leaves out what
+    `viz/share/redaction.py` says; `page`: the folder of the built page (this installation's);
+    `progress` hears how much is done and what is next, and what it raises ends the export. Raises
+    ServerError where the page has not been built, a kernel is not there, or the list of passes
+    alone is too large."""
     shell = _shell(page)
     progress(0.0, "copying the trace")
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
-        said = write_trace(
-            store, path, kernels=kernels, redact=redact, published=True, compiled=compiled
-        )
+        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
         part = Store(path)
         try:
-            trace = attached([file.path for file in part.files])
+            files = {number: file.path for number, file in enumerate(part.files)}
+            files |= {one.number: one.file.path for one in part.compilations}
+            trace = attached(files)
             data = _Data(part, progress)
             left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
         finally:

@@ -70,6 +70,7 @@ TABLE: Final[Mapping[str, How]] = {
     "meta.compiler": How.TEXT,
     "meta.stopped": How.TEXT,
     "meta.left_out": How.TEXT,
+    "meta.passes_for": How.TEXT,
     "contexts.name": How.TEXT,
     "contexts.kind": How.TEXT,
     "contexts.meta.target": How.TEXT,

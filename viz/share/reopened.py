@@ -38,6 +38,7 @@ from viz.views.answers import (
     TREE,
     USER_LINES,
 )
+from viz.views.compiled import Compilation
 from viz.views.find import KINDS, PER_KIND, search_result
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
@@ -122,6 +123,9 @@ class Unpacked(Store):
 
 class Reopened:
     """The answers in an export `html` as a run. Raises TraceError for a file that is none."""
+
+    answers_only = True
+    """What it says may be anything: see `viz/cli.py`."""
 
     def __init__(self, path: Path, html: str, version: int, problems: list[Problem]) -> None:
         self.path = path
@@ -225,7 +229,26 @@ class Reopened:
 
     def kernels(self) -> list[int]:
         """See Run."""
-        return [row["id"] for row in self._rows if row["label"] == "kernel"]
+        return [
+            row["id"] for row in self._rows if row["label"] == "kernel" and not row.get("target")
+        ]
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """See Run: their trace files are not there."""
+        return []
+
+    def kernel_of(self, context: int) -> int:
+        """See Run."""
+        return context
+
+    def compiled(self, kernel: int, target: str) -> Compilation | None:
+        """See Run."""
+        return None
+
+    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+        """Raises TraceError: there is no trace that it could be a part of."""
+        raise TraceError("this exported file holds no trace", where=self.path.name)
 
     def kernel_graph(self, context: int) -> tuple[Data, list[int]] | None:
         """Raises TraceError: an export holds what was shown, not the kernel itself."""

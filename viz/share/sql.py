@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from core.errors import TraceError
 from viz.budget import Budget, take, within
@@ -23,6 +23,15 @@ from viz.replay.argtext import arg_text
 from viz.views.process import STRIDE
 from viz.views.tree import calls_of
 
+_OF_ENTRY: Final = {
+    "contexts": "id",
+    "rewrites": "id",
+    "matches": "rewrite",
+    "rebuilds": "rewrite",
+    "declines": "rewrite",
+    "artifacts": "context",
+}
+"""The column that says to which context or rewrite a row belongs."""
 SECONDS: Final = 60.0
 MEMORY: Final = 1 << 32
 """Bytes that the tables of one query may take; ITEMS is how many values they may have."""
@@ -31,15 +40,26 @@ _VALUE: Final = 12
 """Bytes of a value in a table, apart from its text."""
 
 
-def run_query(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Column names and rows of one SELECT over the files of a run. Numbers of the file at position
-    n are n * STRIDE higher than in the file. Raises TraceError for SQL that is wrong, writes, or
-    takes too long, and BudgetError where the tables would be too large."""
+class Part(NamedTuple):
+    """A part of a run: the numbers of its contexts and rewrites, and the name of its launches."""
+
+    entries: Collection[int]
+    name: str
+
+
+def run_query(
+    files: Sequence[TraceFile], sql: str, only: Part | None = None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Column names and rows of one SELECT over the files of a run, or over a part of it. Numbers of
+    the file at position n are n * STRIDE higher than in the file. Raises TraceError for SQL that is
+    wrong, writes, or takes too long, and BudgetError where the tables would be too large."""
     with within(Budget("this query", MEMORY, ITEMS, 10 * SECONDS)):
-        return _run(files, sql)
+        return _run(files, sql, only)
 
 
-def _run(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _run(
+    files: Sequence[TraceFile], sql: str, only: Part | None
+) -> tuple[list[str], list[tuple[Any, ...]]]:
     db = sqlite3.connect(":memory:")
     try:
         for name, view in VIEWS.items():
@@ -51,6 +71,8 @@ def _run(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[An
                     db.create_function("of_run", 1, _numbering(at * STRIDE))
                     rows = _paid(view.rows(file))
                     db.executemany(f"INSERT INTO {name} VALUES({values})", rows)
+        if only is not None:
+            _keep(db, only)
         db.commit()
         db.execute("PRAGMA query_only=ON")
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 28)
@@ -68,6 +90,16 @@ def _run(files: Sequence[TraceFile], sql: str) -> tuple[list[str], list[tuple[An
         ) from error
     finally:
         db.close()
+
+
+def _keep(db: sqlite3.Connection, part: Part) -> None:
+    """Empties the tables but for what belongs to a part of the run."""
+    db.execute("CREATE TABLE kept(id INTEGER PRIMARY KEY)")
+    db.executemany("INSERT OR IGNORE INTO kept VALUES(?)", ((entry,) for entry in part.entries))
+    for table, column in _OF_ENTRY.items():
+        db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM kept)")
+    db.execute("DELETE FROM launches WHERE name IS NOT ?", (part.name,))
+    db.execute("DROP TABLE kept")
 
 
 def _paid(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:

@@ -149,7 +149,7 @@ def _data(hit: Found, row_of: Callable[[int], int]) -> dict[str, Any]:
         "kind": hit.kind,
         "text": hit.text,
         "step": hit.step,
-        "node": None if hit.node is None else hit.process.id(hit.node),
+        "node": None if hit.node is None else hit.process.node(hit.node),
         "source": None
         if hit.source is None
         else {"kind": hit.source[0], "target": hit.source[1], "line": hit.source[2]},

@@ -51,11 +51,12 @@ class Recorded:
 
 
 class KernelReader:
-    """Kernels of one file. `global_id` numbers its nodes and contexts in the whole run."""
+    """Kernels of one file. `context_id` and `node_id` number its contexts and nodes in the whole
+    run."""
 
-    def __init__(self, file: TraceFile, global_id: Ids) -> None:
+    def __init__(self, file: TraceFile, context_id: Ids, node_id: Ids) -> None:
         self._file = file
-        self._global = global_id
+        self._context, self._global = context_id, node_id
         self._texts: tuple[int, list[str]] = 0, []
         self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
 
@@ -67,13 +68,13 @@ class KernelReader:
         name = as_text(row.name) or context.name
         times = [launch[3] / 1000 for launch in self._file.launches if launch[0] == name]
         return {
-            "context": self._global(context.id),
+            "context": self._context(context.id),
             "name": name,
             "target": as_text(row.target) or str(context.meta.get("target", "")),
             "device": as_text(row.device) or self._device(name),
             "ast": self._global(ast) if ast else -1,
             "tensorCalls": self.calls(context, ast),
-            "artifacts": self._artifacts(context, ast),
+            "artifacts": self.artifacts(context),
             "launches": {"count": len(times), "us": times[:10_000]},
             "inputs": [input_data(item) for item in _list(info.get("inputs"))],
             "flops": as_int(info.get("flops")),
@@ -178,8 +179,10 @@ class KernelReader:
     def _known(self, node: int) -> bool:
         return 0 < node <= self._file.nodes.count
 
-    def _artifacts(self, context: Context, ast: int) -> list[dict[str, Any]]:
-        recorded = self.recorded(context)
+    def artifacts(self, context: Context) -> list[dict[str, Any]]:
+        """The source texts that the trace has of a kernel, in the form of the page. Raises
+        BudgetError."""
+        recorded, ast = self.recorded(context), self.ast(context)
         if not recorded:
             return []
         made: Provenance[int] | None = None
@@ -254,7 +257,7 @@ def artifact_data(
     title: str = "",
     error: str = "",
 ) -> dict[str, Any]:
-    """An artifact in the form of the page."""
+    """An artifact in the form of the page, of the kernel's own passes."""
     known = KIND.get(kind)
     return {
         "kind": kind,
@@ -266,6 +269,7 @@ def artifact_data(
         "origins": [list(line) for line in origins],
         "facts": [{"name": name, "value": value} for name, value in (facts or {}).items()],
         "error": {"what": error, "where": target, "hint": ""} if error else None,
+        "passes": None,
     }
 
 

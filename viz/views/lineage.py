@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from viz.format import schema
 from viz.format.events import EventArrays
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
+from viz.replay.bundle import Ids, Numbers
 
 MAX_NODES: Final = 300_000
 MAX_EVENTS: Final = 1_000_000
@@ -39,7 +40,6 @@ _EVENT: Final = 60
 _SAID: Final = 300
 """Bytes of a node or event in the message."""
 
-Ids = Callable[[int], int]
 Data = dict[str, Any]
 
 
@@ -100,9 +100,9 @@ class Lineage:
             self._done_blocks += 1
             self._read(arrays)
 
-    def data(self, ids: Ids, rule_id: Ids, place: Callable[[str], str]) -> Data:
-        """The message. `ids` numbers nodes and rewrites in the whole run, `rule_id` rules. Raises
-        BudgetError."""
+    def data(self, numbers: Numbers, place: Callable[[str], str]) -> Data:
+        """The message, with `numbers` of the whole run. Raises BudgetError."""
+        ids, rule_id = numbers.entry, numbers.rule
         parts = len(self._index) + self._event_count
         take(4 * parts, _SAID * parts)
         file, nodes, events = self._file, list(self._index), self._events
@@ -121,7 +121,7 @@ class Lineage:
             "ops": ops,
             "lines": lines,
             "node": {
-                "id": [ids(n) for n in nodes],
+                "id": [numbers.node(n) for n in nodes],
                 "op": op,
                 "line": line,
                 "event": self._event_of.tolist(),
@@ -230,13 +230,10 @@ class Lineage:
     def _from(self, ids: Ids) -> Data | None:
         """The pass outside of this scope that made the graph from which it starts."""
         first = self._scope[0] if self._scope else None
-        if first is None or not first.sink:
+        if first is None:
             return None
         mine = {r.id for r in self._scope}
-        for rewrite in reversed(list(self._file.rewrites.values())):
-            if rewrite.id < first.id and rewrite.result == first.sink and rewrite.id not in mine:
-                return {"scope": ids(scope_of(self._file, rewrite)), "rewrite": ids(rewrite.id)}
-        return None
+        return maker(self._file, first.sink, first.id, ids, mine)
 
     def _kernels(self, ids: Ids) -> list[Data]:
         """The kernels that start from a graph of this scope, with the nodes of that graph."""
@@ -255,6 +252,16 @@ class Lineage:
             nodes = [self._index[n] for n in inside if n in self._index]
             found.append({"scope": ids(context), "rewrite": ids(rewrite.id), "node": nodes})
         return found
+
+
+def maker(
+    file: TraceFile, node: int, before: int, ids: Ids, without: Collection[int] = ()
+) -> Data | None:
+    """The last pass before the entry `before` that returned a node, but for those of `without`."""
+    for rewrite in reversed([*file.rewrites.values()] if node else []):
+        if rewrite.id < before and rewrite.result == node and rewrite.id not in without:
+            return {"scope": ids(scope_of(file, rewrite)), "rewrite": ids(rewrite.id)}
+    return None
 
 
 def scope_of(file: TraceFile, rewrite: Rewrite) -> int:

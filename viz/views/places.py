@@ -6,6 +6,7 @@ Knows which files a trace names, so that nothing else can be opened. Never looks
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from core.uop.origin import split_origin
@@ -34,11 +35,18 @@ class Places:
 
     def file(self, path: str) -> str:
         """A file's short name; remembered, so that `full` leads back."""
-        short = self.within(path)
-        if short == path:
-            short = _PACKAGES.sub("", path)
+        short = self.short(path)
         if short and self._full.setdefault(short, path) != path:
             return path  # two files of one short name: the second one keeps its long name
+        return short
+
+    def short(self, path: str) -> str:
+        """A file's short name, even if another file has it: what ran here on request has the
+        compiler of this installation, the program may have had another copy of it."""
+        short = self.within(path)
+        short = _PACKAGES.sub("", path) if short == path else short
+        if short:
+            self._full.setdefault(short, path)
         return short
 
     def within(self, path: str) -> str:
@@ -62,12 +70,20 @@ class Places:
 
     def place(self, text: str) -> str:
         """ "file:line", or "file:line call", with the short name of the file."""
-        where, call = split_origin(text)
-        file, colon, line = where.rpartition(":")
-        if not colon or not line.isdigit():
-            return text
-        return f"{self.file(file)}:{line} {call}".rstrip()
+        return _with_name(text, self.file)
+
+    def short_place(self, text: str) -> str:
+        """The same with `short`."""
+        return _with_name(text, self.short)
 
     def full(self, short: str) -> str | None:
         """The path that the trace has for a short name; None for a file that it does not name."""
         return self._full.get(short)
+
+
+def _with_name(text: str, name: Callable[[str], str]) -> str:
+    where, call = split_origin(text)
+    file, colon, line = where.rpartition(":")
+    if not colon or not line.isdigit():
+        return text
+    return f"{name(file)}:{line} {call}".rstrip()

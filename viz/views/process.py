@@ -12,9 +12,11 @@ from typing import Any, Final
 
 from core.errors import BudgetError, UopvizError
 from core.uop.args import decode_arg
+from core.uop.serial import MAX_ORIGIN
 from viz.budget import take
 from viz.format.pack import take_json
 from viz.read.tracefile import TraceFile
+from viz.replay.bundle import Numbers
 from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
@@ -26,6 +28,7 @@ from viz.views.search import Index
 from viz.views.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
+MAX_PROCESSES: Final = 256
 
 
 class Process:
@@ -36,7 +39,7 @@ class Process:
         self.number = number
         self.facts = Facts(file)
         self.index = Index(file)
-        self.kernels = KernelReader(file, self.id)
+        self.kernels = KernelReader(file, self.id, self.node)
         self.source_texts = SourceTexts(file, self.kernels)
         self.node_counts = NodeCounts(file)
         self.matches = Matches(file)
@@ -56,28 +59,39 @@ class Process:
                 return 0
 
     def id(self, local: int) -> int:
-        """The number in the run of a context, rewrite or node of this file."""
+        """The number in the run of a context or rewrite of this file."""
         return self.number * STRIDE + local
+
+    def node(self, local: int) -> int:
+        """The number in the run of a node of this file."""
+        return self.id(local)
 
     def rule(self, local: int) -> int:
         """The number in the run of a rule."""
         return self.rules.get(local, self.id(local))
+
+    @property
+    def numbers(self) -> Numbers:
+        """The numbers in the run of all that this file numbers by itself."""
+        return Numbers(self.id, self.node, self.rule)
 
 
 def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
     """Nodes of a file in the form of `core.uop.serial`; `order` has sources before users and ends
     in the root. Raises BudgetError."""
     position = {node: i for i, node in enumerate(order)}
-    fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag")]
+    fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag", "origin")]
     nodes: list[list[Any]] = []
     argument = functools.cache(_argument)
     for node in order:
-        op, dtype, arg, tag = (file.text(int(field[node])) for field in fields)
+        op, dtype, arg, tag, origin = (file.text(int(field[node])) for field in fields)
         src = [position[s] for s in file.nodes.sources(node)]
         # the data becomes text, in which an argument is as often as it has users
-        length = len(op) + len(dtype) + len(arg) + len(tag)
+        length = len(op) + len(dtype) + len(arg) + len(tag) + len(origin)
         take(4 + len(src), 200 + 50 * len(src) + 2 * length)
         nodes.append([op, dtype, src, argument(arg), argument(tag)])
+        if 0 < len(origin) <= MAX_ORIGIN:
+            nodes[-1].append(origin)
     return {"version": 1, "nodes": nodes, "roots": [len(order) - 1]}
 
 

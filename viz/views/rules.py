@@ -39,7 +39,8 @@ class Rulebook:
         """Gives numbers to the rules of `process` that are new."""
         for local, rule in process.file.rules.items():
             if local not in process.rules:
-                key = (rule.name, rule.file, rule.line, as_text(rule.texts.get("source")))
+                place = self._places.short(rule.file), rule.line
+                key = (rule.name, *place, as_text(rule.texts.get("source")))
                 number = self._numbers.setdefault(key, process.id(local))
                 process.rules[local] = number
                 self._rules.setdefault(number, rule)

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import quote
 
 from viz.read.tracefile import TraceFile
+from viz.views.compiled import Compilation
 from viz.views.places import Places
 
 _PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
@@ -170,6 +171,25 @@ class Run(Protocol):
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
         """A kernel's AST as data, and the numbers of its nodes in the run."""
+        ...
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """Kernels that were compiled on request: no part of what the program did."""
+        ...
+
+    def kernel_of(self, context: int) -> int:
+        """The kernel of the program that a context is, or was compiled from on request."""
+        ...
+
+    def compiled(self, kernel: int, target: str) -> Compilation | None:
+        """What a kernel, as it is now, was compiled to for a target."""
+        ...
+
+    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+        """Takes up the trace of a kernel of this run that was compiled on request; the number of
+        the context that holds its passes. With `dropped` it may have to go in favour of others,
+        and `dropped` is called then. Raises TraceError where the file is no such trace."""
         ...
 
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:

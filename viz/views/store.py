@@ -14,9 +14,9 @@ from glob import escape
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from core.errors import TraceError
+from core.errors import BudgetError, TraceError
 from core.uop.origin import split_origin
-from viz.budget import answering, take
+from viz.budget import answering, part, take
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 from viz.read.room import Room
@@ -24,12 +24,14 @@ from viz.read.tracefile import TraceFile
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
+from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
 from viz.views.find import find
-from viz.views.lineage import Lineage, scope_of
+from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
+from viz.views.overview.programs import REGISTERS
 from viz.views.places import Places
-from viz.views.process import STRIDE, Process, graph_data
+from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
 from viz.views.rules import Rulebook
 from viz.views.run import Answer
 from viz.views.search import Hit
@@ -39,7 +41,6 @@ from viz.views.tree import Row, Tree
 from viz.views.userlines import user_lines
 
 T = TypeVar("T")
-MAX_PROCESSES: Final = 256
 _ROW: Final = 800
 """Bytes of a row of the navigator in an answer."""
 LINEAGES: Final = 6
@@ -65,10 +66,12 @@ class Store:
         self.places = Places(as_text(file.meta.get("cwd")))
         self.places.add_root(str(Path(__file__).resolve().parents[2]))
         self._rules = Rulebook(self.places)
-        self._tree = Tree(self.places.place)
+        self._tree = Tree()
         self._processes = [Process(file, 0)]
+        self._compilations = Compilations()
         self._take(self._processes[0], entries)
         self._find_processes()
+        self._find_compilations()
 
     def close(self) -> None:
         """Closes the files."""
@@ -76,6 +79,7 @@ class Store:
             self._closed = True
             for process in self._processes:
                 process.file.close()
+            self._compilations.close()
 
     def refresh(self) -> None:
         """Reads what was written since, in files of new processes too."""
@@ -92,6 +96,12 @@ class Store:
         process, see STRIDE."""
         with self._lock:
             return [process.file for process in self._processes]
+
+    @property
+    def compilations(self) -> list[Compilation]:
+        """Kernels that were compiled on request: no part of what the program did."""
+        with self._lock:
+            return [*self._compilations]
 
     @property
     def live(self) -> bool:
@@ -115,8 +125,9 @@ class Store:
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""
         with self._lock:
-            said = [self._rules.problem]
-            return run_data(self._processes, [what for what in said if what])
+            said = [self._rules.problem, self._dropped()]
+            noted = [*self._compilations]
+            return run_data(self._processes, [what for what in said if what], noted)
 
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
@@ -138,9 +149,8 @@ class Store:
                 process.file,
                 record,
                 process.facts,
-                process.id,
-                process.rule,
-                self.places.place,
+                process.numbers,
+                self._place_of(process),
                 process.node_counts.learn,
             )
 
@@ -154,7 +164,7 @@ class Store:
         """The number of the node that a rewrite returned; None for none."""
         with self._lock:
             found = self._find(rewrite, lambda f: f.rewrites)
-            return found[0].id(found[1].result) if found is not None and found[1].result else None
+            return found[0].node(found[1].result) if found and found[1].result else None
 
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
         """The graphs before and after a step as text; None for what there is not."""
@@ -220,10 +230,14 @@ class Store:
             processes = [*self._processes]
             seconds = run_seconds(processes)
         with self._summing, answering("the overview"):
-            return overview_data(processes, self._rules, self._row_of, self.places, seconds)
+            made = overview_data(processes, self._rules, self._row_of, self.places, seconds)
+            for line in made["kernels"]:
+                self._add_registers(line)
+            return made
 
     def kernel_page(self, context: int) -> dict[str, Any] | None:
         """One kernel: calls, passes, times; None for a number that no context has."""
+        context = self.kernel_of(context)
         with self._lock:
             processes = [*self._processes]
             found = self._find(context, lambda f: f.contexts)
@@ -231,6 +245,16 @@ class Store:
             return None
         with self._summing, answering("the page of this kernel"):
             return kernel_page_data(processes, *found, self._row_of, self.places)
+
+    def _add_registers(self, line: dict[str, Any]) -> None:
+        """Adds to a kernel of the overview the registers of what it was compiled to on request."""
+        known = {one["target"] for one in line["registers"]}
+        for one in self._compilations.of_kernel(line["context"]):
+            for text in one.kernels.recorded(one.root):
+                value = next((v for name, v in text.facts.items() if name in REGISTERS), None)
+                if value is not None and one.target not in known:
+                    known.add(one.target)
+                    line["registers"].append({"target": one.target, "value": value})
 
     def _row_of(self, entry: int) -> Row | None:
         """The row of a context or rewrite."""
@@ -273,7 +297,9 @@ class Store:
             if not made.work(seconds):
                 return {"done": False, "progress": made.progress}
             with answering("the history of this scope"):
-                return {"done": True, **made.data(process.id, process.rule, self.places.place)}
+                data = made.data(process.numbers, self._place_of(process))
+                self._link(process, data)
+            return {"done": True, **data}
 
     def rule_name(self, rule: int) -> str:
         """The name of a rule; "?" for an unknown one."""
@@ -296,8 +322,19 @@ class Store:
             found = self._find(context, lambda f: f.contexts)
         if found is None:
             return None
+        with self._lock:
+            others = self._compilations.of_kernel(context)
         with self._tracing, answering("this kernel"):
-            made = found[0].kernels.data(found[1])
+            with part(1 / (1 + len(others))):
+                made = found[0].kernels.data(found[1])
+            artifacts: list[dict[str, Any]] = made["artifacts"]
+            if isinstance(found[0], Compilation):
+                artifacts[:] = [one | {"passes": made["context"]} for one in artifacts]
+            for i, one in enumerate(others, 1):
+                known = {(a["kind"], a["target"]) for a in artifacts}
+                with part(1 / (1 + len(others) - i)):
+                    more = one.artifacts()
+                artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
 
@@ -322,12 +359,36 @@ class Store:
             order = process.file.nodes.reachable(process.kernels.ast(record))
             if not order:
                 return None
-            return graph_data(process.file, order), [process.id(n) for n in order]
+            return graph_data(process.file, order), [process.node(n) for n in order]
+
+    # what is compiled on request
+
+    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+        """Takes up the trace of a kernel of this run that was compiled on request, and drops an
+        earlier one of the same kernel and target; the number of the context that holds its passes.
+        With `dropped` it may have to go in favour of others, and `dropped` is called then. Raises
+        TraceError where the file is no such trace, and BudgetError."""
+        return self._attach(path, None, dropped)
+
+    def compiled(self, kernel: int, target: str) -> Compilation | None:
+        """What a kernel, as it is now, was compiled to for a target; None if it was not."""
+        with self._lock:
+            found = self._find(kernel, lambda f: f.contexts)
+            for one in self._compilations.of_kernel(kernel):
+                if one.target == target and found and one.ast == found[0].kernels.ast(found[1]):
+                    return one
+        return None
+
+    def kernel_of(self, context: int) -> int:
+        """The kernel of the program that a context is, or was compiled from on request."""
+        with self._lock:
+            one = self._compilations.of(context // STRIDE)
+            return context if one is None else one.kernel
 
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
         """What has `text`, or nodes of the structure that it describes: see `find`."""
         with self._lock:
-            processes = [*self._processes]
+            processes = [*self._processes, *self._compilations]
         with self._searching:
             row_of, shown, reading = self._tree.row_of, self._shown, self._tracing
             return find(processes, text, seconds, row_of, shown, reading)
@@ -361,20 +422,87 @@ class Store:
             self._tree.add_process(process.id(0), f"process {process.pid}")
             self._take(process, entries)
 
+    def _find_compilations(self) -> None:
+        """Those of an export, which lie beside its trace."""
+        for number, path in beside(self.path):
+            try:
+                self._attach(path, number, None)
+            except (TraceError, BudgetError) as error:
+                self._processes[0].file.db.problem(f"{path.name} is left out: {error.what}")
+
+    def _attach(self, path: Path, number: int | None, dropped: Callable[[], None] | None) -> int:
+        file = TraceFile(path)
+        try:
+            entries = file.refresh()
+            if not is_part(file, self._processes[0].file.meta.get("run")):
+                raise TraceError("this trace is of another run", where=path.name)
+            with self._lock:
+                made = Compilation(file, self._compilations.reserve(number))
+                found = self._find(made.kernel, lambda f: f.contexts)
+            if found is None or found[1].kind != "kernel" or found[0].number >= FIRST:
+                raise TraceError("this trace is of no kernel of the run", where=path.name)
+            made.relate(*found)
+        except BaseException:
+            file.close()
+            raise
+        with self._lock:
+            self._tree.tick()
+            for gone in self._compilations.add(made, dropped):
+                self._tree.drop(map(gone.id, (*gone.file.contexts, *gone.file.rewrites)))
+            self._take(made, entries)
+        return made.context
+
+    def _place_of(self, process: Process) -> Callable[[str], str]:
+        """How "file:line" in what a process did is said."""
+        is_own = isinstance(process, Compilation)
+        return self.places.short_place if is_own else self.places.place
+
+    def _dropped(self) -> str:
+        """What is said of compilations that had to go."""
+        count = self._compilations.gone
+        if not count:
+            return ""
+        return (
+            f"the passes of {count:,} compilations that were asked for here are not kept any more: "
+            "compile such a kernel again to see them"
+        )
+
+    def _link(self, process: Process, data: dict[str, Any]) -> None:
+        """The lineage of a compilation begins where that of its kernel does; and that of a schedule
+        goes on in all that its kernels were compiled to."""
+        if isinstance(process, Compilation):
+            found = self._find(process.kernel, lambda f: f.contexts)
+            if found is not None:
+                of, kernel = found
+                data["from"] = maker(of.file, process.ast, kernel.id, of.id)
+        for kernel in [*data["kernels"]]:
+            for one in self._compilations.of_kernel(kernel["scope"]):
+                first = one.first_rewrite()
+                if first is not None:
+                    take(len(kernel["node"]), 20 * len(kernel["node"]))
+                    data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
+
     def _take(self, process: Process, entries: list[Context | Rewrite]) -> None:
         self._rules.add(process)
         for entry in entries:
             parent = entry.parent
             if isinstance(entry, Rewrite) and not parent:
                 parent = entry.context
-            self._tree.put(entry, process.id(entry.id), process.id(parent))
+            above, target = process.id(parent), None
+            if isinstance(process, Compilation):
+                is_root = entry.id == process.root.id
+                target = process.target if is_root else ""
+                above = process.kernel if is_root else process.id(parent or process.root.id)
+            self._tree.put(entry, process.id(entry.id), above, self._place_of(process), target)
         self._tree.settle()
 
     def _find(
         self, number: int, table: Callable[[TraceFile], dict[int, T]]
     ) -> tuple[Process, T] | None:
         at, local = divmod(number, STRIDE)
-        if not 0 <= at < len(self._processes):
-            return None
-        record = table(self._processes[at].file).get(local)
-        return None if record is None else (self._processes[at], record)
+        if 0 <= at < len(self._processes):
+            process: Process | None = self._processes[at]
+        else:
+            process = self._compilations.of(at)
+        record = None if process is None else table(process.file).get(local)
+        return None if process is None or record is None else (process, record)

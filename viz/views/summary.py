@@ -17,6 +17,7 @@ from viz.format.cells import as_int, as_number, as_text
 from viz.format.schema import COMPILER
 from viz.read.database import Problem
 from viz.read.records import Rewrite
+from viz.views.compiled import Compilation
 from viz.views.process import Process
 
 _MAX_PROBLEMS: Final = 2000
@@ -38,8 +39,13 @@ def is_own(meta: Mapping[str, Any]) -> bool:
     return "VIZ" in _dict(meta.get("flags"))
 
 
-def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict[str, Any]:
-    """The run in the form of the page. `left_out`: sentences of what no answer has."""
+def run_data(
+    processes: Sequence[Process],
+    left_out: Sequence[str] = (),
+    compilations: Sequence[Compilation] = (),
+) -> dict[str, Any]:
+    """The run in the form of the page. `left_out`: sentences of what no answer has; `compilations`:
+    kernels that were compiled on request, of which there are only problems here."""
     files = [p.file for p in processes]
     meta = files[0].meta
     rewrites = [r for f in files for r in f.rewrites.values()]
@@ -55,6 +61,7 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
         "seconds": run_seconds(processes),
         "live": is_live(processes),
         "processes": len(files),
+        "compilations": [one.context for one in compilations],
         "bytes": sum(_size(f.path) for f in files),
         "file": str(files[0].path),
         "format": {"trace": files[0].db.version, "export": None},
@@ -73,6 +80,7 @@ def run_data(processes: Sequence[Process], left_out: Sequence[str] = ()) -> dict
         },
         "problems": [
             *(p.data() for p in problems(processes)),
+            *(p.data() for one in compilations for p in (*one.file.db.problems, *_left_out(one))),
             *(Problem(what, files[0].path.name, _REST).data() for what in left_out),
         ],
     }

@@ -1,13 +1,14 @@
 """The rows of the navigator: contexts and rewrites in the order in which they began.
 
-Rows are only ever appended; a row that changes keeps its number and is sent again. Never reads
+Rows are only ever appended; a row that changes keeps its number and is sent again. Only those of
+what was compiled on request may go, and leave their places to others of that kind. Never reads
 events.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -18,6 +19,10 @@ MAX_CALLS: Final = 256
 MAX_NAME: Final = 200
 LABELS: Final = ("schedule", "kernel")
 """Kinds of contexts that the page knows; any other is a "group"."""
+GONE: Final = "gone"
+"""The status of a row that stands for nothing any more."""
+_NOWHERE: Final = -2
+"""What is above such a row: neither a row nor the root."""
 
 
 @dataclass
@@ -38,20 +43,25 @@ class Row:
     caller: str
     calls: str
     """Of a kernel: names of the user's calls that it computes, such as "conv2d, relu"."""
+    target: str = ""
+    """Of a kernel that was compiled on request, below its row: what it was compiled for. What is
+    below is no part of what the program did, and is not counted above."""
 
 
 class Tree:
     """All rows of a run."""
 
-    def __init__(self, place: Callable[[str], str]) -> None:
+    def __init__(self) -> None:
         self.rows: list[Row] = []
-        self._place = place
         self._of_entry: dict[int, int] = {}
         self._born: list[int] = []
         self._changed: list[int] = []
         self._time = 0
         self._told: dict[int, list[int]] = {}
         """Steps and declines below a row that it has not been told of."""
+        self._free: list[int] = []
+        """Rows of what has been dropped: the next ones of that kind take their places, the first
+        one first, so that none comes before the one above it, but for that of a kernel."""
 
     def row_of(self, entry: int) -> int:
         """The row of a context or rewrite; -1 where there is none."""
@@ -73,9 +83,17 @@ class Tree:
         """A row above everything of a further process of the run."""
         self._append(entry, -1, "context", name, "group")
 
-    def put(self, entry: Context | Rewrite, number: int, parent: int) -> None:
-        """Adds a row or brings it up to date. `number` and `parent` count in the whole run. After
-        the last one, `settle` counts."""
+    def put(
+        self,
+        entry: Context | Rewrite,
+        number: int,
+        parent: int,
+        place: Callable[[str], str],
+        target: str | None = None,
+    ) -> None:
+        """Adds a row or brings it up to date. `number` and `parent` count in the whole run; `place`
+        shortens "file:line". After the last one, `settle` counts. `target`, even "": of a kernel
+        that was compiled on request, whose rows may be dropped again; see Row.target."""
         at = self._of_entry.get(number)
         error = entry.error is not None
         status = "error" if error else "open" if entry.us is None else "ok"
@@ -83,23 +101,39 @@ class Tree:
         if isinstance(entry, Context):
             label = entry.kind if entry.kind in LABELS else "group"
             if at is None:
-                at = self._append(number, self.row_of(parent), "context", entry.name, label)
-            calls = calls_of(entry) or ""
+                at = self._append(number, self.row_of(parent), "context", entry.name, label, target)
+            calls = "" if target else calls_of(entry) or ""
             self._set(at, name=entry.name, status=status, ms=ms, calls=calls)
             return
         if at is None:
-            at = self._append(number, self.row_of(parent), "rewrite", entry.name, "pass")
+            at = self._append(number, self.row_of(parent), "rewrite", entry.name, "pass", target)
         row = self.rows[at]
         more = entry.matches - row.steps, entry.declines - row.declines
-        caller = self._place(entry.caller)
+        caller = place(entry.caller)
         self._set(at, status=status, ms=ms, nodes=entry.nodes, caller=caller)
         self._count(at, *more)
 
-    def _append(self, entry: int, parent: int, kind: str, name: str, label: str) -> int:
-        at = len(self.rows)
-        self.rows.append(Row(at, parent, kind, entry, name, label, 0, 0, 0.0, 0, "ok", "", ""))
-        self._born.append(self._time)
-        self._changed.append(self._time)
+    def drop(self, numbers: Iterable[int]) -> None:
+        """The rows of these entries are of nothing any more."""
+        for at in filter(lambda at: at >= 0, map(self.row_of, numbers)):
+            del self._of_entry[self.rows[at].id]
+            self.rows[at] = Row(at, _NOWHERE, "context", 0, "", "group", 0, 0, 0.0, 0, GONE, "", "")
+            self._changed[at] = self._time
+            heapq.heappush(self._free, at)
+
+    def _append(
+        self, entry: int, parent: int, kind: str, name: str, label: str, target: str | None = None
+    ) -> int:
+        row = Row(0, parent, kind, entry, name, label, 0, 0, 0.0, 0, "ok", "", "", target or "")
+        if target is not None and self._free:
+            row.row = at = heapq.heappop(self._free)
+            self.rows[at] = row
+            self._changed[at] = self._time
+        else:
+            row.row = at = len(self.rows)
+            self.rows.append(row)
+            self._born.append(self._time)
+            self._changed.append(self._time)
         self._of_entry[entry] = at
         return at
 
@@ -132,7 +166,7 @@ class Tree:
             row = self.rows[at]
             if row.kind == "context":
                 self._set(at, steps=row.steps + steps, declines=row.declines + declines)
-            if row.parent >= 0:
+            if row.parent >= 0 and not row.target:
                 if row.parent not in self._told:
                     heapq.heappush(waiting, -row.parent)
                 told = self._told.setdefault(row.parent, [0, 0])

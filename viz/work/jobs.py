@@ -95,9 +95,14 @@ class Jobs:
         self._capacity = Capacity(MAX_RUNNING, MEMORY)
         self._ids = itertools.count(1)
 
-    def start(self, request: Mapping[str, Any], finish: Finish) -> int:
-        """Begins a job; `finish` turns the worker's answer into the result. Raises ServerError
-        while too many have begun."""
+    def start(
+        self,
+        request: Mapping[str, Any],
+        finish: Finish,
+        ended: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Begins a job; `finish` turns the worker's answer into the result, and `ended` is called
+        however it went, before that can be seen. Raises ServerError while too many have begun."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
                 raise ServerError(
@@ -108,7 +113,7 @@ class Jobs:
         body = json.dumps({**request, "memory": memory}).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(
-            target=self._run, args=(job, memory, body, finish), name=name, daemon=True
+            target=self._run, args=(job, memory, body, finish, ended), name=name, daemon=True
         ).start()
         return job.id
 
@@ -143,16 +148,23 @@ class Jobs:
         for job in running:
             self.cancel(job)
 
-    def _run(self, job: Job, memory: int, body: bytes, finish: Finish) -> None:
+    def _run(
+        self, job: Job, memory: int, body: bytes, finish: Finish, ended: Callable[[], None]
+    ) -> None:
+        failed: UopvizError | None = None
         try:
             answer = self._work_within_capacity(job, memory, body)
             job.result = finish(answer)
-            job.progress, job.state = "", "done"
         except UopvizError as error:
-            self._fail(job, error)
+            failed = error
         except Exception as error:  # whatever it was, whoever waits for the job is told
             what = f"the job failed ({type(error).__name__}: {error})"
-            self._fail(job, ServerError(what[:500], hint="try again, or another kernel"))
+            failed = ServerError(what[:500], hint="try again, or another kernel")
+        ended()
+        if failed is not None:
+            self._fail(job, failed)
+        else:
+            job.progress, job.state = "", "done"
 
     def _fail(self, job: Job, error: UopvizError) -> None:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}

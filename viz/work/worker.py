@@ -1,64 +1,100 @@
 """The worker process of a job: compiles a kernel for a target, or runs and checks it on a device.
 
 Reads one request as JSON, writes lines of JSON ("progress", then "result" or "error"), and ends.
+What it compiles it records as a trace, in the file that the request names.
 The graph in the request may come from a stranger's trace: it is decoded strictly, and only what the
 user asked for is done with it.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
+import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, cast
 
 from core.check.edited import Edited
 from core.check.isolate import MEMORY_LIMIT
 from core.check.safety import MAX_BYTES, check_kernel
-from core.check.trial import limit_memory
+from core.check.trial import limit_files, limit_memory
 from core.check.worker import try_kernel
-from core.compile import sources_for
+from core.compile import compile_kernel, kernel_name, sources_for
 from core.errors import UopvizError
 from core.runtime.device import MAKERS, Device
-from core.target import target_named
+from core.target import Target, target_named
+from core.toolchain.program import Artifact
 from core.uop.args import encode_arg
 from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
+from viz.format.schema import COMPILER
 from viz.work.opts import opts_text, parse_opts
-from viz.work.originobserver import OriginObserver
+from viz.work.passrecorder import PassRecorder
 from viz.work.peaks import measure
 
 MAX_LAUNCHES: Final = 10_000
+MAX_TRACE: Final = 1 << 26
+"""Bytes of the trace of one compilation."""
 
 
-def compile_job(request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All texts of a kernel for a target. Lines refer to positions in the request's graph."""
-    ast, order = _graph(request, max_bytes=1 << 62)  # nothing of it is allocated
+def compile_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """All texts of a kernel for a target, with the passes that made them, as a trace in the new
+    file `trace`, a part of `run`; `kernel` is the number of the kernel there. {"error"}: why the
+    compiler failed, in the form of all errors, or None; the trace then ends where it failed."""
+    ast = _graph(request, max_bytes=1 << 62)  # nothing of it is allocated
     target = target_named(str(request["target"]))
-    observer = OriginObserver(order)
+    path = Path(str(request["trace"]))
+    info: dict[str, object] = {
+        "run": str(request["run"]),
+        "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
+        "compiler": COMPILER,
+        "python": platform.python_version(),
+        "passes_for": {"kernel": int(request["kernel"]), "target": target.name},
+    }
     _progress(f"compiling for {target.name}")
-    with observing(observer):
-        artifacts = sources_for(ast, target)
-    return [
-        {
-            "kind": a.kind,
-            "target": target.name,
-            "text": a.text,
-            "facts": {str(k): str(v) for k, v in a.facts.items()},
-            "origins": [
-                sorted({p for u in line for p in observer.origins.of(u)}) for line in a.lines
-            ],
-        }
-        for a in artifacts
-    ]
+    limit_files(MAX_TRACE)
+    recorder = PassRecorder(path, info)
+    artifacts: list[Artifact] = []
+    error: UopvizError | None = None
+    try:
+        with observing(recorder):
+            artifacts = sources_for(ast, target)
+    except UopvizError as raised:
+        error = raised
+    finally:
+        recorder.finish(artifacts, error)
+    if recorder.stopped is not None:
+        _texts_alone(path, info, ast, target, artifacts)
+    return {"error": None if error is None else _said(error)}
+
+
+def _texts_alone(
+    path: Path,
+    info: Mapping[str, object],
+    ast: UOp,
+    target: Target,
+    artifacts: Sequence[Artifact],
+) -> None:
+    """A trace with the texts of a compilation whose passes are too large to keep."""
+    what = f"the passes for {target.name} take more than {MAX_TRACE >> 20} MB"
+    left_out = {"what": what, "where": kernel_name(ast), "hint": "its sources are shown"}
+    recorder = PassRecorder(path, {**info, "left_out": [left_out]})
+    recorder.context_begin(kernel_name(ast), "kernel", {"target": target.name})
+    if artifacts:
+        recorder.kernel(ast, compile_kernel(ast, target))
+    recorder.context_end(None)
+    recorder.finish([replace(one, lines=()) for one in artifacts])
 
 
 def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Runs a kernel on random inputs: times of `count` launches, and the largest difference from
     the reference. With `opts`, those are applied in place of what the compiler would choose; with
     `source`, that text runs in place of the compiler's."""
-    ast, _ = _graph(request, MAX_BYTES)
+    ast = _graph(request, MAX_BYTES)
     asked = request.get("opts")
     opts = None if asked is None else parse_opts(str(asked))
     encoded = None if opts is None else encode_arg(opts)
@@ -108,15 +144,16 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
-def _graph(request: Mapping[str, Any], max_bytes: int) -> tuple[UOp, list[UOp]]:
-    """The root, and the node at each position of the request's graph. Raises RunError or SpecError
-    where it is not a kernel that keeps to its memory."""
-    data = cast("dict[str, Any]", request["graph"])
-    everything = {**data, "roots": list(range(len(data["nodes"])))}
-    order = from_data(everything)
-    ast = order[data["roots"][0]]
+def _graph(request: Mapping[str, Any], max_bytes: int) -> UOp:
+    """The AST of the request. Raises RunError, SpecError or FormatError where it is not a kernel
+    that keeps to its memory."""
+    ast = from_data(request["graph"])[0]
     check_kernel(ast, max_bytes)
-    return ast, order
+    return ast
+
+
+def _said(error: UopvizError) -> dict[str, str]:
+    return {"what": error.what, "where": error.where, "hint": error.hint}
 
 
 def _progress(text: str) -> None:
@@ -136,7 +173,7 @@ def main() -> int:
         limit_memory(min(MEMORY_LIMIT, int(request.get("memory", MEMORY_LIMIT))))
         _say({"result": JOBS[str(request["job"])](request)})
     except UopvizError as error:
-        _say({"error": {"what": error.what, "where": error.where, "hint": error.hint}})
+        _say({"error": _said(error)})
     except MemoryError:
         what = "the kernel needs more memory than a job may take"
         _say({"error": {"what": what, "where": "", "hint": "try it at a smaller size"}})

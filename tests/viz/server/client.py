@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from typing import Any
 
 from flask.testing import FlaskClient
 
+from viz.server.answers import Encoded
 from viz.server.security import HEADER
 
 TOKEN, PORT = "secret", 4711
 HOST = f"127.0.0.1:{PORT}"
+
+
+def value_of(encoded: Encoded | None) -> Any:
+    """The value of an answer of the server's state."""
+    assert encoded is not None
+    body = gzip.decompress(encoded.body) if encoded.is_packed else encoded.body
+    return json.loads(body)
 
 
 class TokenClient(FlaskClient):

@@ -13,7 +13,6 @@ import pytest
 from viz.format import rows, schema, userlines
 from viz.format.blocks import PACKED
 from viz.share.copy import write_trace
-from viz.share.filecopy import Compiled
 from viz.share.redaction import TABLE, How, Wording, without_folders
 from viz.share.sql import TABLES, run_query
 from viz.views.places import Places
@@ -215,16 +214,26 @@ def test_a_published_copy_names_files_from_the_folder_of_the_run(
         assert f"{OTHER}/in_rules_doc" in said, "a folder elsewhere stays"
 
 
-def test_a_compiled_source_is_worded_like_a_recorded_one(
+def test_a_kernel_compiled_on_request_is_worded_like_the_run(
     marked: tuple[Store, str], tmp_path: Path
 ) -> None:
     store, folder = marked
     (kernel,) = store.kernels()
-    made = Compiled("ptx", "sm_90", f"ld {folder}/in_x/is_x.cu\n", [[1]], {"a": f"{folder}/in_y"})
+    passes = {"kernel": kernel, "target": "sm_90"}
+    info = {"run": store.files[0].meta["run"], "cwd": CWD, "passes_for": passes}
+    with TraceWriter(tmp_path / "made.viz", info) as t:
+        context = t.context_begin("Passes for sm_90", "kernel")
+        text, facts = f"ld {folder}/in_x/is_x.cu\n", {"a": f"{folder}/in_y"}
+        t.artifact(context, "ptx", "sm_90", text, facts=facts)
+        t.context_end(context)
+    store.attach(tmp_path / "made.viz")
     path = tmp_path / "redacted.viz"
-    write_trace(store, path, redact=True, compiled={kernel: [made]})
-    said = contents(path)
+    write_trace(store, path, redact=True)
+    said = contents(tmp_path / "redacted.t0000.viz")
     assert "is_x.cu" in said and "in_x" not in said and folder not in said
+    copy = Store(path)
+    assert [(one.kernel, one.target) for one in copy.compilations] == [(kernel, "sm_90")]
+    copy.close()
 
 
 def test_an_unredacted_copy_is_the_run(marked: tuple[Store, str], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import random
 import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from viz.server.security import HEADER, Guard
 from viz.share.exportfile import VERSION, version_tag
 from viz.share.html import export_html
 from viz.share.reopened import Reopened, Unpacked, open_run
+from viz.views.run import Run
 from viz.views.store import Store
 
 SEED = 20
@@ -46,6 +48,12 @@ def plain(value: object) -> object:
     return json.loads(json.dumps(value))
 
 
+def without_lines(run: Run, kernel: int) -> Any:
+    """A kernel's graph, but for the user's lines: files are named as seen from the run's folder."""
+    graph, numbers = run.kernel_graph(kernel) or ({}, [])
+    return [node[:5] for node in graph["nodes"]], graph["roots"], numbers
+
+
 def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> None:
     again = open_run(exported)
     assert isinstance(again, Unpacked)
@@ -53,7 +61,7 @@ def test_the_answers_are_those_of_the_trace(store: Store, exported: Path) -> Non
     assert again.run()["problems"] == []
     same_answers(store, again)
     for kernel in store.kernels():
-        assert again.kernel_graph(kernel) == store.kernel_graph(kernel)
+        assert without_lines(again, kernel) == without_lines(store, kernel)
     for text in ("add_zero", "kernel_1", "ADD", "samples"):
         assert again.search(text) == store.search(text)
     again.close()

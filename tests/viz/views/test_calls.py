@@ -93,7 +93,7 @@ def test_the_command_line_shows_and_finds_calls(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["show", str(trace)]) == 0
-    assert "(matmul)" in capsys.readouterr().out
+    assert "  matmul\n" in capsys.readouterr().out
     assert main(["query", str(trace), "SELECT DISTINCT calls FROM contexts ORDER BY 1"]) == 0
     assert capsys.readouterr().out.split() == ["calls", "matmul", "softmax"]
     sql = "SELECT count(*) > 0 FROM nodes WHERE origin LIKE '%test_calls.py:% softmax'"

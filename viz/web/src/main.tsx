@@ -7,7 +7,7 @@ import { linkParts, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
-import { rows, run, runKey, view } from "./state/state";
+import { compiledRowOf, rows, run, runKey, view } from "./state/state";
 import { startTheme } from "./state/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
@@ -59,7 +59,9 @@ function openSomething(): void {
       queueMicrotask(() => stop());
       return;
     }
-    const failed = all.find((r) => r.kind === "rewrite" && r.status === "error");
+    const failed = all.find(
+      (r) => r.kind === "rewrite" && r.status === "error" && compiledRowOf.value[r.row] === -1,
+    );
     const kernel = all.find((r) => r.label === "kernel" && r.steps > 0);
     const first = all.find((r) => r.kind === "rewrite" && r.steps > 0);
     const opened = failed?.id ?? (kernel ? firstPass(kernel.row) : null) ?? first?.id;

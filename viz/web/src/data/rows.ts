@@ -21,7 +21,8 @@ function sameRow(a: Row, b: Row): boolean {
     a.nodes === b.nodes &&
     a.declines === b.declines &&
     a.name === b.name &&
-    a.id === b.id
+    a.id === b.id &&
+    a.parent === b.parent
   );
 }
 
@@ -45,6 +46,13 @@ export function stepsInside(rows: readonly Row[]): readonly number[] {
     if (kind === "rewrite" && parent >= 0 && parent < at) inside[parent]! += steps + inside[at]!;
   }
   return inside;
+}
+
+/** For each row, that of the kernel compiled on request that it belongs to; -1 for none. */
+export function compiledRows(rows: readonly Row[]): readonly number[] {
+  const found: number[] = [];
+  for (const { row, parent, target } of rows) found.push(target ? row : (found[parent] ?? -1));
+  return found;
 }
 
 /** Rows from `row` up to its root, `row` first. Stops at a cycle, which only a bad trace has. */

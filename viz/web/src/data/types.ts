@@ -130,6 +130,8 @@ export interface Run {
     launches: number;
   };
   problems: Problem[];
+  /** Contexts of kernels that were compiled on request. Missing in older exports. */
+  compilations?: number[];
   devices: string[];
   editable: { device: string; kind: ArtifactKind; target: string }[];
   targets: string[];
@@ -172,11 +174,15 @@ export interface Row {
   ms: number;
   /** Rewrites: nodes in the result. */
   nodes: number;
-  status: "ok" | "error" | "open";
+  /** "gone": the row stands for nothing any more. */
+  status: "ok" | "error" | "open" | "gone";
   /** "file:line" of the caller. */
   caller: string;
   /** Of a kernel: names of the user's calls that it computes, such as "conv2d, relu". */
   calls: string;
+  /** Of a kernel compiled on request, below the program's kernel: what for. What is below is no
+   * part of what the program did, and is not counted above. Missing in older exports. */
+  target?: string;
 }
 
 export interface Rule {
@@ -245,6 +251,9 @@ export interface Artifact {
   origins: number[][];
   facts: { name: string; value: string }[];
   error: null | ApiProblem;
+  /** The context of the passes that made it, where these are not the kernel's own: the kernel was
+   * compiled for the target on request. Missing in older exports. */
+  passes?: number | null;
 }
 
 /** For each node seen in a kernel's rewrites, the AST nodes that it comes from. */

@@ -1,7 +1,7 @@
 /** Everything that changes what is looked at. Panels, keys and the palette call these. */
 import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
-import type { ApiProblem, Bundle } from "../data/types";
+import type { ApiProblem, Bundle, Row } from "../data/types";
 import { Timeline } from "../model/timeline";
 import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
 import type { AnyLinkPart, LinkChange } from "./link/part";
@@ -18,7 +18,10 @@ import {
   otherLink,
   ruleMatches,
   bundle,
+  compiledRowOf,
+  currentCompilation,
   currentKernel,
+  currentRow,
   currentStep,
   filtered,
   firings,
@@ -264,11 +267,14 @@ function sayMatch(): void {
   if (at) announce(placeOfMatch(at));
 }
 
-/** The next pass in the order of the run; `within` keeps it to passes that changed something. */
+/** The next pass that changed something: of the run, or of what was compiled on request. */
 export function nextRewrite(direction: 1 | -1): void {
+  const of = compiledRowOf.peek();
+  const inside = currentCompilation.peek()?.row ?? -1;
   const order = rows
     .peek()
-    .filter((r) => r.kind === "rewrite" && (r.steps > 0 || r.status === "error"));
+    .filter((r) => r.kind === "rewrite" && (r.steps > 0 || r.status === "error"))
+    .filter((r) => of[r.row] === inside);
   const current = view.peek().rewrite;
   const row = current === null ? undefined : rewriteRows.peek().get(current);
   const at = row?.row ?? -1;
@@ -281,13 +287,12 @@ export function nextRewrite(direction: 1 | -1): void {
 export function nextKernel(direction: 1 | -1): void {
   const all = rows.peek();
   const current = view.peek().rewrite;
-  const at = current === null ? -1 : (rewriteRows.peek().get(current)?.row ?? -1);
-  const kernels = all.filter((r) => r.label === "kernel");
   const own = currentKernel.peek();
+  const here = current === null ? -1 : (rewriteRows.peek().get(current)?.row ?? -1);
+  const at = own?.row ?? here;
+  const kernels = all.filter((r) => r.label === "kernel" && !r.target);
   const next =
-    direction > 0
-      ? kernels.find((r) => r.row > at)
-      : kernels.findLast((r) => r.row < (own?.row ?? at));
+    direction > 0 ? kernels.find((r) => r.row > at) : kernels.findLast((r) => r.row < at);
   if (next) openContext(next.row);
   else announce(direction > 0 ? "This is the last kernel" : "This is the first kernel");
 }
@@ -297,7 +302,7 @@ export function firstPass(row: number): number | null {
   const inside = new Set([row]);
   let first: number | null = null;
   for (const r of rows.peek()) {
-    if (!inside.has(r.parent)) continue;
+    if (!inside.has(r.parent) || r.target) continue;
     inside.add(r.row);
     if (r.kind !== "rewrite") continue;
     if (r.steps > 0 || r.status === "error") return r.id;
@@ -311,6 +316,25 @@ export function openContext(row: number): boolean {
   const first = firstPass(row);
   if (first !== null) openRewrite(first);
   return first !== null;
+}
+
+/**
+ * Opens the passes of a kernel, its own or those that it was compiled with on request: the pass of
+ * the same name as the current one; or, with `last`, the last one that changed something.
+ */
+export function openPasses(root: Row, last = false): void {
+  const inside = new Set([root.row]);
+  const passes: Row[] = [];
+  for (const r of rows.peek()) {
+    if (!inside.has(r.parent) || r.target) continue;
+    inside.add(r.row);
+    if (r.kind === "rewrite" && (r.steps > 0 || r.status === "error")) passes.push(r);
+  }
+  const row = currentRow.peek();
+  const alike = last ? [] : passes.filter((r) => r.name === row?.name);
+  const target = alike[0] ?? (last ? passes.at(-1) : passes[0]);
+  if (target) openRewrite(target.id);
+  else announce("None of these passes changed anything");
 }
 
 export function select(slot: number | null): void {

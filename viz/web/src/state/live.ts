@@ -23,7 +23,7 @@ export async function follow(backend: Backend): Promise<void> {
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Asks again at once: the user pressed "Try now". */
+/** Asks again at once: the user pressed "Try now", or something was compiled. */
 export function retryNow(backend: Backend): void {
   void refreshNow(backend);
 }
@@ -59,8 +59,11 @@ async function refresh(backend: Backend): Promise<boolean> {
     const before = run.peek();
     const another = before !== null && keyOf(before) !== keyOf(now);
     const known = another ? 0 : rows.peek().length;
+    const compiled = JSON.stringify(before?.compilations) !== JSON.stringify(now.compilations);
     const tree =
-      now.live || before === null || another || before.live ? await backend.tree(known) : null;
+      now.live || before === null || another || before.live || compiled
+        ? await backend.tree(known)
+        : null;
     if (before === null || another) await refreshRules();
     batch(() => {
       if (another) {

@@ -3,7 +3,7 @@
  * that compares runs makes one of these for each. Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
-import { ancestry } from "../data/rows";
+import { ancestry, compiledRows } from "../data/rows";
 import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
 import { passingSteps, stepsByRule } from "../model/filter";
 import { Replay } from "../model/replay";
@@ -126,11 +126,20 @@ export function createRunState() {
     () => new Map(rows.value.filter((r) => r.kind === "rewrite").map((r) => [r.id, r])),
   );
 
+  /** For each row, that of the kernel compiled on request that it belongs to; -1 for none. */
+  const compiledRowOf = computed(() => compiledRows(rows.value));
+
+  /** The row of what was compiled on request, in whose passes the current one is; null for none. */
+  const currentCompilation = computed<Row | null>(() => {
+    const row = currentRow.value;
+    return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
+  });
+
   /** The context of the kernel whose page is open; null: none is. */
   const kernelPage = computed(() => (view.value.page === "overview" ? view.value.kernel : null));
 
   /**
-   * The kernel whose page is open, or that the current pass belongs to; null for a pass of a
+   * The program's kernel whose page is open, or that the current pass belongs to; null for a pass of a
    * schedule.
    */
   const currentKernel = computed<Row | null>(() => {
@@ -138,7 +147,7 @@ export function createRunState() {
     if (open !== null) return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
     const row = currentRow.value;
     if (!row) return null;
-    return ancestry(rows.value, row.row).find((r) => r.label === "kernel") ?? null;
+    return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
   });
 
   /** Steps that the server has and the loaded pass does not show yet. */
@@ -174,6 +183,8 @@ export function createRunState() {
     firings,
     currentRow,
     rewriteRows,
+    compiledRowOf,
+    currentCompilation,
     kernelPage,
     currentKernel,
     newSteps,

@@ -35,6 +35,8 @@ export const {
   firings,
   currentRow,
   rewriteRows,
+  compiledRowOf,
+  currentCompilation,
   kernelPage,
   currentKernel,
   newSteps,

@@ -11,8 +11,11 @@ import {
   unreadable,
 } from "../../state/state";
 import { stage } from "../../state/stage";
+import { compiling } from "../../parts/kernel/kernel";
+import { choices, chosen, showPasses, type Choice } from "../../parts/kernel/passes";
 import { graphLink, setMode, setScope, type Mode } from "./link";
 import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/Menu";
 
 const MODES: [Mode, string][] = [
   ["side", "Side by side"],
@@ -41,6 +44,7 @@ export function Header() {
             <span class="t3">/</span>
           </>
         )}
+        <PassesFor />
         <b class="el" title={row ? short(row.name, 1000) : undefined}>
           {row ? short(row.name) : rows.value.length > 0 && "No pass"}
         </b>
@@ -112,6 +116,50 @@ export function Header() {
       </button>
     </div>
   );
+}
+
+/** For which target the passes are, and a choice of the others. */
+function PassesFor() {
+  const now = chosen.value;
+  if (!now || choices.value.length < 2) return null;
+  return (
+    <>
+      <Menu
+        label={`Passes for ${now.target}`}
+        class="btn sm quiet passes-for"
+        title="The passes that the program ran, or those for another target"
+        button={
+          <>
+            <span class="wide t2">for</span> <span class="mono">{short(now.target)}</span>
+            <Icon name="down" />
+          </>
+        }
+      >
+        {(close) =>
+          choices.value.map((c) => (
+            <MenuItem
+              key={c.own ? "" : c.target}
+              ticked={c === now}
+              hint={hintOf(c)}
+              onClick={() => {
+                close();
+                if (c !== now) showPasses(c);
+              }}
+            >
+              Passes for <span class="mono">{short(c.target)}</span>
+            </MenuItem>
+          ))
+        }
+      </Menu>
+      <span class="t3">/</span>
+    </>
+  );
+}
+
+function hintOf(c: Choice): string {
+  if (c.own) return "of the program";
+  if (c.root) return c.root.status === "error" ? "failed" : "compiled here";
+  return compiling.value.get(c.target)?.state === "running" ? "compiling" : "compile";
 }
 
 function Badge(p: { kind: "del" | "add" | "mov"; sign: string; n: number; word: string }) {

@@ -200,7 +200,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   const on = isCurrent(row);
   const soft = on && open === true && lines.value.some((l) => l.key === stepKey(markedStep.value));
   const pad = indent(p.line.depth) + TWIST;
-  const share = row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
+  const share = row.target ? 0 : row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);
   return (
     <div
       {...p.common}
@@ -225,7 +225,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           <Icon name={open ? "down" : "right"} />
         </button>
       )}
-      <Name row={row} strong={on || row.label === "kernel"} />
+      <Name row={row} strong={on || (row.label === "kernel" && !row.target)} />
       {row.calls && <Calls names={row.calls} />}
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
         <span class="t3 small">reading</span>
@@ -267,7 +267,9 @@ function Calls({ names }: { names: string }) {
 function Name({ row, strong }: { row: Row; strong: boolean }) {
   const name = short(row.name) || "unnamed";
   const at = name.indexOf(": ");
-  const title = `${short(row.name, 1000)}, ${millis(row.ms)}`;
+  const title = row.target
+    ? `Compiled here for ${short(row.target)}, on request: no part of what the program did`
+    : `${short(row.name, 1000)}, ${millis(row.ms)}`;
   return (
     <span class={strong ? "n on" : "n"} title={title}>
       {at > 0 && <span class="el before">{name.slice(0, at + 1)}&nbsp;</span>}

@@ -50,7 +50,8 @@ const allSteps = computed(() => {
 /** Milliseconds of the slowest child of each row's parent, for the bars. */
 export const slowest = computed(() => {
   const most = new Map<number, number>();
-  for (const row of rows.value) most.set(row.parent, Math.max(most.get(row.parent) ?? 0, row.ms));
+  for (const row of rows.value)
+    if (!row.target) most.set(row.parent, Math.max(most.get(row.parent) ?? 0, row.ms));
   return most;
 });
 

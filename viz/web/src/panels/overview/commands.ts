@@ -97,7 +97,7 @@ function sortBy(direction: 1 | -1): void {
 
 /** In the order of the run. */
 export function nextPage(direction: 1 | -1): void {
-  const all = rows.peek().filter((r) => r.label === "kernel");
+  const all = rows.peek().filter((r) => r.label === "kernel" && !r.target);
   const at = all.findIndex((r) => r.id === kernelPage.peek());
   const next = at < 0 ? (direction > 0 ? all[0] : all.at(-1)) : all[at + direction];
   if (next) openKernel(next.id);

@@ -1,7 +1,7 @@
 /** What rules did and cost, and which of it is listed. */
 import { computed, signal } from "@preact/signals";
 import { announce, data, go } from "../../state/actions";
-import { rows, rules, view } from "../../state/state";
+import { compiledRowOf, rows, rules, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import type { RuleTotals } from "../../data/types";
 import { sorted } from "../../ui/SortHead";
@@ -46,7 +46,10 @@ export async function showSteps(cost: Cost): Promise<void> {
   const mine = (looking = new AbortController());
   const named = new Set(cost.passes);
   const all = rows.peek();
-  const candidates = all.filter((r) => r.kind === "rewrite" && r.steps > 0 && named.has(r.name));
+  const of = compiledRowOf.peek();
+  const candidates = all.filter(
+    (r) => r.kind === "rewrite" && r.steps > 0 && named.has(r.name) && of[r.row] === -1,
+  );
   let target = candidates[0];
   try {
     const found = await data().search(cost.rule, mine.signal);

@@ -1,5 +1,6 @@
 /** The sources, as the page knows them. */
 import { startKernel } from "../../parts/kernel/kernel";
+import { startPasses } from "../../parts/kernel/passes";
 import type { DrawerPanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
 import { sourcesCommands } from "./commands";
@@ -20,6 +21,7 @@ export const sourcesPanel: DrawerPanel = {
   commands: sourcesCommands,
   start() {
     startKernel();
+    startPasses();
     startUserLines();
     startRunBox();
   },

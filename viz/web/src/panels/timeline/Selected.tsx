@@ -175,7 +175,7 @@ function passes(row: number): string {
   let ran = 0;
   let idle = 0;
   for (const r of rows.value) {
-    if (!inside.has(r.parent)) continue;
+    if (!inside.has(r.parent) || r.target) continue;
     inside.add(r.row);
     if (r.kind !== "rewrite") continue;
     ran += 1;

@@ -15,7 +15,7 @@ const kernels = computed(
   () =>
     new Map(
       rows.value
-        .filter((r) => r.label === "kernel")
+        .filter((r) => r.label === "kernel" && !r.target)
         .map((r) => [r.name, r] as const)
         .reverse(),
     ),

@@ -6,7 +6,8 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
 import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
-import { currentKernel, kernelPage, run, runKey } from "../../state/state";
+import { retryNow } from "../../state/live";
+import { currentCompilation, currentKernel, kernelPage, run, runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
@@ -17,6 +18,8 @@ import { PYTHON } from "./userText";
 export const kernel = signal<Kernel | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
+/** The same of the nodes of what was compiled on request, while its passes are looked at. */
+export const compiledOrigins = signal<Origins | null>(null);
 /** Whether the drawer shows the columns; nothing is compiled while it does not. */
 const columnsShown = computed(
   () => kernelPage.value !== null || (isDrawerOpen.value && drawerTab.value === "source"),
@@ -45,22 +48,24 @@ export const progress = computed<"finished" | "running" | "unfinished">(() => {
   return status === "open" && run.value?.live ? "running" : "unfinished";
 });
 
+/** The targets that the kernel can be compiled for. */
+export const compilable = computed<readonly string[]>(() =>
+  data().server !== null && kernel.value !== null && progress.value === "finished"
+    ? (run.value?.targets ?? [])
+    : [],
+);
+
 /** Whether asking for the target would give sources that are not here yet. */
 export function canCompile(target: string): boolean {
-  return (
-    data().server !== null &&
-    kernel.value !== null &&
-    progress.value === "finished" &&
-    !complete.value.has(target) &&
-    (run.value?.targets.includes(target) ?? false)
-  );
+  return !complete.value.has(target) && compilable.value.includes(target);
 }
 
 /** Keys of the columns that are shown, in order. */
 export const shownColumns = computed<readonly string[]>(() => {
   const generated = columnsToShow(
     shownSources.value,
-    kernel.value?.artifacts ?? [],
+    // What has been compiled meanwhile changes no choice.
+    (kernel.value?.artifacts ?? []).filter((a) => !data().server || (a.passes ?? null) === null),
     data().server ? (run.value?.targets ?? []) : [],
   );
   const own = `${PYTHON}:`;
@@ -101,6 +106,24 @@ export function startKernel(): void {
     const mine = (fetching = new AbortController());
     void fetchKernel(context, mine.signal);
   });
+  let asking: AbortController | null = null;
+  let asked: number | null = null;
+  effect(() => {
+    const context = currentCompilation.value?.id ?? null;
+    if (context === asked) return;
+    asked = context;
+    asking?.abort();
+    compiledOrigins.value = null;
+    if (context === null) return;
+    const mine = (asking = new AbortController());
+    // Without them lines still link exactly.
+    data()
+      .origins(context, mine.signal)
+      .then((found) => {
+        if (!mine.signal.aborted) compiledOrigins.value = found;
+      })
+      .catch(() => undefined);
+  });
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
     const k = kernel.value;
@@ -131,6 +154,8 @@ async function fetchKernel(context: number, signal: AbortSignal): Promise<void> 
     batch(() => {
       kernel.value = found;
       kernelOrigins.value = origins;
+      const made = found.artifacts.filter((a) => (a.passes ?? null) !== null);
+      complete.value = new Set(made.map((a) => a.target));
     });
   } catch (thrown) {
     if (!isAbort(thrown) && !signal.aborted)
@@ -169,9 +194,12 @@ export function compile(target: string): void {
         complete.value = new Set([...complete.peek(), target]);
         note(null);
       });
+      retryNow(data()); // its passes are in the run now
     })
     .catch((thrown: unknown) => {
-      if (!isAbort(thrown)) note({ state: "error", error: asProblem(thrown, target) });
+      if (isAbort(thrown)) return;
+      note({ state: "error", error: asProblem(thrown, target) });
+      retryNow(data()); // perhaps those up to the failure
     })
     .finally(() => {
       if (jobs.get(target) === mine) jobs.delete(target);

@@ -2,11 +2,14 @@
 import { computed } from "@preact/signals";
 import { bundle, hovered, sides, view } from "../../state/state";
 import { columnKey } from "./columns";
-import { kernelArtifacts, kernelOrigins, shownColumns } from "./kernel";
+import { compiledOrigins, kernelArtifacts, kernelOrigins, shownColumns } from "./kernel";
 import { lineIndex, linesOf, originMap } from "./lines";
 
 /** Origins of the kernel's nodes, by node id. */
-export const nodeOrigins = computed(() => originMap(kernelOrigins.value));
+export const nodeOrigins = computed<ReadonlyMap<number, readonly number[]>>(() => {
+  const own = originMap(kernelOrigins.value);
+  return compiledOrigins.value ? new Map([...own, ...originMap(compiledOrigins.value)]) : own;
+});
 
 /** Lines of a node over the sources that are shown: how many, in how many sources, and cut. */
 export interface Linked {

@@ -78,7 +78,7 @@ function ruleHits(): Hit[] {
 
 /** Contexts and passes by their name and their calls, not by the name of what they are in. */
 function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[] {
-  const named = rows.value.filter(wanted);
+  const named = rows.value.filter((row) => row.status !== "gone" && wanted(row));
   const texts = named.map((row) => ({ row, title: row.name, detail: row.calls }));
   return ranked(texts, words).map(({ row }) => ({
     key: `row ${row.row}`,
@@ -119,10 +119,11 @@ function stepHits(words: readonly string[]): { hits: Hit[]; total: number } {
   return { hits, total };
 }
 
-/** Of a pass the context around it. */
+/** Of a pass the context around it, of passes compiled on request their kernel. */
 function where(row: number): string {
   const path = ancestry(rows.value, row);
-  return path[0]?.kind === "rewrite" ? (path[1]?.name ?? "") : "";
+  const named = path[0]?.kind === "rewrite" || path[0]?.target;
+  return named ? (path[1]?.name ?? "") : "";
 }
 
 function openRow(row: Row): void {

@@ -1,6 +1,6 @@
 /** One source: title, facts, text. Lines and nodes light each other. */
 import { useEffect, useRef } from "preact/hooks";
-import { announce, select } from "../../state/actions";
+import { announce, openPasses, select } from "../../state/actions";
 import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
@@ -23,6 +23,7 @@ import {
 import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
 import { nodeOrigins, pointedNode } from "../kernel/link";
+import { otherPasses } from "../kernel/passes";
 import { pointedLine } from "./pointed";
 import { userSource } from "../kernel/userLines";
 import { PYTHON } from "../kernel/userText";
@@ -39,6 +40,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
         <span class="t3 mono el">{target || "your lines"}</span>
+        {artifact && target && !editOf(id) && <MadeBy artifact={artifact} />}
         {kindOf(id) === PYTHON && userSource.value?.changed && (
           <span class="badge mov" title="These are the lines as they were when the program ran">
             ◆ file changed since
@@ -59,6 +61,24 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         <Missing id={id} artifact={artifact} />
       )}
     </section>
+  );
+}
+
+/** Where the passes that made the text are not those shown above it: the way to them. */
+function MadeBy({ artifact }: { artifact: Artifact }) {
+  const root = otherPasses(artifact);
+  if (!root) return null;
+  const whose = root.target ? `the passes for ${short(root.target)}` : "the program's own passes";
+  return (
+    <button
+      type="button"
+      class="link small el"
+      aria-label={`from ${whose}: show them`}
+      title={`This text is from ${whose}, not from those shown above. Show them`}
+      onClick={() => openPasses(root, true)}
+    >
+      show its passes
+    </button>
   );
 }
 

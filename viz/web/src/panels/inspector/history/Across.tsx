@@ -7,6 +7,7 @@ import type { Artifact, Row } from "../../../data/types";
 import { walkButtons } from "../../../parts/walkButtons";
 import { Place } from "../../../ui/Text";
 import { kindName } from "../../../parts/kernel/columns";
+import { kernelName } from "../../../parts/kernel/passes";
 import { showLines } from "../../../parts/kernel/show";
 import {
   cancelHistory,
@@ -54,7 +55,7 @@ export function Across() {
         {h?.kernels.map((k) => (
           <li key={k.scope}>
             <button type="button" class="link el" onClick={() => openNode(k.rewrite, 0, k.node)}>
-              also in kernel <b>{short(kernelOf(k.rewrite)?.name ?? "?")}</b>
+              also in kernel <b>{short(nameOf(kernelOf(k.rewrite)))}</b>
             </button>
           </li>
         ))}
@@ -106,6 +107,8 @@ const kernelOf = (rewrite: number): Row | undefined => {
   return row && ancestry(rows.value, row.row).find((r) => r.label === "kernel");
 };
 
+const nameOf = (kernel: Row | undefined): string => (kernel ? kernelName(kernel) : "?");
+
 interface LineProps {
   f: FoldedRow;
   before: FoldedRow | undefined;
@@ -124,7 +127,7 @@ function HistoryLine({ f: { row, rebuilds }, before, on }: LineProps) {
       {entered && (
         <li class="stage">
           <button type="button" class="link el" onClick={() => openNode(row.rewrite, 0, row.node)}>
-            Kernel <b>{short(kernel.name)}</b>
+            Kernel <b>{short(nameOf(kernel))}</b>
           </button>
         </li>
       )}

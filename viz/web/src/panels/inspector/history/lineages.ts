@@ -73,7 +73,9 @@ export function startHistory(): void {
   let of = "";
   effect(() => {
     const now = run.value;
-    const key = now ? `${now.started} ${now.file} ${now.live ? now.totals.steps : ""}` : "";
+    const key = now
+      ? `${now.started} ${now.file} ${now.live ? now.totals.steps : ""} ${now.compilations?.join(" ")}`
+      : "";
     if (key !== of) lineages.value = new Map();
     of = key;
   });

@@ -1,0 +1,44 @@
+"""`uopviz graph`: the graph of a pass, or what one step changed, as DOT or as a picture."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from core.errors import TraceError
+from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
+from viz.files.regular import replace_file
+from viz.share.dot import dot_text, is_graph
+from viz.share.drawing import drawing
+from viz.share.svg import is_picture, svg_text
+
+_WHICH: Final = "the graph of which pass? Name it by its number, or with --pass"
+
+
+def graph(options: argparse.Namespace) -> int:
+    """The graph of a pass, or what a step changed, as DOT or SVG."""
+    number_first(options)
+    if options.number is None and not options.kernel and not options.pass_name:
+        return options.error(_WHICH)
+    path = Path(options.output) if options.output else None
+    if path is not None and path.suffix not in (".dot", ".gv", ".svg"):
+        raise TraceError(
+            f"a graph is written as .dot or .svg, not as {path.suffix or 'a file without ending'}",
+            where=str(path),
+            hint="-o graph.svg",
+        )
+    store = open_store(options)
+    number = chosen_entry(options, store.tree()["rows"])
+    if number is None:
+        return options.error(_WHICH)
+    step = options.step if options.step is not None else options.step_named or 0
+    picture = drawing(chosen_bundle(store, number), step)
+    text = dot_text(picture)
+    if path is None:
+        return put(options, {"dot": text}, text.rstrip("\n").split("\n"))
+    if path.suffix == ".svg":
+        replace_file(path, svg_text(picture).encode(), is_picture, "a graph as SVG")
+    else:
+        replace_file(path, text.encode(), is_graph, "a graph as DOT")
+    return put(options, {"file": str(path)}, [str(path)])

@@ -1,0 +1,244 @@
+"""A run on one screen: what ran, what took the time, which rules cost, what went wrong.
+
+Makes data and lines; never prints.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from shlex import quote
+from typing import Any, Final
+
+from core.errors import UopvizError
+from viz.command.columns import (
+    Column,
+    milliseconds,
+    moment,
+    plural,
+    size,
+    table,
+)
+from viz.command.names import Row, below
+from viz.terminal import Line, Styled
+from viz.views.process import STRIDE
+from viz.views.run import Run
+
+KERNELS: Final = 12
+PASSES: Final = 6
+RULES: Final = 6
+"""Rows of each table."""
+PROBLEMS: Final = 10
+
+
+def overview(store: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    """The kernels of a run by the time that they ran, its slowest passes, its costliest rules."""
+    return {
+        "kernels": kernel_rows(store, rows),
+        "passes": _slowest(rows),
+        "rules": store.rule_totals(0)["rows"][:RULES],
+    }
+
+
+def kernel_rows(store: Run, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """All kernels, those that ran longest first: `us` and `launches` are null where the launches
+    of the run are not known."""
+    ran = _launched(store)
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        if row["kind"] == "context" and row["label"] == "kernel":
+            counts = (
+                ran.get((row["id"] // STRIDE, row["name"]), [0, 0]) if ran is not None else None
+            )
+            found.append(
+                {
+                    "id": row["id"],
+                    "name": row["name"],
+                    "calls": row["calls"],
+                    "launches": counts[0] if counts else None,
+                    "us": counts[1] / 1000 if counts else None,
+                    "ms": row["ms"],
+                    "steps": row["steps"],
+                    "status": row["status"],
+                }
+            )
+    return sorted(found, key=lambda kernel: (-(kernel["us"] or 0), -kernel["ms"]))
+
+
+def run_lines(run: Row) -> Iterator[Line]:
+    """The run in a few lines, without its problems."""
+    totals = run["totals"]
+    yield (
+        Styled(run["name"], "heading"),
+        f"  {moment(run['started'])}  {run['seconds']:,.2f} s",
+    )
+    yield ", ".join(
+        (
+            plural(totals["kernels"], "kernel"),
+            plural(totals["rewrites"], "pass", "passes"),
+            plural(totals["steps"], "step"),
+            plural(totals["launches"], "launch", "launches"),
+            plural(run["processes"], "process", "processes"),
+            size(run["bytes"]),
+        )
+    )
+    if run["commit"]:
+        changed = f", {plural(run['dirty'], 'file')} changed" if run["dirty"] else ""
+        yield f"commit {run['commit']}{changed}"
+    if run["live"]:
+        yield Styled("the program is still running", "changed")
+
+
+def problem_lines(problems: Sequence[Row]) -> Iterator[Line]:
+    """What went wrong: what, where, and what to do; nothing where nothing did."""
+    for problem in problems[:PROBLEMS]:
+        where = f"  ({problem['where']})" if problem["where"] else ""
+        yield Styled("problem: ", "problem"), problem["what"], Styled(where, "hint")
+        if problem["hint"]:
+            yield Styled(f"  {problem['hint']}", "hint")
+    if len(problems) > PROBLEMS:
+        yield Styled(
+            f"and {plural(len(problems) - PROBLEMS, 'more problem')}; --json has all", "hint"
+        )
+
+
+def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iterator[Line]:
+    """The whole screen; `trace` is how the user names the file."""
+    yield from run_lines(run)
+    if run["problems"]:
+        yield ""
+        yield from problem_lines(run["problems"])
+    if data["kernels"]:
+        yield ""
+        yield from _kernel_lines(data["kernels"])
+    if data["passes"]:
+        yield ""
+        yield Styled("Slowest passes", "heading")
+        columns = (
+            Column("time", True),
+            Column("steps", True),
+            Column("number", True, "hint"),
+            Column("pass"),
+            Column("of", style="name"),
+        )
+        yield from table(
+            columns,
+            (
+                (
+                    milliseconds(1000 * one["ms"]),
+                    f"{one['steps']:,}",
+                    str(one["id"]),
+                    one["name"],
+                    one["of"],
+                )
+                for one in data["passes"]
+            ),
+        )
+    if data["rules"]:
+        yield ""
+        yield Styled("Costliest rules", "heading")
+        columns = (
+            Column("matching", True),
+            Column("matches", True),
+            Column("rule"),
+            Column("pass", style="hint"),
+        )
+        yield from table(
+            columns,
+            (
+                (milliseconds(one["us"]), f"{one['matches']:,}", one["rule"], one["pass"])
+                for one in data["rules"]
+            ),
+        )
+    yield ""
+    yield from _go_on(trace, rows, data["kernels"])
+
+
+def _kernel_lines(kernels: Sequence[Row]) -> Iterator[Line]:
+    total = sum(kernel["us"] or 0 for kernel in kernels)
+    yield Styled("Kernels by run time" if total else "Kernels by compile time", "heading")
+    columns = (
+        Column("run", True),
+        Column("share", True),
+        Column("launches", True),
+        Column("compile", True),
+        Column("kernel", style="name"),
+        Column("calls"),
+    )
+    rows = [
+        (
+            milliseconds(kernel["us"]) if kernel["us"] is not None else "-",
+            f"{(kernel['us'] or 0) / total:.0%}" if total else "-",
+            f"{kernel['launches']:,}" if kernel["launches"] is not None else "-",
+            milliseconds(1000 * kernel["ms"]),
+            kernel["name"],
+            kernel["calls"],
+        )
+        for kernel in kernels[:KERNELS]
+    ]
+    yield from table(columns, rows)
+    if len(kernels) > KERNELS:
+        yield Styled(
+            f"  and {plural(len(kernels) - KERNELS, 'more kernel')}; --json has all", "hint"
+        )
+
+
+def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[Line]:
+    """Commands that lead on, with names of this run."""
+    of = [quote(trace)] if trace else []
+    ways = [(["show", *of, "--tree"], "all groups and passes")]
+    if kernels:
+        kernel = [*of, "--kernel", quote(kernels[0]["name"])]
+        ways.append((["show", *kernel], "the passes of a kernel"))
+        if name := _example(below(rows, kernels[0]["id"])):
+            ways.append((["show", *kernel, "--pass", quote(name)], "the steps of a pass"))
+            ways.append((["show", *kernel, "--pass", quote(name), "--step", "1"], "one step"))
+    ways.append((["stats", *of], "what each rule cost, and which never matched"))
+    ways.append((["open", *of], "the same in the browser"))
+    yield Styled("Go on with", "heading")
+    commands = ((" ".join(["uopviz", *words]), said) for words, said in ways)
+    yield from table((Column(""), Column("", style="hint")), commands, head=False)
+
+
+def _example(rows: Sequence[Row]) -> str:
+    """The name of the pass with the most steps of those that have a name for themselves."""
+    passes = [row for row in rows if row["kind"] == "rewrite"]
+    count = Counter(row["name"] for row in passes)
+    alone = [row for row in passes if count[row["name"]] == 1 and row["steps"]]
+    return max(alone, key=lambda row: row["steps"])["name"] if alone else ""
+
+
+def _launched(store: Run) -> dict[tuple[int, str], list[int]] | None:
+    """Launches and nanoseconds by process and name; None where the trace does not have them."""
+    try:
+        timeline = store.timeline()
+    except UopvizError:  # left out of an exported file, or too large
+        return None
+    found: defaultdict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0])
+    names = timeline["names"]
+    for track in timeline["tracks"]:
+        if track["kind"] == "device":
+            for name, ns in zip(track["names"], track["ns"], strict=True):
+                counts = found[track["process"], names[name]]
+                counts[0] += 1
+                counts[1] += ns
+    return dict(found)
+
+
+def _slowest(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    passes = sorted((r for r in rows if r["kind"] == "rewrite"), key=lambda r: -r["ms"])[:PASSES]
+    by_row = {row["row"]: row for row in rows}
+    return [
+        {key: row[key] for key in ("id", "name", "ms", "steps")} | {"of": _around(by_row, row)}
+        for row in passes
+    ]
+
+
+def _around(by_row: dict[int, Row], row: Row) -> str:
+    """The name of the group that a pass belongs to."""
+    above = by_row.get(row["parent"])
+    for _ in range(1000):
+        if above is None or above["kind"] == "context":
+            break
+        above = by_row.get(above["parent"])
+    return above["name"] if above is not None else ""

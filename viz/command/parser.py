@@ -1,0 +1,224 @@
+"""The arguments of `uopviz`, and which module does what each command asks for.
+
+Completion and docs/cli.md are made from it. Imports none of the commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import metadata
+from typing import Final, NoReturn
+
+from viz.terminal import WHEN, say
+
+_NUMBER_HELP: Final = "number of a pass or group, as listed"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence and a hint, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2."""
+        say(message, name=True)
+        say(f"hint: {self.prog} --help", name=False, style="hint")
+        sys.exit(2)
+
+
+def build_parser() -> Parser:
+    """All commands with their arguments."""
+    parser = Parser("uopviz", description="Shows, queries and exports recorded runs.")
+    parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
+    parser.set_defaults(
+        run="viz.command.serving:start",
+        error=parser.error,
+        live=False,
+        json=False,
+        port=None,
+        browser=True,
+    )
+    commands = parser.add_subparsers(
+        metavar="COMMAND", help="left out: serve a page that lists recent traces"
+    )
+
+    def command(name: str, run: str, text: str) -> Parser:
+        made = commands.add_parser(name, help=text, description=text)
+        made.set_defaults(run=f"viz.command.{run}", error=made.error)
+        made.add_argument(
+            "trace",
+            nargs="?",
+            metavar="TRACE",
+            help="a trace, an exported file, a part of the name of a recent trace, or -2 for the "
+            "second youngest (default: the youngest)",
+        )
+        made.add_argument("--json", action="store_true", help="print JSON")
+        return made
+
+    for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
+        made = command(name, "serving:serve", text)
+        made.add_argument(
+            "--port",
+            type=_port,
+            help="this port and no other, 0 for any (default: the trace's own, if it is free)",
+        )
+        made.add_argument(
+            "--no-browser", dest="browser", action="store_false", help="do not open the browser"
+        )
+        made.add_argument("--live", action="store_true", help=argparse.SUPPRESS)
+        made.add_argument("--fd", type=int, help=argparse.SUPPRESS)
+        made.add_argument("--parent", type=int, help=argparse.SUPPRESS)
+        made.add_argument("--stay", action="store_true", help=argparse.SUPPRESS)
+        made.set_defaults(browser=name == "open")
+
+    made = command("export", "export:export", "write a run as one HTML file, or as a trace")
+    made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .html")
+    made.add_argument(
+        "--format", choices=("html", "trace"), help="default: as FILE ends, .html or .viz"
+    )
+    made.add_argument(
+        "--kernel",
+        action="append",
+        metavar="NAME",
+        help="keep this kernel: its name, number or call; repeatable",
+    )
+    made.add_argument(
+        "--targets",
+        type=_names,
+        default=[],
+        metavar="NAME,...",
+        help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
+    )
+    made.add_argument(
+        "--budget", type=_positive, default=50, help="megabytes of HTML (default: %(default)s)"
+    )
+    made.add_argument(
+        "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
+    )
+    _printing(made)
+
+    made = command("show", "show:show", "print a run: one screen of it, its tree, a pass or a step")
+    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="0 is the input graph")
+    _choosing(made)
+    made.add_argument("--tree", action="store_true", help="all groups and passes")
+    made.add_argument(
+        "--depth", type=_positive, metavar="N", help="the tree, down to this many levels"
+    )
+    made.add_argument(
+        "--all",
+        action="store_true",
+        help="leave nothing out: the tree with passes that changed nothing, the whole graphs of a "
+        "step, the engine's frames of a traceback",
+    )
+    _printing(made)
+
+    made = command("stats", "stats:stats", "print what each rule costs, and which never match")
+    _printing(made)
+
+    made = command(
+        "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"
+    )
+    made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .json")
+    _printing(made)
+
+    made = command("query", "query:query", "run one SELECT over a run")
+    made.add_argument("sql", metavar="SQL", help="the SELECT; docs/cli.md lists the tables")
+    made.add_argument(
+        "--kernel", metavar="NAME", help="only what belongs to this kernel: name, number or call"
+    )
+    _printing(made)
+
+    made = command("graph", "graph:graph", "write the graph of a pass, or what a step changed")
+    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="default: 0")
+    _choosing(made)
+    made.add_argument(
+        "-o", "--output", metavar="FILE", help="a .svg or .dot file (default: print DOT)"
+    )
+    _printing(made)
+
+    made = commands.add_parser(
+        "completion",
+        help="print the completion of a shell",
+        description="print the completion of a shell",
+    )
+    made.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+    made.set_defaults(run="viz.command.completion:completion", error=made.error)
+
+    made = commands.add_parser("_complete")  # not listed; asked by the completion of a shell
+    made.add_argument("what", choices=("traces", "kernels", "passes"))
+    made.add_argument("words", nargs="*")
+    made.set_defaults(run="viz.command.completion:complete", error=made.error)
+    return parser
+
+
+def _choosing(made: Parser) -> None:
+    """Options that choose a pass by name."""
+    made.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d",
+    )
+    made.add_argument(
+        "--pass",
+        dest="pass_name",
+        metavar="NAME",
+        help="a pass (of the kernel): its name, or simplify#2 for the second of that name",
+    )
+    made.add_argument(
+        "--step", dest="step_named", metavar="STEP", type=_number, help="the same as STEP"
+    )
+
+
+def _printing(made: Parser) -> None:
+    """Options of commands that print lines."""
+    made.add_argument(
+        "--color", choices=WHEN, default="auto", help="colours (default: %(default)s)"
+    )
+    made.add_argument("--wide", action="store_true", help="do not cut lines to the terminal")
+    made.add_argument(
+        "--no-pager", dest="pager", action="store_false", help="do not use $PAGER (less -FRX)"
+    )
+
+
+def commands_of(parser: Parser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the commands that are listed."""
+    found: dict[str, argparse.ArgumentParser] = {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage]
+            found |= {name: made for name, made in action.choices.items() if name[0] != "_"}
+    return found
+
+
+def command_names(parser: Parser) -> list[str]:
+    """The commands that are listed."""
+    return list(commands_of(parser))
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 15:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or len(text) > 5 or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: these are 0 to 65535")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("uopviz")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"

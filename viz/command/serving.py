@@ -1,0 +1,92 @@
+"""`uopviz open`, `uopviz serve`, and `uopviz` alone: the page, served until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from viz.command.session import open_store
+from viz.environment import wished_port
+from viz.format.schema import SUFFIX
+from viz.live import TOKEN
+from viz.server.handover import browser_at
+from viz.server.listen import listen_for
+from viz.server.serve import Server
+from viz.terminal import is_terminal, put_json, put_line, say
+from viz.views.run import Run
+from viz.write.writer import TraceWriter
+
+_IDLE: Final = 900.0
+"""Seconds without a request after which a page whose program was killed is no longer served."""
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Serves a trace, and opens the browser where that is wanted."""
+    store = open_store(options)
+    if options.live:
+        return _serve_live(store, options)
+    sock, notice = listen_for(store.path, options.port, wished_port())
+    server = Server(store, sock)
+    if notice:
+        say(notice)
+    if options.json:
+        put_json({"url": server.url, "port": server.port, "file": str(store.path)})
+        sys.stdout.flush()
+    else:
+        put_line(server.url, flush=True)
+    if is_terminal(sys.stderr):
+        say("Ctrl-C stops the page", name=False, style="hint")
+    signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
+    shown = options.browser and is_terminal(sys.stdout)
+    try:
+        with (
+            suppress(KeyboardInterrupt),  # how a page is stopped is no failure
+            browser_at(server.url, server.guard.visited) if shown else nullcontext(),
+        ):
+            server.run()
+    finally:
+        server.close()
+    return 0
+
+
+def start(options: argparse.Namespace) -> int:
+    """A page without a run, which lists the traces of the cache."""
+    with TemporaryDirectory(prefix="uopviz-") as folder:
+        path = Path(folder) / f"start{SUFFIX}"
+        TraceWriter(path, {}).close()
+        options.trace = str(path)
+        return serve(options)
+
+
+def _serve_live(store: Run, options: argparse.Namespace) -> int:
+    """The viewer of a running program: `viz/live.py` starts it, and has printed its address."""
+    server = Server(store, socket.socket(fileno=options.fd), os.environ.pop(TOKEN, None))
+    watch = threading.Thread(
+        target=_watch_parent, args=(server, options.parent, options.stay), daemon=True
+    )
+    watch.start()
+    signal.signal(signal.SIGTERM, _terminate)
+    server.run()
+    return 0
+
+
+def _terminate(number: int, frame: object) -> None:
+    sys.exit(0)
+
+
+def _watch_parent(server: Server, parent: int, stay: bool) -> None:
+    """Ends this process after its parent: at once, or once nobody looks at the page any more."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    while stay and time.monotonic() - server.state.last_request < _IDLE:
+        time.sleep(5)
+    os._exit(0)

@@ -1,0 +1,77 @@
+"""What commands share: the run and the pass that are meant, and how results are printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from core.errors import TraceError
+from viz.command.names import Row, below, find_kernel, find_pass, find_trace
+from viz.share.reopened import open_run
+from viz.terminal import Line, put_json, put_lines, say
+from viz.views.run import Run
+
+
+def open_store(options: argparse.Namespace) -> Run:
+    """The run that is meant. One that the user did not name by its path is named on standard
+    error."""
+    path, named = find_trace(options.trace)
+    if not named:
+        say(str(path), style="hint")
+    options.path = path
+    options.store = open_run(path)
+    return options.store
+
+
+def number_first(options: argparse.Namespace) -> None:
+    """`uopviz show 11` means number 11 of the youngest trace, where no file has that name."""
+    name = options.trace
+    if name is not None and name.isdecimal() and len(name) < 16 and not Path(name).exists():
+        if options.step is not None and options.number is not None:
+            raise TraceError("there is no such trace", where=name, hint="check the path")
+        options.trace, options.step = (
+            None,
+            options.step if options.number is None else options.number,
+        )
+        options.number = int(name)
+
+
+def chosen_entry(options: argparse.Namespace, rows: list[Row]) -> int | None:
+    """The number of the pass or group that is meant, by number or by names; None for none."""
+    if options.number is not None:
+        if options.kernel or options.pass_name:
+            options.error("name a pass by its number, or with --kernel and --pass, not both")
+        return options.number
+    kernel = find_kernel(rows, options.kernel) if options.kernel else None
+    if kernel is not None:
+        rows = below(rows, kernel["id"])
+    if options.pass_name:
+        return find_pass(rows, options.pass_name, kernel["name"] if kernel else "")["id"]
+    return kernel["id"] if kernel is not None else None
+
+
+def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
+    """The pass of this number. Raises TraceError where there is none."""
+    bundle = store.bundle(number)
+    if bundle is not None:
+        return bundle
+    if any(row["id"] == number for row in store.tree()["rows"]):
+        raise TraceError(
+            f"number {number} is a group of passes, and has no steps of its own",
+            hint=f"`uopviz show TRACE {number}` lists its passes; --pass NAME chooses one",
+        )
+    raise TraceError(
+        f"there is no pass {number} in this trace",
+        hint="`uopviz show TRACE --tree` lists the numbers",
+    )
+
+
+def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
+    """Prints a result, as JSON or as lines; the exit code."""
+    if options.json:
+        put_json(data)
+    else:
+        put_lines(lines, options.color, options.wide, options.pager)
+    return 0

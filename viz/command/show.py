@@ -1,0 +1,253 @@
+"""`uopviz show`: a run on one screen, its tree, a pass with its steps, or one step as a difference.
+
+Reads a run and prints; never changes anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from core.errors import TraceError
+from core.uop.origin import split_origin
+from viz.command.columns import Column, microseconds, milliseconds, plural, table
+from viz.command.names import Row, below, in_tree_order, program_rows
+from viz.command.overview import overview, overview_lines, problem_lines, run_lines
+from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
+from viz.replay.graphtext import node_text, step_text
+from viz.terminal import Line, Piece, Style, Styled
+from viz.views.run import Run
+
+_DEEPEST: Final = 20
+"""Levels of the tree that are indented; further ones stand below each other."""
+_FRAME: Final = re.compile(r'^  File ".*", line \d+, in .*$', re.MULTILINE)
+_DIFFERENCE: Final[tuple[tuple[str, Style], ...]] = (
+    ("@", "hint"),
+    ("-", "removed"),
+    ("+", "added"),
+)
+"""How lines of a unified difference that begin like this look."""
+
+
+def show(options: argparse.Namespace) -> int:
+    """A run, the tree below a group, a pass, or a step."""
+    number_first(options)
+    store = open_store(options)
+    rows, run = in_tree_order(store.tree()["rows"]), store.run()
+    number = chosen_entry(options, rows)
+    step = options.step if options.step_named is None else options.step_named
+    tree = options.tree or options.all or options.depth is not None
+    if number is None:
+        if step is not None:
+            options.error("a step of which pass? Name it by its number, or with --pass")
+        if tree:
+            return put(options, {"run": run, "rows": rows}, _run_tree(run, rows, options))
+        own = program_rows(rows)
+        data = overview(store, own)
+        lines = overview_lines(run, own, data, options.trace or "")
+        return put(options, {"run": run, "rows": rows, **data}, lines)
+    groups = {row["id"] for row in rows if row["kind"] == "context"}
+    if step is None and number in groups:
+        inside = below(rows, number)
+        return put(options, {"run": run, "rows": inside}, tree_lines(inside, options))
+    bundle = chosen_bundle(store, number)
+    if step is None:
+        return put(options, bundle, pass_lines(store, rows, bundle, options.all))
+    data = step_data(store, bundle, step)
+    return put(options, data, step_lines(data, _title(rows, bundle), bundle, options.all))
+
+
+# the tree
+
+
+def tree_lines(rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Line]:
+    """The navigator as lines. Passes that changed nothing are folded, unless all are wanted, and so
+    is what is deeper than --depth."""
+    depth: dict[int, int] = {-1: -1}
+    shown: list[tuple[Piece, ...]] = []
+    quiet = deep = 0
+    for row in rows:
+        level = depth[row["row"]] = depth.get(row["parent"], -1) + 1
+        if options.depth is not None and level >= options.depth:
+            deep += 1
+        elif _is_quiet(row) and not options.all:
+            quiet += 1
+        else:
+            shown.append(_tree_row(row, level))
+    columns = (
+        Column("number", True, "hint"),
+        Column("steps", True),
+        Column("time", True),
+        Column("pass or group"),
+        Column("calls"),
+    )
+    yield from table(columns, shown)
+    if deep:
+        yield Styled(f"{deep:,} rows are deeper than --depth {options.depth}", "hint")
+    if quiet:
+        passes = plural(quiet, "pass", "passes")
+        yield Styled(f"{passes} changed nothing, not listed without --all", "hint")
+
+
+def _run_tree(run: Row, rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Line]:
+    yield from run_lines(run)
+    yield from problem_lines(run["problems"])
+    yield ""
+    yield from tree_lines(rows, options)
+
+
+def _is_quiet(row: Row) -> bool:
+    return row["kind"] == "rewrite" and not row["steps"] and row["status"] == "ok"
+
+
+def _tree_row(row: Row, level: int) -> tuple[Piece, ...]:
+    name = "  " * min(level, _DEEPEST) + row["name"]
+    failed = row["status"] != "ok"
+    style: Style = "problem" if failed else "name"
+    said = f"{name}  [{row['status']}]" if failed else name
+    titled = Styled(said, style) if failed or row["kind"] == "context" else said
+    return str(row["id"]), f"{row['steps']:,}", milliseconds(1000 * row["ms"]), titled, row["calls"]
+
+
+# a pass
+
+
+def pass_lines(
+    store: Run, rows: Sequence[Row], bundle: dict[str, Any], everything: bool = False
+) -> Iterator[Line]:
+    """A pass and its steps, one line each."""
+    yield _title(rows, bundle)
+    yield plural(len(bundle["steps"]), "step")
+    columns = (
+        Column("step", True),
+        Column("removed", True, "removed"),
+        Column("added", True, "added"),
+        Column("moved", True, "changed"),
+        Column("time", True),
+        Column("rule"),
+    )
+    steps = (
+        (
+            f"{i:,}",
+            f"-{len(step['removed'])}",
+            f"+{len(step['added'])}",
+            f"~{len(step['moved'])}",
+            microseconds(step["us"]),
+            store.rule_name(step["rule"]),
+        )
+        for i, step in enumerate(bundle["steps"], 1)
+    )
+    if bundle["steps"]:
+        yield from table(columns, steps)
+    if bundle["error"]:
+        yield from error_lines(
+            store.rule_name(bundle["error"]["rule"]), bundle["error"], everything
+        )
+    if bundle["truncated"]:
+        yield Styled(bundle["truncated"], "problem")
+
+
+def error_lines(rule: str, error: Row, everything: bool = False) -> Iterator[Line]:
+    """How a pass failed, with the traceback; without the frames of the engine, unless everything is
+    wanted."""
+    yield ""
+    yield Styled(f"failed after step {error['step']}", "problem")
+    if error["rule"] >= 0:
+        yield f"rule       {rule}"
+    if error["place"]:
+        yield f"raised at  {error['place']}"
+    text = error["full"] if everything and error["full"] else error["traceback"]
+    for line in (text or error["message"]).splitlines():
+        yield f"  {line}"
+    hidden = 0 if everything else left_out(error["traceback"], error["full"])
+    if hidden:
+        frames = plural(hidden, "frame")
+        yield Styled(f"{frames} of the engine left out; --all shows them", "hint")
+
+
+def left_out(shown: str, full: str) -> int:
+    """How many frames of a whole traceback a shorter one does not have."""
+    return (Counter(_FRAME.findall(full)) - Counter(_FRAME.findall(shown))).total()
+
+
+def _title(rows: Sequence[Row], bundle: dict[str, Any]) -> Line:
+    """`number 171 expand, in r_32_10, called at core/...:12`."""
+    row = next((row for row in rows if row["id"] == bundle["rewrite"]), None)
+    group = next((r for r in rows if r["id"] == bundle["context"] and r["kind"] == "context"), None)
+    within: tuple[Piece, ...] = (", in ", Styled(group["name"], "name")) if group else ()
+    called = f", called at {row['caller']}" if row is not None and row["caller"] else ""
+    name = Styled(bundle["name"], "heading")
+    return name, f"  (number {bundle['rewrite']}", *within, f"{called})"
+
+
+# a step
+
+
+def step_data(store: Run, bundle: dict[str, Any], step: int) -> dict[str, Any]:
+    """One step: its rule with equation and place, the user's call, what the pattern bound, and the
+    graphs before and after as text. Raises TraceError for a step that there is not."""
+    text = step_text(bundle, step)
+    if text is None:
+        raise TraceError(
+            f"there is no step {step} in pass {bundle['rewrite']}",
+            hint=f"its steps are 0 (the input graph) to {len(bundle['steps'])}",
+        )
+    data = {"rewrite": bundle["rewrite"], "pass": bundle["name"], "step": step}
+    data |= {"steps": len(bundle["steps"]), "rule": None, "us": None, "calls": [], "bindings": []}
+    if not step:
+        return data | text
+    delta = bundle["steps"][step - 1]
+    rule = next((rule for rule in store.rules() if rule["id"] == delta["rule"]), None)
+    data["us"] = delta["us"]
+    data["rule"] = {
+        "name": store.rule_name(delta["rule"]),
+        "equation": str(rule.get("equation", "")) if rule else "",
+        "place": f"{rule.get('file', '?')}:{rule.get('line', 0)}" if rule else "",
+    }
+    origin, origins = bundle["nodes"]["origin"], bundle["origins"]
+    nodes = (delta["before"], delta["after"], *(node for _, node in delta["binds"]))
+    data["calls"] = list(dict.fromkeys(origins[origin[n]] for n in nodes if origin[n] >= 0))
+    data["bindings"] = [
+        {"name": name, "node": node_text(bundle, node)} for name, node in delta["binds"]
+    ]
+    return data | text
+
+
+def step_lines(
+    data: dict[str, Any], title: Line, bundle: dict[str, Any], everything: bool = False
+) -> Iterator[Line]:
+    """What one step changed: the rule, its equation, places, bindings, and the graphs before and
+    after as a difference."""
+    yield title
+    before, after = data["before"].splitlines(), data["after"].splitlines()
+    rule = data["rule"]
+    if rule is None:
+        yield f"step 0 of {data['steps']:,}: the input graph"
+        yield ""
+        yield from after
+        return
+    yield f"step {data['step']:,} of {data['steps']:,}: ", Styled(rule["name"], "heading")
+    bound = [f"{one['name']} = {one['node']}" for one in data["bindings"]]
+    calls = [" ".join(split_origin(call)) for call in data["calls"]]
+    time = [microseconds(data["us"])]
+    for name, values in (
+        ("equation", [rule["equation"]]),
+        ("rule", [rule["place"]]),
+        ("your code", calls),
+        ("bound", bound),
+        ("time", time),
+    ):
+        for at, value in enumerate(value for value in values if value):
+            yield Styled(f"  {'' if at else name:<10}", "hint"), value
+    yield ""
+    context = max(len(before), len(after)) if everything else 2
+    lines = difflib.unified_diff(before, after, "before", "after", lineterm="", n=context)
+    for line in lines:
+        style: Style | None = next(
+            (style for start, style in _DIFFERENCE if line.startswith(start)), None
+        )
+        yield (Styled(line, style) if style else line,)

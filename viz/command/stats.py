@@ -1,0 +1,110 @@
+"""`uopviz stats`: which rules cost how much, and which never match."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from viz.command.columns import Column, microseconds, plural, table
+from viz.command.names import Row
+from viz.command.overview import problem_lines, run_lines
+from viz.command.session import open_store, put
+from viz.terminal import Line, Styled
+
+OUTSIDE_MATCHES: Final = "walking, trying patterns, functions that declined, and recording"
+_NEVER: Final = 20
+"""Rules without a match that are listed."""
+_COSTLY: Final = 40
+"""Rules that are listed by their cost."""
+_COUNTING: Final = 30.0
+"""Seconds that passes are replayed for, to count nodes."""
+
+
+def stats(options: argparse.Namespace) -> int:
+    """Which rules cost, and which never match."""
+    store = open_store(options)
+    run, totals = store.run(), store.rule_totals(_COUNTING)
+    rules, never = totals["rows"], never_matched(totals, store.rules())
+    found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
+    found["untimed"] = totals.get("untimed")
+    lines = stats_lines(run, totals, never)
+    return put(options, {**run["totals"], "run": run, **found}, lines)
+
+
+def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:
+    """The rules that took most time in their matches, the time outside matches, and the rules that
+    never matched."""
+    yield from run_lines(run)
+    yield from problem_lines(run["problems"])
+    yield ""
+    rows, untimed = totals["rows"], totals.get("untimed")
+    columns = (
+        Column("matching", True),
+        Column("tries", True),
+        Column("matches", True),
+        Column("declines", True),
+        Column("added", True, "added"),
+        Column("removed", True, "removed"),
+        Column("rule"),
+        Column("pass", style="hint"),
+    )
+    yield from table(columns, map(_rule_row, rows[:_COSTLY]))
+    if len(rows) > _COSTLY:
+        yield Styled(f"{plural(len(rows) - _COSTLY, 'more row')}; --json has all", "hint")
+    if untimed is not None:
+        yield f"  {microseconds(untimed['us'])} outside matches: {OUTSIDE_MATCHES}"
+    if totals["counted"] < totals["steps"]:
+        yield f"  nodes of {totals['counted']:,} of {totals['steps']:,} steps are counted"
+    if not never:
+        return
+    yield ""
+    yield Styled(f"{plural(len(never), 'rule')} never matched", "heading")
+    columns = Column("tries", True), Column("declines", True), Column("rule"), Column("written at")
+    rows = [
+        (f"{row['tries']:,}", f"{row['declines']:,}", row["rule"], row["place"])
+        for row in never[:_NEVER]
+    ]
+    yield from table(columns, rows)
+    if len(never) > _NEVER:
+        yield Styled(f"{plural(len(never) - _NEVER, 'more rule')}; --json has all", "hint")
+
+
+def _rule_row(row: Row) -> tuple[str, ...]:
+    return (
+        microseconds(row["us"]) if row["matches"] else "-",
+        f"{row['tries']:,}" if row.get("tries") is not None else "not recorded",
+        f"{row['matches']:,}",
+        f"{row['declines']:,}",
+        f"{row['added']:,}",
+        f"{row['removed']:,}",
+        row["rule"],
+        row["pass"],
+    )
+
+
+def never_matched(totals: Row, rules: list[Row]) -> list[Row]:
+    """The rules that were offered to nodes in some pass and replaced none in any, the one tried
+    most often first: `tries`, `declines`, and where each is written."""
+    tried: dict[int, list[int]] = {}
+    fired = {row["id"] for row in totals["rows"] if row["matches"] or row.get("tries") is None}
+    for row in totals["rows"]:
+        counts = tried.setdefault(row["id"], [0, 0])
+        counts[0] += row.get("tries") or 0
+        counts[1] += row["declines"]
+    for one in totals.get("silent", ()):
+        for rule, tries in zip(one["id"], one["tries"], strict=True):
+            tried.setdefault(rule, [0, 0])[0] += tries
+    known = {rule["id"]: rule for rule in rules}
+    found = [
+        {
+            "id": rule,
+            "rule": known[rule]["name"] if rule in known else "?",
+            "place": f"{known[rule]['file']}:{known[rule]['line']}" if rule in known else "",
+            "tries": tries,
+            "declines": declines,
+        }
+        for rule, (tries, declines) in tried.items()
+        if rule not in fired
+    ]
+    return sorted(found, key=lambda row: -row["tries"])

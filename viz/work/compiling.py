@@ -1,0 +1,199 @@
+"""Kernels compiled for targets on request: a job each, whose passes become a part of the run.
+
+The worker records what it does in a folder that only this user may read and that goes with this
+process. Never compiles the kernels of another compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from types import TracebackType
+from typing import Any, Final
+
+from core.errors import ServerError
+from core.target import targets
+from viz.format.schema import SUFFIX
+from viz.views.compiled import MAX_FILES
+from viz.views.run import Run
+from viz.work.jobs import MAX_RUNNING, Jobs
+
+Graph = tuple[dict[str, Any], list[int]]
+Progress = Callable[[int, int, str], None]
+"""Told how many compilations have ended, of how many, and which one has begun last."""
+_POLL: Final = 0.05
+_NAMED: Final = 5
+"""Kernels that could not be compiled which a sentence names."""
+
+
+def graph_of(store: Run, kernel: int) -> Graph:
+    """A kernel's AST as data, and the numbers of its nodes in the run. Raises ServerError where
+    there is none, or the trace is of another compiler."""
+    if not store.compiles and store.kernels():
+        store.kernel_graph(kernel)  # may know more to say
+        raise ServerError(
+            "this trace is of another compiler, and its kernels cannot be compiled or run here",
+            hint="its own sources are shown",
+        )
+    found = store.kernel_graph(kernel)
+    if found is None:
+        raise ServerError(
+            "this trace has no AST of that kernel",
+            where=f"context {kernel}",
+            hint="choose a kernel of the navigator",
+        )
+    return found
+
+
+def check_target(target: str) -> None:
+    """Raises ServerError for a target that there is not."""
+    if target not in targets:
+        raise ServerError(f"there is no target {target!r}", hint="one of " + ", ".join(targets))
+
+
+class Compiler:
+    """Compiles kernels by `jobs`; what it records lies in a folder of its own until `close`."""
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._folder: Path | None = None
+        self._running: dict[tuple[int, int, str], int] = {}
+        """Jobs by store, kernel and target: who asks for the same meanwhile waits for the same."""
+
+    def __enter__(self) -> Compiler:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Removes what was recorded. The jobs are the caller's to end, before."""
+        with self._lock:
+            if self._folder is not None:
+                self._remove()
+                self._folder = None
+
+    def start(
+        self,
+        store: Run,
+        kernel: int,
+        target: str,
+        graph: dict[str, Any],
+        *,
+        drop: bool = True,
+        ended: Callable[[], None] = lambda: None,
+    ) -> int:
+        """Begins to compile a kernel, whose AST is `graph`; the job. Its result is the kernel's
+        Artifact[] for the target; its passes are in the store then, also where it failed in one of
+        them. `drop`: they may have to go in favour of later ones. `ended` is called however it
+        went, before that can be seen. Raises ServerError."""
+        check_target(target)
+        key = id(store), kernel, target
+        with self._lock:
+            running = self._running.get(key)
+            if running is not None:
+                return running
+            folder = self._new_folder()
+            path = folder / f"passes{SUFFIX}"
+            request = {
+                "job": "compile",
+                "target": target,
+                "graph": graph,
+                "trace": str(path),
+                "run": str(store.files[0].meta.get("run", "")),
+                "kernel": kernel,
+            }
+            attached = False
+
+            def finish(answer: Any) -> Any:
+                nonlocal attached
+                number = store.attach(path, remove if drop else None)
+                attached = True
+                if answer["error"] is not None:
+                    raise ServerError(*(str(answer["error"][k]) for k in ("what", "where", "hint")))
+                made = store.kernel(number)
+                return [] if made is None else made["artifacts"]
+
+            def remove() -> None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+            def end() -> None:
+                with self._lock:
+                    self._running.pop(key, None)
+                if not attached:
+                    remove()
+                ended()
+
+            job = self._running[key] = self._jobs.start(request, finish, end)
+            return job
+
+    def compile_all(
+        self, store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
+    ) -> list[str]:
+        """Compiles kernels for targets, a few at a time, and keeps them all; sentences of what
+        could not be. Raises ServerError."""
+        for target in to:
+            check_target(target)
+        wanted = [(kernel, target) for kernel in kernels for target in dict.fromkeys(to)]
+        missing = [pair for pair in wanted if store.compiled(*pair) is None]
+        waiting, beyond = missing[:MAX_FILES], len(missing) - MAX_FILES
+        failed: list[str] = []
+        count, done, last = len(waiting), 0, ""
+        names = {row["id"]: str(row["name"]) for row in store.tree()["rows"]}
+        running: dict[int, str] = {}
+        waiting.reverse()
+        while waiting or running:
+            progress(done, count, last)
+            while waiting and len(running) < min(MAX_RUNNING, os.cpu_count() or 1):
+                kernel, target = waiting.pop()
+                graph, _ = graph_of(store, kernel)
+                job = self.start(store, kernel, target, graph, drop=False)
+                last = running[job] = f"{names.get(kernel, kernel)} for {target}"
+            time.sleep(_POLL)
+            for number in [*running]:
+                job_now = self._jobs.get(number)
+                if job_now is None or job_now.state != "running":
+                    name, error = running.pop(number), job_now and job_now.error
+                    done += 1
+                    if error:
+                        failed.append(f"{name}: {error['what']}")
+        progress(done, count, "")
+        said = [f"not compiled: {what}" for what in failed[:_NAMED]]
+        if len(failed) > _NAMED:
+            said.append(f"not compiled: {len(failed) - _NAMED:,} more")
+        if beyond > 0:
+            said.append(f"not compiled: {beyond:,} more, of which there is no room")
+        return said
+
+    def _new_folder(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(mkdtemp(prefix="uopviz-passes-"))
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return Path(mkdtemp(dir=self._folder))
+
+
+@contextmanager
+def compiled_for(
+    store: Run, kernels: Iterable[int], to: Sequence[str], progress: Progress
+) -> Generator[list[str]]:
+    """Kernels compiled for targets, for as long as the block lasts; sentences of what could not be.
+    Raises ServerError."""
+    jobs = Jobs()
+    with Compiler(jobs) as compiler:
+        try:
+            yield compiler.compile_all(store, kernels, to, progress) if to else []
+        finally:
+            jobs.close()
