@@ -40,9 +40,11 @@ Trace = tuple[Path, float, int]
 """Where a trace is, when it was changed last, and its bytes with those of its log."""
 
 
-def wished_port() -> int:
-    """The port of UOPVIZ_PORT; 0 where it is not set. Raises EnvError where it is none."""
-    text = UOPVIZ_PORT.value or "0"
+def wished_port() -> int | None:
+    """The port of UOPVIZ_PORT; None where it is not set. Raises EnvError where it is none."""
+    text = UOPVIZ_PORT.value
+    if not text:
+        return None
     if not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
         raise wrong_setting(
             f"UOPVIZ_PORT={text!r} is not a port",

@@ -81,7 +81,7 @@ class Live:
 
     def serve(self) -> None:
         """Starts the viewer and prints its address."""
-        made, notice = listen(wished_port(), or_next=True)
+        made, notice = listen(wished_port() or 0, or_next=True)
         if notice:
             say(notice)
         token, number = new_token(), int(made.getsockname()[1])

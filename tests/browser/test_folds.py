@@ -112,7 +112,7 @@ def test_opens_and_folds_by_enter(open_page: Open, unrolled: Pass) -> None:
 def test_all_open_and_fold_again_by_command(open_page: Open, unrolled: Pass) -> None:
     e = open_page(unrolled.at(1, "&g=all"))
     before = folded(e)
-    for command, left in (("Open all that is folded", 0), ("Fold all that was opened", before)):
+    for command, left in (("Expand all folded boxes", 0), ("Fold all expanded boxes", before)):
         e.press("Control+k")
         e.page.keyboard.type(command)
         expect(e.page.get_by_role("option", name=command).first).to_be_visible()

@@ -120,9 +120,13 @@ def test_the_token_is_needed(new_page: Open, open_page: Open, server: Any) -> No
     with e.trouble():
         answer = e.page.goto(server.page)
         assert answer is not None and answer.status == 403
-        assert e.page.locator("body").inner_text() == "forbidden"
+        expect(e.page.get_by_role("heading")).to_have_text("This page needs an access token")
+        assert e.page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius") == (
+            "10px"  # its policy lets its own style in
+        )
         answer = e.page.goto(server.page + "api/run")
         assert answer is not None and answer.status == 403
+        assert e.page.locator("body").inner_text() == "forbidden"
         answer = e.page.goto(server.page + "?token=" + "x" * 32)
         assert answer is not None and answer.status == 403
 

@@ -23,17 +23,19 @@ def test_slash_and_palette_find_the_same_groups(open_page: Any) -> None:
     e.page.keyboard.type("mul")
     results = e.page.get_by_role("listbox", name="Search results")
     expect(results.locator(".grp", has_text="Passes with an op")).to_be_visible()
+    expect(results.locator(".grp", has_text="Lines of sources")).to_be_attached()
     found = groups(results, ".grp")
     e.press("Escape")
     e.press("Control+k")
     e.page.keyboard.type("mul")
     palette = e.page.get_by_role("listbox", name="Results")
     expect(palette.locator(".grp", has_text="Passes with an op")).to_be_visible()
+    expect(palette.locator(".grp", has_text="Lines of sources")).to_be_attached()
     assert [g for g in groups(palette, ".grp") if g != "Commands"] == found
 
 
 def test_slash_on_the_rules_page_searches_the_rules(open_page: Any) -> None:
-    e: Explorer = open_page().press("3", "/")
+    e: Explorer = open_page().press("4", "/")
     field = e.page.locator("#rule-search")
     expect(field).to_be_focused()
     e.page.keyboard.type("ab1")
@@ -42,7 +44,7 @@ def test_slash_on_the_rules_page_searches_the_rules(open_page: Any) -> None:
 
 
 def test_slash_where_a_page_has_no_field_opens_the_palette(open_page: Any) -> None:
-    e: Explorer = open_page().press("2", "/")
+    e: Explorer = open_page().press("3", "/")
     expect(e.page.get_by_role("dialog", name="Command palette")).to_be_visible()
     e.page.keyboard.type("1")
     expect(e.page.get_by_role("combobox")).to_have_value("1")

@@ -24,7 +24,7 @@ from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.command.parser import build_parser, commands_of
 from viz.recording.runinfo import run_info
-from viz.server.listen import listen
+from viz.server.listen import listen, listen_for, port_of
 from viz.share.drawing import ADDED, REMOVED, drawing
 from viz.views.process import STRIDE
 from viz.views.store import Store
@@ -288,6 +288,51 @@ def test_a_port_in_use(trace: Path) -> None:
             assert f"port {port} is in use" in process.stderr.readline()
             assert process.stdout is not None
             assert process.stdout.readline().startswith("http://127.0.0.1:")
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def test_a_trace_keeps_its_port(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it is named and wherever from; what is asked for or wished comes first."""
+    monkeypatch.chdir(trace.parent)
+    usual = port_of(trace)
+    assert usual == port_of(Path(trace.name)) == port_of(trace.parent / "x" / ".." / trace.name)
+    ports = {port_of(trace.with_name(f"{i}.viz")) for i in range(200)}
+    assert len(ports) > 150
+    assert min(ports) >= 61_000 and max(ports) < 65_536
+    for _ in range(2):
+        sock, notice = listen_for(trace, None, None)
+        with sock:
+            assert (sock.getsockname(), notice) == (("127.0.0.1", usual), "")
+            other, notice = listen_for(trace, None, None)  # it is taken: any other one, in silence
+            with other:
+                assert other.getsockname()[1] != usual
+                assert notice == ""
+    free, _ = listen(0)
+    port = free.getsockname()[1]
+    free.close()
+    for asked, wished in ((port, usual), (None, port), (0, usual), (None, 0)):
+        sock, notice = listen_for(trace, asked, wished)
+        with sock:
+            got = sock.getsockname()[1]
+            assert got == port if port in (asked, wished) else got != usual
+            assert notice == ""
+            if asked:
+                with pytest.raises(ServerError, match="cannot be used"):
+                    listen_for(trace, asked, None)
+            elif asked is None and wished:
+                again, notice = listen_for(trace, None, wished)
+                again.close()
+                assert f"port {port} is in use" in notice
+
+
+def test_a_server_started_again_has_the_port_of_before(trace: Path) -> None:
+    for _ in range(2):
+        process = start("-m", "viz", "serve", trace)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith(f"http://127.0.0.1:{port_of(trace)}/?token")
         finally:
             process.kill()
             process.communicate()

@@ -57,7 +57,9 @@ def build_parser() -> Parser:
     for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
         made = command(name, "serving:serve", text)
         made.add_argument(
-            "--port", type=_port, help="this port and no other (default: any free one)"
+            "--port",
+            type=_port,
+            help="this port and no other, 0 for any (default: the trace's own, if it is free)",
         )
         made.add_argument(
             "--no-browser", dest="browser", action="store_false", help="do not open the browser"

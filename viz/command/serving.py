@@ -19,7 +19,7 @@ from viz.environment import wished_port
 from viz.format.schema import SUFFIX
 from viz.live import TOKEN
 from viz.server.handover import browser_at
-from viz.server.listen import listen
+from viz.server.listen import listen_for
 from viz.server.serve import Server
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
@@ -34,9 +34,7 @@ def serve(options: argparse.Namespace) -> int:
     store = open_store(options)
     if options.live:
         return _serve_live(store, options)
-    explicit = options.port is not None
-    wished = options.port if explicit else wished_port()
-    sock, notice = listen(wished, or_next=not explicit)
+    sock, notice = listen_for(store.path, options.port, wished_port())
     server = Server(store, sock)
     if notice:
         say(notice)

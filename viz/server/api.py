@@ -50,14 +50,22 @@ for _asked in ANSWERS:
 
 @api.get("/traces")
 def traces() -> Response:
-    """The youngest traces in the cache: RecentTrace[]."""
-    return answer(recent_traces(state().store.path))
+    """The youngest traces in the cache, and which one is open and was before: RecentTraces."""
+    here = state()
+    listed = recent_traces(here.store.path)
+    former = None if here.former is None else here.former.name
+    return answer({"open": here.store.path.name, "former": former, "traces": listed})
 
 
 @api.post("/traces/open")
 def open_trace() -> Response:
-    """Goes on with the trace {"name"} of the cache in place of this one."""
-    state().open(cached_trace(str(_body().get("name", ""))))
+    """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
+    the one that was open before."""
+    body = _body()
+    if body.get("former") is True:
+        state().go_back()
+    else:
+        state().open(cached_trace(str(body.get("name", ""))))
     return answer({})
 
 

@@ -1,11 +1,11 @@
 """Who may ask: this machine, with the token of this server, from a page of this server.
 
 A foreign Host (DNS rebinding), a foreign Origin (another page in the browser) and a missing or
-wrong token all get the same 403. The page takes the token from its address, keeps it where only
-pages of this port can read it, and sends it in a header with every question. A browser sends
-cookies to all ports of a machine, so the cookie holds a pass for the page's own files and for
-nothing else. Answers carry headers that keep the page from loading or running anything that is not
-its own. Never logs the token.
+wrong token all get a 403; a browser whose token is missing or wrong is shown what to do. The page
+takes the token from its address, keeps it where only pages of this port can read it, and sends it
+in a header with every question. A browser sends cookies to all ports of a machine, so the cookie
+holds a pass for the page's own files and for nothing else. Answers carry headers that keep the page
+from loading or running anything that is not its own. Never logs the token.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Final
 from flask import Flask, Request, Response, request
 
 from viz.server.listen import new_token
+from viz.server.refusal import forbidden, refusal
 
 HEADER: Final = "X-Uopviz-Token"
 CONNECTION: Final = "uopviz.connection"
@@ -67,18 +68,27 @@ class Guard:
 
     def _check(self) -> Response | None:
         if not self._is_own(request):
-            return _forbidden()
+            return forbidden()
         if request.path == "/" and "token" in request.args:
-            return None if self._is_first_visit() else _forbidden()
+            return None if self._is_first_visit() else self._refuse_old()
         sent = request.headers.get(HEADER)
         if sent is None and not request.path.startswith("/api/"):
-            has_pass = _same(request.cookies.get(self.cookie), self.files_pass)
-            return None if has_pass else _forbidden()
+            return None if self._has_pass() else refusal(request)
         if not _same(sent, self.token):
-            return _forbidden()
+            return refusal(request)
         if (connection := request.environ.get(CONNECTION)) is not None:
             connection.known = True
         return None
+
+    def _has_pass(self) -> bool:
+        return _same(request.cookies.get(self.cookie), self.files_pass)
+
+    def _refuse_old(self) -> Response:
+        """An address with the token of an earlier server: a browser that has been let in since goes
+        on without it, and keeps what stands behind the `#`."""
+        if request.method == "GET" and self._has_pass():
+            return Response(status=303, headers={"Location": "/"})
+        return refusal(request)
 
     def _is_first_visit(self) -> bool:
         """Whether somebody opens the address that was printed."""
@@ -92,7 +102,7 @@ class Guard:
                 self.cookie, self.files_pass, httponly=True, samesite="Strict", path="/"
             )
         for name, value in HEADERS:
-            response.headers[name] = value
+            response.headers.setdefault(name, value)  # a page of its own has its own policy
         return response
 
     def _is_own(self, asked: Request) -> bool:
@@ -109,7 +119,3 @@ class Guard:
 
 def _same(sent: str | None, wanted: str) -> bool:
     return sent is not None and hmac.compare_digest(sent.encode(), wanted.encode())
-
-
-def _forbidden() -> Response:
-    return Response("forbidden", 403, content_type="text/plain")

@@ -18,9 +18,9 @@ from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
 from viz.server.weight import Weight
+from viz.share.reopened import open_run
 from viz.views.answers import RUN
 from viz.views.run import Answer, Keep, Run
-from viz.views.store import Store
 from viz.work.compiling import Compiler, graph_of
 from viz.work.exports import Exports
 from viz.work.jobs import Jobs
@@ -42,6 +42,8 @@ class State:
 
     def __init__(self, store: Run) -> None:
         self.store: Run = store
+        self.former: Path | None = None
+        """The trace, or the exported file, that was open before this one."""
         self.jobs = Jobs()
         self._compiler = Compiler(self.jobs)
         self.exports = Exports(self.jobs)
@@ -67,13 +69,22 @@ class State:
 
     def open(self, path: Path) -> None:
         """Goes on with another trace. Raises TraceError, and keeps this one, where it is none."""
-        store = Store(path)
+        store = open_run(path)
         with self._lock:
             before, self.store = self.store, store
+            if before.path != path:
+                self.former = before.path
             self._ended.clear()
             self._state += 1
             self._seen = ()
         before.close()
+
+    def go_back(self) -> None:
+        """Goes on with the trace that was open before. Raises ServerError where there was none,
+        and TraceError, and keeps this one, where it is gone."""
+        if self.former is None:
+            raise ServerError("no other trace was open before", hint="choose one of the list")
+        self.open(self.former)
 
     def refresh(self) -> None:
         """Brings the store up to date, if its run still goes on or its files have changed."""

@@ -22,15 +22,15 @@ _known: dict[Path, tuple[tuple[int, ...], dict[str, Any] | None]] = {}
 
 
 def recent_traces(open_now: Path) -> list[dict[str, Any]]:
-    """The youngest traces but the one that is open, in the form `RecentTrace` of the page."""
-    paths = recent(cache_folder(), MAX_LISTED + 1)
+    """The youngest traces, in the form `RecentTrace` of the page; the one that is open says so."""
+    paths = recent(cache_folder(), MAX_LISTED)
     for path in _known.keys() - {*paths}:
         _known.pop(path, None)
     found: list[dict[str, Any]] = []
     for path in paths:
-        if path != open_now and (entry := _entry(path)) is not None:
-            found.append(entry)
-    return found[:MAX_LISTED]
+        if (entry := _entry(path)) is not None:
+            found.append({**entry, "open": path == open_now})
+    return found
 
 
 def _entry(path: Path) -> dict[str, Any] | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,66 @@ def test_the_cookie_is_worth_nothing_to_another_port(
     posted = stranger.post("/api/open", headers={"Host": HOST, "Cookie": f"{name}={value}"})
     assert posted.status_code == 403
     assert client.get("/api/run").status_code == 200
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+def test_a_browser_without_the_token_is_told_what_to_do(stranger: FlaskClient) -> None:
+    """And learns nothing: the page is the same whatever was asked, by whomever."""
+    wrong = [{}, {"Cookie": "uopviz_4711=wrong"}, {HEADER: "wrong"}]
+    pages: set[str] = set()
+    for path in ("/", "/index.html", "/kernels/3", "/?token=wrong"):
+        for headers in wrong:
+            sent = {"Host": HOST, "Accept": BROWSER, **headers}
+            answer = stranger.get(path, headers=sent)
+            assert (answer.status_code, answer.content_type) == (403, "text/html; charset=utf-8")
+            assert "Set-Cookie" not in answer.headers
+            assert answer.headers["X-Frame-Options"] == "DENY"
+            assert answer.headers["Cache-Control"] == "no-store"
+            pages.add(answer.text)
+    (page,) = pages
+    assert "uopviz open" in page and "address that the terminal printed" in page
+    for secret in ("secret", ".viz", "4711", "python", str(Path.cwd())):
+        assert secret not in page, secret
+    for danger in ("<script", "javascript:", "http:", "https:", "@import", "url("):
+        assert danger not in page, danger
+
+
+def test_the_page_that_refuses_may_load_its_style_and_nothing_else(stranger: FlaskClient) -> None:
+    answer = stranger.get("/", headers={"Host": HOST, "Accept": BROWSER})
+    (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def test_only_a_browser_at_this_server_is_shown_that_page(stranger: FlaskClient) -> None:
+    for path, headers in (
+        ("/api/run", {"Host": HOST}),
+        ("/", {"Host": "evil.example:4711"}),
+        ("/", {"Host": HOST, "Origin": "http://evil.example"}),
+        ("/app.js", {"Host": HOST, "Sec-Fetch-Site": "cross-site"}),
+    ):
+        answer = stranger.get(path, headers={"Accept": BROWSER, **headers})
+        assert (answer.status_code, answer.data) == (403, b"forbidden"), (path, headers)
+    posted = stranger.post("/", headers={"Host": HOST, "Accept": BROWSER})
+    assert (posted.status_code, posted.data) == (403, b"forbidden")
+
+
+def test_an_address_of_an_earlier_server_leads_on_once_the_browser_is_let_in(
+    stranger: FlaskClient,
+) -> None:
+    first = stranger.get("/?token=secret", headers={"Host": HOST})
+    sent = {"Host": HOST, "Cookie": first.headers["Set-Cookie"].partition(";")[0]}
+    answer = stranger.get("/?token=earlier", headers=sent)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert stranger.get("/", headers=sent).status_code == 200
+    assert stranger.post("/?token=earlier", headers=sent).status_code == 403
+    assert stranger.get("/api/run?token=earlier", headers=sent).status_code == 403
 
 
 def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -> None:

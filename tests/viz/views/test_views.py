@@ -311,7 +311,8 @@ def test_recent_traces_are_those_of_the_cache(
     listed = recent_traces(tmp_path / "other.viz")
     assert [t["name"] for t in listed] == ["a-1.viz"]
     assert listed[0]["kernels"] == 2 and listed[0]["steps"] > 0
-    assert recent_traces(folder / "a-1.viz") == []
+    assert not listed[0]["open"]
+    assert [t["open"] for t in recent_traces(folder / "a-1.viz")] == [True]
     assert cached_trace("a-1.viz") == folder / "a-1.viz"
     for name in ("../run.viz", str(trace), "", "b.viz"):
         with pytest.raises(ServerError):
@@ -345,7 +346,14 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert ask(f"lineage/{scope}")["done"]
     assert ask("lineage/99999", 404)["error"]["what"]
     assert ask("tree?since=x", 400)["error"]["what"]
-    assert [t["name"] for t in ask("traces")] == ["b.viz"]
+    before = ask("traces")
+    assert [(t["name"], t["open"]) for t in before["traces"]] == [("b.viz", False)]
+    assert (before["open"], before["former"]) == (trace.name, None)
+
+    def go(body: Data) -> int:
+        return client.post("/api/traces/open", json=body, headers=headers).status_code
+
+    assert go({"former": True}) == 400
     bad = client.post("/api/traces/open", json={"name": "../run.viz"}, headers=headers)
     assert bad.status_code == 400
     assert client.post("/api/traces/open", json={"name": "b.viz"}).status_code == 403
@@ -353,6 +361,18 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert good.status_code == 200
     assert ask("run")["totals"]["kernels"] == 1
     assert [r["name"] for r in ask("tree")["rows"]][:2] == ["schedule 1 kernel", "tidy"]
+    after = ask("traces")
+    assert [(t["name"], t["open"]) for t in after["traces"]] == [("b.viz", True)]
+    assert (after["open"], after["former"]) == ("b.viz", trace.name)
+    assert go({"name": "b.viz"}) == 200  # opened anew, it is not the one before itself
+    assert ask("traces")["former"] == trace.name
+    assert go({"former": True}) == 200
+    back = ask("traces")
+    assert (back["open"], back["former"]) == (trace.name, "b.viz")
+    assert ask("run")["totals"]["kernels"] == 2
+    (folder / "b.viz").unlink()
+    assert go({"former": True}) == 400  # it is gone: this one stays
+    assert ask("traces")["open"] == trace.name
 
 
 def test_an_export_holds_the_views_of_what_it_keeps(trace: Path) -> None:

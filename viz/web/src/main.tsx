@@ -1,13 +1,13 @@
 /** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
 import { App } from "./shell/App";
-import { connect, firstPass, go, linkWith, readAddress } from "./state/actions";
+import { connect, firstPass, followOther, go, linkWith, readAddress } from "./state/actions";
 import { flushAddress } from "./state/link/address";
 import { linkParts, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
-import { compiledRowOf, rows, run, view } from "./state/state";
+import { compiledRowOf, rows, run, runKey, view } from "./state/state";
 import { startTheme } from "./state/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
@@ -35,6 +35,9 @@ function start(): void {
   effect(() => {
     const name = run.value?.name;
     document.title = name ? `${name} · uopviz` : "uopviz";
+  });
+  effect(() => {
+    if (runKey.value) queueMicrotask(followOther);
   });
   render(<App />, document.getElementById("app")!);
   void follow(backend).then(() => {

@@ -118,8 +118,9 @@ describe("jobs", () => {
     job: () => Promise.resolve(jobs.length > 1 ? jobs.shift()! : jobs[0]!),
     cancel,
     open: () => Promise.resolve(),
-    traces: () => Promise.resolve([]),
+    traces: () => Promise.resolve({ open: "run.viz", former: null, traces: [] }),
     openTrace: () => Promise.resolve(),
+    openFormer: () => Promise.resolve(),
     exportRun: () => Promise.resolve(1),
     exportedFile: () => Promise.resolve(new Blob()),
   });

@@ -2,12 +2,33 @@ import { describe, expect, it } from "vitest";
 import { graphLink } from "../src/panels/centre/link";
 import { rulesLink } from "../src/panels/rules/link";
 import { timelineLink } from "../src/panels/timeline/link";
+import { namingTrace, traceNamed } from "../src/state/link/named";
 import { hashOf, Query } from "../src/state/link/query";
 import { FIRST_VIEW, isJump, readView, writeView, type View } from "../src/state/link/view";
 
 const view = (more: Partial<View>): View => ({ ...FIRST_VIEW, ...more });
 const toHash = (of: View): string => hashOf((put) => writeView(of, put));
 const fromHash = (hash: string): View => readView(new Query(hash));
+
+describe("the trace in a link", () => {
+  const page = "http://127.0.0.1:61000/";
+
+  it("is named once, before what is looked at", () => {
+    const link = namingTrace(`${page}#r=7&k=42`, "a b&c.viz");
+    expect(link).toBe(`${page}#trace=a+b%26c.viz&r=7&k=42`);
+    expect(namingTrace(link, "other.viz")).toBe(`${page}#trace=other.viz&r=7&k=42`);
+    expect(traceNamed(new URL(link).hash)).toBe("a b&c.viz");
+    expect(fromHash(new URL(link).hash)).toEqual(view({ rewrite: 7, step: 42, page: "graphs" }));
+  });
+
+  it("is not named by other addresses, and cut where a stranger made it long", () => {
+    expect(traceNamed("")).toBe("");
+    expect(traceNamed("#r=7&t=1_2")).toBe("");
+    expect(traceNamed(`#trace=${"x".repeat(10_000)}`)).toHaveLength(200);
+    const file = namingTrace(page, "x".repeat(10_000));
+    expect(traceNamed(new URL(file).hash)).toHaveLength(200);
+  });
+});
 
 describe("the view in a link", () => {
   it("says nothing about the default and comes back the same", () => {

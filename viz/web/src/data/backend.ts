@@ -3,7 +3,7 @@
  * (embedded.ts). Never caches and never interprets: it moves messages.
  */
 import { PATHS, type Answers } from "./answers";
-import type { ApiProblem, Job, Launch, Peak, RecentTrace } from "./types";
+import type { ApiProblem, Job, Launch, Peak, RecentTraces } from "./types";
 
 /** A function for each answer; it may be given up by a signal behind the values that it takes. All
  * reject with a DataError. */
@@ -53,8 +53,10 @@ export interface ServerActions {
   /** Opens the user's editor at a place that the trace names. */
   open(file: string, line: number): Promise<void>;
   /** The newest traces of the user's cache, and going on with one of them. */
-  traces(): Promise<RecentTrace[]>;
+  traces(): Promise<RecentTraces>;
   openTrace(name: string): Promise<void>;
+  /** Goes on with the one that was open before. */
+  openFormer(): Promise<void>;
   /** Starts exporting the run, all kernels when `kernels` is empty; answers with a job whose result
    * is Exported. */
   exportRun(kernels: readonly number[], redact: boolean): Promise<number>;

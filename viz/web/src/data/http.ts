@@ -1,6 +1,6 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
 import { DataError, isAbort, questions, type Backend, type ServerActions } from "./backend";
-import type { Job, Peak, RecentTrace } from "./types";
+import type { Job, Peak, RecentTraces } from "./types";
 
 type Fetch = typeof fetch;
 
@@ -59,8 +59,9 @@ export function httpBackend(
     job: (id) => get<Job>(`api/jobs/${id}`),
     cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
-    traces: () => get<RecentTrace[]>("api/traces"),
+    traces: () => get<RecentTraces>("api/traces"),
     openTrace: async (name) => void (await post<unknown>("api/traces/open", { name })),
+    openFormer: async () => void (await post<unknown>("api/traces/open", { former: true })),
     exportRun: async (kernels, redact) =>
       (await post<{ job: number }>("api/export", { kernels, redact })).job,
     exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),

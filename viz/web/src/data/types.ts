@@ -495,6 +495,17 @@ export interface RecentTrace {
   kernels: number;
   bytes: number;
   live: boolean;
+  /** Whether it is the one that is shown. */
+  open: boolean;
+}
+
+/** The traces that can be gone on with: names of their files. */
+export interface RecentTraces {
+  open: string;
+  /** The one that was open before; null: none was. */
+  former: string | null;
+  /** Those of the user's cache, youngest first. */
+  traces: RecentTrace[];
 }
 
 /** What ran and what took how long: the page that opens first. Times are microseconds. */

@@ -1,24 +1,33 @@
-/** Traces of the user's cache, youngest first, asked for anew as long as they are in view. */
+/** Traces of the user's cache, youngest first, and going on with one of them. */
+import { batch } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
-import type { RecentTrace } from "../data/types";
-import { data, reportProblem } from "../state/actions";
-import { retryNow } from "../state/live";
+import type { RecentTraces } from "../data/types";
+import { announce, data, go, reportProblem } from "../state/actions";
+import { refreshNow } from "../state/live";
+import { FIRST_VIEW } from "../state/link/view";
+import { opening, otherLink } from "../state/state";
 
 const LOOK_AGAIN_MS = 3000;
+const NONE: RecentTraces = { open: "", former: null, traces: [] };
 
-/** None in an exported file. `open` goes on with one of them in place of this run. */
-export function useRecent(): { traces: readonly RecentTrace[]; open: (name: string) => void } {
+const fail = (thrown: unknown): void => reportProblem(asProblem(thrown, "recent traces"));
+
+/** Asked for anew as long as they are in view. None in an exported file. */
+export function useRecent(): RecentTraces {
   const { server } = data();
-  const [traces, setTraces] = useState<readonly RecentTrace[]>([]);
-  const fail = (thrown: unknown): void => reportProblem(asProblem(thrown, "recent traces"));
+  const [recent, setRecent] = useState(NONE);
+  const working = opening.value;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let ended = false;
     const look = async (told: boolean): Promise<void> => {
       if (!server) return;
       try {
-        if (!document.hidden) setTraces(await server.traces());
+        if (!document.hidden) {
+          const found = await server.traces();
+          if (!ended) setRecent(found);
+        }
       } catch (thrown) {
         if (told) fail(thrown); // once: a server that has ended says so elsewhere
       }
@@ -29,8 +38,35 @@ export function useRecent(): { traces: readonly RecentTrace[]; open: (name: stri
       ended = true;
       clearTimeout(timer);
     };
-  }, []);
-  const open = (name: string): void =>
-    void server?.openTrace(name).then(() => retryNow(data()), fail);
-  return { traces, open };
+  }, [working]); // and at once when another one is open
+  return recent;
+}
+
+/** Goes on with a trace of the list in place of this run: at its first page, or at what a link
+ * says that was opened here and is of that trace. */
+export const openRecent = (name: string): Promise<void> =>
+  goOnWith(name, () => data().server!.openTrace(name));
+
+/** Goes back to the trace that was open before. */
+export const openFormer = (name: string): Promise<void> =>
+  goOnWith(name, () => data().server!.openFormer());
+
+async function goOnWith(name: string, tell: () => Promise<void>): Promise<void> {
+  if (opening.peek()) return; // one after the other
+  opening.value = { name, since: Date.now() };
+  try {
+    await tell();
+    if (otherLink.peek()?.name !== name)
+      batch(() => {
+        go(FIRST_VIEW, "push");
+        otherLink.value = null;
+      });
+    await refreshNow(data());
+  } catch (thrown) {
+    const problem = asProblem(thrown, name);
+    reportProblem(problem);
+    announce(`Not opened: ${problem.what}. ${problem.hint}`);
+  } finally {
+    opening.value = null;
+  }
 }

@@ -6,6 +6,7 @@ import { Drawer } from "./Drawer";
 import { panelsIn, pagePanel } from "./panels";
 import { Banner } from "./Banner";
 import { Empty } from "./start/Empty";
+import { OtherRun } from "./start/OtherRun";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
 import { Palette } from "./Palette";
@@ -34,6 +35,7 @@ export function App() {
   return (
     <div class="app">
       <TopBar />
+      <OtherRun />
       {nothing || waiting ? (
         <Empty />
       ) : (

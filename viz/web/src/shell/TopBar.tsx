@@ -54,17 +54,16 @@ export function TopBar() {
         <span class="sp" />
         <kbd class="mid">Ctrl K</kbd>
       </button>
-      {rows.value.length > 0 && (
-        <button
-          type="button"
-          class={linkCopied.value ? "btn said" : "btn ico quiet"}
-          aria-label="Copy a link to this view"
-          title="Copy a link to this view (Y)"
-          onClick={() => void copyLink()}
-        >
-          {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
-        </button>
-      )}
+      <button
+        type="button"
+        class={linkCopied.value ? "btn said" : "btn ico quiet"}
+        aria-label="Copy a link to this view"
+        title="Copy a link to this view (Y)"
+        disabled={!rows.value.length}
+        onClick={() => void copyLink()}
+      >
+        {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
+      </button>
       {data().server && (exporting.value === null ? <Export /> : <Exporting />)}
       <button
         type="button"

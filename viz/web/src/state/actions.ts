@@ -5,15 +5,17 @@ import type { ApiProblem, Bundle, Row } from "../data/types";
 import { Timeline } from "../model/timeline";
 import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
 import type { AnyLinkPart, LinkChange } from "./link/part";
+import { LONGEST, traceNamed } from "./link/named";
 import { hashOf, Query } from "./link/query";
 import { nextPassing } from "../model/filter";
-import { count } from "./format";
+import { baseName, count } from "./format";
 import type { MatchPlace } from "../model/matches";
 import {
   announcement,
   keepMatches,
   matchPlace,
   nextPassOf,
+  otherLink,
   ruleMatches,
   bundle,
   compiledRowOf,
@@ -33,6 +35,7 @@ import {
   rows,
   ruleName,
   rules,
+  run,
   step,
   stepCount,
   timeline,
@@ -90,11 +93,16 @@ export function go(
   ensureBundle();
 }
 
-/** Takes the view from the address: at the start, and on Back and Forward. */
+/** Takes the view from the address: at the start, and on Back and Forward. What a link says of
+ * another run is not shown; it is kept until that run is open. */
 export function readAddress(): void {
   changeEntry();
-  const query = new Query(location.hash);
+  const hash = location.hash;
+  const name = traceNamed(hash);
+  const isOther = name !== "" && name !== fileName(run.peek()?.file);
+  const query = new Query(isOther ? "" : hash);
   batch(() => {
+    otherLink.value = isOther ? { name, hash } : null;
     view.value = readView(query);
     for (const part of parts) part.read(query);
   });
@@ -163,6 +171,17 @@ export function followLink(hash: string): void {
   });
   ensureBundle();
 }
+
+/** Goes to what a link says that was of another run, now that this run is open. */
+export function followOther(): void {
+  const link = otherLink.peek();
+  if (!link || link.name !== fileName(run.peek()?.file)) return;
+  if (location.hash !== link.hash) pushAddress(link.hash, looking());
+  readAddress();
+}
+
+/** The name of a trace's file, as links have it. */
+export const fileName = (path = ""): string => baseName(path).slice(0, LONGEST);
 
 /** The address of what is shown now. */
 function addressNow(): string {

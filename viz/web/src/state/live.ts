@@ -25,8 +25,13 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Asks again at once: the user pressed "Try now", or something was compiled. */
 export function retryNow(backend: Backend): void {
+  void refreshNow(backend);
+}
+
+/** Asks again at once, and resolves after the answer. */
+export async function refreshNow(backend: Backend): Promise<void> {
   clearTimeout(timer);
-  void tick(backend);
+  await tick(backend);
 }
 
 function schedule(backend: Backend): void {

@@ -57,6 +57,11 @@ export const ownProblems = signal<readonly ApiProblem[]>([]);
 /** One sentence for screen readers and the status bar. */
 export const announcement = signal("");
 
+/** The address that was opened is of another run: the name of its trace, and what it says. */
+export const otherLink = signal<{ name: string; hash: string } | null>(null);
+/** The trace that the server was told to go on with, until it is shown. */
+export const opening = signal<{ name: string; since: number } | null>(null);
+
 export type Overlay = "palette" | "keys" | "place" | null;
 export const overlay = signal<Overlay>(null);
 /** On small windows: the side panel that lies over the graph. */

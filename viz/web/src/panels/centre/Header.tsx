@@ -44,7 +44,6 @@ export function Header() {
             <span class="t3">/</span>
           </>
         )}
-        <PassesFor />
         <b class="el" title={row ? short(row.name, 1000) : undefined}>
           {row ? short(row.name) : rows.value.length > 0 && "No pass"}
         </b>
@@ -65,6 +64,7 @@ export function Header() {
           <Badge kind="mov" sign="◆" n={at.moved.length} word="moved" />
         </>
       )}
+      <PassesFor />
       <span class="sp" />
       <span class="seg" role="group" aria-label="Scope">
         <button

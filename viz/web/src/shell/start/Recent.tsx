@@ -1,24 +1,32 @@
-/** Traces of the user's cache, youngest first; a click goes on with one of them. */
+/** Traces of the user's cache, youngest first; a click goes on with one of them. The one that was
+ * open before has a button of its own: it need not be in the cache. */
 import { ago } from "../../parts/ago";
-import { useRecent } from "../../parts/recent";
+import { BackTo } from "../../parts/BackTo";
+import { openRecent, useRecent } from "../../parts/recent";
 import { bytes, plural, short } from "../../state/format";
 
 export function Recent() {
-  const { traces, open } = useRecent();
-  if (!traces.length) return null;
+  const { traces, former } = useRecent();
+  if (!traces.length && former === null) return null;
   return (
     <section class="card recent" aria-label="Recent traces">
       <h2>
         Recent traces <span class="t3">New traces appear here automatically.</span>
+        <BackTo former={former} />
       </h2>
       <table>
         <tbody>
           {traces.map((t) => (
             <tr key={t.name}>
               <td class="el">
-                <button type="button" class="link b" onClick={() => open(t.name)}>
-                  {short(t.program || t.name, 60)}
-                </button>
+                {t.open ? (
+                  <b>{short(t.program || t.name, 60)}</b>
+                ) : (
+                  <button type="button" class="link b" onClick={() => void openRecent(t.name)}>
+                    {short(t.program || t.name, 60)}
+                  </button>
+                )}
+                {t.open && <span class="badge">open</span>}
                 {t.live && <span class="badge ac">live</span>}
               </td>
               <td class="mono t2 el">{short(t.name, 60)}</td>

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { pageAt, passAt, rulesNamed } from "../../../state/link/links";
-import { useRecent } from "../../../parts/recent";
+import { BackTo } from "../../../parts/BackTo";
+import { openRecent, useRecent } from "../../../parts/recent";
 import { percent } from "../../../parts/speed";
 import { ago } from "../../../parts/ago";
 import { go } from "../../../state/actions";
@@ -154,20 +155,32 @@ export function Costs() {
 
 /** Other runs of the user's cache. */
 export function RecentRuns() {
-  const { traces, open } = useRecent();
-  if (!traces.length) return null;
+  const { traces, former } = useRecent();
+  if (former === null && !traces.some((t) => !t.open)) return null;
   return (
     <List title="Recent runs" hint="of this machine">
+      {former !== null && (
+        <div class="ov-item" data-line>
+          <BackTo former={former} />
+        </div>
+      )}
       {traces.slice(0, FEW).map((t) => (
         <div class="ov-item" data-line key={t.name}>
-          <button
-            type="button"
-            class="link plain b el name"
-            title={t.name}
-            onClick={() => open(t.name)}
-          >
-            {short(t.program || t.name, 60)}
-          </button>
+          {t.open ? (
+            <b class="el name" title={t.name}>
+              {short(t.program || t.name, 60)}
+            </b>
+          ) : (
+            <button
+              type="button"
+              class="link plain b el name"
+              title={t.name}
+              onClick={() => void openRecent(t.name)}
+            >
+              {short(t.program || t.name, 60)}
+            </button>
+          )}
+          {t.open && <span class="badge">open</span>}
           {t.live && <span class="badge ac">live</span>}
           <span class="t3 small num el eq1">
             {plural(t.kernels, "kernel")}, {plural(t.steps, "step")}

@@ -1,0 +1,66 @@
+/** Below the top bar: a link of another run says so, and what is being opened says how long. */
+import { useEffect, useState } from "preact/hooks";
+import { openRecent, useRecent } from "../../parts/recent";
+import { short } from "../../state/format";
+import { opening, otherLink, run } from "../../state/state";
+
+/** Work that takes longer than this shows. */
+const SHOWN_MS = 1000;
+
+export function OtherRun() {
+  return (
+    <div class="notices">
+      {run.value && otherLink.value && !opening.value && <OtherLink {...otherLink.value} />}
+      {opening.value && <Opening {...opening.value} />}
+    </div>
+  );
+}
+
+function OtherLink({ name }: { name: string }) {
+  const { traces } = useRecent();
+  const isThere = traces.some((t) => t.name === name);
+  return (
+    <div class="banner soft">
+      <span class="sig mov">◆</span>
+      <div class="words" role="alert">
+        This link is of another run: <b class="mono">{short(name)}</b>.
+        {!isThere && (
+          <span class="t2">
+            {" It is not among the recent traces; open its file with "}
+            <code>uopviz open</code>.
+          </span>
+        )}
+      </div>
+      <div class="row wrap">
+        {isThere && (
+          <button type="button" class="btn sm pri" onClick={() => void openRecent(name)}>
+            Open that run
+          </button>
+        )}
+        <button type="button" class="btn sm" onClick={() => (otherLink.value = null)}>
+          Stay on this run
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Opening({ name, since }: { name: string; since: number }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), SHOWN_MS / 4);
+    return () => clearInterval(timer);
+  }, []);
+  if (now - since < SHOWN_MS) return null;
+  return (
+    <div class="banner soft">
+      <span role="status">
+        Opening <b class="mono">{short(name)}</b>
+      </span>
+      <span class="t2 num">{Math.floor((now - since) / 1000)} s</span>
+      <div class="progress">
+        <i class="any" />
+      </div>
+    </div>
+  );
+}
