@@ -76,7 +76,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.trace",),
     ("viz.read",),
     ("viz.replay",),
-    ("viz.views",),
+    ("viz.views", "viz.views.overview"),
     ("viz.share",),
     ("viz.work",),
     ("viz.server",),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Download, expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
-from tests.browser.served import export
+from tests.browser.served import Process, export
+from viz.share.reopened import open_run
 from viz.write.writer import TraceWriter
 
 New = Callable[..., Explorer]
@@ -77,3 +79,50 @@ def test_a_large_graph_is_laid_out_by_the_worker_of_the_file(new_page: New, tmp_
     expect(e.page.locator(".pf")).to_contain_text(re.compile(r"(1,\d{3}) of \1 nodes"))
     expect(e.page.locator(".working")).to_have_count(0)
     assert e.boxes()
+
+
+def test_the_page_exports_in_the_background(
+    open_page: Callable[..., Explorer], server: Process, some_pass: Pass, tmp_path: Path
+) -> None:
+    e = open_page(some_pass.at(1)).ready()
+    menu = e.page.get_by_role("button", name="Export", exact=True)
+    menu.click()
+    with e.page.expect_download(timeout=60_000) as download:
+        e.page.get_by_role("button", name="Whole run", exact=True).click()
+        progress = e.page.get_by_role("progressbar", name="Export")
+        expect(progress).to_have_attribute("aria-valuenow", re.compile(r"^\d+$"))
+        expect(progress).to_contain_text(re.compile(r"Exporting \d+%"))
+        expect(menu).to_have_count(0)
+        e.press("ArrowRight")  # the page goes on meanwhile
+        e.at_step(2)
+    expect(menu).to_be_visible()
+    expect(e.page.get_by_role("status").filter(has_text="The export is saved")).to_have_count(1)
+    path = tmp_path / "saved.html"
+    download.value.save_as(path)
+    with closing(open_run(path)) as again:
+        assert len(again.tree()["rows"]) == len(server.rows())
+
+
+@pytest.mark.parametrize("way", ["button", "key"])
+def test_an_export_is_cancelled(
+    open_page: Callable[..., Explorer], some_pass: Pass, way: str
+) -> None:
+    e = open_page(some_pass.at(1)).ready()
+    ended: list[str] = []
+    e.page.on("request", lambda r: ended.append(r.url) if r.method == "DELETE" else None)
+    downloads: list[Download] = []
+    e.page.on("download", lambda d: downloads.append(d))
+    e.press("e")
+    expect(e.page.get_by_role("progressbar", name="Export")).to_be_visible()
+    if way == "button":
+        e.page.get_by_role("button", name="Cancel", exact=True).click()
+    else:
+        e.press("Escape")
+    expect(e.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
+    expect(e.page.get_by_role("status").filter(has_text="The export was cancelled")).to_have_count(
+        1
+    )
+    assert len(ended) == 1
+    assert "/api/jobs/" in ended[0]
+    assert downloads == []
+    expect(e.page.get_by_role("alert")).to_have_count(0)

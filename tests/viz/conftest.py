@@ -66,6 +66,7 @@ def app(store: Store, dist: Path) -> Iterator[Flask]:
     made = create_app(store, Guard("secret", 4711))
     yield made
     made.extensions["uopviz"].jobs.close()
+    made.extensions["uopviz"].exports.close()
 
 
 @pytest.fixture

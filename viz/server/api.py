@@ -6,7 +6,6 @@ in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any, Final, cast
@@ -16,7 +15,6 @@ from flask import Blueprint, Response, current_app, request
 from core.errors import ServerError
 from viz.server.answers import answer, problem
 from viz.server.state import State
-from viz.share.html import export_html
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import Answer, Parameter
@@ -129,23 +127,29 @@ def open_file() -> Response:
     return answer({})
 
 
-@api.get("/export")
+@api.post("/export")
 def export() -> Response:
-    """The run as one HTML file, with the kernels that were compiled here.
+    """Begins to make the run one HTML file, with the sources that were compiled here: {"job"}; its
+    result is Exported. {"kernels"}: numbers of the kernels to keep, [] for all; {"redact"}: whether
+    to leave out what says whose run it was."""
+    body = _body()
+    kernels = body.get("kernels", [])
+    if not isinstance(kernels, list) or not all(
+        isinstance(n, int) and 0 <= n < 1 << 53 for n in cast("list[Any]", kernels)
+    ):
+        raise ServerError("kernels is not a list of numbers", hint="[] for all of them")
+    return answer({"job": state().export(cast("list[int]", kernels), body.get("redact") is True)})
 
-    `kernels`: numbers of the kernels to keep (all); `redact`: 1, to leave out what says whose run
-    it was."""
-    wanted = [int(part) for part in request.args.get("kernels", "").split(",") if _is_number(part)]
-    redact = request.args.get("redact") == "1"
-    here = state()
-    store = here.store
-    made = here.weight.heavy(lambda: export_html(store, kernels=wanted or None, redact=redact))
-    name = re.sub(r"[^\w.-]", "_", store.path.stem, flags=re.ASCII)
-    headers = {
-        "Content-Disposition": f'attachment; filename="{name}.html"',
-        "X-Uopviz-Left-Out": json.dumps(made.left_out),
-    }
-    return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
+
+@api.get("/export/<int:job>")
+def exported(job: int) -> Response:
+    """The file that a job has made, once; it is removed."""
+    html = state().exports.take(job)
+    if html is None:
+        return _unknown("exported file", job)
+    name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
+    return Response(html, content_type="text/html; charset=utf-8", headers=headers)
 
 
 def _parameter(parameter: Parameter) -> int | str:

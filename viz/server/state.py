@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from viz.views.answers import RUN
 from viz.views.run import Answer, Keep, Run
 from viz.views.store import Store
 from viz.work.compiling import Compiler, graph_of
+from viz.work.exports import Exports
 from viz.work.jobs import Jobs
 from viz.work.opts import parse_opts
 from viz.work.peaks import keep_peak
@@ -43,6 +44,7 @@ class State:
         self.store: Run = store
         self.jobs = Jobs()
         self._compiler = Compiler(self.jobs)
+        self.exports = Exports(self.jobs)
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
         self._refreshed = 0.0
@@ -59,6 +61,7 @@ class State:
     def close(self) -> None:
         """Ends the jobs and closes the trace."""
         self.jobs.close()
+        self.exports.close()
         self.store.close()
         self._compiler.close()
 
@@ -144,6 +147,11 @@ class State:
             made = self.weight.make(lambda: store.kernel(known.context))
             return self.jobs.done([] if made is None else made["artifacts"])
         return self._compiler.start(store, kernel, target, graph, ended=self._changed_here)
+
+    def export(self, kernels: Sequence[int], redact: bool) -> int:
+        """Begins to export the run, or these kernels of it, with what was compiled here; the job.
+        Raises ServerError."""
+        return self.exports.start(self.store, kernels, redact)
 
     def _changed_here(self) -> None:
         """Answers about the run may be others now."""

@@ -246,7 +246,9 @@ class Reopened:
         """See Run."""
         return None
 
-    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+    def attach(
+        self, path: Path, dropped: Callable[[], None] | None = None, number: int | None = None
+    ) -> int:
         """Raises TraceError: there is no trace that it could be a part of."""
         raise TraceError("this exported file holds no trace", where=self.path.name)
 

@@ -186,7 +186,9 @@ class Run(Protocol):
         """What a kernel, as it is now, was compiled to for a target."""
         ...
 
-    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+    def attach(
+        self, path: Path, dropped: Callable[[], None] | None = None, number: int | None = None
+    ) -> int:
         """Takes up the trace of a kernel of this run that was compiled on request; the number of
         the context that holds its passes. With `dropped` it may have to go in favour of others,
         and `dropped` is called then. Raises TraceError where the file is no such trace."""

@@ -363,12 +363,15 @@ class Store:
 
     # what is compiled on request
 
-    def attach(self, path: Path, dropped: Callable[[], None] | None = None) -> int:
+    def attach(
+        self, path: Path, dropped: Callable[[], None] | None = None, number: int | None = None
+    ) -> int:
         """Takes up the trace of a kernel of this run that was compiled on request, and drops an
         earlier one of the same kernel and target; the number of the context that holds its passes.
-        With `dropped` it may have to go in favour of others, and `dropped` is called then. Raises
-        TraceError where the file is no such trace, and BudgetError."""
-        return self._attach(path, None, dropped)
+        With `dropped` it may have to go in favour of others, and `dropped` is called then.
+        `number`: that of the file in the run, where it has one already. Raises TraceError where the
+        file is no such trace, and BudgetError."""
+        return self._attach(path, number, dropped)
 
     def compiled(self, kernel: int, target: str) -> Compilation | None:
         """What a kernel, as it is now, was compiled to for a target; None if it was not."""

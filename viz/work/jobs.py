@@ -1,9 +1,10 @@
 """Work that the page asks for: a process per job, with a time limit, progress and cancel.
 
-The worker (`viz/work/worker.py`) gets one request as JSON on its standard input and answers in
-lines of JSON; nothing is pickled. A kernel that crashes, hangs or fills the memory harms the worker
-only. Few run at once, and together they may take a bounded amount of memory; the others wait:
-several pages may each ask for all the sources of a kernel."""
+The worker (`viz/work/worker.py`, for an export `viz/work/exporter.py`) gets one request as JSON on
+its standard input and answers in lines of JSON; nothing is pickled. A kernel that crashes, hangs or
+fills the memory harms the worker only. Few run at once, and together they may take a bounded amount
+of memory; the others wait: several pages may each ask for all the sources of a kernel.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ from core.check.isolate import MEMORY_LIMIT
 from core.errors import ServerError, UopvizError
 
 LIMIT: Final = 120.0
-"""Seconds that a job may take."""
+"""Seconds that a job may take, if its kind has no other limit."""
+EXPORT_LIMIT: Final = 3600.0
+"""Seconds that an export may take."""
 MAX_RUNNING: Final = 3
 MEMORY: Final = 10 << 30
 """Bytes of address space that all jobs together may take; so a run leaves room for one other."""
-MEMORY_OF: Final[Mapping[str, int]] = {"run": MEMORY_LIMIT, "compile": 2 << 30, "devices": 2 << 30}
-"""The same of one job, by what it does."""
 MAX_BEGUN: Final = 48
 """Jobs that run or wait; more are refused."""
 KEPT: Final = 64
@@ -35,6 +36,32 @@ MAX_ANSWER: Final = 1 << 26
 
 State = Literal["running", "done", "error"]
 Finish = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a job may take, and what helps where it takes more. `memory`: bytes of address space;
+    `limit`: seconds, LIMIT where None; `module`: the worker."""
+
+    memory: int = MEMORY_LIMIT
+    limit: float | None = None
+    module: str = "viz.work.worker"
+    smaller: str = "try a smaller kernel, or fewer launches"
+    crashed: str = "the kernel may have crashed it; nothing else was harmed"
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "compile": Kind(2 << 30),
+    "devices": Kind(2 << 30),
+    "export": Kind(
+        5 << 30,
+        EXPORT_LIMIT,
+        "viz.work.exporter",
+        smaller="export fewer kernels",
+        crashed="it may have run out of memory: export fewer kernels",
+    ),
+}
+"""By the job of a request; any other job is a Kind()."""
 
 
 @dataclass
@@ -109,11 +136,11 @@ class Jobs:
                     f"{MAX_BEGUN} jobs are running or waiting", hint="cancel one, or wait for it"
                 )
             job = self._add(Job(next(self._ids)))
-        memory = MEMORY_OF.get(str(request.get("job")), MEMORY_LIMIT)
-        body = json.dumps({**request, "memory": memory}).encode()
+        kind = KINDS.get(str(request.get("job")), Kind())
+        body = json.dumps({**request, "memory": kind.memory}).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(
-            target=self._run, args=(job, memory, body, finish, ended), name=name, daemon=True
+            target=self._run, args=(job, kind, body, finish, ended), name=name, daemon=True
         ).start()
         return job.id
 
@@ -149,11 +176,11 @@ class Jobs:
             self.cancel(job)
 
     def _run(
-        self, job: Job, memory: int, body: bytes, finish: Finish, ended: Callable[[], None]
+        self, job: Job, kind: Kind, body: bytes, finish: Finish, ended: Callable[[], None]
     ) -> None:
         failed: UopvizError | None = None
         try:
-            answer = self._work_within_capacity(job, memory, body)
+            answer = self._work_within_capacity(job, kind, body)
             job.result = finish(answer)
         except UopvizError as error:
             failed = error
@@ -170,26 +197,27 @@ class Jobs:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}
         job.state = "error"
 
-    def _work_within_capacity(self, job: Job, memory: int, body: bytes) -> Any:
-        while not self._capacity.acquire(memory, timeout=0.05):
+    def _work_within_capacity(self, job: Job, kind: Kind, body: bytes) -> Any:
+        while not self._capacity.acquire(kind.memory, timeout=0.05):
             job.progress = "waiting for other jobs"
             if job.cancelled:
                 raise _cancelled()
         try:
-            return self._work(job, body)
+            return self._work(job, kind, body)
         finally:
-            self._capacity.release(memory)
+            self._capacity.release(kind.memory)
 
-    def _work(self, job: Job, body: bytes) -> Any:
+    def _work(self, job: Job, kind: Kind, body: bytes) -> Any:
+        limit = LIMIT if kind.limit is None else kind.limit
         with self._lock:
             if job.cancelled:
                 raise _cancelled()
-            process = job.process = _spawn()
-        timer = threading.Timer(LIMIT, child.kill, (process,))
+            process = job.process = _spawn(kind.module)
+        timer = threading.Timer(limit, child.kill, (process,))
         timer.start()
         threading.Thread(target=_end_rest, args=(process,), daemon=True).start()
         try:
-            return self._converse(job, process, body)
+            return self._converse(job, kind, process, body)
         finally:
             timed_out = not timer.is_alive()
             timer.cancel()
@@ -198,11 +226,11 @@ class Jobs:
                 raise _cancelled()
             if timed_out:
                 raise ServerError(
-                    f"the job took longer than {LIMIT:.0f} seconds and was ended",
-                    hint="try a smaller kernel, or fewer launches",
+                    f"the job took longer than {limit:.0f} seconds and was ended",
+                    hint=kind.smaller,
                 )
 
-    def _converse(self, job: Job, process: subprocess.Popen[bytes], body: bytes) -> Any:
+    def _converse(self, job: Job, kind: Kind, process: subprocess.Popen[bytes], body: bytes) -> Any:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -214,7 +242,7 @@ class Jobs:
         while line := process.stdout.readline(MAX_ANSWER + 1):
             received += len(line)
             if received > MAX_ANSWER:
-                raise ServerError("the worker answered too much", hint="try a smaller kernel")
+                raise ServerError("the worker answered too much", hint=kind.smaller)
             message = _message(line)
             if "progress" in message:
                 job.progress = str(message["progress"])
@@ -226,7 +254,7 @@ class Jobs:
         child.wait(process)
         raise ServerError(
             f"the worker ended without an answer ({child.how(child.end(process))})",
-            hint="the kernel may have crashed it; nothing else was harmed",
+            hint=kind.crashed,
         )
 
 
@@ -244,8 +272,8 @@ def _end_rest(process: subprocess.Popen[bytes]) -> None:
     child.kill(process)
 
 
-def _spawn() -> subprocess.Popen[bytes]:
-    return child.start("viz.work.worker", subprocess.DEVNULL)
+def _spawn(module: str) -> subprocess.Popen[bytes]:
+    return child.start(module, subprocess.DEVNULL)
 
 
 def _cancelled() -> ServerError:

@@ -9,18 +9,17 @@ user asked for is done with it.
 from __future__ import annotations
 
 import datetime
-import json
 import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from core.check.edited import Edited
 from core.check.isolate import MEMORY_LIMIT
 from core.check.safety import MAX_BYTES, check_kernel
-from core.check.trial import limit_files, limit_memory
+from core.check.trial import limit_files
 from core.check.worker import try_kernel
 from core.compile import compile_kernel, kernel_name, sources_for
 from core.errors import UopvizError
@@ -32,6 +31,7 @@ from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.format.schema import COMPILER
+from viz.work.lines import answer_request, progress
 from viz.work.opts import opts_text, parse_opts
 from viz.work.passrecorder import PassRecorder
 from viz.work.peaks import measure
@@ -55,7 +55,7 @@ def compile_job(request: Mapping[str, Any]) -> dict[str, Any]:
         "python": platform.python_version(),
         "passes_for": {"kernel": int(request["kernel"]), "target": target.name},
     }
-    _progress(f"compiling for {target.name}")
+    progress(f"compiling for {target.name}")
     limit_files(MAX_TRACE)
     recorder = PassRecorder(path, info)
     artifacts: list[Artifact] = []
@@ -109,7 +109,7 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
         opts=encoded,
         source=source,
         memory=int(request.get("memory", MEMORY_LIMIT)),
-        progress=_progress,
+        progress=progress,
     )
     return {
         **made.to_json(),
@@ -133,7 +133,7 @@ def devices_job(_: Mapping[str, Any]) -> list[str]:
 
 def peaks_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """What a device of this machine can do, measured."""
-    return measure(str(request["device"]), _progress)
+    return measure(str(request["device"]), progress)
 
 
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
@@ -156,32 +156,9 @@ def _said(error: UopvizError) -> dict[str, str]:
     return {"what": error.what, "where": error.where, "hint": error.hint}
 
 
-def _progress(text: str) -> None:
-    _say({"progress": text})
-
-
-def _say(message: Mapping[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
 def main() -> int:
     """Answers the request on standard input."""
-    try:
-        limit_memory(MEMORY_LIMIT)
-        request = cast("dict[str, Any]", json.load(sys.stdin))
-        limit_memory(min(MEMORY_LIMIT, int(request.get("memory", MEMORY_LIMIT))))
-        _say({"result": JOBS[str(request["job"])](request)})
-    except UopvizError as error:
-        _say({"error": _said(error)})
-    except MemoryError:
-        what = "the kernel needs more memory than a job may take"
-        _say({"error": {"what": what, "where": "", "hint": "try it at a smaller size"}})
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
-            AttributeError, OSError) as error:  # fmt: skip
-        what = f"the kernel could not be worked on ({type(error).__name__}: {error})"
-        _say({"error": {"what": what[:500], "where": "", "hint": "its graph may be damaged"}})
-    return 0
+    return answer_request(JOBS, "the kernel")
 
 
 if __name__ == "__main__":

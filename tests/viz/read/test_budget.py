@@ -213,4 +213,4 @@ def test_jobs_share_memory() -> None:
     assert time.monotonic() - started < 10
     assert capacity.acquire(2, 0)
     assert not capacity.acquire(0, 0)  # three run
-    assert max(jobs.MEMORY_OF.values()) <= jobs.MEMORY
+    assert max(kind.memory for kind in (*jobs.KINDS.values(), jobs.Kind())) <= jobs.MEMORY

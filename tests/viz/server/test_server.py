@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
+from tests.viz.server.client import ended
 from viz.live import record
 from viz.server.answers import Encoded
 from viz.server.app import create_app
@@ -38,7 +39,8 @@ def test_a_page_that_is_not_built(client: FlaskClient, dist: Path) -> None:
     answer = client.get("/")
     assert answer.status_code == 503
     assert "npm" in answer.get_json()["error"]["hint"]
-    assert client.get("/api/export").status_code == 400
+    export = client.post("/api/export", json={}).get_json()["job"]
+    assert "not been built" in ended(client, export)["error"]["what"]
 
 
 def test_answers(client: FlaskClient) -> None:
@@ -192,14 +194,17 @@ def test_requests_that_are_wrong(client: FlaskClient) -> None:
 
 def test_digits_of_other_scripts_are_no_numbers(client: FlaskClient) -> None:
     assert client.get("/api/tree?since=\u00b2").status_code == 400
-    assert client.get("/api/export?kernels=\u00b2," + "9" * 5000).status_code == 200
+    for kernels in (["\u00b2"], [-1], [1 << 60], "3", {"3": 3}, [[3]]):
+        assert client.post("/api/export", json={"kernels": kernels}).status_code == 400
 
 
 def test_the_name_of_an_export_fits_a_header(
     client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    job = client.post("/api/export", json={}).get_json()["job"]
+    assert ended(client, job)["state"] == "done"
     monkeypatch.setattr(store, "path", Path('\u4e2d"\r\nX: \u00e9 1.viz'))
-    said = client.get("/api/export").headers["Content-Disposition"]
+    said = client.get(f"/api/export/{job}").headers["Content-Disposition"]
     assert said == 'attachment; filename="____X____1.html"'
 
 

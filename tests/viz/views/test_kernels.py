@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from core.errors import ServerError
 from core.render.kinds import KINDS
 from core.uop.ops import Ops
 from core.uop.serial import from_data
+from tests.viz.server.client import value_of
 from viz.server.kept import Kept
 from viz.server.state import State
 from viz.views.answers import RUN
@@ -229,7 +229,7 @@ def test_what_a_job_has_started_ends_with_it(
     monkeypatch.setattr(
         viz.work.jobs,
         "_spawn",
-        lambda: subprocess.Popen(
+        lambda module: subprocess.Popen(
             [sys.executable, "-c", script],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -297,7 +297,7 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         viz.work.jobs,
         "_spawn",
-        lambda: subprocess.Popen(
+        lambda module: subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ),
     )
@@ -312,9 +312,7 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
-    made = state.answer(RUN)
-    assert made is not None
-    answer = json.loads(made.body)
+    answer = value_of(state.answer(RUN))
     kinds = {row["kind"]: row for row in answer["kinds"]}
     assert list(kinds) == [kind.name for kind in KINDS]
     assert kinds["llvm"] == {

@@ -19,7 +19,9 @@ from core.check.llvm_edited import checked_ir
 from core.check.worker import first_wrong
 from core.errors import CompileError, RunError, ServerError
 from core.toolchain.processor import host_target
+from tests.viz.server.client import value_of
 from viz.server.state import State
+from viz.views.answers import RUN
 from viz.views.store import Store
 
 
@@ -315,7 +317,7 @@ def rest(own: str) -> str:
 
 
 def test_the_page_is_told_what_can_be_edited(state: State) -> None:
-    assert state.run()["editable"] == [
+    assert value_of(state.answer(RUN))["editable"] == [
         {"device": "CPU", "kind": "llvm", "target": host_target().name}
     ]
 

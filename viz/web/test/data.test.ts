@@ -34,13 +34,18 @@ describe("http", () => {
     );
   });
 
-  it("gets an exported file with what it lacks", async () => {
-    const headers = { "X-Uopviz-Left-Out": '["3 passes"]' };
-    const fetcher = vi.fn(() => Promise.resolve(new Response("<!doctype html>", { headers })));
-    const made = await httpBackend(token, "", fetcher).server!.exported([3, 9], true);
-    expect(fetcher).toHaveBeenCalledWith("api/export?kernels=3%2C9&redact=1", expect.anything());
-    expect(made.leftOut).toEqual(["3 passes"]);
-    expect(made.file.size).toBe(15);
+  it("exports by a job, and gets its file", async () => {
+    const fetcher = vi.fn((path: string) =>
+      Promise.resolve(path === "api/export" ? json({ job: 5 }) : new Response("<!doctype html>")),
+    );
+    const { server } = httpBackend(token, "", fetcher as unknown as typeof fetch);
+    expect(await server!.exportRun([3, 9], true)).toBe(5);
+    expect(fetcher).toHaveBeenLastCalledWith(
+      "api/export",
+      expect.objectContaining({ method: "POST", body: '{"kernels":[3,9],"redact":true}' }),
+    );
+    expect((await server!.exportedFile(5, new AbortController().signal)).size).toBe(15);
+    expect(fetcher).toHaveBeenLastCalledWith("api/export/5", expect.anything());
   });
 
   it("passes on what, where and hint", async () => {
@@ -115,7 +120,8 @@ describe("jobs", () => {
     open: () => Promise.resolve(),
     traces: () => Promise.resolve([]),
     openTrace: () => Promise.resolve(),
-    exported: () => Promise.resolve({ file: new Blob(), leftOut: [] }),
+    exportRun: () => Promise.resolve(1),
+    exportedFile: () => Promise.resolve(new Blob()),
   });
   const running: Job = { state: "running", progress: "half", result: null, error: null };
   const start = (): Promise<number> => Promise.resolve(4);

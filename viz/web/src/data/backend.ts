@@ -55,9 +55,11 @@ export interface ServerActions {
   /** The newest traces of the user's cache, and going on with one of them. */
   traces(): Promise<RecentTrace[]>;
   openTrace(name: string): Promise<void>;
-  /** The run as one file, and sentences of what it does not hold; all kernels when `kernels` is
-   * empty. */
-  exported(kernels: readonly number[], redact: boolean): Promise<{ file: Blob; leftOut: string[] }>;
+  /** Starts exporting the run, all kernels when `kernels` is empty; answers with a job whose result
+   * is Exported. */
+  exportRun(kernels: readonly number[], redact: boolean): Promise<number>;
+  /** The file that such a job has made; the server gives it once. */
+  exportedFile(job: number, signal: AbortSignal): Promise<Blob>;
 }
 
 /** An error with what happened, where, and what to do. `lost`: nobody answered at all. */

@@ -61,14 +61,9 @@ export function httpBackend(
     open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
     traces: () => get<RecentTrace[]>("api/traces"),
     openTrace: async (name) => void (await post<unknown>("api/traces/open", { name })),
-    exported: async (kernels, redact) => {
-      const wanted = new URLSearchParams();
-      if (kernels.length) wanted.set("kernels", kernels.join(","));
-      if (redact) wanted.set("redact", "1");
-      const made = await send(`api/export?${wanted}`);
-      const leftOut = JSON.parse(made.headers.get("X-Uopviz-Left-Out") ?? "[]") as string[];
-      return { file: await made.blob(), leftOut };
-    },
+    exportRun: async (kernels, redact) =>
+      (await post<{ job: number }>("api/export", { kernels, redact })).job,
+    exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),
   };
   // relative to the page, which a proxy may serve below a folder
   return { ...questions((path, signal) => get(path.slice(1), signal)), server };

@@ -303,6 +303,12 @@ export interface Job {
   error: ApiProblem | null;
 }
 
+/** The result of an export. */
+export interface Exported {
+  /** Sentences that say what the file does not hold. */
+  leftOut: string[];
+}
+
 export interface SearchResult {
   /** In groups, one after the other; of each group the first ones. */
   hits: SearchHit[];

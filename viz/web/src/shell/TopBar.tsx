@@ -4,7 +4,7 @@ import { Menu, MenuItem } from "../ui/Menu";
 import { TabText } from "../ui/TabText";
 import { data, setPage } from "../state/actions";
 import { clip, millis, plural } from "../state/format";
-import { saveExport } from "../state/save";
+import { cancelExport, exporting, exportPercent, saveExport } from "../state/save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
 import { pages } from "./panels";
 import { dark, toggleTheme } from "../state/theme";
@@ -65,7 +65,7 @@ export function TopBar() {
           {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
         </button>
       )}
-      {data().server && <Export />}
+      {data().server && (exporting.value === null ? <Export /> : <Exporting />)}
       <button
         type="button"
         class="btn ico quiet"
@@ -185,6 +185,29 @@ function Export() {
         </>
       )}
     </Menu>
+  );
+}
+
+/** In the place of the button while an export is made. */
+function Exporting() {
+  const percent = exportPercent();
+  return (
+    <span class="exporting">
+      <span
+        class="num"
+        role="progressbar"
+        aria-label="Export"
+        aria-valuenow={percent ? parseInt(percent) : undefined}
+        aria-valuetext={exporting.value ?? ""}
+        title={exporting.value ?? ""}
+      >
+        <span class="mid">Exporting </span>
+        {percent}
+      </span>
+      <button type="button" class="btn sm" title="Cancel the export (Esc)" onClick={cancelExport}>
+        Cancel
+      </button>
+    </span>
   );
 }
 

@@ -3,7 +3,7 @@ import { announce, cancelLoading, select, setPage } from "../state/actions";
 import { flushAddress } from "../state/link/address";
 import { letterKeys, sizes } from "../state/prefs";
 import { focusRegion } from "../state/regions";
-import { saveExport } from "../state/save";
+import { cancelExport, exporting, saveExport } from "../state/save";
 import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
 import { toggleTheme } from "../state/theme";
 import { escapePanels, focusSearch, pages } from "./panels";
@@ -73,6 +73,14 @@ export const pageCommands: readonly Command[] = [
     run: () => void saveExport([currentKernel.peek()!.id]),
   },
   {
+    id: "export-cancel",
+    title: "Cancel the export",
+    group: "Page",
+    keys: [],
+    when: () => exporting.value !== null,
+    run: cancelExport,
+  },
+  {
     id: "theme",
     title: "Switch between light and dark",
     group: "Page",
@@ -136,5 +144,6 @@ function escape(): void {
   else if (sidePanel.peek()) sidePanel.value = null;
   else if (loading.peek()) cancelLoading();
   else if (escapePanels()) return;
+  else if (exporting.peek() !== null) cancelExport();
   else if (view.peek().slot !== null) select(null);
 }

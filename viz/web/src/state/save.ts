@@ -1,5 +1,8 @@
 /** Files that the page gives to the browser to keep. */
-import { asProblem } from "../data/backend";
+import { signal } from "@preact/signals";
+import { asProblem, isAbort } from "../data/backend";
+import { follow } from "../data/jobs";
+import type { Exported } from "../data/types";
 import { announce, data, reportProblem } from "./actions";
 import { run } from "./state";
 
@@ -13,14 +16,40 @@ export function saveFile(file: Blob, name: string, ending: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** Exports the run, or these kernels of it, and says what the file does not hold. */
+/** How far the export is, in the server's words ("40%, passes: 3 of 9"); null while there is none. */
+export const exporting = signal<string | null>(null);
+
+let stop = new AbortController();
+
+/** The percentage of `exporting`; "" while there is none yet. */
+export function exportPercent(): string {
+  return /^\d+%/.exec(exporting.value ?? "")?.[0] ?? "";
+}
+
+/** Ends the export that is under way. */
+export function cancelExport(): void {
+  stop.abort();
+}
+
+/** Exports the run, or these kernels of it, and says what the file does not hold. One at a time. */
 export async function saveExport(kernels: readonly number[], redact = false): Promise<void> {
+  if (exporting.peek() !== null) {
+    announce("An export is running. Cancel it, or wait until it is saved.");
+    return;
+  }
+  const server = data().server!;
+  const name = run.peek()?.name ?? "run";
+  const { signal: cancelled } = (stop = new AbortController());
+  exporting.value = "";
   announce("Exporting");
   try {
-    const { file, leftOut } = await data().server!.exported(kernels, redact);
-    saveFile(file, run.peek()?.name ?? "run", ".html");
-    const size = `${(file.size / 1e6).toFixed(1)} MB`;
-    announce(`The export is saved, ${size}`);
+    let job = 0;
+    const start = async (): Promise<number> => (job = await server.exportRun(kernels, redact));
+    const told = (text: string): string => (exporting.value = text);
+    const { leftOut } = await follow<Exported>(server, start, told, cancelled);
+    const file = await server.exportedFile(job, cancelled);
+    saveFile(file, name, ".html");
+    announce(`The export is saved, ${(file.size / 1e6).toFixed(1)} MB`);
     if (leftOut.length)
       reportProblem({
         what: `The exported file leaves out: ${leftOut.join("; ")}`,
@@ -28,8 +57,13 @@ export async function saveExport(kernels: readonly number[], redact = false): Pr
         hint: "Export one kernel, or use `uopviz export --budget`.",
       });
   } catch (thrown) {
-    const problem = asProblem(thrown, "export");
-    reportProblem(problem);
-    announce(`Not exported: ${problem.what}. ${problem.hint}`);
+    if (isAbort(thrown)) announce("The export was cancelled");
+    else {
+      const problem = asProblem(thrown, "export");
+      reportProblem(problem);
+      announce(`Not exported: ${problem.what}. ${problem.hint}`);
+    }
+  } finally {
+    exporting.value = null;
   }
 }

@@ -1,0 +1,62 @@
+"""The worker process of an export: writes a run as one HTML file.
+
+A process of its own, so that the server answers others meanwhile, and ending it is enough to cancel
+it: everything that it writes is in the folder that the request names.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from viz.share.html import export_html
+from viz.share.reopened import open_run
+from viz.work.lines import answer_request, progress
+
+_OFTEN: Final = 0.1
+"""Seconds between two reports."""
+
+
+def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes the file `to` of the run at `trace`; sentences of what it does not hold."""
+    to = Path(str(request["to"]))
+    tempfile.tempdir = str(to.parent)
+    told = 0.0
+
+    def tell(share: float, what: str) -> None:
+        nonlocal told
+        if time.monotonic() - told > _OFTEN:
+            told = time.monotonic()
+            progress(f"{share:.0%}, {what}")
+
+    progress("0%, reading the trace")
+    run = open_run(Path(str(request["trace"])))
+    try:
+        known = {one.number for one in run.compilations}  # those of an export, opened again
+        for number, path in request["compiled"]:
+            if number not in known:
+                run.attach(Path(path), number=number)
+        made = export_html(
+            run,
+            kernels=request["kernels"] or None,
+            redact=bool(request["redact"]),
+            page=Path(str(request["page"])),
+            progress=tell,
+        )
+    finally:
+        run.close()
+    to.write_text(made.html, encoding="utf-8")
+    return {"leftOut": made.left_out}
+
+
+def main() -> int:
+    """Answers the request on standard input."""
+    return answer_request({"export": export_job}, "the trace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""How a worker process talks to the server: one request as JSON on standard input, then lines of
+JSON: "progress", and in the end "result" or "error".
+
+Never does the work.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from core.check.isolate import MEMORY_LIMIT
+from core.check.trial import limit_memory
+from core.errors import UopvizError
+
+Work = Callable[[Mapping[str, Any]], Any]
+
+
+def progress(text: str) -> None:
+    """Says how far the work is."""
+    _say({"progress": text})
+
+
+def answer_request(jobs: Mapping[str, Work], what: str) -> int:
+    """Answers the request on standard input with one of `jobs`; the exit code. `what` is worked on,
+    such as "the kernel"."""
+    try:
+        limit_memory(MEMORY_LIMIT)
+        request = cast("dict[str, Any]", json.load(sys.stdin))
+        limit_memory(min(MEMORY_LIMIT, int(request.get("memory", MEMORY_LIMIT))))
+        _say({"result": jobs[str(request["job"])](request)})
+    except UopvizError as error:
+        _say({"error": {"what": error.what, "where": error.where, "hint": error.hint}})
+    except MemoryError:
+        said = f"{what} needs more memory than a job may take"
+        _say({"error": {"what": said, "where": "", "hint": "try it at a smaller size"}})
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError,
+            AttributeError, OSError) as error:  # fmt: skip
+        said = f"{what} could not be worked on ({type(error).__name__}: {error})"
+        _say({"error": {"what": said[:500], "where": "", "hint": "the trace may be damaged"}})
+    return 0
+
+
+def _say(message: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
