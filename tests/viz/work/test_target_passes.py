@@ -417,7 +417,7 @@ def test_the_command_compiles_and_includes(
     made = {(one.kernel, one.target) for one in store.compilations}
     assert made == {(k, t) for k in store.kernels() for t in ("sm_90", "gfx1100")}
     store.close()
-    assert main(["show", str(file)]) == 0
+    assert main(["show", str(file), "--tree"]) == 0
     lines = capsys.readouterr().out.splitlines()
     at = next(i for i, line in enumerate(lines) if "Passes for sm_90" in line)
     assert "lower" in lines[at + 1]
