@@ -123,36 +123,33 @@ function PassesFor() {
   const now = chosen.value;
   if (!now || choices.value.length < 2) return null;
   return (
-    <>
-      <Menu
-        label={`Passes for ${now.target}`}
-        class="btn sm quiet passes-for"
-        title="The passes that the program ran, or those for another target"
-        button={
-          <>
-            <span class="wide t2">for</span> <span class="mono">{short(now.target)}</span>
-            <Icon name="down" />
-          </>
-        }
-      >
-        {(close) =>
-          choices.value.map((c) => (
-            <MenuItem
-              key={c.own ? "" : c.target}
-              ticked={c === now}
-              hint={hintOf(c)}
-              onClick={() => {
-                close();
-                if (c !== now) showPasses(c);
-              }}
-            >
-              Passes for <span class="mono">{short(c.target)}</span>
-            </MenuItem>
-          ))
-        }
-      </Menu>
-      <span class="t3">/</span>
-    </>
+    <Menu
+      label={`Passes for ${now.target}`}
+      class="btn sm quiet passes-for"
+      title="The passes that the program ran, or those for another target"
+      button={
+        <>
+          <span class="wide t2">for</span> <span class="mono">{short(now.target)}</span>
+          <Icon name="down" />
+        </>
+      }
+    >
+      {(close) =>
+        choices.value.map((c) => (
+          <MenuItem
+            key={c.own ? "" : c.target}
+            ticked={c === now}
+            hint={hintOf(c)}
+            onClick={() => {
+              close();
+              if (c !== now) showPasses(c);
+            }}
+          >
+            Passes for <span class="mono">{short(c.target)}</span>
+          </MenuItem>
+        ))
+      }
+    </Menu>
   );
 }
 
