@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 WEB := $(shell find viz/web/src viz/web/index.html viz/web/package.json viz/web/package-lock.json \
          viz/web/vite.config.ts viz/web/tsconfig.json -type f 2>/dev/null)
 JOBS ?= auto
+DEV := .[test,dev,examples]
 # pip's own progress where a person looks on
 PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || echo --quiet)
-# $(call stage,TEXT,COMMAND): says what begins, and how long it took
+# $(call stage,TEXT,COMMAND): says what begins, and how long it took; neither has a comma
 stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
-  echo "$(firstword $(1)) took $$(($$(date +%s) - begun)) s"
+  echo "$(1): took $$(($$(date +%s) - begun)) s"
 
 .PHONY: help demo test lint bench build conformance nightly format screenshots clean
 
@@ -28,7 +29,7 @@ $(VENV)/.demo: $(VENV)/.python pyproject.toml $(WEB)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python pyproject.toml $(WEB)
-	@$(call stage,installing packages for tests and building the page (about 2 min),$(PIP) --editable '.[test,dev,examples]')
+	@$(call stage,installing packages for tests and building the page (about 2 min),$(PIP) --editable '$(DEV)')
 	@touch $@ $(VENV)/.demo
 
 demo: $(VENV)/.demo  ## train a conv net on real digits with every rewrite recorded, and serve the page
