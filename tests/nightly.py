@@ -27,9 +27,9 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("random programs", "tests/core/tensor/test_random_tensor_programs.py", 1_250),
     ("programs that write in place", "tests/core/tensor/test_random_inplace.py", 2_500),
     ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
-    # with the view chains 150,000 conditions, choices, gates and chains
-    ("conditions, choices and gates", "tests/core/uop/test_endless.py", 37_500),
-    ("view chains", "tests/core/shape/test_fuzz.py", 37_500),
+    # of each: about two hours on two cores
+    ("conditions, choices and gates", "tests/core/uop/test_endless.py", 150_000),
+    ("view chains", "tests/core/shape/test_fuzz.py", 150_000),
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),
     ("the demo on all targets", "tests/test_demo.py", 1),
 )
