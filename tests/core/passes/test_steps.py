@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.check.linear import evaluate_linear
 from core.dtype import dtypes
 from core.errors import CompileError
 from core.passes.address import Lane, factor, lane_at, pieces, runs
@@ -23,6 +22,7 @@ from core.passes.lower import lower
 from core.passes.reduce import reduce
 from core.passes.solve import linear, solve
 from core.passes.view_index import view_index
+from core.runtime.reference.linear import evaluate_linear
 from core.shape import ShapeTracker
 from core.target import targets
 from core.uop import Ops, UOp
