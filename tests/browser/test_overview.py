@@ -245,7 +245,7 @@ def test_another_compiler_without_times(new_page: New, tmp_path: Path) -> None:
     with serve(tmp_path / "t.viz") as server:
         e = opened(new_page, server)
         heads = e.page.locator(".ov-kernels .heads button")
-        assert heads.all_inner_texts() == ["Kernel", "Steps"]
+        expect(heads).to_have_text(["Kernel", "Steps"])
         expect(e.page.get_by_role("region", name="Busiest rules")).to_contain_text("fold_<b>a</b>")
         expect(e.page.locator(".ov-course")).to_have_count(0)
         expect(e.page.get_by_role("region", name="Your lines")).to_have_count(0)

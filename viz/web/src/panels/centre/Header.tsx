@@ -64,8 +64,8 @@ export function Header() {
           <Badge kind="mov" sign="◆" n={at.moved.length} word="moved" />
         </>
       )}
-      <PassesFor />
       <span class="sp" />
+      <PassesFor />
       <span class="seg" role="group" aria-label="Scope">
         <button
           type="button"
