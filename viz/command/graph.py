@@ -33,6 +33,7 @@ def graph(options: argparse.Namespace) -> int:
     if number is None:
         return options.error(_WHICH)
     step = options.step if options.step is not None else options.step_named or 0
+    options.progress.begin("drawing the graph")
     picture = drawing(chosen_bundle(store, number), step)
     text = dot_text(picture)
     if path is None:

@@ -25,6 +25,7 @@ def query(options: argparse.Namespace) -> int:
         tree = store.tree()["rows"]
         kernel = find_kernel(tree, options.kernel)
         part = Part({row["id"] for row in below(tree, kernel["id"])}, kernel["name"])
+    options.progress.begin("querying")
     columns, rows = run_query(store.files, options.sql, part)
     return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
 

@@ -10,7 +10,7 @@ from typing import Any
 from core.errors import TraceError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.share.reopened import open_run
-from viz.terminal import Line, put_json, put_lines, say
+from viz.terminal import Line, Progress, put_json, put_lines, say
 from viz.views.run import Run
 
 
@@ -21,7 +21,14 @@ def open_store(options: argparse.Namespace) -> Run:
     if not named:
         say(str(path), style="hint")
     options.path = path
-    options.store = open_run(path)
+    options.progress.begin(f"reading {path.name}")
+    progress: Progress = options.progress
+
+    def reading(share: float, name: str) -> None:
+        progress.update(share, "" if name == path.name else name)
+
+    options.store = open_run(path, reading)
+    progress.begin("working")
     return options.store
 
 
@@ -70,6 +77,7 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
 
 def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
     """Prints a result, as JSON or as lines; the exit code."""
+    options.progress.close()
     if options.json:
         put_json(data)
     else:
