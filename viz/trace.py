@@ -100,6 +100,9 @@ class Recorder:
         """Whether the file had been removed or replaced when the recording ended."""
         self.stopped: TraceError | None = None
         """Why the recording ended before `close`."""
+        self.seconds = 0.0
+        """How long this process has worked on its file, in its own threads and that of the
+        recorder; without the moments in which events are noted."""
         if info is None:
             info = run_info(self.run, claim.path == path)
         self._child = is_worker()
@@ -284,7 +287,7 @@ class Recorder:
         try:
             if self._busy or self._closed:
                 return
-            self._busy = True
+            self._busy, begun = True, _clock()
             try:
                 work()
             except TraceError as error:
@@ -293,6 +296,7 @@ class Recorder:
                 self._stop(_mistake(error))
             finally:
                 self._busy = False
+                self.seconds += (_clock() - begun) / 1e9
         finally:
             self._lock.release()
 
