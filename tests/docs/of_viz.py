@@ -15,6 +15,8 @@ import viz.cli
 import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
+from tests.docs.of_core import ROOT
+from tests.docs.shapes import declarations, needed
 from viz.command.parser import build_parser, commands_of
 from viz.format.rows import TABLES
 from viz.server.api import api
@@ -127,6 +129,18 @@ NEWLINE = "\n"
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+# json.md
+
+
+def json_types() -> str:
+    """The types of the page that the JSON of commands leads to, as the page declares them."""
+    types = declarations((ROOT / "viz/web/src/data/types.ts").read_text(encoding="utf-8"))
+    document = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    own = document.partition("<!-- generated: json types -->")[0]
+    names = needed(re.findall(r"\b[A-Z]\w*", own), types)
+    return "```ts\n" + "\n\n".join(types[name] for name in names) + "\n```"
 
 
 # trace-format.md

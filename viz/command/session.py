@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from core.errors import TraceError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.share.reopened import open_run
 from viz.terminal import Line, Progress, put_json, put_lines, say
 from viz.views.run import Run
+
+_OF_PAGES: Final = ("devices", "editable", "targets")
 
 
 def open_store(options: argparse.Namespace) -> Run:
@@ -30,6 +32,11 @@ def open_store(options: argparse.Namespace) -> Run:
     options.store = open_run(path, reading)
     progress.begin("working")
     return options.store
+
+
+def run_of(store: Run) -> Row:
+    """The run, without what only a page can do: an exported file may say that, too."""
+    return {key: value for key, value in store.run().items() if key not in _OF_PAGES}
 
 
 def number_first(options: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 from viz.command.columns import Column, microseconds, plural, table
 from viz.command.names import Row
 from viz.command.overview import problem_lines, run_lines
-from viz.command.session import open_store, put
+from viz.command.session import open_store, put, run_of
 from viz.terminal import Line, Progress, Styled
 from viz.views.run import Run
 
@@ -28,7 +28,7 @@ _PART: Final = 1.0
 def stats(options: argparse.Namespace) -> int:
     """Which rules cost, and which never match."""
     store = open_store(options)
-    run, totals = store.run(), _totals(store, options.progress)
+    run, totals = run_of(store), _totals(store, options.progress)
     rules, never = totals["rows"], never_matched(totals, store.rules())
     found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
     found["untimed"] = totals.get("untimed")
