@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -511,41 +510,6 @@ def test_the_youngest_traces_by_age_and_by_name(
     ):
         code, _, err = run(capsys, "show", said)
         assert (code, sentence in err) == (1, True)
-
-
-def test_bash_completes(trace: Path) -> None:
-    program = f"""
-eval "$({sys.executable} -m viz completion bash)"
-uopviz() {{ {sys.executable} -m viz "$@"; }}
-try() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _uopviz; echo "${{COMPREPLY[*]}}"; }}
-try uopviz sh
-try uopviz show --ker
-try uopviz show {trace} --kernel kernel_
-try uopviz show {trace} --kernel kernel_1 --pass s
-try uopviz show {trace} --color n
-try uopviz completion z
-"""
-    done = subprocess.run(
-        ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [
-        "show", "--kernel", "kernel_0 kernel_1", "simplify", "never", "zsh"
-    ]  # fmt: skip
-    assert done.stderr == ""
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_completion_of_other_shells(shell: str) -> None:
-    script = subprocess.run(
-        [sys.executable, "-m", "viz", "completion", shell],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert all(name in script for name in commands_of(build_parser()))
-    if program := shutil.which(shell):
-        subprocess.run([program, "-n"], input=script, text=True, check=True)
 
 
 def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
