@@ -35,6 +35,7 @@ _REPORT: Final = "please report it, with the command and the trace where you can
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; the exit code."""
+    _open_streams()
     with Stopping() as stopping:
         try:
             return _run([*(sys.argv[1:] if arguments is None else arguments)], stopping)
@@ -67,6 +68,13 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
     finally:
         if (store := getattr(options, "store", None)) is not None:
             store.close()
+
+
+def _open_streams() -> None:
+    """Streams that whoever started this process has closed lead nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _check_command(parser: Parser, words: Sequence[str]) -> None:

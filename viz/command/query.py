@@ -21,7 +21,7 @@ def query(options: argparse.Namespace) -> int:
         options.error(f"the SELECT over {options.sql} is missing")
     store = open_store(options)
     part = None
-    if options.kernel:
+    if options.kernel is not None:
         tree = store.tree()["rows"]
         kernel = find_kernel(tree, options.kernel)
         part = Part({row["id"] for row in below(tree, kernel["id"])}, kernel["name"])

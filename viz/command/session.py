@@ -55,13 +55,13 @@ def number_first(options: argparse.Namespace) -> None:
 def chosen_entry(options: argparse.Namespace, rows: list[Row]) -> int | None:
     """The number of the pass or group that is meant, by number or by names; None for none."""
     if options.number is not None:
-        if options.kernel or options.pass_name:
+        if options.kernel is not None or options.pass_name is not None:
             options.error("name a pass by its number, or with --kernel and --pass, not both")
         return options.number
-    kernel = find_kernel(rows, options.kernel) if options.kernel else None
+    kernel = find_kernel(rows, options.kernel) if options.kernel is not None else None
     if kernel is not None:
         rows = below(rows, kernel["id"])
-    if options.pass_name:
+    if options.pass_name is not None:
         return find_pass(rows, options.pass_name, kernel["name"] if kernel else "")["id"]
     return kernel["id"] if kernel is not None else None
 
