@@ -15,6 +15,7 @@ from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
+from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
@@ -24,6 +25,7 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "REFERENCE": ReferenceDevice,
     "NULL": NullDevice,
     "CUDA": cuda_device,
+    "AMD": amd_device,
 }
 """How each kind of device is opened, given its canonical name."""
 
