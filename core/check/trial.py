@@ -21,12 +21,15 @@ except ImportError:  # not a Unix
     resource = None
 
 
-def limit_memory(nbytes: int) -> None:
-    """Limits this process's address space, where the system can; it leaves no core file either."""
+def limit_memory(nbytes: int, reserving: bool = False) -> None:
+    """Limits this process's address space, where the system can; it leaves no core file either.
+    With `reserving`, only the memory that it may write: the drivers of GPUs reserve addresses for
+    all memory of the machine."""
     if resource is None:
         return
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (nbytes, nbytes))
+        kind = resource.RLIMIT_DATA if reserving else resource.RLIMIT_AS
+        resource.setrlimit(kind, (nbytes, nbytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
