@@ -25,7 +25,7 @@ from core.dtype import DType, dtypes
 from core.errors import RunError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
-from core.runtime.device import WITH_DRIVERS, Device
+from core.runtime.device import Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.device import evaluate_ast
 from core.uop.args import decode_arg
@@ -52,8 +52,7 @@ def main() -> None:
     os.dup2(2, 1)
     request = cast("dict[str, Any]", json.load(sys.stdin))
     try:
-        kind = Device.canonicalize(str(request["device"])).partition(":")[0]
-        limit_memory(int(request["memory_limit"]), reserving=kind in WITH_DRIVERS)
+        limit_memory(int(request["memory_limit"]))
         found = run(request)
     except UopvizError as error:
         found = {"error": {"what": error.what, "where": error.where, "hint": error.hint}}

@@ -29,9 +29,6 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
 }
 """How each kind of device is opened, given its canonical name."""
 
-WITH_DRIVERS: Final = frozenset({"CUDA", "AMD"})
-"""Kinds whose memory is a driver's and not the process's own."""
-
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
     "LLVM": "CPU",
