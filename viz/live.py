@@ -98,7 +98,11 @@ class Live:
         self.recorder.close()
         path, lost = self.recorder.path, self.recorder.lost  # of what is lost it has told
         said = "" if lost else recorded(path, self.recorder.run)
-        said = f"recorded {said}; writing it took {self.recorder.seconds:.2f} s" if said else ""
+        said = (
+            f"recorded {said}; writing it took {self.recorder.seconds:.2f} s of processor time"
+            if said
+            else ""
+        )
         opened = "" if lost else f"open it with: uopviz open {shlex.quote(str(path))}"
         viewer = self._viewer
         if viewer is not None and self._stays and viewer.poll() is None:

@@ -101,8 +101,8 @@ class Recorder:
         self.stopped: TraceError | None = None
         """Why the recording ended before `close`."""
         self.seconds = 0.0
-        """How long this process has worked on its file, in its own threads and that of the
-        recorder; without the moments in which events are noted."""
+        """Processor time that this process has worked on its file, in its own threads and that of
+        the recorder; without the moments in which events are noted."""
         if info is None:
             info = run_info(self.run, claim.path == path)
         self._child = is_worker()
@@ -287,7 +287,7 @@ class Recorder:
         try:
             if self._busy or self._closed:
                 return
-            self._busy, begun = True, _clock()
+            self._busy, begun = True, time.thread_time_ns()
             try:
                 work()
             except TraceError as error:
@@ -296,7 +296,7 @@ class Recorder:
                 self._stop(_mistake(error))
             finally:
                 self._busy = False
-                self.seconds += (_clock() - begun) / 1e9
+                self.seconds += (time.thread_time_ns() - begun) / 1e9
         finally:
             self._lock.release()
 

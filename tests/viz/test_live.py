@@ -81,7 +81,7 @@ def check_summary(line: str, path: Path, processes: str = "") -> None:
     found = re.fullmatch(
         r"uopviz: recorded ([\d,]+) kernels?, ([\d,]+) pass(?:es)?, ([\d,]+) steps?(.*), "
         r"([\d.]+) MB; "
-        r"writing it took \d+\.\d\d s; open it with: uopviz open (.*)",
+        r"writing it took \d+\.\d\d s of processor time; open it with: uopviz open (.*)",
         line,
     )
     assert found is not None, line
