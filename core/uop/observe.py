@@ -11,13 +11,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-if TYPE_CHECKING:
-    from core.uop.matcher import PatternMatcher
-    from core.uop.rule import Rule
-    from core.uop.uop import UOp
-    from core.uop.visits import Visits
+from core.uop.matcher import PatternMatcher
+from core.uop.rule import Rule
+from core.uop.uop import UOp
+from core.uop.visits import Visits
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -18,7 +18,7 @@ from core.uop.kernels import is_lowered
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
 from core.uop.policy import Applied, in_force
-from core.uop.rewrite_errors import Waiting, endless, no_node, other_type, raised
+from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
 from core.uop.uop import UOp, creating
 from core.uop.visits import Visits
@@ -339,8 +339,8 @@ class _Walk:
 
     def _endless(self, entries: list[Waiting], what: str) -> RewriteLoopError:
         error = endless(entries, what)
-        if error.loop:
-            self.rule, self.node, _ = error.loop[-1]
+        if loop := loop_of(error):
+            self.rule, self.node, _ = loop[-1]
         return error
 
 

@@ -20,11 +20,12 @@ from core.uop.arithmetic import Arithmetic
 from core.uop.bounds import bounds
 from core.uop.derive import derive
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.late import late
+from core.uop.late import Late
 from core.uop.movement import Movement
+from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
-from core.uop.shapes import DeviceName, Shape, device_of, shape_of, shown
+from core.uop.shapes import device_of, shape_of, shown
 
 
 class Creating(threading.local):
@@ -48,6 +49,7 @@ class _Interned(weakref.ref["UOp"]):
 
 _nodes: dict[tuple[Any, ...], _Interned] = {}
 _unique = itertools.count(1)
+late: Late[UOp] = Late()
 _SAME: Any = object()
 """Default of a field of `replace`: keeps that of the node."""
 
