@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.uop.rewrite_errors",
         "core.uop.rule",
         "core.uop.show",
+        "core.uop.substitute",
         "core.uop.upat",
         "core.uop.visits",
     ),
