@@ -11,7 +11,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from core.dtype import ConstType, DType, dtypes, truncate
 from core.errors import DeviceError, DTypeError
@@ -96,7 +96,6 @@ class UOp(Arithmetic, Movement):
     )
     op: Ops
     dtype: DType
-    src: tuple[UOp, ...]
     arg: Any
     tag: Any
     origin: str | None
@@ -110,7 +109,7 @@ class UOp(Arithmetic, Movement):
         cls,
         op: Ops,
         dtype: DType = dtypes.void,
-        src: tuple[UOp, ...] = (),
+        src: tuple[Self, ...] = (),
         arg: Any = None,
         tag: Any = None,
         origin: str | None = _IN_FORCE,
