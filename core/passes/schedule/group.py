@@ -44,6 +44,7 @@ _STORED_ANYWAY = {
     Ops.COPY: "copied from another device",
 }
 """What is memory whatever is decided here, and why."""
+_FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
 MOST_BUFFERS = 120
 """Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
@@ -134,7 +135,8 @@ class Grouping:
                 break
             for u in region:
                 self.follows[u] = r
-                self.compute(u, "it follows a reduce element for element, in the reduce's kernel")
+                if u.op in COMPUTE:
+                    self.compute(u, _FOLLOWS)
             end = meet
             if end.op in BARRIERS:
                 return
