@@ -25,6 +25,7 @@ from typing import Final
 from core.errors import TraceError
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
+from core.uop.rewrite_errors import loop_of
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
@@ -33,7 +34,7 @@ from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import Buffer
-from viz.recording.exceptions import error_data, loop_of
+from viz.recording.exceptions import error_data
 from viz.recording.reports import (
     Artifact,
     ContextBegin,

@@ -123,6 +123,14 @@ def build_parser() -> Parser:
         help="leave nothing out: the tree with passes that changed nothing, the whole graphs of a "
         "step, the engine's frames of a traceback",
     )
+    made.add_argument(
+        "--text",
+        nargs="?",
+        const="",
+        metavar="KIND",
+        help="a text of a kernel or schedule, such as llvm, linear, grouping, order or memory; "
+        "without KIND, a list of its texts",
+    )
     _printing(made)
 
     made = command("stats", "stats:stats", "print what each rule costs, and which never match")

@@ -192,7 +192,13 @@ class _Data:
         groups = dict(_parts(self._store))
         count, done = sum(map(len, groups.values())), 0
         made: dict[Group, list[tuple[list[_Part], str | None]]] = {}
-        for group in (Group.KERNELS, Group.PASSES, Group.VIEWS, Group.HISTORIES):
+        for group in (
+            Group.KERNELS,
+            Group.SCHEDULES,
+            Group.PASSES,
+            Group.VIEWS,
+            Group.HISTORIES,
+        ):
             left = room
             inside, raw = list[_Part](), list[bytes]()
 

@@ -339,6 +339,21 @@ class Store:
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
 
+    def schedule(self, context: int) -> dict[str, Any] | None:
+        """The texts recorded of a schedule, and which of its first graph's nodes others come from;
+        None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with self._tracing, answering("the texts of this schedule"):
+            return {
+                "context": context,
+                "artifacts": process.kernels.artifacts(record, self.places.inside),
+                "origins": process.kernels.origins_within(record, 0.5),
+            }
+
     def origins(self, context: int) -> dict[str, Any] | None:
         """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
         with self._lock:
