@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib import metadata
 from typing import Final, NoReturn
 
-from viz.terminal import WHEN, say
+from viz.terminal import WHEN, put_line, say
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 
@@ -25,12 +24,27 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+class _Version(argparse.Action):
+    """Prints the version, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """See argparse.Action."""
+        from importlib import metadata  # 20 ms, which no command needs
+
+        try:
+            found = metadata.version("uopviz")
+        except metadata.PackageNotFoundError:
+            found = "(not installed)"
+        put_line(f"uopviz {found}")
+        parser.exit()
+
+
 def build_parser() -> Parser:
     """All commands with their arguments."""
     parser = Parser("uopviz", description="Shows, queries and exports recorded runs.")
-    parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     parser.set_defaults(
-        run="viz.command.serving:start",
+        run="viz.command.start:start",
         error=parser.error,
         live=False,
         json=False,
@@ -215,10 +229,3 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("uopviz")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
