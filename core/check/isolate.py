@@ -23,7 +23,7 @@ from core.uop.uop import UOp
 WORKER = "core.check.worker"
 """The module that the process runs."""
 MEMORY_LIMIT: Final = 8 << 30
-"""Bytes of address space that a worker may take."""
+"""Bytes of memory that a worker may write."""
 MAX_TEXT: Final = 1 << 19
 """Characters of a text that a user has edited."""
 _SAID: Final = 2000
