@@ -12,6 +12,7 @@ import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
 import { compiledRowOf, rows, run, runKey, view } from "./state/state";
 import { startTheme } from "./state/theme";
+import { PATHS } from "./data/answers";
 import { pathOf } from "./data/backend";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
@@ -53,11 +54,11 @@ function start(): void {
 
 /** The answers that are shown first, by the address. What it says of another run is not shown. */
 function firstAnswers(): string[] {
-  const first = [pathOf("run"), pathOf("tree", 0), pathOf("rules")];
+  const first = [PATHS.run, pathOf("tree", 0), PATHS.rules];
   if (traceNamed(location.hash)) return first;
   const { page, kernel, rewrite } = readView(new Query(location.hash));
   if (page === "graphs" && rewrite !== null) first.push(pathOf("bundle", rewrite));
-  if (page === "overview" && kernel === null) first.push(pathOf("overview"));
+  if (page === "overview" && kernel === null) first.push(PATHS.overview);
   return first;
 }
 
