@@ -44,3 +44,10 @@ export function percent(share: number): string {
   if (p > 0 && p < 0.1) return "<0.1%";
   return `${p === 0 || p >= 9.95 ? Math.round(p) : p.toFixed(1)}%`;
 }
+
+/** "4.98 M", "12.0 G", "860 ": a count with the prefix of its unit. */
+export function scaled(n: number): string {
+  const prefixes = ["", "k", "M", "G", "T", "P"];
+  const power = n >= 1000 ? Math.min(prefixes.length - 1, Math.floor(Math.log10(n) / 3)) : 0;
+  return `${digits(n / 1000 ** power)} ${prefixes[power]}`;
+}

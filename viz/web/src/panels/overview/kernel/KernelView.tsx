@@ -154,7 +154,7 @@ function Made({ k }: { k: KernelPage }) {
           ) : (
             <span class="t3">not timed</span>
           )}{" "}
-          <span class="t3">at {micros(k.start)}</span>
+          {k.start > 0 && <span class="t3">at {micros(k.start)}</span>}
         </dd>
         {k.opts.length > 0 && (
           <>

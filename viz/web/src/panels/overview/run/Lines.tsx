@@ -8,6 +8,7 @@ import { percent } from "../../../parts/speed";
 import { baseName, count, micros, plural, short } from "../../../state/format";
 import { openEditor } from "../../../ui/Text";
 import { fewOf, overview, textOf } from "../store";
+import { CutMiddle } from "../../../ui/CutMiddle";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */
 const FEW = 6;
@@ -91,7 +92,9 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
             inner
             title={short(k.name, 500)}
           >
-            <span class="el">{short(k.name, 60)}</span>
+            <span class="el">
+              <CutMiddle text={short(k.name, 60)} />
+            </span>
           </Go>
         ))}
         {rest > 0 && (

@@ -79,7 +79,7 @@ const ALL: readonly TableColumn[] = [
     name: "Registers",
     value: registers,
     right: true,
-    width: "64px",
+    width: "58px",
     title: "Registers of a thread, where a compiler says it",
   },
   {
