@@ -1,6 +1,8 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
 import { DataError, isAbort, questions, type Backend, type ServerActions } from "./backend";
-import type { Job, Peak, RecentTraces } from "./types";
+import type { Job } from "./messages/job";
+import type { Peak } from "./messages/kernel";
+import type { RecentTraces } from "./messages/run";
 
 type Fetch = typeof fetch;
 

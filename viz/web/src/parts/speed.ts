@@ -1,5 +1,5 @@
 /** How fast a kernel is, and of what a machine can do. Pure. */
-import type { Peak } from "../data/types";
+import type { Peak } from "../data/messages/kernel";
 
 export interface Speed {
   /** Billions per second. */

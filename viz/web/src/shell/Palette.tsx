@@ -2,10 +2,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
-import { useModal } from "../ui/useModal";
+import { useModal } from "../ui/over/useModal";
 import { enabled } from "../parts/command";
 import { commands, moreCommands } from "./commands";
-import type { SearchResult } from "../data/types";
+import type { SearchResult } from "../data/messages/search";
 import { findInRun, type Hit, type HitGroup } from "../parts/search/find";
 import { ranked, wordsOf } from "../parts/search/rank";
 import { SearchBox } from "../parts/search/query";

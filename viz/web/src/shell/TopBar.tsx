@@ -1,6 +1,6 @@
 /** The run's name, search, live state, export, theme and keys. */
 import { Icon } from "../ui/Icon";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Menu, MenuItem } from "../ui/over/Menu";
 import { TabText } from "../ui/TabText";
 import { data, setPage } from "../state/actions";
 import { clip, millis, plural } from "../state/format";

@@ -4,7 +4,10 @@
  */
 import { computed, signal } from "@preact/signals";
 import { ancestry, compiledRows } from "../data/rows";
-import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
+import type { Bundle, Step } from "../data/messages/bundle";
+import type { ApiProblem } from "../data/messages/job";
+import type { Rule } from "../data/messages/rule";
+import type { Row, Run } from "../data/messages/run";
 import { passingSteps, stepsByRule } from "../model/filter";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";

@@ -16,7 +16,7 @@ import { choices, chosen, showPasses, type Choice } from "../../parts/kernel/pas
 import { graphLink, setMode, setScope, type Mode } from "./link";
 import { canChoose, CHOICE } from "./targets";
 import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { Menu, MenuItem } from "../../ui/over/Menu";
 
 const MODES: [Mode, string][] = [
   ["side", "Side by side"],

@@ -14,7 +14,8 @@ import {
   stepCount,
   view,
 } from "../../state/state";
-import type { Row, Step } from "../../data/types";
+import type { Step } from "../../data/messages/bundle";
+import type { Row } from "../../data/messages/run";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";

@@ -9,7 +9,7 @@ import { count, micros, millis, place, plural, short } from "../../../state/form
 import { currentKernel, rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Place } from "../../../ui/Text";
-import type { KernelPage } from "../../../data/types";
+import type { KernelPage } from "../../../data/messages/overview";
 import { nextPage } from "../commands";
 import { optsSentence } from "./opts";
 import { Passes } from "./Passes";

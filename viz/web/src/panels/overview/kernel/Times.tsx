@@ -6,7 +6,7 @@ import { digits, percent, scaled, speedOf } from "../../../parts/speed";
 import { data } from "../../../state/actions";
 import { bytes, count, micros, plural, short } from "../../../state/format";
 import { run } from "../../../state/state";
-import type { KernelPage } from "../../../data/types";
+import type { KernelPage } from "../../../data/messages/overview";
 import { SpreadBars } from "../table/Spread";
 import { peakOf } from "./store";
 

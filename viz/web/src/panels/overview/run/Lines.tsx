@@ -1,6 +1,6 @@
 /** The user's own lines that made work, and the kernels that they became. */
 import { useState } from "preact/hooks";
-import type { LineShare } from "../../../data/types";
+import type { LineShare } from "../../../data/messages/overview";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { kernelAt } from "../../../state/link/links";

@@ -1,5 +1,6 @@
 /** Columns of the table of kernels: only those that the trace has something for. Pure. */
-import type { KernelLine, Peak } from "../../../data/types";
+import type { Peak } from "../../../data/messages/kernel";
+import type { KernelLine } from "../../../data/messages/overview";
 import { speedOf, type Speed } from "../../../parts/speed";
 import type { Column } from "../../../ui/SortHead";
 

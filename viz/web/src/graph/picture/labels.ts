@@ -4,12 +4,12 @@
  * Knows the width of a box in characters (the font is monospaced); what does not fit ends in an
  * ellipsis and is whole in the inspector.
  */
-import type { Bundle } from "../data/types";
-import type { Box, Fold } from "../model/fold/fold";
-import { copiesIn, cutMiddle, expressionOf, opsOf } from "../model/fold/words";
-import type { Replay } from "../model/replay";
-import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../model/content";
-import { opGroup, type OpGroup, shortOp } from "../model/ops";
+import type { Bundle } from "../../data/messages/bundle";
+import type { Box, Fold } from "../../model/fold/fold";
+import { copiesIn, cutMiddle, expressionOf, opsOf } from "../../model/fold/words";
+import type { Replay } from "../../model/replay";
+import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../../model/content";
+import { opGroup, type OpGroup, shortOp } from "../../model/ops";
 
 /** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
 const TITLE = 14;
