@@ -13,7 +13,6 @@ const MOST_FILES = 12;
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
   data: ["messages", ""],
   graph: ["view", "picture", "paint", ""],
-  ui: ["over", "", "code"],
 };
 
 const SRC = join(import.meta.dirname, "../src");
