@@ -71,6 +71,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.format",),
     ("viz.files",),
     ("viz.environment",),
+    ("viz.vouching",),
     ("viz.write",),
     ("viz.recording",),
     ("viz.trace",),
