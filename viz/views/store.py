@@ -10,13 +10,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from glob import escape
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from core.errors import BudgetError, TraceError
 from core.uop.origin import split_origin
 from viz.budget import answering, part, take
+from viz.files.parts import PROCESS, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 from viz.read.room import Room
@@ -407,8 +407,7 @@ class Store:
 
     def _find_processes(self) -> None:
         run = self._processes[0].file.meta.get("run")
-        pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
-        for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
+        for _, path in parts_of(self.path, PROCESS) if isinstance(run, str) else ():
             if path in self._seen or len(self._processes) >= MAX_PROCESSES:
                 continue
             try:
