@@ -77,7 +77,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.trace",),
     ("viz.read",),
     ("viz.replay",),
-    ("viz.views", "viz.views.overview"),
+    ("viz.views", "viz.views.overview", "viz.views.rules", "viz.views.search"),
     ("viz.share",),
     ("viz.work",),
     ("viz.server",),

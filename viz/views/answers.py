@@ -139,6 +139,15 @@ LINEAGE: Final = Answer(
     keep=Keep.NEVER,
     group=Group.HISTORIES,
 )
+SEARCH_INDEX: Final = Answer(
+    "search_index",
+    "/api/search-index",
+    "SearchIndex",
+    "Which passes have which rules, ops and places: what a page without a server searches",
+    _method(Store.search_index),
+    whole=lambda made: made["done"],
+    group=Group.VIEWS,
+)
 SEARCH: Final = Answer(
     "search",
     "/api/search?q={q:text}",
@@ -163,5 +172,6 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     USER_LINES,
     BUNDLE,
     LINEAGE,
+    SEARCH_INDEX,
     SEARCH,
 )

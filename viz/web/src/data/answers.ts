@@ -14,6 +14,7 @@ import type {
   RuleMatches,
   RuleTotals,
   Run,
+  SearchIndex,
   SearchResult,
   TimelineData,
   Tree,
@@ -48,6 +49,8 @@ export interface Answers {
   bundle: { takes: [rewrite: number]; gives: Bundle };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
+  /** Which passes have which rules, ops and places: what a page without a server searches. */
+  searchIndex: { takes: []; gives: SearchIndex };
   /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };
 }
@@ -67,5 +70,6 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",
   lineage: "/api/lineage/{scope}",
+  searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",
 };
