@@ -11,7 +11,8 @@ import { compiledRowOf, rows, run, runKey, view } from "./state/state";
 import { startTheme } from "./state/theme";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
-import { startToken } from "./data/token";
+import { dropToken, startToken } from "./data/token";
+import { removeWorkers } from "./data/workers";
 import { effect } from "@preact/signals";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -21,8 +22,11 @@ import "./style/views.css";
 import "./style/overview.css";
 import "./style/forced.css";
 
-function start(): void {
-  const backend = embeddedBackend() ?? httpBackend(startToken());
+async function start(): Promise<void> {
+  const embedded = embeddedBackend();
+  // Before the token is kept: whoever left a worker at this port would read it there.
+  if (!embedded && (await removeWorkers())) dropToken();
+  const backend = embedded ?? httpBackend(startToken());
   connect(backend);
   startTheme();
   linkWith(linkParts);
@@ -71,4 +75,4 @@ function openSomething(): void {
   });
 }
 
-start();
+void start();
