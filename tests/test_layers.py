@@ -82,7 +82,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.views", "viz.views.overview", "viz.views.rules", "viz.views.search"),
     ("viz.share",),
     ("viz.work",),
-    ("viz.server",),
+    ("viz.server", "viz.server.connections"),
     ("viz.live",),
     ("viz.command",),
     ("viz",),

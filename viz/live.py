@@ -28,7 +28,7 @@ from core.helpers import VIZ
 from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
 from viz.files.alive import family_run
 from viz.recording.exceptions import OURS
-from viz.server.listen import listen, new_token
+from viz.server.connections.listen import listen, new_token
 from viz.terminal import say
 from viz.trace import Recorder
 

@@ -30,8 +30,8 @@ from tests.docs.tables import PARTS
 from viz.command.parser import build_parser
 from viz.format import schema
 from viz.format.blocks import PACKED
-from viz.server import channel, log
 from viz.server.app import MAX_REQUEST
+from viz.server.connections import channel, log
 from viz.work import jobs
 
 DOCUMENTS = documents()

@@ -17,7 +17,7 @@ from typing import Final
 
 from flask import Flask, Request, Response, request
 
-from viz.server.listen import new_token
+from viz.server.connections.listen import new_token
 from viz.server.refusal import forbidden, refusal
 
 HEADER: Final = "X-Uopviz-Token"
