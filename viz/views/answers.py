@@ -84,6 +84,15 @@ KERNEL_PAGE: Final = _row(
     Subject.KERNEL,
     keep=Keep.NEVER,
 )
+SCHEDULE: Final = _row(
+    Store.schedule,
+    "/api/schedules/{context}",
+    "Schedule",
+    "What was decided about a schedule outside of its passes: its texts",
+    Group.SCHEDULES,
+    Subject.SCHEDULE,
+    keep=Keep.NEVER,
+)
 OVERVIEW: Final = _row(
     Store.overview,
     "/api/overview",
@@ -163,6 +172,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     KERNEL,
     ORIGINS,
     KERNEL_PAGE,
+    SCHEDULE,
     OVERVIEW,
     RULE_TOTALS,
     RULE_MATCHES,
