@@ -28,7 +28,7 @@ from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace
 from viz.files.alive import family_run
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
-from viz.server.listen import TOKEN, listen, new_token
+from viz.server.connections.listen import TOKEN, listen, new_token
 from viz.terminal import say
 from viz.trace import Recorder
 

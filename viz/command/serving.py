@@ -14,9 +14,9 @@ from typing import Final
 
 from viz.command.session import open_store
 from viz.environment import wished_port
+from viz.server.connections.listen import TOKEN, listen_for
+from viz.server.connections.serve import Server
 from viz.server.handover import browser_at
-from viz.server.listen import TOKEN, listen_for
-from viz.server.serve import Server
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
 

@@ -143,7 +143,9 @@ class FileCopy:
             text = self._word("user_lines.text", part.text)
             digest = self._word("user_lines.digest", part.digest)
             path = self._wording.file(part.file)
-            self._output.user_lines.add(replace(part, file=path, text=text, digest=digest))
+            proof = part.proof if self._wording.keeps("user_lines.proof") else ""
+            copied = replace(part, file=path, text=text, digest=digest, proof=proof)
+            self._output.user_lines.add(copied)
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""

@@ -22,12 +22,12 @@ from typing import Any, Final
 
 from core.errors import ServerError
 from core.garbage import collector_paused
+from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
 from viz.share.webpage import page_file
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
-from viz.views.jsontext import to_json
 from viz.views.run import Answer, Group, Run, Subject, subjects
 from viz.views.store import Store
 

@@ -34,14 +34,15 @@ from viz.views.answers import (
     RULES,
     RUN,
     SEARCH,
+    SEARCH_INDEX,
     TIMELINE,
     TREE,
     USER_LINES,
 )
 from viz.views.compiled import Compilation
-from viz.views.find import KINDS, PER_KIND, search_result
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
+from viz.views.search.find import KINDS, PER_KIND, search_result
 from viz.views.store import Store
 
 MAX_FILE: Final = 1 << 30
@@ -311,6 +312,10 @@ class Reopened:
     def lineage(self, scope: int, seconds: float = float("inf")) -> Data | None:
         """See Run."""
         return self.ask(LINEAGE, scope)
+
+    def search_index(self, seconds: float = float("inf")) -> Data:
+        """See Run."""
+        return self.ask(SEARCH_INDEX)
 
     def search(self, text: str, seconds: float = float("inf")) -> Data:
         """Rows that have `text` in their name or place, and rules."""

@@ -245,8 +245,12 @@ class Run(Protocol):
         """Where the nodes of a scope come from and go."""
         ...
 
+    def search_index(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """What a search looks up besides names."""
+        ...
+
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
-        """Rows that have `text` in a name, call, rule, op or file."""
+        """What has `text`, or nodes of the structure that it describes."""
         ...
 
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from glob import escape
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from core.errors import BudgetError, TraceError
-from core.uop.origin import split_origin
 from viz.budget import answering, part, take
+from viz.files.parts import PROCESS, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 from viz.read.room import Room
@@ -25,16 +24,16 @@ from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
-from viz.views.find import find
 from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
 from viz.views.places import Places
 from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
-from viz.views.rules import Rulebook
+from viz.views.rules.rulebook import Rulebook
 from viz.views.run import Answer
-from viz.views.search import Hit
+from viz.views.search.find import find
+from viz.views.search.message import search_index
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row, Tree
@@ -409,22 +408,22 @@ class Store:
         with self._lock:
             processes = [*self._processes, *self._compilations]
         with self._searching:
-            row_of, shown, reading = self._tree.row_of, self._shown, self._tracing
-            return find(processes, text, seconds, row_of, shown, reading)
+            row_of, place, reading = self._tree.row_of, self.places.place, self._tracing
+            return find(processes, text, seconds, row_of, place, reading)
 
-    def _shown(self, hit: Hit) -> str:
-        """A hit as people read it: short file names, and a call before its line."""
-        if hit.kind not in ("file", "call"):
-            return hit.text
-        where, call = split_origin(self.places.place(hit.text))
-        return f"{call} at {where}" if call else where
+    def search_index(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """What `search` looks up besides names, for a page without a server; `done` where all
+        events were looked at in that many seconds, else asking again goes on."""
+        with self._lock:
+            processes = [*self._processes, *self._compilations]
+        with self._searching, answering("the index of the search"):
+            return search_index(processes, self.places.place, seconds)
 
     # how the files are put together
 
     def _find_processes(self, progress: Progress = silent) -> None:
         run = self._processes[0].file.meta.get("run")
-        pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
-        for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
+        for _, path in parts_of(self.path, PROCESS) if isinstance(run, str) else ():
             if path in self._seen or len(self._processes) >= MAX_PROCESSES:
                 continue
             try:

@@ -21,7 +21,7 @@ from viz.views.overview.lines import lines_data
 from viz.views.overview.table import MAX_ROWS, RowOf, rows_data, table_of
 from viz.views.places import Places
 from viz.views.process import Process
-from viz.views.rules import Rulebook
+from viz.views.rules.rulebook import Rulebook
 
 FEW: Final = 12
 """Rules and passes in the answer; the page shows five of each."""

@@ -16,7 +16,8 @@ import { PATHS } from "./data/answers";
 import { pathOf } from "./data/backend";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
-import { startToken } from "./data/token";
+import { dropToken, startToken } from "./data/token";
+import { removeWorkers } from "./data/workers";
 import { effect } from "@preact/signals";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -26,9 +27,11 @@ import "./style/views.css";
 import "./style/overview.css";
 import "./style/forced.css";
 
-function start(): void {
-  const backend =
-    embeddedBackend() ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
+async function start(): Promise<void> {
+  const embedded = embeddedBackend();
+  // Before the token is kept: whoever left a worker at this port would read it there.
+  if (!embedded && (await removeWorkers())) dropToken();
+  const backend = embedded ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
   connect(backend);
   startTheme();
   linkWith(linkParts);
@@ -87,4 +90,4 @@ function openSomething(): void {
   });
 }
 
-start();
+void start();

@@ -6,7 +6,6 @@ import { asProblem, DataError, pathOf, type ServerActions } from "../src/data/ba
 import { embeddedBackend } from "../src/data/embedded";
 import { httpBackend } from "../src/data/http";
 import { follow } from "../src/data/jobs";
-import { searchLocally } from "../src/data/search";
 import type { Job } from "../src/data/messages/job";
 import { rows, rules, run } from "./dev/fixture";
 
@@ -174,20 +173,7 @@ describe("jobs", () => {
   });
 });
 
-describe("search and problems", () => {
-  it("needs all words, in any case", () => {
-    expect(searchLocally("  ", rows, rules).total).toBe(0);
-    expect(
-      searchLocally("LOWER ranges", rows, rules).hits.every((h) => h.text === "lower ranges"),
-    ).toBe(true);
-    expect(searchLocally("symbolic.py:22", rows, rules).hits.map((h) => h.text)).toContain(
-      "add_zero",
-    );
-    const called = searchLocally("relu", rows, []).hits;
-    expect(called.length).toBeGreaterThan(0);
-    expect(called.every((h) => h.kind === "call" && h.text.endsWith(": linear, relu"))).toBe(true);
-  });
-
+describe("problems", () => {
   it("turns anything thrown into what, where, hint", () => {
     const own = Object.assign(new Error("x"), { what: "a", where: "b", hint: "c" });
     expect(asProblem(own, "z")).toEqual({ what: "a", where: "b", hint: "c", lost: false });

@@ -8,7 +8,7 @@ import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
 import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
 import type { Run, Tree, UserFile } from "./messages/run";
-import type { SearchResult } from "./messages/search";
+import type { SearchIndex, SearchResult } from "./messages/search";
 import type { TimelineData } from "./messages/timeline";
 
 /** The values that each question takes, and what it gives. */
@@ -41,6 +41,8 @@ export interface Answers {
   bundle: { takes: [rewrite: number]; gives: Bundle };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
+  /** Which passes have which rules, ops and places: what a page without a server searches. */
+  searchIndex: { takes: []; gives: SearchIndex };
   /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };
 }
@@ -61,5 +63,6 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",
   lineage: "/api/lineage/{scope}",
+  searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",
 };

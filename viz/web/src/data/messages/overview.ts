@@ -48,7 +48,8 @@ export type Part = "run" | "compile" | "schedule" | "rest";
 
 /** Equal kernels: of one name, target, calls and work. */
 export interface KernelLine {
-  /** The first one's context, and how many there are. */
+  /** The first one's context, and how many there are; -1 and 0 where only launches were recorded:
+   * the kernel was compiled before. */
   context: number;
   equal: number;
   name: string;

@@ -27,9 +27,9 @@ export function linesOf(
   by: "run" | "compile" | "steps",
   peakOf: (device: string) => Peak | undefined,
 ): Line[] {
-  return kernels.map((k) => ({
+  return kernels.map((k, i) => ({
     ...k,
-    key: String(k.context),
+    key: k.context < 0 ? `launched ${k.device} ${k.name} ${i}` : String(k.context),
     speed: speedOf(k.flops, k.bytes, k.spread?.median, peakOf(k.device)),
     time: by === "run" ? k.us : k.compileUs,
   }));

@@ -17,8 +17,9 @@ from core.errors import TraceError
 from viz.budget import answering, take
 from viz.read.tracefile import Context
 from viz.views.process import Process
-from viz.views.search import Hit
-from viz.views.structure import Shape, Structures, is_structural, parse
+from viz.views.search.index import Hit
+from viz.views.search.shape import Shape, is_structural, parse
+from viz.views.search.structures import Structures
 
 KINDS: Final[tuple[str, ...]] = (
     "kernel",
@@ -58,11 +59,11 @@ def find(
     text: str,
     seconds: float,
     row_of: Callable[[int], int],
-    shown: Callable[[Hit], str],
+    place: Callable[[str], str],
     reading: AbstractContextManager[object],
 ) -> dict[str, Any]:
     """Everything that has `text`, or nodes of the structure that it describes. `row_of`: the row of
-    an entry of the run; `shown`: a hit as people read it; `reading` is entered to
+    an entry of the run; `place`: how "file:line" is shown; `reading` is entered to
     read texts of kernels. What cannot be looked at in that many
     seconds is said in `truncated`; the next search for it goes on from there. `problem` says what
     is wrong with a query that can be no structure."""
@@ -94,8 +95,8 @@ def find(
     elif wanted:
         done: list[float] = []
         for process in processes:
-            hits, part = process.index.search(wanted, until)
-            add(Found(process, hit.entry, _kind(process, hit), shown(hit)) for hit in hits)
+            hits, part = process.index.search(wanted, place, until)
+            add(Found(process, hit.entry, _kind(process, hit), hit.text) for hit in hits)
             with reading:
                 lines, searched = process.source_texts.search(wanted, until)
             add(
@@ -136,7 +137,7 @@ def _kind(process: Process, hit: Hit) -> str:
 
 
 def _nodes(process: Process, shape: Shape) -> Iterator[Found]:
-    structures = Structures(process.file)
+    structures = Structures(process.file, process.node)
     for place in structures.search(shape):
         more = f" and {place.count - 1:,} more" if place.count > 1 else ""
         text = structures.describe(place.node) + more

@@ -1,79 +1,35 @@
-"""Finds nodes by their structure: `MUL(x, CONST 64)`, over all graphs of one trace file.
+"""Finds nodes by their structure over all graphs of one trace file.
 
-    MUL(x, CONST 64)     a product with the constant 64, on either side: x is any node
-    ADD(x, x)            the same node twice
-    ADD|SUB(_, LOAD)     one of several ops; `_` is any node
-    REDUCE(LOAD, ...)    any number of further sources
-    CAST.float16(x)      a node of this dtype
-    CONST 0.5            a node with this argument; in quotes, "a b", where it is more than a word
-
-Ops and dtypes are compared without regard to case. Nodes are matched all at once, as arrays; only a
-name that is used twice is checked node by node. Never evaluates anything.
+Nodes are matched all at once, as arrays; only a name that is used twice is checked node by node.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import TraceError
-from core.uop.ops import GroupOp
 from viz.budget import take
 from viz.format import schema
-from viz.read.tracefile import Rewrite, TraceFile
+from viz.format.events import EventArrays
+from viz.read.records import Rewrite
+from viz.read.tracefile import TraceFile
 from viz.replay.argtext import arg_text
+from viz.views.search.shape import Shape
 
 Mask = npt.NDArray[np.bool_]
-MAX_LENGTH: Final = 400
-"""Characters of a query."""
-MAX_DEPTH: Final = 12
 MAX_COUNTED: Final = 20_000
 """Nodes of one pass that are visited to count its hits."""
-_COMMUTATIVE: Final = frozenset(op.name.casefold() for op in GroupOp.Commutative)
-_TOKEN: Final = re.compile(
-    r'\s*(?:(?P<word>[A-Za-z_]\w*)|(?P<number>-?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf)|nan)'
-    r'|"(?P<text>[^"]*)"|(?P<sign>\.\.\.|[(),.|]))'
-)  # fmt: skip
-_SHOUTED: Final = re.compile(r"\s*[A-Z_][A-Z0-9_]*([|.][\w|.]*)?\s*(\(|\s[-\d\"])")
-"""How a structure begins whose op is in capitals, as those of `core` are."""
-_CALLED: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A node as a query describes it; None stands for anything. `name`: equal names are one node;
-    `rest`: more sources than `src` may follow."""
-
-    ops: frozenset[str] | None = None
-    dtype: str | None = None
-    arg: str | None = None
-    src: tuple[Shape, ...] | None = None
-    rest: bool = False
-    name: str | None = None
-
-    def walk(self) -> Iterator[Shape]:
-        """This and all below it."""
-        yield self
-        for inner in self.src or ():
-            yield from inner.walk()
-
-    @property
-    def commutes(self) -> bool:
-        """Whether its two sources may stand in either order."""
-        two = self.src is not None and len(self.src) == 2 and not self.rest
-        return two and self.ops is not None and self.ops <= _COMMUTATIVE
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a rewrite first has a node that was asked for: the state after `step` steps. `count`:
-    how many such nodes come with it there."""
+    how many such nodes come with it there, in the graph, or below what the step put into it."""
 
     rewrite: int
     step: int
@@ -81,113 +37,11 @@ class Place:
     count: int
 
 
-def is_structural(text: str, ops: Callable[[], Iterable[str]] = tuple) -> bool:
-    """Whether a query asks for a structure, not for a text: an op with sources or an argument. An
-    op that is not in capitals is one of `ops`."""
-    if _SHOUTED.match(text):
-        return True
-    called = _CALLED.match(text)
-    return called is not None and called[1].casefold() in {op.casefold() for op in ops()}
-
-
-def parse(text: str) -> Shape:
-    """The structure that a query describes. Raises TraceError with what is wrong in it."""
-    if len(text) > MAX_LENGTH:
-        raise TraceError(f"the query is longer than {MAX_LENGTH} characters")
-    parser = _Parser(text)
-    found = parser.node(0)
-    parser.end()
-    return found
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    """word, number, text or sign; "" for the end."""
-    text: str
-    at: int
-
-
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = [*self._read()]
-        self._next = 0
-
-    def _read(self) -> Iterator[_Token]:
-        at, text = 0, self._text.rstrip()
-        while at < len(text):
-            found = _TOKEN.match(text, at)
-            if found is None:
-                raise self._wrong("this cannot be read", at)
-            kind = str(found.lastgroup)
-            yield _Token(kind, found[kind], found.start(kind))
-            at = found.end()
-        yield _Token("", "", len(text))
-
-    def node(self, depth: int) -> Shape:
-        if depth > MAX_DEPTH:
-            raise self._wrong("the query is nested too deeply")
-        words = [self._take("an op, a name or _", "word")]
-        while self._is("|"):
-            words.append(self._take("an op", "word"))
-        dtype = self._take("a dtype", "word").casefold() if self._is(".") else None
-        has_arg = self._token.kind in ("number", "text")
-        arg = self._take("an argument", "number", "text") if has_arg else None
-        src, rest = self._sources(depth) if self._is("(") else (None, False)
-        plain = dtype is None and arg is None and src is None and len(words) == 1
-        if plain and words[0] != "_" and words[0].islower():
-            return Shape(name=words[0])
-        ops = None if words == ["_"] else frozenset(word.casefold() for word in words)
-        return Shape(ops, dtype, arg, src, rest)
-
-    def _sources(self, depth: int) -> tuple[tuple[Shape, ...], bool]:
-        src: list[Shape] = []
-        while not self._is(")"):
-            if src and not self._is(","):
-                raise self._wrong("a comma or ) is expected")
-            if self._is("..."):
-                if not self._is(")"):
-                    raise self._wrong("... comes last")
-                return tuple(src), True
-            src.append(self.node(depth + 1))
-        return tuple(src), False
-
-    def end(self) -> None:
-        if self._token.kind:
-            raise self._wrong("the query should end")
-
-    @property
-    def _token(self) -> _Token:
-        return self._tokens[self._next]
-
-    def _is(self, sign: str) -> bool:
-        """Whether the next token is this sign, which is taken then."""
-        found = self._token.kind == "sign" and self._token.text == sign
-        self._next += found
-        return found
-
-    def _take(self, what: str, *kinds: str) -> str:
-        token = self._token
-        if token.kind not in kinds:
-            raise self._wrong(f"{what} is expected")
-        self._next += 1
-        return token.text
-
-    def _wrong(self, what: str, at: int | None = None) -> TraceError:
-        at = self._token.at if at is None else at
-        return TraceError(
-            f"{what}, at character {at + 1} of the query",
-            where=self._text[:at] + " <-- here",
-            hint="for example MUL(x, CONST 64), ADD(x, x), LOAD(...), CAST.float16(x)",
-        )
-
-
 class Structures:
-    """Structural search in one file."""
+    """Structural search in one file. `number`: that of a node in the whole run."""
 
-    def __init__(self, file: TraceFile) -> None:
-        self._file = file
+    def __init__(self, file: TraceFile, number: Callable[[int], int] = int) -> None:
+        self._file, self._number = file, number
 
     def search(self, shape: Shape) -> list[Place]:
         """For every rewrite that has such a node in one of its graphs, where the first one is; in
@@ -325,6 +179,8 @@ class Structures:
         return above
 
     def _places(self, mask: Mask, above: Mask) -> Iterator[Place]:
+        """Where each rewrite first has a hit: in its input graph, below what a match put in, or in
+        the nodes that were rebuilt after it, of which the one with the lowest number counts."""
         waiting: dict[int, Rewrite] = {}
         for rewrite in [*self._file.rewrites.values()]:
             if 0 < rewrite.sink < len(above) and above[rewrite.sink]:
@@ -332,31 +188,44 @@ class Structures:
             elif rewrite.matches or rewrite.rebuilds:
                 waiting[rewrite.id] = rewrite
         done = Counter[int]()
+        rebuilt: dict[int, tuple[int, int]] = {}
+        """Rewrites whose step with a hit may go on in the next block: that step, and its node."""
         for at in range(len(self._file.event_blocks) if waiting else 0):
             arrays = self._file.event_blocks.at(at)
             if arrays is None:
                 continue
             take(len(arrays.kind) // 8)
-            root = np.zeros(len(arrays.kind), np.int64)
-            """The node by which an event brings a hit into the graph, 0 for none."""
-            for kind, column, of in (
-                (schema.MATCH, arrays.match[:, 2], above),
-                (schema.REBUILD, arrays.rebuild[:, 1], mask),
-            ):
-                inside = np.where((column > 0) & (column < len(of)), column, 0)
-                root[arrays.kind == kind] = np.where(of[inside], inside, 0)
-            hits = np.flatnonzero(root)
-            rewrites, first = np.unique(arrays.rewrite[hits], return_index=True)
+            root = _roots(arrays, mask, above)
             matches = arrays.kind == schema.MATCH
-            for number, position in zip(rewrites.tolist(), hits[first].tolist(), strict=True):
+            first = dict.fromkeys(rebuilt, -1)
+            hits = np.flatnonzero(root)
+            for number, index in zip(
+                *(a.tolist() for a in np.unique(arrays.rewrite[hits], return_index=True)),
+                strict=True,
+            ):
                 if waiting.pop(number, None) is not None:
+                    position = first[number] = int(hits[index])
                     before = matches[: position + 1] & (arrays.rewrite[: position + 1] == number)
                     step = done[number] + int(before.sum())
-                    yield self._place(number, step, int(root[position]), mask, above)
+                    rebuilt[number] = step, int(root[position])
+                    if matches[position]:
+                        yield self._place(number, *rebuilt.pop(number), mask, above)
+            for number, position in first.items():
+                if number in rebuilt:
+                    step, lowest = rebuilt[number]
+                    rest = np.flatnonzero(arrays.rewrite[position + 1 :] == number) + position + 1
+                    ends = np.flatnonzero(matches[rest])
+                    own = root[rest[: ends[0]] if len(ends) else rest]
+                    found = [lowest, *own[own > 0].tolist()]
+                    rebuilt[number] = step, min(found, key=self._number)
+                    if len(ends):
+                        yield self._place(number, *rebuilt.pop(number), mask, above)
             for number, count in zip(
                 *np.unique(arrays.rewrite[matches], return_counts=True), strict=True
             ):
                 done[int(number)] += int(count)
+        for number, (step, node) in rebuilt.items():
+            yield self._place(number, step, node, mask, above)
 
     def _place(self, rewrite: int, step: int, root: int, mask: Mask, above: Mask) -> Place:
         """The hit nearest to `root`, and how many there are below it."""
@@ -386,3 +255,15 @@ def _same_arg(text: str, wanted: str) -> bool:
         return float(shown) == float(wanted)
     except ValueError:
         return False
+
+
+def _roots(arrays: EventArrays, mask: Mask, above: Mask) -> npt.NDArray[np.int64]:
+    """The node by which each event brings a hit into the graph, 0 for none."""
+    root = np.zeros(len(arrays.kind), np.int64)
+    for kind, column, of in (
+        (schema.MATCH, arrays.match[:, 2], above),
+        (schema.REBUILD, arrays.rebuild[:, 1], mask),
+    ):
+        inside = np.where((column > 0) & (column < len(of)), column, 0)
+        root[arrays.kind == kind] = np.where(of[inside], inside, 0)
+    return root

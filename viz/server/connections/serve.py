@@ -16,10 +16,10 @@ from typing import Any, Final, cast
 from waitress.server import create_server
 
 from viz.server.app import MAX_REQUEST, create_app
-from viz.server.channel import MOST, Channel
-from viz.server.dispatch import Dispatcher
-from viz.server.listen import HOST, listen, new_token
-from viz.server.log import quieten
+from viz.server.connections.channel import MOST, Channel
+from viz.server.connections.dispatch import Dispatcher
+from viz.server.connections.listen import HOST, listen, new_token
+from viz.server.connections.log import quieten
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import Run

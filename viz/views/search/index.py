@@ -7,12 +7,14 @@ block of events, once. Never decodes a block twice.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from core.uop.origin import split_origin
+from viz.budget import take
 from viz.format import schema
 from viz.format.events import EventArrays
 from viz.format.pack import Ints
@@ -27,6 +29,8 @@ _MERGED: Final = 1_000_000
 MAX_TEXT: Final = 500
 """Longer strings are arguments, not names of ops or files."""
 _LOW: Final = (1 << 32) - 1
+_PAIR: Final = 150
+"""Bytes of a pair in a list."""
 KINDS: Final = ("name", "call", "rule", "op", "file")
 
 
@@ -37,6 +41,7 @@ class Hit:
     entry: int
     kind: str
     text: str
+    """As people read it."""
 
 
 class Index:
@@ -48,10 +53,14 @@ class Index:
         self._pairs: dict[str, list[Ints]] = {"rule": [], "op": [], "file": []}
         self._waiting = dict.fromkeys(self._pairs, 0)
 
-    def search(self, text: str, until: float = float("inf")) -> tuple[list[Hit], float]:
-        """Hits of one file, by kind in the order of KINDS, each in the order of the rows; and the
-        part of the events that has been looked at, 1.0 for all: the index grows until
-        `time.monotonic()` is `until`, and on the next search goes on."""
+    def search(
+        self, text: str, place: Callable[[str], str], until: float = float("inf")
+    ) -> tuple[list[Hit], float]:
+        """What has `text`, whatever its case, in what is shown of it; `place`: how "file:line" is,
+        with or without a call. Hits of one file, by kind in the order of KINDS, each in the order
+        of the rows, those of a row by text; and the part of the events that has been looked at, 1.0
+        for all: the index grows until `time.monotonic()` is `until`, and on the next search goes
+        on."""
         wanted = text.casefold()
         file = self._file
         part = self._extend(until)
@@ -70,11 +79,16 @@ class Index:
             for i, s in enumerate(file.strings.all)
             if len(s) < MAX_TEXT and wanted in s.casefold()
         }
-        files = {i: s for i, s in strings.items() if wanted in split_origin(s)[0].casefold()}
-        calls = {i: s for i, s in strings.items() if i not in files and split_origin(s)[1]}
-        for hit in self._hits("file", calls):
+        origins = {i: split_origin(place(s)) for i, s in strings.items()}
+        files = {i: shown(*o) for i, o in origins.items() if wanted in o[0].casefold()}
+        calls = {
+            i: shown(where, call)
+            for i, (where, call) in origins.items()
+            if i not in files and call and wanted in f"{where} {call}".casefold()
+        }
+        for hit in self._hits("file", calls, "call"):
             if file.rewrites[hit.entry].context not in told:
-                found.append(Hit(hit.entry, "call", hit.text))
+                found.append(hit)
         rules = {
             r.id: r.name
             for r in [*file.rules.values()]
@@ -85,17 +99,33 @@ class Index:
         found += self._hits("file", files)
         for rewrite in [*file.rewrites.values()]:
             if wanted in rewrite.caller.casefold():
-                found.append(Hit(rewrite.id, "file", rewrite.caller))
+                caller = place(rewrite.caller)
+                if wanted in caller.casefold():
+                    found.append(Hit(rewrite.id, "file", shown(*split_origin(caller))))
         return found, part
 
-    def _hits(self, kind: str, names: dict[int, str]) -> list[Hit]:
-        if not names or not self._pairs[kind]:
+    def _hits(self, kind: str, names: dict[int, str], shown_as: str = "") -> list[Hit]:
+        if not names:
             return []
-        self._merge(kind)
-        (pairs,) = self._pairs[kind]
+        pairs = self._of(kind)
         kept = pairs[np.isin(pairs & _LOW, np.asarray(list(names), np.int64))].tolist()
         known = self._file.rewrites
-        return [Hit(p >> 32, kind, names[p & _LOW]) for p in kept if p >> 32 in known]
+        hits = [Hit(p >> 32, shown_as or kind, names[p & _LOW]) for p in kept if p >> 32 in known]
+        return sorted(hits, key=lambda hit: (hit.entry, hit.text))
+
+    def _of(self, kind: str) -> Ints:
+        """The pairs of a kind, sorted."""
+        self._merge(kind)
+        return self._pairs[kind][0] if self._pairs[kind] else np.empty(0, np.int64)
+
+    def all_of(self, kind: str, until: float) -> tuple[list[tuple[int, int]], float]:
+        """Each rewrite with the number of each rule, or the string of each op or place, in its
+        steps; and the part of the events that has been looked at. Raises BudgetError."""
+        part = self._extend(until)
+        pairs = self._of(kind)
+        take(len(pairs), _PAIR * len(pairs))
+        known = self._file.rewrites
+        return [(p >> 32, p & _LOW) for p in pairs.tolist() if p >> 32 in known], part
 
     def _extend(self, until: float) -> float:
         """Indexes blocks that are new; the part of all blocks that is indexed then."""
@@ -143,3 +173,8 @@ class Index:
                 merged = merged[:MAX_PAIRS].copy()
             self._pairs[kind] = [merged]
         self._waiting[kind] = 0
+
+
+def shown(where: str, call: str) -> str:
+    """A place and the call on it, for people."""
+    return f"{call} at {where}" if call else where

@@ -21,9 +21,10 @@ from tests.viz.replay.engine_graphs import states
 from tests.viz.samples import random_graph, rules
 from viz import record
 from viz.replay.argtext import arg_text
-from viz.views.find import KINDS, PER_KIND
+from viz.views.search.find import KINDS, PER_KIND
+from viz.views.search.shape import Shape, is_structural, parse
+from viz.views.search.structures import Place, Structures
 from viz.views.store import Store
-from viz.views.structure import Place, Shape, Structures, is_structural, parse
 
 QUERIES = (
     "MUL(x, CONST 2)",
