@@ -57,7 +57,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.kernelname",),
     ("core.compile",),
     ("core.runtime",),
-    ("core.runtime.cpu", "core.runtime.reference"),
+    ("core.runtime.cpu", "core.runtime.emulator", "core.runtime.reference"),
     ("core.runtime.device",),
     ("core.runtime.run",),
     ("core.check",),
