@@ -201,7 +201,7 @@ class Access:
     def elements(self, spot: Spot) -> tuple[Array, Array]:
         """(the memory as elements, the number of the first of each lane)."""
         if self.size == 1:
-            return spot.memory, spot.at
+            return spot.memory.view(self.item), spot.at
         memory, at = spot.memory, spot.at
         skip = -spot.region.address % self.size if spot.region is not None else 0
         if skip or memory.size % self.size:
