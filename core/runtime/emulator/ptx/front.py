@@ -11,7 +11,7 @@ from typing import Final
 
 from core.errors import CompileError
 from core.runtime.emulator.program import Branch, Code, Dim, Guard, Instruction, Space
-from core.runtime.emulator.ptx import collective, forms, moving
+from core.runtime.emulator.ptx import collective, forms, matrix, moving
 from core.runtime.emulator.ptx.forms import Form
 from core.runtime.emulator.ptx.names import Names
 from core.runtime.emulator.ptx.text import Reader, Statement, bad_text, statements_of
@@ -34,6 +34,7 @@ HANDLERS: Final[Mapping[str, Callable[[Form], list[Instruction]]]] = {
     "fence": forms.nothing,
     "shfl": collective.shuffle,
     "vote": collective.vote,
+    "mma": matrix.multiply,
 }
 """Instructions that are more than a row of `rows.ROWS`."""
 
