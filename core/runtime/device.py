@@ -1,7 +1,8 @@
 """`Device`: the devices of this machine by name, opened when first used.
 
-`Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0". Never imports a
-vendor's library before its device is asked for.
+`Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0" and without the
+target that an emulated device has anyway. Never imports a vendor's library before its device is
+asked for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from core.runtime.allocator import Allocator
 from core.runtime.base import ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
+from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
@@ -27,8 +29,10 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "NULL": NullDevice,
     "CUDA": cuda_device,
     "AMD": amd_device,
+    **dict.fromkeys(EMULATED, EmulatorDevice),
 }
-"""How each kind of device is opened, given its canonical name."""
+"""How each kind of device is opened, given its canonical name. Behind the kind a name may have a
+number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
@@ -56,11 +60,13 @@ class Devices:
                 f"{name!r} is not the name of a device",
                 hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
             )
-        kind, _, number = name.upper().partition(":")
-        kind = ALIASES.get(kind, kind)
-        if kind not in MAKERS or (number and not number.isdigit()):
+        kind, suffix = _split(name)
+        if kind in EMULATED:
+            target = emulated_target(kind, suffix)
+            return kind if target == EMULATED[kind].default else f"{kind}:{target.upper()}"
+        if kind not in MAKERS or (suffix and not suffix.isdigit()):
             raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
-        return kind if int(number or 0) == 0 else f"{kind}:{int(number)}"
+        return kind if int(suffix or 0) == 0 else f"{kind}:{int(suffix)}"
 
     def __getitem__(self, name: str | None) -> ComputeDevice:
         """The open device. Raises DeviceError where it is not present."""
@@ -70,7 +76,7 @@ class Devices:
         key = self.canonicalize(name)
         with self._lock:
             if key not in self._open:
-                self._open[key] = MAKERS[key.partition(":")[0]](key)
+                self._open[key] = MAKERS[_split(key)[0]](key)
             return self._open[key]
 
     @property
@@ -93,6 +99,15 @@ class Devices:
     def allocator(self, name: str) -> Allocator:
         """The memory of a device."""
         return self[name].allocator
+
+
+def _split(name: str) -> tuple[str, str]:
+    """(kind, what follows it) of a name in any spelling."""
+    first, _, rest = name.upper().partition(":")
+    second, _, further = rest.partition(":")
+    if f"{first}:{second}" in MAKERS:
+        return f"{first}:{second}", further
+    return ALIASES.get(first, first), rest
 
 
 Device: Final = Devices()
