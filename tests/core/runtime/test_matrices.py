@@ -1,0 +1,59 @@
+"""Matrix instructions on NumPy arrays: every row of every target, from what lanes hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.dtype import dtypes
+from core.runtime.matrices import gather, indices, multiply, scatter
+from core.target import targets
+from core.tensor_cores import TensorCore
+from core.uop.meaning_arrays import Array, numpy_dtype, round_array
+
+ROWS = [*dict.fromkeys(core for target in targets.values() for core in target.tensor_cores)]
+
+
+def numbers(core: TensorCore, shape: tuple[int, ...], seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    if dtypes.is_int(core.dtype_in):
+        low, high = int(dtypes.min(core.dtype_in)), int(dtypes.max(core.dtype_in))
+        return rng.integers(low, high, shape, endpoint=True).astype(numpy_dtype(core.dtype_in))
+    return round_array(rng.standard_normal(shape), core.dtype_in)
+
+
+@pytest.mark.parametrize("core", ROWS, ids=lambda c: f"{c}-{c.threads}-{c.a.count}")
+def test_lanes_multiply_as_matrices_do(core: TensorCore) -> None:
+    a, b = numbers(core, (3, core.m, core.k), 1), numbers(core, (3, core.k, core.n), 2)
+    c = round_array(np.random.default_rng(3).integers(-9, 9, (3, core.m, core.n)), core.dtype_out)
+    held = multiply(core, scatter(core.a, a), scatter(core.b, b), scatter(core.c, c))
+    assert held.shape == (3, core.threads, core.c.count)
+    if core.bits:  # bits that are not multiplied are cut off
+        a, b = (np.trunc(x * 2.0**k) / 2.0**k for x, k in ((a, _shift(a)), (b, _shift(b))))
+    wanted = a.astype(np.float64) @ b.astype(np.float64) + c
+    found = gather(core.c, held)
+    assert np.array_equal(found, round_array(wanted, core.dtype_out))
+
+
+def _shift(x: Array) -> Array:
+    """The power of two that leaves 11 bits before the point."""
+    return 11 - np.frexp(x)[1]
+
+
+@pytest.mark.parametrize("core", ROWS, ids=lambda c: f"{c}-{c.threads}-{c.a.count}")
+def test_every_element_is_held_and_products_once(core: TensorCore) -> None:
+    for part, copies in ((core.a, core.a.lanes.count("-")), (core.b, 0), (core.c, 0)):
+        rows, columns = indices(part)
+        seen = {*zip(rows.ravel().tolist(), columns.ravel().tolist(), strict=True)}
+        sizes = [part.size(letter) for letter in part.letters]
+        assert len(seen) == sizes[0] * sizes[1]
+        if part is not core.b:
+            assert rows.size == len(seen) << copies
+
+
+def test_integers_wrap_around() -> None:
+    core = next(c for c in targets["sm_80"].tensor_cores if c.dtype_in is dtypes.int8)
+    a = np.full((1, 32, core.a.count), 127, np.int8)
+    b = np.full((1, 32, core.b.count), 127, np.int8)
+    c = np.full((1, 32, core.c.count), 2**31 - 1, np.int32)
+    assert multiply(core, a, b, c)[0, 0, 0] == 2**31 - 1 + 32 * 127**2 - 2**32
