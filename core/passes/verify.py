@@ -2,9 +2,10 @@
 
 A program is a list of nodes in the order of execution. Every node has types that its op allows
 (`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
-still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the
-target, moves and arithmetic are no wider than the target's, and all threads of a group reach
-each barrier. Runs on every compile, in time linear in the program. Never changes a program.
+still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the target,
+moves and arithmetic are no wider than the target's, all threads of a group reach each barrier, and
+all lanes of a warp each product of matrices. Runs on every compile, in time linear in the program.
+Never changes a program.
 """
 
 from __future__ import annotations
@@ -201,6 +202,19 @@ class _Verifier:
 
     # values
 
+    def product(self, u: UOp) -> None:
+        """A WMMA is of one tile, one that the target has, and whole warps run it."""
+        if u.arg not in self.target.tensor_cores:
+            self.refuse(u, f"{self.target.name} has no {u.arg}")
+        if u.dtype.count != u.arg.c.count:
+            self.refuse(u, f"a WMMA of {u.dtype.count // u.arg.c.count} tiles")
+        if self.threads % u.arg.threads:
+            self.refuse(u, f"{self.threads} threads are not whole warps of {u.arg.threads}")
+        for block in self.blocks:
+            opener = block.opener
+            if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
+                self.refuse(u, f"a WMMA in a {opener.op.name} that differs between threads")
+
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
         lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
@@ -230,4 +244,5 @@ _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
     Ops.SPECIAL: _Verifier.special,
     Ops.LOAD: _Verifier.load,
     Ops.STORE: _Verifier.store,
+    Ops.WMMA: _Verifier.product,
 }

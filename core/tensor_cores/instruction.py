@@ -13,7 +13,7 @@ from core.errors import DTypeError
 from core.tensor_cores.fragment import COPY, Fragment
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TensorCore:
     """A matrix instruction that the lanes of a warp run together.
 
@@ -43,7 +43,8 @@ class TensorCore:
                 f"{letter}{i}" for letter in letters for i in range(sizes[letter].bit_length() - 1)
             }
             named = {bit for bit in (*part.lanes, *part.elements) if bit != COPY}
-            if named != wanted or part.threads != self.c.threads:
+            fits = all(part.size(letter) == sizes[letter] for letter in letters)
+            if named != wanted or not fits or part.threads != self.c.threads:
                 raise DTypeError(
                     f"{self.name}: {part} does not hold a matrix of {letters[0]} x {letters[1]}",
                     hint=f"its bits are {' '.join(sorted(wanted))}, of {self.c.threads} lanes",
@@ -62,6 +63,9 @@ class TensorCore:
                 hint="they are scalar numbers",
             )
 
+    def __repr__(self) -> str:
+        return f"TensorCore({self.name})"
+
     def __str__(self) -> str:
         return self.name
 
@@ -79,6 +83,27 @@ class TensorCore:
     def fragments(self) -> tuple[Fragment, Fragment, Fragment]:
         """Of A, B and C; D lies as C does."""
         return self.a, self.b, self.c
+
+    @property
+    def near(self) -> tuple[Fragment, Fragment]:
+        """A and B with the bits of k in another order, the same in both, so that lanes hold
+        neighbours along k where they can. A sum has no order: whatever is at a place of A meets
+        what is at the same place of B."""
+        held = [bit for bit in self.a.elements if bit[0] == "k"]
+        if held != [bit for bit in self.b.elements if bit[0] == "k"]:
+            return self.a, self.b
+        order = held + [bit for bit in self.a.lanes if bit[0] == "k"]
+        if order[len(held) :] != [bit for bit in self.b.lanes if bit[0] == "k"]:
+            return self.a, self.b
+        renamed = {bit: f"k{i}" for i, bit in enumerate(order)}
+        a, b = (
+            Fragment(
+                tuple(renamed.get(bit, bit) for bit in part.lanes),
+                tuple(renamed.get(bit, bit) for bit in part.elements),
+            )
+            for part in (self.a, self.b)
+        )
+        return a, b
 
     @property
     def exact(self) -> bool:

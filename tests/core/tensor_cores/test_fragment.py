@@ -51,6 +51,8 @@ def test_fragments_that_do_not_fit_their_instruction() -> None:
         replace(CORE, k=32)
     with pytest.raises(DTypeError, match="does not hold"):
         replace(CORE, a=CORE.b)
+    with pytest.raises(DTypeError, match="does not hold"):
+        replace(CORE, m=17)
     with pytest.raises(DTypeError, match="two lanes"):
         TensorCore(
             "twice", 2, 2, 2, dtypes.float16, dtypes.float32,
