@@ -103,6 +103,14 @@ class RunError(UopvizError):
     """A compiled kernel that could not be run, or that failed while running."""
 
 
+class DriverError(RunError):
+    """What a GPU's driver refused or reported; `code` is the driver's own name for it. If `lost`,
+    the device does nothing more in this process."""
+
+    code = ""
+    lost = False
+
+
 class GradientError(UopvizError):
     """A gradient that was asked for and does not exist."""
 

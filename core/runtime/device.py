@@ -14,6 +14,8 @@ from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.cpu.device import CpuDevice
+from core.runtime.cuda.device import cuda_device
+from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
@@ -22,10 +24,17 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
     "REFERENCE": ReferenceDevice,
     "NULL": NullDevice,
+    "CUDA": cuda_device,
+    "AMD": amd_device,
 }
 """How each kind of device is opened, given its canonical name."""
 
-ALIASES: Final[Mapping[str, str]] = {"PYTHON": "REFERENCE", "LLVM": "CPU", "NUMPY": "REFERENCE"}
+ALIASES: Final[Mapping[str, str]] = {
+    "PYTHON": "REFERENCE",
+    "LLVM": "CPU",
+    "NUMPY": "REFERENCE",
+    "GPU": "CUDA",
+}
 
 
 class Devices:
