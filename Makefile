@@ -60,6 +60,7 @@ conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorc
 	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
 
 nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'
 	@$(BIN)/python tests/browser_setup.py
 	@JOBS=$(JOBS) $(BIN)/python -m tests.nightly
 

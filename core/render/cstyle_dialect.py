@@ -20,7 +20,8 @@ class Dialect:
     of shared memory, with {align}; `special` maps the prefix of a hardware index to the text
     before x, y or z; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct`
     declares a vector type called {name} of {count} times {type}; `literal` is a value of it;
-    `product` writes the helper of a matrix instruction.
+    `product` writes the helper of a matrix instruction;
+    `infinity` and `nan` are those values as float.
     """
 
     language: str
@@ -37,6 +38,8 @@ class Dialect:
     special: Mapping[str, str] = field(default_factory=dict[str, str])
     aligned: bool = False
     product: Callable[[Helper], tuple[str, ...]] | None = None
+    infinity: str = "INFINITY"
+    nan: str = "NAN"
 
 
 TYPES: Mapping[str, str] = {

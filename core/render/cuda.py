@@ -26,6 +26,8 @@ DIALECT = Dialect(
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
     aligned=True,
     product=cuda_product,
+    infinity="__int_as_float(0x7f800000)",  # NVRTC has no <math.h>
+    nan="__int_as_float(0x7fffffff)",
 )
 
 

@@ -37,7 +37,7 @@ def compiled(program: Program) -> bytes:
     text = hip.render(program.uops, program.name, program.target).text
     arch = program.target.arch
     made = api("hiprtcCreateProgram", text.encode(), f"{program.name}.hip".encode(), 0, None, None)
-    options = [f"--offload-arch={arch}".encode(), b"-O3"]
+    options = [f"--offload-arch={arch}".encode(), b"-O3", b"-ffp-contract=off"]
     try:
         api("hiprtcCompileProgram", made, len(options), options)
     except DriverError as error:
