@@ -55,6 +55,7 @@ class _Verifier:
         self.threads = 1
         self.unread: set[UOp] = set()
         """Shared memory that was written since the last barrier."""
+        self.products: list[UOp] = []
         self.exact = Exactness()
 
     def run(self) -> None:
@@ -73,6 +74,9 @@ class _Verifier:
                 self.arithmetic(u)
         if len(self.blocks) > 1 and (opener := self.blocks[-1].opener) is not None:
             self.refuse(opener, f"{opener.op.name} is never ended")
+        for u in self.products:
+            if self.threads % u.arg.threads:
+                self.refuse(u, f"{self.threads} threads are not whole warps of {u.arg.threads}")
 
     def refuse(self, u: UOp, what: str) -> NoReturn:
         """Raises the error for a node."""
@@ -208,12 +212,11 @@ class _Verifier:
             self.refuse(u, f"{self.target.name} has no {u.arg}")
         if u.dtype.count != u.arg.c.count:
             self.refuse(u, f"a WMMA of {u.dtype.count // u.arg.c.count} tiles")
-        if self.threads % u.arg.threads:
-            self.refuse(u, f"{self.threads} threads are not whole warps of {u.arg.threads}")
+        self.products.append(u)
         for block in self.blocks:
             opener = block.opener
             if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
-                self.refuse(u, f"a WMMA in a {opener.op.name} that differs between threads")
+                self.refuse(u, f"a WMMA in a block ({opener.op.name}) that differs between threads")
 
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from core.dtype import dtypes
+from core.errors import RunError
 from core.runtime.matrices import gather, indices, multiply, scatter
+from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.tensor_cores import TensorCore
+from core.uop import Ops, UOp
 from core.uop.meaning_arrays import Array, numpy_dtype, round_array
 
 ROWS = [*dict.fromkeys(core for target in targets.values() for core in target.tensor_cores)]
@@ -57,3 +60,38 @@ def test_integers_wrap_around() -> None:
     b = np.full((1, 32, core.b.count), 127, np.int8)
     c = np.full((1, 32, core.c.count), 2**31 - 1, np.int32)
     assert multiply(core, a, b, c)[0, 0, 0] == 2**31 - 1 + 32 * 127**2 - 2**32
+
+
+def product_under(threads: int, condition: bool) -> list[UOp]:
+    """A program in which `threads` work items multiply ones, under a condition or not."""
+    core = targets["sm_80"].tensor_cores[0]
+    out = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(threads), (), 0)
+    lane, some = UOp.special(threads, "lidx0"), UOp.const(dtypes.int32, 8)
+    kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
+    src = tuple(
+        UOp.const(kind.vec(part.count), 1.0)
+        for kind, part in zip(kinds, core.fragments, strict=True)
+    )
+    made = UOp(Ops.WMMA, src[2].dtype, src, core)
+    few = lane < some
+    begin = UOp(Ops.IF, dtypes.void, (few,))
+    around = ([few, begin], [UOp(Ops.ENDIF, dtypes.void, (begin,))]) if condition else ([], [])
+    store = out.index(lane).store(made.gep(0))
+    body = [*around[0], made, made.gep(0), *around[1], out.index(lane), store]
+    return [out, lane.src[0], lane, some, *src, *body, UOp.sink(store)]
+
+
+def test_a_program_multiplies_by_warps() -> None:
+    memory = [np.zeros(64, np.float32)]
+    evaluate_linear(product_under(64, condition=False), memory)
+    assert memory[0].tolist() == [17.0] * 64
+
+
+@pytest.mark.parametrize(
+    ("threads", "condition", "what"),
+    [(48, False, "needs 32 lanes, in a work group of 48"), (64, True, "some lanes of a warp")],
+)
+def test_what_no_warp_can_run_is_refused(threads: int, condition: bool, what: str) -> None:
+    with pytest.raises(RunError, match=what) as error:
+        evaluate_linear(product_under(threads, condition), [np.zeros(threads, np.float32)])
+    assert "WMMA" in error.value.where
