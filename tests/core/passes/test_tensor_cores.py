@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from core.compile import compile_kernel
-from core.dtype import AddrSpace, dtypes
+from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError
 from core.helpers import Context
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.pipeline import run_passes
+from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.linear import evaluate_linear
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.tensor_cores import TensorCore
@@ -33,6 +36,7 @@ from tests.core.passes.matrices import (
     wide,
 )
 from tests.core.passes.programs import opened
+from tests.core.runtime.test_agreement import memory_of
 
 NEAR = {dtypes.float16: 2e-2, dtypes.float32: 2e-5, dtypes.int32: 0.0}
 SM_80 = targets["sm_80"]
@@ -145,10 +149,21 @@ def test_products_of_many_forms(target: str, name: str) -> None:
     assert count(multiplies(ast, targets[target], [tc()], near)) == 1
 
 
-def test_half_products_are_not_rounded_before_they_are_summed() -> None:
-    """x @ y of float16 rounds products to float16 in the AST; the instruction is more exact."""
-    ast = kernel_of(tensor(dtypes.float16, 32, 32) @ tensor(dtypes.float16, 32, 16))
-    assert count(multiplies(ast, SM_80, [tc()], 2e-2)) == 1
+@pytest.mark.parametrize("target", ["sm_80", "gfx1100", "gfx942"])
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16], ids=str)
+def test_products_are_not_rounded_before_they_are_summed(dtype: DType, target: str) -> None:
+    """x @ y of float16 rounds each product to float16 in the AST; the instruction is exact, so it
+    gives what x.float() @ y.float() is."""
+    x, y = (tensor(dtype, 32, 48), tensor(dtype, 48, 32))
+    rounded = kernel_of(x.matmul(y, dtype=dtypes.float32))
+    exact = kernel_of(tensor(dtype, 32, 48).float() @ tensor(dtype, 48, 32).float())
+    assert rounded is not exact
+    program = lowered(rounded, targets[target], None)
+    assert count(program) > 0
+    found, right = memory_of(rounded), memory_of(exact)
+    evaluate_linear(program, found)
+    evaluate_ast(exact, right, {})
+    np.testing.assert_allclose(found[0], right[0], rtol=2e-6, atol=2e-6)
 
 
 REFUSED: dict[str, Callable[[], Tensor]] = {
