@@ -18,6 +18,7 @@ from core.render import c
 from core.render.amd_matrix import builtin_of, call_of
 from core.render.kinds import KIND
 from core.render.rendered import Rendered
+from core.render.renderers import RENDERERS
 from core.target import Target, targets
 from core.toolchain.assembled import amd_isa
 from core.toolchain.llvm_compiler import assembly
@@ -46,9 +47,8 @@ def program(row: Row) -> Program:
 
 
 def rendered(row: Row, kind: str) -> Rendered:
-    made, render = program(row), KIND[kind].render
-    assert render is not None
-    return render(made.uops, made.name, made.target)
+    made = program(row)
+    return RENDERERS[kind](made.uops, made.name, made.target)
 
 
 @pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
