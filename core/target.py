@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from core.dtype import DType, dtypes
 from core.errors import DeviceError
+from core.tensor_cores import TensorCore, amd_tensor_cores, nvidia_tensor_cores
 from core.uop.ops import GroupOp, Ops
 
 Family = Literal["cpu", "nvidia", "amd"]
@@ -32,7 +33,8 @@ class Target:
     float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
-    `lane_gates`: a vector load may have a gate for each of its lanes.
+    `lane_gates`: a vector load may have a gate for each of its lanes;
+    `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Target:
     threads_max: int = 1
     has_fma: bool = True
     lane_gates: bool = False
+    tensor_cores: tuple[TensorCore, ...] = ()
 
     def __repr__(self) -> str:
         return f"Target({self.name})"
@@ -135,6 +138,7 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 64),
         threads_max=1024,
+        tensor_cores=nvidia_tensor_cores(cc),
     )
 
 
@@ -155,6 +159,7 @@ def _amd(arch: str, title: str) -> Target:
         threads_max=1024,
         triple="amdgcn-amd-amdhsa",
         processor=arch,
+        tensor_cores=amd_tensor_cores[arch],
     )
 
 

@@ -138,15 +138,26 @@ def try_kernel(
     )
 
 
-def difference(got: Array, wanted: Array, dtype: str) -> tuple[float, float]:
+def difference(
+    got: Array, wanted: Array, dtype: str, rounded: Sequence[str] = ()
+) -> tuple[float, float]:
     """(largest difference, largest difference allowed) of a result in memory; exact for integers,
-    relative to the largest finite magnitude for floats. Infinities and NaNs must agree."""
+    relative to the largest finite magnitude for floats. Infinities and NaNs must agree. `rounded`:
+    dtypes that parts of the result are rounded to on the way, or not."""
     kind = getattr(dtypes, dtype)
     worst = largest = 0.0
     for _, a, b in _pieces(got, wanted, kind):
         worst = max(worst, float(_apart(a, b).max(initial=0.0)))
         largest = max(largest, float(np.abs(b[np.isfinite(b)]).max(initial=0.0)))
-    return worst, TOLERANCE.get(dtype, 0.2) * max(1.0, largest) if dtypes.is_float(kind) else 0.0
+    near = max(TOLERANCE.get(name, 0.2) for name in (dtype, *rounded))
+    return worst, near * max(1.0, largest) if dtypes.is_float(kind) else 0.0
+
+
+def summed_products(ast: UOp) -> list[str]:
+    """The dtypes of products that a sum in a wider dtype adds: tensor cores do not round them."""
+    casts = [u.src[0] for u in ast.toposort() if u.op is Ops.REDUCE_AXIS and u.arg[0] is Ops.ADD]
+    inner = [u.src[0] for u in casts if u.op is Ops.CAST and u.src[0].op is Ops.MUL]
+    return sorted({u.dtype.scalar().name for u in inner if dtypes.is_float(u.dtype)})
 
 
 def first_wrong(got: Array, wanted: Array, dtype: str, limit: float) -> tuple[int, float, float]:
@@ -234,10 +245,11 @@ def _compared(
 ) -> tuple[float, float, str]:
     """The largest error of any output, the one that is allowed, and a sentence."""
     worst, tolerance, detail = 0.0, 0.0, "all outputs agree with the reference"
+    rounded = summed_products(ast)
     for number in sorted({int(pointer_of(store.src[0]).arg) for store in ast.src}):
         dtype = arguments(ast)[number].dtype.base
         got = buffers[number].as_array()
-        error, limit = difference(got, right[number], dtype.name)
+        error, limit = difference(got, right[number], dtype.name, rounded)
         if not error <= limit:
             at, found, wanted = first_wrong(got, right[number], dtype.name, limit)
             detail = (

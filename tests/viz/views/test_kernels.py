@@ -16,7 +16,7 @@ import viz
 import viz.work.jobs
 from core import Tensor
 from core.check.isolate import MEMORY_LIMIT
-from core.check.worker import difference, times_quantile
+from core.check.worker import difference, summed_products, times_quantile
 from core.errors import ServerError
 from core.render.kinds import KINDS
 from core.uop.ops import Ops
@@ -190,6 +190,19 @@ def test_differences() -> None:
     assert difference(ints + 1, ints, "int32") == (1.0, 0.0)
     half = np.asarray([0x3F80], np.uint16)  # bfloat16 1.0
     assert difference(half, half, "bfloat16")[0] == 0.0
+    error, limit = difference(floats(100.5), floats(100), "float32", ["bfloat16"])
+    assert error == 0.5 <= limit == 5.0
+
+
+def test_products_that_may_or_may_not_be_rounded() -> None:
+    x, y = (Tensor.empty(8, 8, dtype="bfloat16") for _ in range(2))
+    for product, names in (
+        (x.matmul(y, dtype="float32"), ["bfloat16"]),
+        (Tensor.empty(8, 8) @ Tensor.empty(8, 8), []),
+        (x * y, []),
+    ):
+        (item,) = product.schedule()
+        assert summed_products(item.ast) == names
 
 
 def test_quantiles() -> None:
