@@ -103,6 +103,19 @@ class RunError(UopvizError):
     """A compiled kernel that could not be run, or that failed while running."""
 
 
+class FaultError(RunError):
+    """A kernel that did, in an emulator, what a GPU leaves undefined or ends with an error.
+
+    `kind` is one of the kinds in `core/runtime/emulator/faults.py`; `line` is that of the kernel's
+    text, from 1; `block` and `thread` say which thread, as (x, y, z).
+    """
+
+    kind: str = ""
+    line: int = 0
+    block: tuple[int, int, int] = (0, 0, 0)
+    thread: tuple[int, int, int] = (0, 0, 0)
+
+
 class GradientError(UopvizError):
     """A gradient that was asked for and does not exist."""
 

@@ -160,6 +160,14 @@ REWRITE_LIMIT: Final = Flag(
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 
+EMULATOR_CHECKS: Final = Flag(
+    "EMULATOR_CHECKS",
+    2,
+    "what emulated devices check besides bounds, alignment and barriers: 1 reads of registers, "
+    "shared and local memory before they are written, and races; 2 those of global memory too",
+    high=2,
+)
+
 
 class Context(ContextDecorator):
     """Sets flags for a block: `with Context(TRAINING=1): ...`. Raises EnvError for unknown ones."""

@@ -1,7 +1,8 @@
 """`Device`: the devices of this machine by name, opened when first used.
 
-`Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0". Never imports a
-vendor's library before its device is asked for.
+`Device["CPU"]`, `Device.DEFAULT`. Names are canonical: upper case, without ":0" and without the
+target that an emulated device has anyway. Never imports a vendor's library before its device is
+asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.cpu.device import CpuDevice
+from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
@@ -22,8 +24,10 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
     "REFERENCE": ReferenceDevice,
     "NULL": NullDevice,
+    **dict.fromkeys(EMULATED, EmulatorDevice),
 }
-"""How each kind of device is opened, given its canonical name."""
+"""How each kind of device is opened, given its canonical name. Behind the kind a name may have a
+number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75."""
 
 ALIASES: Final[Mapping[str, str]] = {"PYTHON": "REFERENCE", "LLVM": "CPU", "NUMPY": "REFERENCE"}
 
@@ -46,11 +50,13 @@ class Devices:
                 f"{name!r} is not the name of a device",
                 hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
             )
-        kind, _, number = name.upper().partition(":")
-        kind = ALIASES.get(kind, kind)
-        if kind not in MAKERS or (number and not number.isdigit()):
+        kind, suffix = _split(name)
+        if kind in EMULATED:
+            target = emulated_target(kind, suffix)
+            return kind if target == EMULATED[kind].default else f"{kind}:{target.upper()}"
+        if kind not in MAKERS or (suffix and not suffix.isdigit()):
             raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
-        return kind if int(number or 0) == 0 else f"{kind}:{int(number)}"
+        return kind if int(suffix or 0) == 0 else f"{kind}:{int(suffix)}"
 
     def __getitem__(self, name: str | None) -> ComputeDevice:
         """The open device. Raises DeviceError where it is not present."""
@@ -60,7 +66,7 @@ class Devices:
         key = self.canonicalize(name)
         with self._lock:
             if key not in self._open:
-                self._open[key] = MAKERS[key.partition(":")[0]](key)
+                self._open[key] = MAKERS[_split(key)[0]](key)
             return self._open[key]
 
     @property
@@ -83,6 +89,15 @@ class Devices:
     def allocator(self, name: str) -> Allocator:
         """The memory of a device."""
         return self[name].allocator
+
+
+def _split(name: str) -> tuple[str, str]:
+    """(kind, what follows it) of a name in any spelling."""
+    first, _, rest = name.upper().partition(":")
+    second, _, further = rest.partition(":")
+    if f"{first}:{second}" in MAKERS:
+        return f"{first}:{second}", further
+    return ALIASES.get(first, first), rest
 
 
 Device: Final = Devices()

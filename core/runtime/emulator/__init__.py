@@ -3,13 +3,12 @@
 - `program.py`: what a front end hands to the machine. A front end is a function from text to a
   `Code`; `ptx/` is one. The machine knows no language.
 - `flow.py`: basic blocks, immediate post-dominators, lifetimes of a `Code`'s registers.
-- `state.py`: the threads of a batch of blocks: registers, masks, shared and local memory.
+- `prepare.py`: from a `Code` to steps, once per kernel.
+- `state.py`: a `Launch`, and the threads of a batch of blocks: registers, masks, memory.
 - `steps.py`: each instruction as a closure over arrays; `access.py` those of loads and stores.
-- `machine.py`: `execute(code, launch)`: all blocks, batch by batch, divergence by masks.
+- `machine.py`: `execute(prepare(code), launch)`: all blocks, batch by batch, divergence by masks.
 - `memory.py`: regions of global memory with addresses; `allocator.py` hands them out.
 - `faults.py`: errors with line, block, thread and node; `races.py` those between threads.
-- `counters.py`: what each line did: threads, bytes, bank conflicts, sectors, divergence.
-- `session.py`: one line at a time, forwards and backwards, for debuggers.
 - `alu/`: what instructions compute, as functions on arrays, shared by all front ends.
-- `ptx/`: the PTX front end. `device.py`: the devices.
+- `ptx/`: the PTX front end. `device.py`: the devices, a row per front end.
 """

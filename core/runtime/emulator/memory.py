@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.runtime.numeric import Array
 
 
@@ -48,6 +50,17 @@ class GlobalMemory:
         if found < 0 or address >= self.regions[found].end:
             return None
         return self.regions[found]
+
+    def numbers(self, at: Array, width: int) -> Array:
+        """For each address the number of the region that it and `width` bytes from it lie in; -1
+        for none."""
+        starts = np.array(self._starts, np.uint64)
+        ends = np.array([r.end for r in self.regions], np.uint64)
+        at = at.astype(np.uint64, copy=False)
+        found = np.searchsorted(starts, at, "right") - 1
+        last = at + np.uint64(width)
+        inside = (found >= 0) & (last <= ends[found]) & (last > at) if len(ends) else found >= 0
+        return np.where(inside, found, -1)
 
     def nearest(self, address: int) -> tuple[Region, int] | None:
         """The region that begins or ends closest to an address outside of all, and the distance in

@@ -1,0 +1,151 @@
+"""Emulated devices: programs compiled for a GPU, whose text the machine runs.
+
+`PTX:EMU` is an NVIDIA GPU. What is compiled is what a real device would load.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from core.errors import DeviceError, FaultError, RunError
+from core.helpers import EMULATOR_CHECKS
+from core.runtime.base import ComputeDevice
+from core.runtime.buffer import Buffer
+from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
+from core.runtime.emulator.machine import execute
+from core.runtime.emulator.memory import Region
+from core.runtime.emulator.prepare import Prepared, prepare
+from core.runtime.emulator.program import Code
+from core.runtime.emulator.ptx import front as ptx
+from core.runtime.emulator.state import Checks, Launch
+from core.target import Family, targets
+from core.toolchain.program import Program
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A kind of emulated device: the front end for the text that it loads, and its target where
+    its name says none."""
+
+    family: Family
+    default: str
+    read: Callable[[str, str], Code]
+
+
+EMULATED: Final[Mapping[str, Emulated]] = {
+    "PTX:EMU": Emulated("nvidia", "sm_90", ptx.read),
+}
+"""Every kind of emulated device by name."""
+
+
+def emulated_target(kind: str, suffix: str) -> str:
+    """The target of `PTX:EMU:sm_75`, by what follows its kind; "" is the default. Raises
+    DeviceError for one that the kind does not have."""
+    row = EMULATED[kind]
+    name = suffix.lower() or row.default
+    fitting = [t.name for t in targets.values() if t.family == row.family]
+    if name not in fitting:
+        raise DeviceError(f"{kind} emulates no {suffix!r}", hint="one of " + ", ".join(fitting))
+    return name
+
+
+def checks_now() -> Checks:
+    """What EMULATOR_CHECKS says."""
+    level = EMULATOR_CHECKS.value
+    return Checks(initialised=level >= 1, races=level >= 1, content=level >= 2)
+
+
+class EmulatorRunner:
+    """A kernel that the machine runs."""
+
+    def __init__(self, program: Program, code: Code) -> None:
+        self.program, self.code = program, code
+        self._prepared: dict[Checks, Prepared] = {}
+
+    def __call__(
+        self, buffers: Sequence[Buffer], variables: Mapping[str, int], wait: bool = False
+    ) -> float | None:
+        """Runs the kernel. Its time says nothing about any GPU. Raises FaultError, and RunError
+        for a variable without a value."""
+        start = time.perf_counter()
+        launch = launch_of(self.program, self.code, buffers, variables)
+        try:
+            execute(self.prepared(), launch)
+        except FaultError as error:
+            raise located(error, self.program) from None
+        return time.perf_counter() - start
+
+    def prepared(self) -> Prepared:
+        """The kernel ready to run, with the checks that are in force."""
+        checks = checks_now()
+        if checks not in self._prepared:
+            self._prepared[checks] = prepare(self.code, checks)
+        return self._prepared[checks]
+
+
+def launch_of(
+    program: Program, code: Code, buffers: Sequence[Buffer], variables: Mapping[str, int]
+) -> Launch:
+    """What a program is started with. Raises RunError for a variable without a value."""
+    values = [buffers[a.number].address for a in program.arguments]
+    for variable in program.variables:
+        name = variable.arg[0]
+        if name not in variables:
+            raise RunError(f"kernel {program.name} needs a value for {name}", hint="bind it")
+        values.append(variables[name])
+    params = bytearray(max((p.offset + p.nbytes for p in code.parameters), default=0))
+    for parameter, value in zip(code.parameters, values, strict=True):
+        bits = value % (1 << 8 * parameter.nbytes)
+        end = parameter.offset + parameter.nbytes
+        params[parameter.offset : end] = bits.to_bytes(parameter.nbytes, "little")
+    regions = _regions(program, buffers)
+    return Launch(program.global_size, program.local_size, bytes(params), regions)
+
+
+def _regions(program: Program, buffers: Sequence[Buffer]) -> tuple[Region, ...]:
+    """The memory of the arguments; those that overlap are one region."""
+    spans: list[tuple[int, int, EmulatedMemory, str, bool]] = []
+    for argument in program.arguments:
+        buffer = buffers[argument.number]
+        memory = cast("EmulatedMemory", buffer.handle)
+        name, end = f"data{argument.number}", buffer.address + buffer.nbytes
+        spans.append((buffer.address, end, memory, name, argument.written))
+    spans.sort(key=lambda span: span[:2])
+    merged: list[tuple[int, int, EmulatedMemory, str, bool]] = []
+    for span in spans:
+        if merged and span[0] < merged[-1][1]:
+            low, high, memory, name, written = merged.pop()
+            span = (low, max(high, span[1]), memory, f"{name}/{span[3]}", written or span[4])
+        merged.append(span)
+    found: list[Region] = []
+    for low, high, memory, name, written in merged:
+        part = slice(low - memory.address, high - memory.address)
+        followed = None if memory.complete else memory.written[part]
+        found.append(Region(name, low, memory.content[part], followed, written))
+    return tuple(found)
+
+
+def located(error: FaultError, program: Program) -> FaultError:
+    """The error with the nodes behind its line, and the user's line where they came from."""
+    lines = program.source.lines
+    nodes = lines[error.line - 1] if 0 < error.line <= len(lines) else ()
+    for u in nodes[:1]:
+        origin = f" from {u.origin}" if u.origin else ""
+        error.locate(f"{error.where}\nnode {u.op.name} of {u.dtype}{origin}")
+    return error
+
+
+class EmulatorDevice(ComputeDevice):
+    """An emulated GPU, by a name such as PTX:EMU or PTX:EMU:SM_75."""
+
+    def __init__(self, name: str) -> None:
+        kind = next(k for k in EMULATED if name == k or name.startswith(k + ":"))
+        target = emulated_target(kind, name[len(kind) + 1 :])
+        super().__init__(name, targets[target], EmulatorAllocator())
+        self._read = EMULATED[kind].read
+
+    def load(self, program: Program) -> EmulatorRunner:
+        return EmulatorRunner(program, self._read(program.source.text, program.name))

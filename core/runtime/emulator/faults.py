@@ -1,0 +1,44 @@
+"""What a kernel did that a GPU leaves undefined, as errors: line, its text, block and thread.
+
+`FaultError` itself is with all errors in core/errors.py. Decides nothing about what is a fault.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.errors import FaultError
+
+if TYPE_CHECKING:
+    from core.runtime.emulator.program import Dim, Instruction
+    from core.runtime.emulator.state import State
+
+HINTS: Final = {
+    "bounds": "check the index, or the gate of this access",
+    "alignment": "an access of n bytes needs an address that n divides",
+    "uninitialised": "write it first, on every path that leads here",
+    "race": "put a barrier between the two accesses",
+    "barrier": "all threads of a block must reach the barrier: move it out of the branch",
+    "read-only": "only memory that is not an input may be written",
+    "space": "the address must lie in the memory that the instruction names",
+    "collective": "all threads of a warp must run this instruction together",
+    "endless": "a loop does not end, or the launch is too large for an emulator",
+}
+"""Every kind of fault, with what to do about it."""
+
+
+def fault(s: State, instruction: Instruction, kind: str, what: str, lane: int) -> FaultError:
+    """The error for the thread in `lane` of a batch. `kind` is one of HINTS."""
+    block, thread = s.place(lane)
+    code = s.code
+    where = (
+        f"line {instruction.line}: {code.line(instruction.line)}\n"
+        f"block {_dim(block)}, thread {_dim(thread)} of kernel {code.name}"
+    )
+    error = FaultError(what, where, HINTS[kind])
+    error.kind, error.line, error.block, error.thread = kind, instruction.line, block, thread
+    return error
+
+
+def _dim(value: Dim) -> str:
+    return f"({value[0]}, {value[1]}, {value[2]})"
