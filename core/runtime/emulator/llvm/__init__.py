@@ -4,4 +4,7 @@
 - `types.py`, `module.py`: types and what a text defines, as data.
 - `operands.py`, `attributes.py`, `memory_forms.py`, `instructions.py`, `parser.py`: the grammar.
 - `check.py`: whether names fit together.
+- `meaning.py`, `integers.py`, `floats.py`, `conversions.py`, `intrinsics.py`: what instructions
+  compute, and what is left open.
+- `registers.py`, `builder.py`, `storage.py`, `calls.py`, `translate.py`: from a module to a `Code`.
 """
