@@ -59,7 +59,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime",),
     ("core.runtime.emulator.alu",),
     ("core.runtime.cpu", "core.runtime.emulator", "core.runtime.reference"),
-    ("core.runtime.emulator.ptx",),
+    ("core.runtime.emulator.ptx", "core.runtime.emulator.llvm"),
     ("core.runtime.emulator.device",),
     ("core.runtime.device",),
     ("core.runtime.run",),

@@ -98,9 +98,10 @@ class _Check:
         self.types[name], self.home[name] = type_, home
 
     def _predecessors(self) -> dict[str, list[str]]:
+        """The blocks that lead to each, once for each way."""
         found: dict[str, list[str]] = {name: [] for name in self.blocks}
         for block in self.function.blocks:
-            for name in successors(block):
+            for name in block.end.labels:
                 if name not in found:
                     self.fail(f"there is no block %{name}", block.end.line)
                 found[name].append(block.name)
@@ -111,6 +112,8 @@ class _Check:
             given, right = ", ".join(sorted(phi.labels)), ", ".join(sorted(before)) or "none"
             self.fail(f"a phi with values from the blocks {given}; those that lead here: {right}",
                       phi.line)  # fmt: skip
+        if len(set(zip(phi.labels, phi.operands, strict=True))) > len(set(phi.labels)):
+            self.fail("a phi with different values from one block", phi.line)
 
     def _types(self, i: Instruction) -> None:
         for operand in i.operands:

@@ -89,7 +89,8 @@ def _mul_overflows(a: Array, b: Array) -> Array:
     if a.itemsize < 8:
         product = x.astype(np.int64) * y.astype(np.int64)
         return product != product.astype(x.dtype)
-    return _lowest(x) & (y == -1) | ((x != 0) & (divide(x * y, x) != y))
+    lowest = (_lowest(x) & (y == -1)) | (_lowest(y) & (x == -1))
+    return lowest | ((x != 0) & (divide(x * y, x) != y))
 
 
 def _mul_wraps(a: Array, b: Array) -> Array:
