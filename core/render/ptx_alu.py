@@ -66,6 +66,9 @@ def write_alu(w: Writer, u: UOp, lane: int) -> str:
     if dtypes.is_bool(dtype):
         return _bool_op(w, u, lane)
     if dtypes.is_float(dtype):
+        if u.op is Ops.MULACC and dtype.name == "bfloat16" and w.arch >= 80:  # rounds once
+            a, b, c = (w.register(s, lane) for s in u.src)
+            return w.let("h", f"fma.rn.bf16 {{}}, {a}, {b}, {c}")
         if dtype.name == "bfloat16" or (dtype.name == "float16" and not _has_half(w, u.op)):
             operands = [convert(w, w.register(s, lane), dtype, dtypes.float32) for s in u.src]
             found = _float_op(w, u, dtypes.float32, operands)
@@ -138,6 +141,8 @@ def _shift(w: Writer, u: UOp, lane: int, dtype: DType) -> str:
         count = str(amount.arg if 0 <= amount.arg < 64 else 64)
     else:
         count = w.register(amount, lane)
+        if dtype.bits == 64:  # what a conversion to 32 bits would lose
+            count = w.let("rd", f"min.u64 {{}}, {count}, 64")
         if dtype.bits != 32:
             count = w.let("r", f"cvt.u32.{type_of(dtype)} {{}}, {count}")
     form = f"shl.{bits_of(dtype)}" if u.op is Ops.SHL else f"shr.{type_of(dtype)}"

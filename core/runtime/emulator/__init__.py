@@ -5,10 +5,13 @@
 - `flow.py`: basic blocks, immediate post-dominators, lifetimes of a `Code`'s registers.
 - `prepare.py`: from a `Code` to steps, once per kernel.
 - `state.py`: a `Launch`, and the threads of a batch of blocks: registers, masks, memory.
-- `steps.py`: each instruction as a closure over arrays; `access.py` those of loads and stores.
+- `steps.py`: each instruction as a closure over arrays; `access.py` loads and stores, `places.py`
+  where their addresses lead.
 - `machine.py`: `execute(prepare(code), launch)`: all blocks, batch by batch, divergence by masks.
 - `memory.py`: regions of global memory with addresses; `allocator.py` hands them out.
 - `faults.py`: errors with line, block, thread and node; `races.py` those between threads.
+- `counters.py`: what each line did: threads, bytes, bank conflicts, sectors, divergence.
+- `session.py`: one instruction at a time, forwards and backwards, for debuggers.
 - `alu/`: what instructions compute, as functions on arrays, shared by all front ends.
 - `ptx/`: the PTX front end. `device.py`: the devices, a row per front end.
 """

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import RunError
 from core.helpers import prod
+from core.runtime.emulator.counters import Profile
 from core.runtime.emulator.faults import fault
 from core.runtime.emulator.flow import BasicBlock
 from core.runtime.emulator.memory import GlobalMemory
@@ -28,17 +29,21 @@ MAX_THREADS: Final = 1024
 """Threads of the largest block."""
 
 
-def execute(kernel: Prepared, launch: Launch, limit: int | None = None) -> None:
+def execute(
+    kernel: Prepared, launch: Launch, limit: int | None = None, profile: Profile | None = None
+) -> None:
     """Runs a kernel to its end; memory is changed in place. `limit`: basic blocks that one batch
-    of blocks may run, for kernels that may never end.
+    of blocks may run, for kernels that may never end. `profile` is told what each line does.
 
     Raises FaultError for what a GPU leaves undefined or answers with an error, with the line, its
     text, the block and the thread; RunError for a launch that no GPU takes.
     """
     for state in batches(kernel, launch):
-        machine = Machine(kernel, state)
+        state.profile = profile
         with np.errstate(all="ignore"):
-            machine.run(limit)
+            Machine(kernel, state).run(limit)
+        if profile is not None:
+            profile.finish(state)
 
 
 def batches(kernel: Prepared, launch: Launch) -> Iterator[State]:
@@ -107,6 +112,8 @@ class Machine:
         while s.at >= 0:
             at = s.at
             s.block_counts[at] += s.active
+            if s.profile is not None:
+                s.profile.enter(s)
             for step in (self._full if s.full else self._partial)[at]:
                 step(s)
             self._leave(blocks[at])

@@ -42,11 +42,20 @@ class SharedShadow:
 
     def barrier(self, blocks: Array | None) -> None:
         """The threads of `blocks` (a bool each; None: of all) have met."""
+        self._journal(self._count, np.arange(self._count.size))
         self._count += 1 if blocks is None else blocks.astype(np.uint32)
         if int(self._count.max()) >= _LAST:  # start anew: what came before is long done
             self._count[:] = 2
             self.writer[self.writer != 0] = 1 << _THREAD_BITS
             self.reader[:] = 0
+        self._restamp()
+
+    def _journal(self, array: Array, at: Array) -> None:
+        if self._s.journal is not None:
+            self._s.journal.append((array, at, array[at]))
+
+    def restored(self) -> None:
+        """What is journalled was put back."""
         self._restamp()
 
     def unwritten(self, at: Array) -> Array:
@@ -61,6 +70,7 @@ class SharedShadow:
         other = np.where((writer > epoch) & (writer != stamp), writer - epoch, 0)
         other[other == _MANY] = 0
         before = self.reader[at]
+        self._journal(self.reader, at)
         shared = (before > epoch) & (before != stamp)
         self.reader[at] = np.where(shared, epoch | _MANY, stamp)
         crowd = self.reader[at] != stamp
@@ -77,6 +87,7 @@ class SharedShadow:
         raced = np.where((writer > epoch) & (writer != stamp), writer - epoch, 0)
         read = np.where((reader > epoch) & (reader != stamp), reader - epoch, 0)
         own = at[changed]
+        self._journal(self.writer, own)
         self.writer[own] = stamp[changed]
         crowd = self.writer[own] != stamp[changed]
         if crowd.any():

@@ -8,15 +8,18 @@ changed in place, so that a copy of the list of registers is a snapshot of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from core.helpers import prod
 from core.runtime.emulator.memory import GlobalMemory, Region
-from core.runtime.emulator.program import Code, Data, Dim
+from core.runtime.emulator.program import Code, Data, Dim, Space
 from core.runtime.emulator.races import SharedShadow
 from core.runtime.numeric import Array
+
+if TYPE_CHECKING:
+    from core.runtime.emulator.counters import Profile
 
 ROW: Final = 16
 """The shared memory of a block and the local memory of a thread take a multiple of this."""
@@ -46,6 +49,18 @@ class Checks:
     races: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Memory that an instruction wrote: `nbytes` at each address of its space (of global memory:
+    from the start of `region`), by the threads in `lanes` (None: all)."""
+
+    space: Space
+    region: Region | None
+    at: Array
+    nbytes: int
+    lanes: Array | None
+
+
 @dataclass(slots=True)
 class Waiting:
     """Threads that run later: from block `at`, until block `join`."""
@@ -59,7 +74,9 @@ class State:
     """Blocks `first` up to `first + blocks` of a launch. `mask` says which lanes are active (None:
     all); `full` that no living lane is left out; `active` how many are.
 
-    `slots` are the registers, then the constants and specials that `fill` gave.
+    `slots` are the registers, then what `Prepared.extra` says. With a `journal`, everything that
+    is changed in place is noted in it as (array, indices, what was there), and stores of the last
+    instruction in `touched`.
     """
 
     def __init__(
@@ -102,7 +119,8 @@ class State:
         )
         self.shadow = SharedShadow(self, granule) if self.shared.size else None
         self.journal: list[tuple[Array, Array, Array]] | None = None
-        self.profile: Any = None
+        self.touched: list[Touched] = []
+        self.profile: Profile | None = None
         self.guarded: dict[int, int] = {}
         self.block_counts: list[int] = []
         self._lanes: tuple[Array | None, Array | None] = (None, None)

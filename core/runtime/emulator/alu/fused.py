@@ -71,7 +71,9 @@ def odd_float32(x: Array) -> Array:
     bits = near.view(np.int32)
     inexact = (near != x) & np.isfinite(x) & (bits & 1 == 0)
     over = np.abs(near.astype(np.float64)) > np.abs(x)
-    return np.where(inexact, bits + np.where(over, -1, 1), bits).view(np.float32)
+    return np.where(inexact, bits + np.where(over, np.int32(-1), np.int32(1)), bits).view(
+        np.float32
+    )
 
 
 def fma64(a: Array, b: Array, c: Array) -> Array:
