@@ -16,6 +16,7 @@ from core.dtype import PtrDType
 from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
+from core.passes.optimize import settings
 from core.passes.order import order_report
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
@@ -54,13 +55,16 @@ def compile_kernel(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) 
     with _compiling:
         applied = in_force()
         if applied is None:
-            return _kept(ast, target, chosen)
+            return _kept(ast, target, chosen, settings())
         with applied.in_kernel(kernel_name(ast)):
             return _compile(ast, target, chosen)
 
 
 @lru_cache(maxsize=8192)
-def _kept(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
+def _kept(
+    ast: UOp, target: Target, opts: tuple[Opt, ...] | None, chosen_by: tuple[int, ...]
+) -> Program:
+    """The program; `chosen_by` are the settings under which opts are chosen."""
     return _compile(ast, target, opts)
 
 

@@ -136,6 +136,22 @@ CPU: Final = Text(
 TRAINING: Final = Flag("TRAINING", 0, "1: dropout and batch norm behave as in training")
 DEBUG: Final = Flag("DEBUG", 0, "1 prints each kernel as it runs, 2 its source too", high=4)
 NOOPT: Final = Flag("NOOPT", 0, "1 applies no kernel optimisations")
+TC: Final = Flag(
+    "TC",
+    1,
+    "0 uses no tensor cores, 2 splits loops as for them and multiplies lane by lane",
+    high=2,
+)
+TC_OPT: Final = Flag(
+    "TC_OPT",
+    2,
+    "tensor cores multiply 0: loads of sizes that divide, 1: also other values, 2: also other "
+    "sizes, padded",
+    high=2,
+)
+ALLOW_TF32: Final = Flag(
+    "ALLOW_TF32", 0, "1: tensor cores may multiply float32 by its leading 19 bits"
+)
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)
 DONT_GROUP_REDUCES: Final = Flag(

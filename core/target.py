@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from core.dtype import DType, dtypes
 from core.errors import DeviceError
+from core.tensor_cores import TensorCore, amd_tensor_cores, nvidia_tensor_cores
 from core.uop.ops import GroupOp, Ops
 
 Family = Literal["cpu", "nvidia", "amd"]
@@ -33,7 +34,8 @@ class Target:
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `lane_gates`: a vector load may have a gate for each of its lanes;
-    `wave`: threads that run in lockstep (a warp), 1 where there are none.
+    `wave`: threads that run in lockstep (a warp), 1 where there are none;
+    `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Target:
     has_fma: bool = True
     lane_gates: bool = False
     wave: int = 1
+    tensor_cores: tuple[TensorCore, ...] = ()
 
     def __repr__(self) -> str:
         return f"Target({self.name})"
@@ -138,6 +141,7 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         local_max=(1024, 1024, 64),
         threads_max=1024,
         wave=32,
+        tensor_cores=nvidia_tensor_cores(cc),
     )
 
 
@@ -159,6 +163,7 @@ def _amd(arch: str, title: str, wave: int) -> Target:
         triple="amdgcn-amd-amdhsa",
         processor=arch,
         wave=wave,
+        tensor_cores=amd_tensor_cores[arch],
     )
 
 

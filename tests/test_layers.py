@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.errors",),
     ("core.dtype",),
-    ("core.helpers", "core.garbage"),
+    ("core.helpers", "core.garbage", "core.tensor_cores"),
     ("core.uop.ops", "core.uop.kernelinfo", "core.uop.late", "core.uop.policy"),
     ("core.target", "core.shape"),
     ("core.uop.bits",),

@@ -3,7 +3,9 @@
 Where vectors are stored they are cut into pieces of the width that the target computes with, and
 the choice of lanes moves down through the arithmetic to loads, registers and constants, so every
 op is done piece by piece. A target with scalar arithmetic only keeps vectors where memory moves
-them. Registers are read and written in the same pieces. Never changes what is loaded or stored.
+them and where a matrix instruction takes them. Registers are read and written in the same pieces.
+A product of several tiles of matrices is one product for each. Never changes what is loaded or
+stored.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from core.dtype import AddrSpace, dtypes
 from core.passes.address import gate_of
 from core.passes.lanes import sink_lanes
+from core.passes.products import one_tile_each
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.pointer import address_space
@@ -66,6 +69,18 @@ def register_pieces(ctx: Width, gep: UOp, load: UOp, place: UOp) -> UOp | None:
     )
 
 
+@rule(UPat(Ops.WMMA, src=(UPat(), UPat(), UPat()), name="w"))
+def operand_lanes(ctx: Width, w: UOp) -> UOp | None:
+    """wmma(f(a), b, c) -> wmma(vectorize(f(a[0]), f(a[1]), ...), b, c)"""
+    src = tuple(
+        UOp.vectorize(*(s.gep(i) for i in range(s.dtype.count)))
+        if s.op in GroupOp.Elementwise and s.dtype.count > ctx.lanes
+        else s
+        for s in w.src
+    )
+    return w.rebuild(src)
+
+
 def _from_registers(x: UOp) -> bool:
     return x.op is Ops.LOAD and address_space(x.src[0]) is AddrSpace.REG
 
@@ -75,7 +90,12 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
     return _part(load.src[0], start).load(dtype=dtype)
 
 
-cutting = PatternMatcher([store_pieces, register_pieces], name="devectorize") + sink_lanes
+cutting = (
+    PatternMatcher(
+        [one_tile_each, operand_lanes, store_pieces, register_pieces], name="devectorize"
+    )
+    + sink_lanes
+)
 
 
 def devectorize(sink: UOp, target: Target) -> UOp:

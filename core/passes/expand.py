@@ -6,6 +6,9 @@ as wide as the loops it depends on. CONTRACT, put where a reduce or store ends s
 the lanes back. No UNROLL, CONTRACT, UPCAST or UNROLL range remains. Never changes a value; vectors
 may be wider than any machine's (devectorize splits them).
 
+A product of matrices (WMMA) over the loops of its operands' elements takes them as vectors and
+gives its own elements as lanes. Lanes of its operands by other loops are further products.
+
 Lanes lie in the order of the range numbers, the last one changing fastest. CONTRACT puts the lanes
 of its axes first, so lane j of n of a result belongs with lanes j, j + n, ... of a reduce's source.
 """
@@ -18,6 +21,7 @@ from itertools import product
 from core.dtype import dtypes
 from core.helpers import prod
 from core.target import Target
+from core.tensor_cores import TensorCore
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
 
@@ -57,6 +61,26 @@ def contract_ended(x: UOp) -> UOp | None:
     body = UOp(Ops.CONTRACT, wide, (x.src[0],), axes)
     rest = tuple(r for r in x.src[1:] if r not in lanes)
     return body.end(*rest) if x.op is Ops.END else x.rebuild((body, *rest))
+
+
+@rule(UPat(Ops.WMMA, name="w"))
+def gather_operands(w: UOp) -> UOp | None:
+    """wmma(a, b, lanes i, j, k) -> unroll(wmma(contract(a, i), contract(b, j), 0), k)"""
+    core: TensorCore = w.arg
+    if len(w.src) == 3 and w.src[2].op is not Ops.RANGE:
+        return None
+    loops = iter(w.src[2:])
+    axes: list[Axes] = []
+    for part in core.fragments:
+        r = next(loops) if part.count > 1 else None
+        axes.append(() if r is None else ((r.arg[0], r.src[0].arg),))
+    src = [
+        UOp(Ops.CONTRACT, s.dtype.vec(size_of(of)), (s,), of) if of else s
+        for s, of in zip(w.src[:2], axes[:2], strict=True)
+    ]
+    held = w.dtype.vec(core.c.count)
+    made = UOp(Ops.WMMA, held, (*src, UOp.const(held, 0)), core)
+    return UOp(Ops.UNROLL, w.dtype, (made,), axes[2])
 
 
 @rule(UPat(Ops.RANGE, name="r"))
@@ -105,6 +129,32 @@ def _lanes(s: UOp, axes: Axes) -> UOp:
     return inner.gep(tuple(k * have + pick for k in range(per_lane) for pick in picks))
 
 
+@rule(UPat(Ops.WMMA, name="w", early_reject=(Ops.UNROLL,)))
+def expand_product(w: UOp) -> UOp | None:
+    """wmma(unroll(a), b, c) -> unroll(wmma(a, b for each lane, c for each lane))"""
+    unrolled = [s for s in w.src if s.op is Ops.UNROLL]
+    if not unrolled:
+        return None
+    axes: Axes = tuple(sorted(set().union(*(s.arg for s in unrolled))))
+    lanes = size_of(axes)
+    src = tuple(_lanes(s, axes) if s.op is Ops.UNROLL else _repeated(s, lanes) for s in w.src)
+    return UOp(Ops.UNROLL, w.dtype, (w.replace(dtype=src[2].dtype, src=src),), axes)
+
+
+def _repeated(s: UOp, lanes: int) -> UOp:
+    """A vector with each element `lanes` times."""
+    if s.op is Ops.CONST or s.dtype.count == 1:
+        scalar = s if s.op is not Ops.CONST else UOp.const(s.dtype.scalar(), s.arg)
+        return scalar.broadcast(lanes * s.dtype.count)
+    return s.gep(tuple(i for i in range(s.dtype.count) for _ in range(lanes)))
+
+
+@rule(UPat(Ops.UNROLL, src=(UPat(Ops.UNROLL, name="inner"),), name="outer"))
+def unroll_unrolled(outer: UOp, inner: UOp) -> UOp:
+    """unroll(unroll(x, r), l) -> unroll(x, l and r)"""
+    return UOp(Ops.UNROLL, outer.dtype, inner.src, outer.arg + inner.arg)
+
+
 @rule(UPat(Ops.CONTRACT, name="c"))
 def contract_lanes(c: UOp) -> UOp:
     """contract(unroll(a, r and l), l) -> unroll(a, r)"""
@@ -131,8 +181,10 @@ def _contract_order(c: UOp, x: UOp) -> UOp:
     return UOp(Ops.UNROLL, dtypes.void, x.src, rest) if rest else x.src[0]
 
 
-ending = PatternMatcher([contract_ended], name="expand: contract ended lanes")
-expanding = PatternMatcher([unroll_range, expand_op, contract_lanes], name="expand")
+ending = PatternMatcher([contract_ended, gather_operands], name="expand: contract ended lanes")
+expanding = PatternMatcher(
+    [unroll_range, expand_op, expand_product, unroll_unrolled, contract_lanes], name="expand"
+)
 
 
 def expand(sink: UOp, target: Target) -> UOp:

@@ -1,7 +1,8 @@
 """Reduce: every REDUCE becomes an accumulator in registers and a loop that updates it.
 
 A REDUCE of a vector wider than its result first combines, inside the loop, the lanes that belong
-together: lane j of n takes lanes j, j + n, j + 2n, ... of its source. No REDUCE remains. Never
+together: lane j of n takes lanes j, j + n, j + 2n, ... of its source. A product of matrices that is
+summed takes the accumulator as the matrix that it adds to. No REDUCE remains. Never
 changes which values are combined; the order of combining is the order of loops and lanes.
 """
 
@@ -13,6 +14,7 @@ from itertools import count
 
 from core.dtype import AddrSpace
 from core.passes.identities import identity
+from core.passes.products import absorbing
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 
@@ -52,7 +54,7 @@ def reduce_in_loop(ctx: Iterator[int], red: UOp, x: UOp) -> UOp:
     return acc.after(inside.store(value).end(*ranges)).index(0).load(dtype=red.dtype)
 
 
-accumulate = PatternMatcher([reduce_lanes, reduce_in_loop], name="reduce")
+accumulate = PatternMatcher([reduce_lanes, reduce_in_loop, *absorbing.rules], name="reduce")
 
 
 def reduce(sink: UOp, target: Target) -> UOp:

@@ -2,9 +2,10 @@
 
 A program is a list of nodes in the order of execution. Every node has types that its op allows
 (`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
-still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the
-target, moves and arithmetic are no wider than the target's, and all threads of a group reach
-each barrier. Runs on every compile, in time linear in the program. Never changes a program.
+still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the target,
+moves and arithmetic are no wider than the target's, all threads of a group reach each barrier, and
+all lanes of a warp each product of matrices. Runs on every compile, in time linear in the program.
+Never changes a program.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class _Verifier:
         self.threads = 1
         self.unread: set[UOp] = set()
         """Shared memory that was written since the last barrier."""
+        self.products: list[UOp] = []
         self.exact = Exactness()
 
     def run(self) -> None:
@@ -72,6 +74,9 @@ class _Verifier:
                 self.arithmetic(u)
         if len(self.blocks) > 1 and (opener := self.blocks[-1].opener) is not None:
             self.refuse(opener, f"{opener.op.name} is never ended")
+        for u in self.products:
+            if self.threads % u.arg.threads:
+                self.refuse(u, f"{self.threads} threads are not whole warps of {u.arg.threads}")
 
     def refuse(self, u: UOp, what: str) -> NoReturn:
         """Raises the error for a node."""
@@ -201,6 +206,18 @@ class _Verifier:
 
     # values
 
+    def product(self, u: UOp) -> None:
+        """A WMMA is of one tile, one that the target has, and whole warps run it."""
+        if u.arg not in self.target.tensor_cores:
+            self.refuse(u, f"{self.target.name} has no {u.arg}")
+        if u.dtype.count != u.arg.c.count:
+            self.refuse(u, f"a WMMA of {u.dtype.count // u.arg.c.count} tiles")
+        self.products.append(u)
+        for block in self.blocks:
+            opener = block.opener
+            if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
+                self.refuse(u, f"a WMMA in a block ({opener.op.name}) that differs between threads")
+
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
         lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
@@ -230,4 +247,5 @@ _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
     Ops.SPECIAL: _Verifier.special,
     Ops.LOAD: _Verifier.load,
     Ops.STORE: _Verifier.store,
+    Ops.WMMA: _Verifier.product,
 }

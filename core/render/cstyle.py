@@ -12,9 +12,11 @@ from itertools import accumulate
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.cstyle_dialect import Dialect
+from core.render.cstyle_matrix import Helper, name_of
 from core.render.cstyle_ops import alu, bitcast, cast, helper, literal
 from core.render.listing import Listing, resolve
 from core.render.rendered import Lines, Rendered
+from core.tensor_cores import TensorCore
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, pointer_of
 from core.uop.uop import UOp
@@ -37,6 +39,7 @@ class _Walk:
         self.lines = Lines()
         self.depth = 1
         self.helpers: dict[str, None] = {}
+        self.products: dict[Helper, None] = {}
         self.structs: dict[tuple[str, int], str] = {}
         self.values: dict[UOp, tuple[str, ...]] = {}
         self.behind: dict[UOp, tuple[int, ...]] = {}
@@ -117,6 +120,23 @@ class _Walk:
     def gep(self, u: UOp) -> None:
         self.values[u] = tuple(self.lane(u.src[0], lane) for lane in u.arg)
         self.behind[u] = self.behind.get(resolve(u.src[0]), ())
+
+    def product(self, u: UOp) -> None:
+        if self.dialect.product is None:
+            raise self.listing.unsupported(u)
+        core: TensorCore = u.arg
+        kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
+        counts = [part.count for part in core.fragments]
+        a, b, c = (self.struct(d, n) for d, n in zip(kinds, counts, strict=True))
+        helper = Helper(core, name_of(core), (a, b, c), self.dialect.helper)
+        self.products[helper] = None
+        values = [
+            self.value(struct, [_bare(self.lane(s, i)) for i in range(s.dtype.count)])
+            for struct, s in zip(helper.structs, u.src, strict=True)
+        ]
+        name = f"v{self.listing.position[u]}"
+        self.put(f"{c} {name} = {helper.name}({', '.join(values)});", *u.src)
+        self.values[u] = tuple(f"{name}.v[{i}]" for i in range(u.dtype.count))
 
     def define(self, u: UOp) -> None:
         assert isinstance(u.dtype, PtrDType)
@@ -271,6 +291,9 @@ class _Walk:
             )
         for name in self.helpers:
             out.add(helper(dialect, name))
+        for product in self.products:
+            for line in dialect.product(product) if dialect.product is not None else ():
+                out.add(line)
         x, y, z = listing.size_of("lidx")
         args = [
             f"{dialect.types[u.dtype.name]}* {dialect.restrict} data{u.arg}"
@@ -312,6 +335,7 @@ _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.SPECIAL: _Walk.special,
     Ops.VECTORIZE: _Walk.vectorize,
     Ops.GEP: _Walk.gep,
+    Ops.WMMA: _Walk.product,
     Ops.LOAD: _Walk.load,
     Ops.STORE: _Walk.store,
     Ops.RANGE: _Walk.range,

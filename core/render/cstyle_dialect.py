@@ -5,8 +5,10 @@ Holds no node: `cstyle.py` walks programs, `cstyle_ops.py` writes expressions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+from core.render.cstyle_matrix import Helper
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Dialect:
     of shared memory, with {align}; `special` maps the prefix of a hardware index to the text
     before x, y or z; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct`
     declares a vector type called {name} of {count} times {type}; `literal` is a value of it;
+    `product` writes the helper of a matrix instruction;
     `infinity` and `nan` are those values as float.
     """
 
@@ -34,6 +37,7 @@ class Dialect:
     barrier: str = ""
     special: Mapping[str, str] = field(default_factory=dict[str, str])
     aligned: bool = False
+    product: Callable[[Helper], tuple[str, ...]] | None = None
     infinity: str = "INFINITY"
     nan: str = "NAN"
 

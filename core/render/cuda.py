@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.render.cstyle import render_with
 from core.render.cstyle_dialect import TYPES, Dialect
+from core.render.cstyle_matrix import cuda_product
 from core.render.rendered import Rendered
 from core.target import Target
 from core.uop.uop import UOp
@@ -24,6 +25,7 @@ DIALECT = Dialect(
     barrier="__syncthreads();",
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
     aligned=True,
+    product=cuda_product,
     infinity="__int_as_float(0x7f800000)",  # NVRTC has no <math.h>
     nan="__int_as_float(0x7fffffff)",
 )

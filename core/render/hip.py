@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.render.cstyle import render_with
 from core.render.cstyle_dialect import TYPES, Dialect
+from core.render.cstyle_matrix import hip_product
 from core.render.rendered import Rendered
 from core.target import Target
 from core.uop.uop import UOp
@@ -24,6 +25,7 @@ DIALECT = Dialect(
     barrier="__syncthreads();",
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
     aligned=True,
+    product=hip_product,
 )
 
 

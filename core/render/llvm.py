@@ -13,6 +13,7 @@ from typing import Final
 
 from core.dtype import AddrSpace, PtrDType, dtypes
 from core.render import llvm_alu, llvm_cast
+from core.render.amd_matrix import call_of
 from core.render.listing import Listing, resolve
 from core.render.llvm_alu import write_alu
 from core.render.llvm_cast import write_bitcast, write_cast
@@ -108,6 +109,17 @@ class _Kernel:
         mask = ", ".join(f"i32 {i}" for i in u.arg)
         vector = f"shufflevector {x}, {x.type} poison, <{len(u.arg)} x i32> <{mask}>"
         self.w.bind(u, self.w.let(to, vector))
+
+    def product(self, u: UOp) -> None:
+        how, to = call_of(u.arg), self.w.type(u.dtype)
+        args: list[str] = []
+        for at, s in enumerate(u.src):
+            x = self.w.value(s)
+            if at < 2 and how.operand:
+                x = self.w.let(how.operand, f"bitcast {x} to {how.operand}")
+            args += [*(how.before if at < 2 else ()), str(x)]
+        text = ", ".join((*args, *how.after))
+        self.w.bind(u, self.w.let(to, f"call {to} @{how.name}({text})"))
 
     def special(self, u: UOp) -> None:
         function = self.dialect.special.get(u.arg[:-1])
@@ -328,6 +340,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.BITCAST: _Kernel.bitcast,
     Ops.VECTORIZE: _Kernel.vectorize,
     Ops.GEP: _Kernel.gep,
+    Ops.WMMA: _Kernel.product,
     Ops.SPECIAL: _Kernel.special,
     Ops.DEFINE_LOCAL: _Kernel.local,
     Ops.DEFINE_REG: _Kernel.register,

@@ -15,6 +15,7 @@ from core.errors import RenderError
 from core.render.listing import Listing, resolve
 from core.render.ptx_alu import write_alu
 from core.render.ptx_cast import type_of, write_bitcast, write_cast
+from core.render.ptx_matrix import version_of, write_product
 from core.render.ptx_memory import Memory
 from core.render.ptx_writer import REGISTER_TYPES, Writer
 from core.render.rendered import Lines, Rendered
@@ -23,7 +24,8 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
 VERSIONS: Final = {75: "6.4", 80: "7.0", 86: "7.1", 87: "7.4", 89: "7.8", 90: "7.8", 100: "8.6"}
-"""The first version of the language for each compute capability (and for what is used of it)."""
+"""The first version of the language for each compute capability (and for what is used of it, but
+for matrix instructions)."""
 
 
 def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
@@ -82,6 +84,9 @@ class _Kernel:
     def gep(self, u: UOp) -> None:
         self.w.bind(u, tuple(self.w.register(u.src[0], lane) for lane in u.arg))
 
+    def product(self, u: UOp) -> None:
+        self.w.bind(u, write_product(self.w, u))
+
     def load(self, u: UOp) -> None:
         self.memory.load(u)
 
@@ -125,7 +130,8 @@ class _Kernel:
     def finish(self) -> Rendered:
         """The whole text."""
         out, listing = Lines(), self.listing
-        out.add(f".version {VERSIONS[self.arch]}")
+        needed = [version_of(u.arg) for u in listing.uops if u.op is Ops.WMMA]
+        out.add(f".version {max((VERSIONS[self.arch], *needed), key=float)}")
         out.add(f".target sm_{self.arch}")
         out.add(".address_size 64")
         out.add(f".visible .entry {listing.name}(")
@@ -168,6 +174,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.SPECIAL: _Kernel.special,
     Ops.VECTORIZE: _Kernel.vectorize,
     Ops.GEP: _Kernel.gep,
+    Ops.WMMA: _Kernel.product,
     Ops.LOAD: _Kernel.load,
     Ops.STORE: _Kernel.store,
     Ops.RANGE: _Kernel.range,

@@ -12,8 +12,9 @@ from typing import Final, Protocol
 
 from core.compile import compile_kernel
 from core.errors import RunError
-from core.helpers import DEBUG, NOOPT
+from core.helpers import DEBUG
 from core.kernelname import kernel_name
+from core.passes.optimize import settings
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.device import Device
@@ -55,11 +56,11 @@ def kernel_for(ast: UOp, device: str) -> Kernel:
     while a policy is in force)."""
     if in_force() is not None:
         return _kernel(ast, device)
-    return _kept(ast, device, bool(NOOPT))
+    return _kept(ast, device, settings())
 
 
 @lru_cache(maxsize=8192)
-def _kept(ast: UOp, device: str, _: bool) -> Kernel:
+def _kept(ast: UOp, device: str, _: tuple[int, ...]) -> Kernel:
     return _kernel(ast, device)
 
 

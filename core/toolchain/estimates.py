@@ -19,7 +19,8 @@ _counted: Final = GroupOp.ALU - {Ops.WHERE, Ops.CMPLT, Ops.CMPNE, Ops.CMPEQ}
 
 def flops_of(uops: Sequence[UOp]) -> int:
     """Operations on floats in one launch of a linear program: one per lane, two for MULACC;
-    loops count at the upper bound of their length, both sides of an IF count."""
+    two for each multiplication of a WMMA; loops count at the upper bound of their length, both
+    sides of an IF count."""
     total, times = 0, 1
     waiting: list[int] = []
     for u in uops:
@@ -33,8 +34,8 @@ def flops_of(uops: Sequence[UOp]) -> int:
         elif u.op in _counted and dtypes.is_float(u.dtype):
             total += times * u.dtype.count * (2 if u.op is Ops.MULACC else 1)
         elif u.op is Ops.WMMA:
-            m, n, k = u.arg[1] if isinstance(u.arg, tuple) else u.arg.dims
-            total += times * 2 * m * n * k
+            m, n, k = u.arg.dims  # by all lanes of a warp together
+            total += times * 2 * m * n * k * (u.dtype.count // u.arg.c.count) // u.arg.threads
     return total
 
 

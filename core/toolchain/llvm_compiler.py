@@ -87,7 +87,7 @@ def _optimised(text: str, description: Machine, name: str) -> Any:
         ) from error
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    gpu = targets[description.cpu].shared_bytes if description.triple.startswith("amdgcn") else None
+    gpu = targets[description.cpu] if description.triple.startswith("amdgcn") else None
     check_selectable(module, name, machine.target_data, gpu)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True

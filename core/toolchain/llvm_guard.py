@@ -2,7 +2,8 @@
 
 A module that LLVM's verifier accepts can still do that: code generation aborts where the target has
 no instruction for an intrinsic, and exits where a GPU has too little shared memory. So a module may
-only call the intrinsics that the renderer writes, on types that the target supports. Never changes
+only call the intrinsics that the renderer writes, on types that the target supports, and of the
+matrix instructions those that it has. Never changes
 a module.
 """
 
@@ -12,6 +13,8 @@ import re
 from typing import Any, Final
 
 from core.errors import CompileError
+from core.render.amd_matrix import call_of
+from core.target import Target
 
 _SHARED: Final = (
     r"(fma|fabs|sqrt|trunc)\.(v\d+)?f(16|32|64)|(exp2|log2|sin)\.(v\d+)?f(16|32)|"
@@ -23,24 +26,32 @@ _AMD: Final = re.compile(
     rf"llvm\.({_SHARED}|amdgcn\.(workgroup|workitem)\.id\.[xyz]|amdgcn\.s\.barrier)"
 )
 """LLVM has no instructions for exp2, log2, sin of float64 and for pow on AMD's GPUs."""
+_TYPES: Final = re.compile(r"(\.v\d+(i|f|bf)\d+)+")
+"""What LLVM appends to the name of an intrinsic for vectors."""
 
 
-def check_selectable(module: Any, name: str, target_data: Any, shared_bytes: int | None) -> None:
+def check_selectable(module: Any, name: str, target_data: Any, gpu: Target | None) -> None:
     """Raises CompileError where code generation for kernel `name` would end the process.
 
-    `shared_bytes` is the shared memory of a work group, None for a CPU.
+    `gpu` is the target, None for a CPU.
     """
-    allowed = _CPU if shared_bytes is None else _AMD
+    allowed = _CPU if gpu is None else _AMD
+    products = {call_of(core).name for core in gpu.tensor_cores} if gpu is not None else set[str]()
     for function in module.functions:
         callee = function.name
-        if function.is_declaration and callee.startswith("llvm.") \
-                and not allowed.fullmatch(callee):  # fmt: skip
+        if (
+            function.is_declaration
+            and callee.startswith("llvm.")
+            and not allowed.fullmatch(callee)
+            and _TYPES.sub("", callee) not in products
+        ):
             raise _refused(name, f"it calls {callee}, which the target has no instruction for")
-    if shared_bytes is None:
+    if gpu is None:
         return
     taken = sum(target_data.get_abi_size(v.global_value_type) for v in module.global_variables)
-    if taken > shared_bytes:
-        raise _refused(name, f"it takes {taken} bytes of shared memory, {shared_bytes} at most")
+    if taken > gpu.shared_bytes:
+        most = gpu.shared_bytes
+        raise _refused(name, f"it takes {taken} bytes of shared memory, {most} at most")
 
 
 def _refused(name: str, why: str) -> CompileError:

@@ -16,8 +16,9 @@ from functools import lru_cache
 from typing import Final, TypeAlias, TypeVar, cast
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
-from core.errors import FormatError, UopvizError
+from core.errors import DTypeError, FormatError, UopvizError
 from core.shape import ShapeTracker, View
+from core.tensor_cores import Fragment, TensorCore, fragment
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
 
@@ -246,6 +247,42 @@ def _decode_info(data: Json, depth: int) -> KernelInfo:
     return KernelInfo(_text(fields["name"]), kept)
 
 
+def _encode_core(arg: object) -> Json:
+    core = cast("TensorCore", arg)
+    layouts: Json = [[" ".join(p.lanes), " ".join(p.elements)] for p in core.fragments]
+    return {
+        "tensorcore": {
+            "name": core.name,
+            "dims": list(core.dims),
+            "dtypes": [encode_dtype(core.dtype_in), encode_dtype(core.dtype_out)],
+            "layouts": layouts,
+            "bits": core.bits,
+        }
+    }
+
+
+def _decode_core(data: Json, _: int) -> TensorCore:
+    fields = _fields(data, ("name", "dims", "dtypes", "layouts", "bits"))
+    dims, names, layouts = _ints(fields["dims"]), fields["dtypes"], fields["layouts"]
+    if not isinstance(names, list) or not isinstance(layouts, list):
+        raise _bad("a matrix instruction", data)
+    if (len(dims), len(names), len(layouts)) != (3, 2, 3) or not all(2 <= n <= 256 for n in dims):
+        raise _bad("a matrix instruction", data)
+    name, bits = _text(fields["name"]), _int(fields["bits"])
+    of, to = (decode_dtype(_text(text)) for text in names)
+    try:
+        a, b, c = (_decode_layout(item) for item in layouts)
+        return TensorCore(name, dims[0], dims[1], dims[2], of, to, a, b, c, bits)
+    except DTypeError as error:
+        raise _bad("a matrix instruction", data) from error
+
+
+def _decode_layout(data: Json) -> Fragment:
+    if not isinstance(data, list) or len(data) != 2:
+        raise _bad("a layout", data)
+    return fragment(_text(data[0]), _text(data[1]))
+
+
 def _member(kind: type[E], data: Json) -> E:
     found = kind.__members__.get(_text(data))
     if found is None:
@@ -271,6 +308,7 @@ _encoders: Final[Mapping[type, Callable[[object], Json]]] = {
     ShapeTracker: _encode_tracker,
     Opt: _encode_opt,
     KernelInfo: _encode_info,
+    TensorCore: _encode_core,
     DType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
     PtrDType: lambda arg: {"dtype": encode_dtype(cast("DType", arg))},
 }
@@ -286,5 +324,6 @@ _decoders: Final[Mapping[str, Callable[[Json, int], object]]] = {
     "shapetracker": _decode_tracker,
     "opt": _decode_opt,
     "kernelinfo": _decode_info,
+    "tensorcore": _decode_core,
     "dtype": lambda data, _: decode_dtype(_text(data)),
 }

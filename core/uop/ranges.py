@@ -16,7 +16,8 @@ _none: frozenset[UOp] = frozenset()
 
 
 def ranges_of(u: UOp) -> frozenset[UOp]:
-    """The RANGEs that `u` needs and that are not ended (END) or reduced (REDUCE) below it."""
+    """The RANGEs that `u` needs and that are not ended (END), reduced (REDUCE) or gathered into
+    operands (WMMA) below it."""
     if u.op is Ops.RANGE:
         return u.src[0].ranges | {u}
     found = _none
@@ -25,4 +26,8 @@ def ranges_of(u: UOp) -> frozenset[UOp]:
             found = found | s.ranges if found and not s.ranges <= found else found or s.ranges
     if u.op in (Ops.END, Ops.REDUCE):
         found = found.difference(*({r} if r.op is Ops.RANGE else r.ranges for r in u.src[1:]))
+    elif u.op is Ops.WMMA:  # its loops over elements of A and B; that of its own elements remains
+        own = [r for r in u.src[2:] if r.op is Ops.RANGE]
+        counts = [part.count > 1 for part in u.arg.fragments]
+        found = found.difference(own[: sum(counts[:2])])
     return found

@@ -15,6 +15,7 @@ from core.uop.meaning import on_bools, on_floats, on_ints
 from core.uop.ops import GroupOp, Ops
 from core.uop.rule import rule
 from core.uop.shapes import is_devices
+from core.uop.spec_products import wmma_loop_spec, wmma_spec
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
@@ -341,12 +342,6 @@ def unroll_spec(u: UOp, x: UOp) -> bool:
     return isinstance(u.arg, tuple) and u.dtype.scalar() == x.dtype.scalar()
 
 
-@rule(UPat(Ops.WMMA, src=(UPat(), UPat(), UPat.var("c")), name="u"))
-def wmma_spec(u: UOp, c: UOp) -> bool:
-    """WMMA gives the dtype of what it accumulates into"""
-    return u.dtype == c.dtype
-
-
 @rule(UPat(Ops.BARRIER, dtypes.void))
 def barrier_spec() -> bool:
     """BARRIER is void"""
@@ -382,5 +377,7 @@ _lowered: Final = (
     endif_spec,
 )
 
-index_spec = PatternMatcher([*shared.rules, *_lowered, reduce_spec, unroll_spec], name="index")
+index_spec = PatternMatcher(
+    [*shared.rules, *_lowered, wmma_loop_spec, reduce_spec, unroll_spec], name="index"
+)
 program_spec = PatternMatcher([*shared.rules, *_lowered], name="program")

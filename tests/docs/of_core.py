@@ -18,6 +18,7 @@ from core.passes.pipeline import PASSES
 from core.passes.schedule import pipeline as schedule
 from core.runtime.device import ALIASES, MAKERS
 from core.target import targets
+from core.tensor_cores import TensorCore
 from core.uop import GroupOp, Ops, PatternMatcher, Rule
 from core.uop.kernelinfo import AxisType
 from core.uop.spec_rules import ast_spec, index_spec, program_spec, tensor_spec
@@ -84,6 +85,27 @@ def target_table() -> str:
     """Every target."""
     rows = [(code(t.name), t.family, t.title) for t in targets.values()]
     return table(("target", "family", "is"), rows)
+
+
+def tensor_core_table() -> str:
+    """Every matrix instruction, with the targets that have it. A name can stand for two layouts:
+    those of RDNA3 and RDNA4."""
+    having: dict[TensorCore, list[str]] = {}
+    for target in targets.values():
+        for core_ in target.tensor_cores:
+            having.setdefault(core_, []).append(target.name)
+    rows = [
+        (
+            code(row.name),
+            " x ".join(map(str, row.dims)),
+            f"{row.dtype_in} to {row.dtype_out}" + ("" if row.exact else f", {row.bits} bits"),
+            f"{row.threads} lanes of {', '.join(str(part.count) for part in row.fragments)}",
+            ", ".join(names),
+        )
+        for row, names in having.items()
+    ]
+    heads = ("instruction", "m x n x k", "dtypes", "lanes with elements of A, B, C", "targets")
+    return table(heads, rows)
 
 
 def device_table() -> str:

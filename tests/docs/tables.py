@@ -23,6 +23,7 @@ from tests.docs.of_core import (
     rules_text,
     schedule_table,
     target_table,
+    tensor_core_table,
 )
 from tests.docs.of_viz import (
     command_text,
@@ -73,6 +74,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "modules of core": module_table("core"),
     "modules of viz": module_table("viz"),
     "targets": target_table,
+    "tensor cores": tensor_core_table,
     "devices": device_table,
     "errors": error_table,
     "kinds": kind_table,

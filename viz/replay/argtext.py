@@ -77,6 +77,8 @@ def _show(value: Any, depth: int) -> str:
         case {"opt": {"op": op, "axis": axis, "arg": arg}}:
             given = [_show(v, depth + 1) for v in (axis, arg) if v is not None]
             return f"{op}({', '.join(given)})"
+        case {"tensorcore": {"name": name}}:
+            return _show(name, depth + 1)
         case {"kernelinfo": {"name": name, "opts": opts}}:
             return f"{name}" if opts is None else f"{name} {_show(opts, depth + 1)}"
         case dict():

@@ -1,4 +1,4 @@
-"""Optimisations of a kernel as people write them: `UPCAST(0, 4) UNROLL(0, 0)`, and back."""
+"""Optimisations of a kernel as people write them: `TC(0, (-1, 2, 1)) UPCAST(0, 4)`, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST: Final = 32
 """Optimisations of one kernel."""
 _NUMBER: Final = r"(\d{1,9}|None)"
 _OPT: Final = re.compile(
-    rf"\s*([A-Z]+)\s*\(\s*{_NUMBER}?\s*(?:,\s*(?:{_NUMBER}|\(([\d,\s]{{0,60}})\)))?\s*\)\s*[,;]?\s*"
+    rf"\s*([A-Z]+)\s*\(\s*{_NUMBER}?\s*(?:,\s*(?:{_NUMBER}|\(([\d,\s-]{{0,60}})\)))?\s*\)\s*[,;]?\s*"
 )
 
 
@@ -31,7 +31,9 @@ def parse_opts(text: str) -> tuple[Opt, ...]:
         if len(found) == MOST:
             raise ServerError("too many optimisations", hint=f"at most {MOST} of one kernel")
         axes = match[4]
-        arg = _number(match[3]) if axes is None else tuple(int(n) for n in re.findall(r"\d+", axes))
+        arg = (
+            _number(match[3]) if axes is None else tuple(int(n) for n in re.findall(r"-?\d+", axes))
+        )
         found.append(Opt(OptOps[match[1]], _number(match[2]), arg))
         at = match.end()
     return tuple(found)

@@ -10,6 +10,7 @@ over outputs, or (UNROLL, GROUP, GROUPTOP) loops of reduces; PADTO counts output
   without work groups, n lanes do, each with an accumulator of its own.
 - PADTO n: the loop runs to the next multiple of n; what is beyond its end has no effect.
 - SWAP n: exchanges the places of this loop and loop n.
+- TC (row, level, use): a tensor core multiplies matrices; see tensor_core.py.
 - THREAD 0: the outermost loop is shared out between cores.
 - NOLOCALS: no loop may be given to a work group after this.
 
@@ -25,6 +26,7 @@ from core.errors import CompileError
 from core.helpers import ceildiv, prod
 from core.passes.optimize.kernel import OUTER, Kernel
 from core.passes.optimize.pad import pad_loop
+from core.passes.optimize.tensor_core import apply_tensor_core
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 
@@ -197,6 +199,7 @@ def _padto(kernel: Kernel, opt: Opt) -> None:
 
 
 _appliers: Mapping[OptOps, Callable[[Kernel, Opt], None]] = {
+    OptOps.TC: apply_tensor_core,
     OptOps.UPCAST: _upcast,
     OptOps.UNROLL: _unroll,
     OptOps.LOCAL: _local,

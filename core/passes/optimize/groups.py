@@ -1,4 +1,4 @@
-"""Opts for devices with work groups: wide loads, register tiles, threads side by side in memory.
+"""Opts for devices with work groups: tensor cores, wide loads, register tiles, threads.
 
 Reads how addresses move and never looks at what a value is computed from.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from core.helpers import prod
 from core.passes.optimize.access import Access
+from core.passes.optimize.matrices import for_tensor_cores
 from core.passes.optimize.tuner import (
     Tuner,
     contiguous,
@@ -21,9 +22,9 @@ from core.uop.kernelinfo import OptOps
 
 
 def for_groups(t: Tuner) -> None:
-    """Wide loads, register tiles, threads of a group next to each other in memory."""
+    """Tensor cores, else wide loads, register tiles and threads that are next to each other."""
     stores, loads = t.seen()
-    if not stores:
+    if not stores or for_tensor_cores(t):
         return
     outputs = prod(size(r) for r in t.outer)
     reduced = prod(size(r) for r in t.inner)

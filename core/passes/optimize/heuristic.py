@@ -5,11 +5,17 @@ Each choice is applied as soon as it is made, so that the next one sees its effe
 
 from __future__ import annotations
 
+from core.helpers import ALLOW_TF32, NOOPT, TC, TC_OPT
 from core.passes.optimize.groups import for_groups
 from core.passes.optimize.kernel import Kernel
 from core.passes.optimize.tuner import Tuner
 from core.passes.optimize.vectors import for_vectors
 from core.uop.kernelinfo import Opt
+
+
+def settings() -> tuple[int, ...]:
+    """The flags that the choice depends on, besides the kernel and its target."""
+    return NOOPT.value, TC.value, TC_OPT.value, ALLOW_TF32.value
 
 
 def heuristic(kernel: Kernel) -> list[Opt]:

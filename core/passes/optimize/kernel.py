@@ -23,13 +23,14 @@ _ranks = {
     AxisType.GLOBAL: 0,
     AxisType.THREAD: 0,
     AxisType.LOCAL: 1,
-    AxisType.WARP: 1,
     AxisType.GROUP_REDUCE: 2,
-    AxisType.REDUCE: 3,
-    AxisType.UNROLL: 4,
-    AxisType.UPCAST: 5,
+    AxisType.WARP: 3,
+    AxisType.REDUCE: 4,
+    AxisType.UNROLL: 5,
+    AxisType.UPCAST: 6,
 }
-"""Order of the kinds in the numbering: lanes of outputs vary fastest, then unrolled lanes."""
+"""Order of the kinds in the numbering: lanes of outputs vary fastest, then unrolled lanes. Of the
+threads of a group, those of a warp do: they are neighbours."""
 
 
 @rule(UPat(Ops.RANGE, name="r"))
@@ -72,6 +73,8 @@ class Kernel:
         self.local_allowed = target.has_local
         self.group_outside = False
         """Whether threads that reduce together are further apart than those of LOCAL loops."""
+        self.operand_lanes: set[UOp] = set()
+        """Loops over the elements of A and B that a lane holds for its tensor core."""
         loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
         self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
         self._next = 1 + max((r.arg[0] for r in loops), default=-1)
@@ -86,8 +89,9 @@ class Kernel:
         return [r.src[0].arg for r in self.loops(*kinds)]
 
     def lanes(self, *kinds: AxisType) -> int:
-        """Iterations of all the loops of these kinds together."""
-        return prod(self.sizes(*kinds))
+        """Iterations of all the loops of these kinds together; those over the operands of a tensor
+        core make no value of the kernel wider."""
+        return prod(r.src[0].arg for r in self.loops(*kinds) if r not in self.operand_lanes)
 
     @property
     def reduces(self) -> list[UOp]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from core.passes.address import gate_of
 from core.passes.identities import identity
 from core.passes.optimize.kernel import Kernel
+from core.passes.optimize.products import before, operands
 from core.passes.view_index import all_of
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 
@@ -26,6 +27,15 @@ class Padding:
     def inside(self) -> UOp:
         """Whether an iteration is one that the loop had before."""
         return self.padded < self.loop.src[0].arg
+
+    def zero_beyond(self, x: UOp) -> UOp:
+        """A value that is 0 in the iterations beyond the end, below its casts."""
+        if (inner := before(x)) is not x:
+            return x.rebuild((self.zero_beyond(x.src[0]),))
+        loaded = inner.op is Ops.LOAD and self.loop in inner.src[0].src[1].ranges
+        if loaded and (len(inner.src) == 1 or inner.src[1] is UOp.const(inner.dtype, 0)):
+            return x  # its address gets a gate
+        return self.inside.where(x, UOp.const(x.dtype, 0))
 
 
 @rule(UPat(Ops.RANGE, name="r"))
@@ -58,13 +68,31 @@ def pad_reduce(ctx: Padding, red: UOp, x: UOp) -> UOp | None:
     return ctx.inside.where(x, identity(red.arg, x.dtype)).reduce(red.arg, *ranges)
 
 
+@rule(UPat(Ops.REDUCE, name="red"))
+def pad_product(ctx: Padding, red: UOp) -> UOp | None:
+    """reduce(a * b, r) -> reduce((a if r < n else 0) * (b if r < n else 0), r)"""
+    if ctx.loop not in red.src[1:] or not any(operands(red)):
+        return None
+    product = red.src[0] if red.src[0].op is Ops.MUL else red.src[0].src[0]
+    made = product.rebuild(tuple(ctx.zero_beyond(x) for x in product.src))
+    made = made if product is red.src[0] else red.src[0].rebuild((made,))
+    ranges = (ctx.padded if r is ctx.loop else r for r in red.src[1:])
+    return made.reduce(red.arg, *ranges)
+
+
 padding = PatternMatcher(
     [pad_range, pad_address, pad_load, pad_reduce], name="optimize: pad a loop"
 )
+padding_products = PatternMatcher(
+    [pad_range, pad_address, pad_load, pad_product, pad_reduce], name="optimize: pad a product"
+)
 
 
-def pad_loop(kernel: Kernel, loop: UOp, size: int, name: str) -> None:
-    """Makes `loop` one of `size` iterations."""
+def pad_loop(kernel: Kernel, loop: UOp, size: int, name: str, products: bool = False) -> UOp:
+    """Makes `loop` one of `size` iterations, and returns that. With `products`, what a reduce
+    multiplies is 0 beyond the end, rather than the product: it stays a product."""
     made = kernel.new_loop(size, loop.arg[1], kernel.path.pop(loop))
     ctx = Padding(loop, made)
-    kernel.sink = graph_rewrite(kernel.sink, padding, ctx, bottom_up=True, name=name)
+    matcher = padding_products if products else padding
+    kernel.sink = graph_rewrite(kernel.sink, matcher, ctx, bottom_up=True, name=name)
+    return made

@@ -42,7 +42,10 @@ class Tuner:
     def apply(self, op: OptOps, loop: UOp, arg: int) -> bool:
         """Applies an opt to a loop, if it is allowed; whether it was."""
         loops = self.inner if op in _reduces else self.outer
-        opt = Opt(op, loops.index(loop), arg)
+        return self.attempt(Opt(op, loops.index(loop), arg))
+
+    def attempt(self, opt: Opt) -> bool:
+        """Applies an opt, if it is allowed; whether it was."""
         try:
             apply_opt(self.kernel, opt)
         except CompileError:

@@ -2,7 +2,8 @@
 
 It shares no code with renderers, so it says whether a program is right before any text is made of
 it. Loads and stores are checked against the memory's size, and memory that nothing has written is
-poisoned. Slow. Never looks at the kernel AST.
+poisoned. A matrix instruction takes what the lanes of each warp hold, and all of them must run it.
+Slow. Never looks at the kernel AST.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import numpy as np
 from core.dtype import AddrSpace, DType, PtrDType
 from core.errors import RunError
 from core.helpers import prod
+from core.runtime.matrices import multiply
 from core.runtime.numeric import Array, from_memory, to_memory
+from core.tensor_cores import TensorCore
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, pointer_of
@@ -143,6 +146,32 @@ class _Machine:
             raise RunError(f"the program needs a value for {u.arg[0]}", self._where(u), "bind it")
         self.values[u] = np.asarray([self.variables[u.arg[0]]], numpy_dtype(u.dtype))
 
+    def multiply(self, u: UOp) -> None:
+        """A WMMA: each run of as many work items as it has lanes is a warp."""
+        core: TensorCore = u.arg
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        active = self.masks[-1]
+        if items % core.threads:
+            raise RunError(
+                f"{core} needs {core.threads} lanes, in a work group of {items}",
+                self._where(u),
+                "the opts of the kernel are wrong",
+            )
+        warps = active.reshape(-1, core.threads)
+        if (warps.any(axis=1) != warps.all(axis=1)).any():
+            raise RunError(
+                f"{core} where some lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition",
+            )
+        held: list[Array] = []
+        for s, part in zip(u.src, core.fragments, strict=True):
+            value = self.of(s)
+            value = value if value.ndim == 2 else value[:, None]
+            full = np.broadcast_to(value, (self.lanes, part.count))
+            held.append(full.reshape(-1, core.threads, part.count))
+        self.values[u] = multiply(core, *held).reshape(self.lanes, core.c.count)
+
     # memory
 
     def define(self, u: UOp) -> None:
@@ -267,6 +296,7 @@ _handlers: dict[Ops, Handler] = {
     Ops.SPECIAL: _Machine.special,
     Ops.VECTORIZE: _Machine.vectorize,
     Ops.GEP: _Machine.gep,
+    Ops.WMMA: _Machine.multiply,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
     Ops.RANGE: _Machine.range,

@@ -2,7 +2,7 @@
 An op computes what `core/uop/meaning_arrays.py` says; order, memory and barriers are here.
 
 Vectors are NumPy arrays of `count` elements. Work items of a group run as generators that stop at
-each BARRIER until all of the group have come to it.
+each BARRIER and each WMMA until all of the group have come to it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ class Item:
         self.uops, self.env, self.memory = uops, env, memory
         self.position = {u: i for i, u in enumerate(uops)}
         self.skip_to = _skips(uops)
+        self.product: UOp | None = None
+        """The WMMA that it waits for."""
 
     def run(self) -> Iterator[None]:
         at, env = 0, self.env
@@ -63,6 +65,10 @@ class Item:
                         at = self.skip_to[u]
                 elif u.op is Ops.BARRIER:
                     yield
+                elif u.op is Ops.WMMA:
+                    self.product = u
+                    yield
+                    self.product = None
                 elif u.op not in env or u.op is not Ops.SPECIAL:
                     self.step(u)
 
@@ -112,6 +118,35 @@ class Item:
         return memory[at : at + n]
 
 
+def multiply(warp: Sequence[Item]) -> None:
+    """What each of the items waits for, one element of the product at a time."""
+    u = warp[0].product
+    assert u is not None
+    assert all(item.product is u for item in warp), "lanes of a warp wait for different products"
+    core = u.arg
+    assert len(warp) == core.threads
+    a, b = dict[tuple[int, int], float](), dict[tuple[int, int], float]()
+    for lane, item in enumerate(warp):
+        for place, part, held, letters in (
+            (a, core.a, u.src[0], "mk"),
+            (b, core.b, u.src[1], "kn"),
+        ):
+            for i, value in enumerate(item.env[held]):
+                row, column = (part.coordinate(letter, lane, i) for letter in letters)
+                if core.bits:
+                    bits = np.float32(value).view(np.uint32) >> (32 - core.bits) << (32 - core.bits)
+                    value = bits.astype(np.uint32).view(np.float32)
+                assert place.setdefault((row, column), float(value)) == float(value), (
+                    "copies differ"
+                )
+    for lane, item in enumerate(warp):
+        found: list[float] = []
+        for i, start in enumerate(item.env[u.src[2]]):
+            row, column = (core.c.coordinate(letter, lane, i) for letter in "mn")
+            found.append(float(start) + sum(a[row, k] * b[k, column] for k in range(core.k)))
+        item.env[u] = np.array(found).astype(numpy_dtype(u.dtype))
+
+
 def _skips(uops: Sequence[UOp]) -> dict[UOp, int]:
     found: dict[UOp, int] = {}
     for i, u in enumerate(uops):
@@ -131,7 +166,7 @@ def run_linear(
     check_order(uops)
     specials = [u for u in uops if u.op is Ops.SPECIAL]
     groups = [u for u in specials if u.arg[0] == "g"]
-    items = [u for u in specials if u.arg[0] == "l"]
+    items = sorted((u for u in specials if u.arg[0] == "l"), key=lambda u: u.arg, reverse=True)
     fixed: dict[UOp, Any] = {}
     for u in uops:
         if u.op is Ops.DEFINE_VAR:
@@ -142,18 +177,23 @@ def run_linear(
 
     for group in sizes(groups):
         shared = {u: _fresh(u) for u in uops if u.op is Ops.DEFINE_LOCAL}
-        running: list[Iterator[None]] = []
+        threads: list[Item] = []
         for item in sizes(items):
             memory = {u: buffers[u.arg] for u in uops if u.op is Ops.DEFINE_GLOBAL}
             memory |= shared | {u: _fresh(u) for u in uops if u.op is Ops.DEFINE_REG}
             env = dict(fixed)
             for u, value in zip((*groups, *items), (*group, *item), strict=True):
                 env[u] = np.array([value], np.int32)
-            running.append(Item(uops, env, memory).run())
+            threads.append(Item(uops, env, memory))
+        running = [thread.run() for thread in threads]
         while running:
             waiting = [r for r in running if next(r, "done") is None]
             assert len(waiting) in (0, len(running)), "not all work items came to the barrier"
             running = waiting
+            if running and (product := threads[0].product) is not None:
+                size = product.arg.threads
+                for first in range(0, len(threads), size):
+                    multiply(threads[first : first + size])
 
 
 def _fresh(u: UOp) -> np.ndarray[Any, Any]:

@@ -166,6 +166,72 @@ def used_again(rng: Random, leaves: list[Tensor], shape: tuple[int, ...]) -> Ten
     return None
 
 
+FACTORS = ("float16", "float16", "bfloat16", "int8", "fp8e4m3", "fp8e5m2", "float32")
+EDGES = (1, 3, 7, 8, 16, 16, 17, 24, 32, 32, 33, 48, 64)
+"""Lengths of sides of matrices: of one tile, of several, and of neither."""
+
+
+def matrix_product(rng: Random) -> Tensor:
+    """A product of matrices, or a convolution, of dtypes that tensor cores have: operands that are
+    transposed, masked, computed first; batches; something computed of the product."""
+    dtype = rng.choice(FACTORS)
+    total = "int32" if dtype == "int8" else "float32"
+    batch = (rng.choice((2, 3)),) if rng.random() < 0.25 else ()
+    m, n, k = (rng.choice(EDGES) for _ in range(3))
+    if rng.random() < 0.15:
+        side, taps = rng.choice((4, 8, 10)), rng.choice((1, 3))
+        x = factor(rng, (2, rng.choice((3, 16)), side, side), dtype, total)
+        w = factor(rng, (rng.choice((8, 16, 5)), x.shape[1], taps, taps), dtype, total)
+        return epilogue(rng, x.conv2d(w, padding=rng.choice((0, 1))))
+    a = factor(rng, (*batch, m, k), dtype, total)
+    b = (
+        a
+        if m == n == k and rng.random() < 0.3
+        else factor(rng, (*(batch if rng.random() < 0.7 else ()), k, n), dtype, total)
+    )
+    return epilogue(rng, a.matmul(b, dtype=total))
+
+
+def factor(rng: Random, shape: tuple[int, ...], dtype: str, total: str) -> Tensor:
+    """A matrix of small numbers, in the dtype that products are summed in."""
+    turned = rng.random() < 0.4
+    stored = (*shape[:-2], shape[-1], shape[-2]) if turned else shape
+    numbers = np.random.default_rng(rng.randrange(1 << 30)).integers(-2, 3, stored)
+    x = Tensor(numbers.astype("int8" if dtype == "int8" else "float32"))
+    x = (x.cast(dtype) if dtype != "float32" else x).contiguous().realize()
+    x = x.transpose(-1, -2) if turned else x
+    if rng.random() < 0.15:
+        x = x.flip(rng.randrange(len(shape)))
+    if rng.random() < 0.2:
+        axis = rng.randrange(len(shape))
+        kept = tuple((1, n) if i == axis and n > 1 else (0, n) for i, n in enumerate(shape))
+        cut = x.shrink(kept)
+        x = cut.pad(tuple((n - got, 0) for n, got in zip(shape, cut.shape, strict=True)))
+    if rng.random() < 0.2 and dtype != "int8":
+        x = x.relu() if rng.random() < 0.5 else (x.float() * 0.5).cast(dtype)
+    return x.cast(total)
+
+
+def epilogue(rng: Random, x: Tensor) -> Tensor:
+    """Something that is computed of a product, element by element."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        return x + leaf(rng, (x.shape[-1],)).cast(x.dtype)
+    if kind == 1:
+        return x.relu()
+    if kind == 2:
+        return x.transpose(-1, -2).contiguous()
+    return x
+
+
+def tensor_core(rng: Random, target: Target) -> Opt:
+    """A TC opt, legal or not."""
+    rows = len(target.tensor_cores)
+    row = rng.randrange(rows) if rows and rng.random() < 0.4 else -1
+    level = rng.choice((0, 1, 2, 2, 2))
+    return Opt(OptOps.TC, rng.choice((0, 0, 0, 1, 2)), (row, level, rng.choice((1, 1, 1, 2))))
+
+
 def opened(ast: UOp, target: Target) -> Kernel:
     """The kernel as `optimize` begins with it."""
     sink = ast
@@ -178,15 +244,16 @@ def opened(ast: UOp, target: Target) -> Kernel:
     return kernel
 
 
-def legal_opts(rng: Random, ast: UOp, target: Target) -> list[Opt]:
-    """Opts that apply one after another."""
+def legal_opts(rng: Random, ast: UOp, target: Target, cores: float = 0.1) -> list[Opt]:
+    """Opts that apply one after another; `cores` is how often tensor cores are tried first."""
     kernel = opened(ast, target)
     found: list[Opt] = []
     kinds = [op for op in OptOps if op not in (OptOps.TC, OptOps.NOLOCALS)]
     greedy = rng.random() < 0.4
     if greedy:  # for the limits of the target
         kinds = [OptOps.GROUP, OptOps.GROUPTOP, OptOps.UPCAST, OptOps.UPCAST, OptOps.LOCAL]
-    for _ in range(rng.randint(1, 12)):
+    tries = rng.randint(1, 12)
+    for at in range(tries):
         op = rng.choice(kinds) if rng.random() < 0.98 else OptOps.NOLOCALS
         loops = kernel.loops(AxisType.LOOP, AxisType.GLOBAL, AxisType.REDUCE)
         sizes = [r.src[0].arg for r in loops] or [1]
@@ -196,6 +263,8 @@ def legal_opts(rng: Random, ast: UOp, target: Target) -> list[Opt]:
             most = 16 if op is OptOps.UPCAST else 1024
             arg = max(d for d in (2, *divisors) if d <= rng.choice((4, 16, most)))
         opt = Opt(op, rng.randrange(4), arg)
+        if rng.random() < (0.03 if at else cores):
+            opt = tensor_core(rng, target)
         before = kernel.sink
         try:
             apply_opt(kernel, opt)

@@ -7,6 +7,7 @@ what GPUs would run is a right program that their own compilers take.
 
 from __future__ import annotations
 
+import os
 from random import Random
 
 import numpy as np
@@ -20,7 +21,8 @@ from core.toolchain.assembled import amd_isa
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
-from tests.core.passes.programs import kernels_of, legal_opts, program
+from core.uop import Ops
+from tests.core.passes.programs import kernels_of, legal_opts, matrix_product, program
 from tests.core.passes.running import agree, run_on_cpu
 from tests.core.runtime.test_agreement import memory_of
 from tests.core.tensor_eval import value
@@ -28,6 +30,8 @@ from tests.fuzzing import seeds
 
 PROGRAMS = 70
 GPUS = ("sm_90", "sm_75", "gfx1100", "gfx942")
+CORES = ("sm_75", "sm_80", "sm_89", "gfx1100", "gfx1201", "gfx942", "gfx950")
+"""Targets with every matrix instruction among them."""
 FOUND = (346290630,)
 """Seeds of programs that were wrong once."""
 ASSEMBLED = 20
@@ -72,6 +76,33 @@ def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> No
             except Exception as error:
                 error.add_note(what)
                 raise
+
+
+def test_products_on_tensor_cores(request: pytest.FixtureRequest) -> None:
+    """Products of matrices, with tensor cores wherever they may be, and further opts."""
+    used = 0
+    for seed in seeds(request.config, PROGRAMS, 3_000_000):
+        rng = Random(seed)
+        for ast in kernels_of(rng, matrix_product(rng)):
+            target = targets[rng.choice(CORES)]
+            opts = legal_opts(rng, ast, target, 0.9) if rng.random() < 0.8 else None
+            what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
+            try:
+                compiled = compile_kernel(ast, target, opts)
+                used += any(u.op is Ops.WMMA for u in compiled.uops)
+                if seed % ASSEMBLED == 0:
+                    if target.family == "amd":
+                        amd_isa(compiled.source, compiled.name, compiled.uops)
+                    elif find_tool("ptxas"):
+                        assemble(compiled.source.text, target.arch)
+                found, right = memory_of(ast), memory_of(ast)
+                evaluate_ast(ast, right, {})
+                evaluate_linear(compiled.uops, found)
+                agree(ast, found, right, what)
+            except Exception as error:
+                error.add_note(what)
+                raise
+    assert used or "FUZZ_SEED" in os.environ, "some of the programs use tensor cores"
 
 
 def test_masks_are_as_numpy_says(request: pytest.FixtureRequest) -> None:

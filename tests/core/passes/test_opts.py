@@ -82,7 +82,8 @@ def opened(case: Case, target: Target = CPU) -> Kernel:
         (Opt(OptOps.SWAP, 0, 2), "another loop"),
         (Opt(OptOps.PADTO, 0, 2), "a multiple of 2 already"),
         (Opt(OptOps.THREAD, 1, 0), "only the outermost"),
-        (Opt(OptOps.TC, 0, 0), "not supported"),
+        (Opt(OptOps.TC, 0, 0), "it takes (row, level, use)"),
+        (Opt(OptOps.TC, 0, (-1, 2, 1)), "has no tensor cores"),
     ],
     ids=str,
 )

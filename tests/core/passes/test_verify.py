@@ -173,6 +173,55 @@ def test_hardware_indices_are_those_of_the_target() -> None:
     refused(index(-8, "gidx0"), "gidx0 is not from 1 to", GPU)
 
 
+CORE = GPU.tensor_cores[0]
+"""16 x 8 x 16, of 32 lanes."""
+lanes = UOp.special(32, "lidx0")
+few = UOp.special(16, "lidx0")
+
+
+def product_of(tiles: int = 1) -> UOp:
+    a, b, c = (part.count * tiles for part in CORE.fragments)
+    left, right = (UOp.const(dtypes.float16.vec(count), 1.0) for count in (a, b))
+    total = UOp.const(dtypes.float32.vec(c), 0.0)
+    return UOp(Ops.WMMA, total.dtype, (left, right, total), CORE)
+
+
+def test_products_of_matrices_are_done_by_whole_warps() -> None:
+    made = product_of()
+    operands = list(made.src)
+    bound = UOp.const(dtypes.int32, 32)
+    check([bound, lanes, *operands, made], GPU)
+    check([bound, *operands, made, lanes], GPU)
+    refused([*operands, made], "1 threads are not whole warps of 32", GPU)
+    refused([few.src[0], few, *operands, made], "16 threads are not whole warps", GPU)
+    refused([bound, lanes, *operands, made], "sm_75 has no mma.sync", targets["sm_75"])
+    refused([bound, lanes, *operands, made], "gfx942 has no mma.sync", targets["gfx942"])
+    wide = product_of(2)
+    refused([bound, lanes, *wide.src, wide], "a WMMA of 2 tiles", GPU)
+    some = UOp(Ops.IF, dtypes.void, (lanes < n,))
+    body = [bound, lanes, *operands, lanes < n, some, made]
+    refused(
+        [*body, UOp(Ops.ENDIF, dtypes.void, (some,))], "a WMMA in a block (IF) that differs", GPU
+    )
+
+
+@pytest.mark.parametrize("wrong", ["arg", "left", "right", "total", "dtype"])
+def test_products_have_the_types_of_their_instruction(wrong: str) -> None:
+    made = product_of()
+    left, right, total = made.src
+    other = UOp.const(dtypes.float32.vec(left.dtype.count), 1.0)
+    spoiled = {
+        "arg": made.replace(arg=(16, 8, 16)),
+        "left": made.replace(src=(other, right, total)),
+        "right": made.replace(src=(left, left, total)),
+        "total": made.replace(src=(left, right, right)),
+        "dtype": made.replace(dtype=dtypes.float32.vec(8)),
+    }[wrong]
+    bound = UOp.const(dtypes.int32, 32)
+    body = [bound, lanes, *dict.fromkeys(spoiled.src), spoiled]
+    refused(body, "WMMA", GPU)
+
+
 def test_loops_do_not_run_backwards() -> None:
     bound = UOp.const(dtypes.int32, -(1 << 31))
     refused([bound, UOp(Ops.RANGE, dtypes.int32, (bound,), (0, AxisType.LOOP))], "iterations")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.dtype import AddrSpace, dtypes
 from core.errors import FormatError
 from core.shape import ShapeTracker, View
+from core.target import targets
 from core.uop.args import decode_arg, decode_dtype, encode_arg, encode_dtype
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
@@ -156,6 +157,36 @@ def test_hostile_arguments_are_refused(data: Any) -> None:
 
 def graph(*nodes: Any, roots: Any = (0,)) -> dict[str, Any]:
     return {"version": 1, "nodes": list(nodes), "roots": list(roots)}
+
+
+@pytest.mark.parametrize("name", ["sm_75", "sm_90", "gfx1100", "gfx1201", "gfx942", "gfx950"])
+def test_every_matrix_instruction_comes_back(name: str) -> None:
+    for core in targets[name].tensor_cores:
+        assert decode_arg(through_json(encode_arg(core))) == core
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", 5),
+        ("dims", [16, 8]),
+        ("dims", [16, 8, 12]),
+        ("dims", [1 << 40, 8, 16]),
+        ("dtypes", ["float16", "void"]),
+        ("dtypes", ["float16.vec(2)", "float32"]),
+        ("dtypes", "float16"),
+        ("layouts", [["m0", "k0"]] * 3),
+        ("layouts", [["- " * 4000, "k0"], ["", ""], ["", ""]]),
+        ("layouts", [[1, 2], [3, 4], [5, 6]]),
+        ("layouts", [None, None, None]),
+        ("bits", "19"),
+        ("more", 1),
+    ],
+)
+def test_hostile_matrix_instructions_are_refused(field: str, value: Any) -> None:
+    data = cast("dict[str, dict[str, Any]]", encode_arg(targets["sm_90"].tensor_cores[0]))
+    with pytest.raises(FormatError):
+        decode_arg({"tensorcore": {**data["tensorcore"], field: value}})
 
 
 @pytest.mark.parametrize(

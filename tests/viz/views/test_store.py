@@ -126,6 +126,7 @@ def test_arguments_as_text() -> None:
         (f'{{"shapetracker": [{view}, {view}]}}', " of ".join([shown, shown])),
         ('{"opt": {"op": "UPCAST", "axis": 0, "arg": 4}}', "UPCAST(0, 4)"),
         ('{"kernelinfo": {"name": "r_4", "opts": null}}', "r_4"),
+        ('{"tensorcore": {"name": "v_mfma", "dims": [16, 16, 16]}}', "v_mfma"),
         ("not JSON", "not JSON"),
         ("[" * 100_000, "[" * 2000 + "... (98000 more)"),
         ('{"view": {"shape": 3, "mask": 7}}', "scalar mask "),

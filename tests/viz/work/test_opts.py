@@ -11,7 +11,7 @@ from core.uop.kernelinfo import Opt, OptOps
 from viz.work.opts import MOST, opts_text, parse_opts
 
 numbers = st.none() | st.integers(0, 10**9 - 1)
-axes = st.lists(st.integers(0, 9), min_size=2, max_size=4).map(tuple)
+axes = st.lists(st.integers(-1, 9), min_size=2, max_size=4).map(tuple)
 opts = st.builds(Opt, st.sampled_from(OptOps), numbers, numbers | axes)
 
 
@@ -28,6 +28,7 @@ def test_people_write_them_in_several_ways() -> None:
         "UPCAST(0,4);UNROLL(1,0)",
     ):
         assert parse_opts(text) == (upcast, unroll)
+    assert parse_opts("TC(0,(-1,2,1))") == (Opt(OptOps.TC, 0, (-1, 2, 1)),)
     assert parse_opts("NOLOCALS()") == (Opt(OptOps.NOLOCALS),)
     assert parse_opts("  ") == ()
 

@@ -205,6 +205,10 @@ describe("opts in words", () => {
     expect(optsSentence(["UPCAST(0, 8)", "UNROLL(2, 0)", "THREAD(0, 0)"])).toBe(
       "The kernel computes 8 elements of loop 0 at once, unrolls reduce loop 2 completely, and splits loop 0 over threads.",
     );
+    expect(optWords("TC(0, (-1, 2, 1))")).toBe("multiplies matrices on tensor cores");
+    expect(optWords("TC(1, (0, 1, 2))")).toBe(
+      "splits loops as for tensor cores and multiplies lane by lane",
+    );
     expect(optWords("NEW(1)")).toBe("NEW(1)");
   });
 });

@@ -29,7 +29,9 @@ export function optWords(opt: string): string {
     case "PADTO":
       return `pads loop ${axis} to a multiple of ${amount}`;
     case "TC":
-      return "uses tensor cores";
+      return /,\s*2\s*\)$/.test(rest)
+        ? "splits loops as for tensor cores and multiplies lane by lane"
+        : "multiplies matrices on tensor cores";
     case "NOLOCALS":
       return "uses no local memory";
     default:

@@ -1,0 +1,155 @@
+"""Which reduces are products of matrices that a tensor core can do, and along which loops.
+
+A product is a sum over k of a value that depends on row m but not on column n, times one that
+depends on n but not on m. Reads the kernel; never changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product as combinations
+
+from core.dtype import DType, dtypes, least_upper_dtype
+from core.helpers import ALLOW_TF32, ceildiv
+from core.passes.optimize.access import accesses
+from core.passes.optimize.kernel import OUTER, Kernel
+from core.tensor_cores import TensorCore
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
+
+EXACT, VALUES, PADDED = range(3)
+"""Levels: sums over one loop of loads that the instruction's sizes divide; also of other values and
+over several loops; also of other sizes, padded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A reduce that sums a * b over `k`, where `a` has rows `m` and `b` has columns `n`; and the
+    instruction for it."""
+
+    core: TensorCore
+    red: UOp
+    a: UOp
+    b: UOp
+    m: UOp
+    n: UOp
+    k: UOp
+
+    @property
+    def tiles(self) -> tuple[tuple[UOp, int], ...]:
+        """Each loop with how many of its iterations one instruction does."""
+        return (self.m, self.core.m), (self.n, self.core.n), (self.k, self.core.k)
+
+    @property
+    def divides(self) -> bool:
+        """Whether no loop has to be padded."""
+        return all(loop.src[0].arg % amount == 0 for loop, amount in self.tiles)
+
+    @property
+    def work(self) -> float:
+        """Multiplications that padding makes of each one, 1 at least."""
+        grown = 1.0
+        for loop, amount in self.tiles:
+            size = loop.src[0].arg
+            grown *= ceildiv(size, amount) * amount / size
+        return grown
+
+
+def operands(red: UOp) -> Iterator[tuple[UOp, UOp]]:
+    """The pairs of values whose products a REDUCE sums: as they are multiplied, and as they are
+    before casts that keep every number."""
+    x = red.src[0]
+    if red.arg is not Ops.ADD:
+        return
+    if x.op is Ops.CAST and x.src[0].op is Ops.MUL and x.src[0].dtype in _rounded_once:
+        x = x.src[0]
+    if x.op is not Ops.MUL:
+        return
+    a, b = x.src
+    if (before(a), before(b)) != (a, b):
+        yield before(a), before(b)
+    yield a, b
+
+
+_rounded_once = (dtypes.float16, dtypes.bfloat16)
+"""Dtypes whose products may be summed without being rounded to them first. (Of narrower floats
+rounding would be most of the result; of integers, wrapping around.)"""
+
+
+def before(x: UOp) -> UOp:
+    """The value below casts that keep every number."""
+    while x.op is Ops.CAST and _keeps(x.src[0].dtype, x.dtype):
+        x = x.src[0]
+    return x
+
+
+def _keeps(narrow: DType, wide: DType) -> bool:
+    kinds = dtypes.is_float(narrow) is dtypes.is_float(wide)
+    return kinds and not dtypes.is_bool(narrow) and least_upper_dtype(narrow, wide) is wide
+
+
+def rows(kernel: Kernel, select: int) -> tuple[TensorCore, ...]:
+    """The instructions to choose from: all that are exact (and with ALLOW_TF32 those that are not),
+    or the one with number `select`."""
+    found = kernel.target.tensor_cores
+    if select >= 0:
+        return found[select : select + 1]
+    return tuple(core for core in found if core.exact or ALLOW_TF32)
+
+
+def products(kernel: Kernel, select: int = -1, level: int = PADDED) -> list[Product]:
+    """Every way to do a reduce of the kernel with a tensor core, the likely best first: with the
+    least padding, columns stored side by side, long loops. `level`: see EXACT."""
+    found = [p for red in kernel.reduces for p in _of(kernel, red, select, level)]
+    stride = {
+        r: access.stride(r)
+        for access in accesses(kernel.sink)[:1]
+        for r in {loop for p in found for loop in (p.m, p.n)}
+    }
+
+    def badness(p: Product) -> tuple[float, bool, int, int, int]:
+        rank = kernel.target.tensor_cores.index(p.core)
+        loads = sum(_near(x, p.k) for x in (p.a, p.b))
+        return p.work, stride.get(p.n) != 1, rank, -loads, -p.m.src[0].arg
+
+    return sorted(found, key=badness)
+
+
+def _of(kernel: Kernel, red: UOp, select: int, level: int) -> Iterator[Product]:
+    outer = [r for r in kernel.loops(*OUTER) if _ended_everywhere(kernel, r)]
+    own = [r for r in red.src[1:] if r.arg[1] is AxisType.REDUCE and r.src[0].op is Ops.CONST]
+    others = {r for other in kernel.reduces if other is not red for r in other.src[1:]}
+    if level < VALUES and len(red.src) != 2:
+        return
+    done: set[tuple[DType, DType]] = set()
+    for pair in operands(red):
+        for core in rows(kernel, select):
+            dtypes_of = (core.dtype_in, core.dtype_out)
+            if dtypes_of != (pair[0].dtype, red.dtype) or pair[0].dtype != pair[1].dtype:
+                continue
+            if select < 0 and dtypes_of in done:
+                continue
+            done.add(dtypes_of)
+            if level < VALUES and not all(x.op is Ops.LOAD for x in pair):
+                continue
+            for a, b in (pair, pair[::-1]):
+                down = [r for r in outer if r in a.ranges and r not in b.ranges]
+                across = [r for r in outer if r in b.ranges and r not in a.ranges]
+                along = [r for r in own if r in a.ranges & b.ranges and r not in others]
+                for m, n, k in combinations(down, across, along):
+                    made = Product(core, red, a, b, m, n, k)
+                    if level >= PADDED or made.divides:
+                        yield made
+
+
+def _ended_everywhere(kernel: Kernel, loop: UOp) -> bool:
+    """Whether every output is inside the loop: a lane then stores what is its own."""
+    ends = [u for u in kernel.sink.toposort() if u.op is Ops.END]
+    return loop.src[0].op is Ops.CONST and all(loop in end.src[1:] for end in ends)
+
+
+def _near(x: UOp, loop: UOp) -> bool:
+    """Whether the first load of a value goes to the neighbour with each iteration."""
+    found = [a for a in accesses(UOp.sink(x)) if not a.store]
+    return bool(found) and found[0].stride(loop) == 1
