@@ -41,7 +41,7 @@ def _read_ptx(program: Program) -> Code:
 
 
 def _read_llvm(program: Program) -> Code:
-    return translate(program.source.text, program.name, program.target.wave)
+    return translate(program.source.text, program.name, program.target)
 
 
 EMULATED: Final[Mapping[str, Emulated]] = {

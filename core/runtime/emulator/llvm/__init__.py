@@ -6,5 +6,6 @@
 - `check.py`: whether names fit together.
 - `meaning.py`, `integers.py`, `floats.py`, `conversions.py`, `intrinsics.py`: what instructions
   compute, and what is left open.
+- `matrix.py`: WMMA and MFMA.
 - `registers.py`, `builder.py`, `storage.py`, `calls.py`, `translate.py`: from a module to a `Code`.
 """

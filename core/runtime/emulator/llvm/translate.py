@@ -18,6 +18,7 @@ from core.runtime.emulator.llvm.builder import Builder
 from core.runtime.emulator.llvm.calls import call, no_result
 from core.runtime.emulator.llvm.check import check_fences, reverse_postorder
 from core.runtime.emulator.llvm.lexer import refuse
+from core.runtime.emulator.llvm.matrix import matrix_calls, product
 from core.runtime.emulator.llvm.meaning import Meaning, kind_of, of_two
 from core.runtime.emulator.llvm.module import Block, Constant, Instruction, Local, Module, Value
 from core.runtime.emulator.llvm.parser import parse_module
@@ -36,26 +37,28 @@ from core.runtime.emulator.program import (
     Reg,
     Space,
 )
+from core.target import Target
 
 BFLOAT: Final = Float("bfloat")
 Handler = Callable[["_Translation", Instruction], None]
 
 
-def translate(text: str, name: str, width: int) -> Code:
-    """The kernel called `name`; `width` work items are a wave. Raises CompileError with "line 3:
-    the line" for what is not LLVM IR, is not emulated, or defines another kernel."""
+def translate(text: str, name: str, target: Target) -> Code:
+    """The kernel called `name`, for an AMD target. Raises CompileError with "line 3: the line" for
+    what is not LLVM IR, is not emulated, or defines another kernel."""
     module = parse_module(text)
     if module.function.name != name:
         refuse(f"it defines @{module.function.name}, not @{name}", text, module.function.line)
     if not module.triple.startswith("amdgcn"):
         refuse(f"it is not for AMD GPUs, but for {module.triple!r}", text, 1,
                'begin with: target triple = "amdgcn-amd-amdhsa"')  # fmt: skip
-    return _Translation(module, width).run()
+    return _Translation(module, target).run()
 
 
 class _Translation:
-    def __init__(self, module: Module, width: int) -> None:
-        self.module, self.width = module, width
+    def __init__(self, module: Module, target: Target) -> None:
+        self.module, self.target = module, target
+        self.matrices = matrix_calls(target)
         self.shared, addresses = shared_layout(module)
         self.stack, self.reserved = stack_layout(module)
         self.registers = Registers(module.text, addresses)
@@ -88,7 +91,7 @@ class _Translation:
             local_bytes=self.stack.size,
             shared_names=self.shared.names,
             local_names=self.stack.names,
-            width=self.width,
+            width=self.target.wave,
         )
 
     def _parameters(self) -> tuple[Parameter, ...]:
@@ -315,6 +318,14 @@ def _fence(t: _Translation, i: Instruction) -> None:
     t.builder.compute(no_result, (), ())
 
 
+def _called(t: _Translation, i: Instruction) -> None:
+    core = t.matrices.get(i.detail)
+    if core is None:
+        call(t.registers, t.builder, i)
+    else:
+        product(t.registers, t.builder, i, core)
+
+
 HANDLERS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(integers.BINARY, _integer),
     **dict.fromkeys(floats.BINARY, _float),
@@ -332,7 +343,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "getelementptr": lambda t, i: address(t.registers, t.builder, i),
     "load": lambda t, i: load(t.registers, t.builder, i),
     "store": lambda t, i: store(t.registers, t.builder, i),
-    "call": lambda t, i: call(t.registers, t.builder, i),
+    "call": _called,
     "fence": _fence,
 }
 """How each instruction within a block is translated."""

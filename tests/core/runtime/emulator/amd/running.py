@@ -16,6 +16,7 @@ from core.runtime.emulator.memory import Region
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.program import Dim
 from core.runtime.emulator.state import Launch
+from core.target import targets
 from core.toolchain import llvm_compiler
 from core.toolchain.program import Program
 from tests.core.runtime.emulator.amd.kernels import HEAD
@@ -42,7 +43,7 @@ def run(
     blocks: Dim = (1, 1, 1),
     threads: Dim = (1, 1, 1),
     values: Sequence[int] = (),
-    width: int = 32,
+    target: str = "gfx1100",
 ) -> None:
     """Runs the kernel k in the emulator: its arguments are the arrays, changed in place, then i32
     values."""
@@ -50,7 +51,7 @@ def run(
     params = b"".join(r.address.to_bytes(8, "little") for r in regions)
     params += b"".join(v.to_bytes(4, "little", signed=True) for v in values)
     launch = Launch(blocks, threads, params, tuple(regions))
-    execute(prepare(translate(text, "k", width)), launch, 100_000)
+    execute(prepare(translate(text, "k", targets[target])), launch, 100_000)
 
 
 def run_program(program: Program, arrays: Sequence[Array]) -> None:
@@ -59,7 +60,7 @@ def run_program(program: Program, arrays: Sequence[Array]) -> None:
     regions = regions_of(chosen, [a.written for a in program.arguments])
     params = b"".join(r.address.to_bytes(8, "little") for r in regions)
     launch = Launch(program.global_size, program.local_size, params, tuple(regions))
-    execute(prepare(translate(program.source.text, program.name, program.target.wave)), launch)
+    execute(prepare(translate(program.source.text, program.name, program.target)), launch)
 
 
 ID = "call i32 @llvm.amdgcn.workgroup.id.x()"

@@ -156,7 +156,7 @@ MIRROR = f"""{ID}%here = getelementptr i32, ptr addrspace(3) @lds, i32 %i
 def mirror(barrier: str) -> list[int]:
     out = np.zeros(64, np.int32)
     text = kernel(MIRROR.replace("BARRIER", barrier), before=SHARED)
-    run(text, [out, out.copy()], (1, 1, 1), (64, 1, 1), width=64)
+    run(text, [out, out.copy()], (1, 1, 1), (64, 1, 1), target="gfx942")
     return [int(v) for v in out]
 
 

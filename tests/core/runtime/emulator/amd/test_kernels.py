@@ -107,7 +107,7 @@ def test_linear_programs_equal_their_evaluation(make: Callable[[], list[UOp]]) -
     arrays: list[Array] = [memory[n] for n in sorted(memory)]
     regions = regions_of(arrays)
     params = b"".join(r.address.to_bytes(8, "little") for r in regions)
-    code = translate(llvm.render(uops, "k", targets["gfx942"]).text, "k", 64)
+    code = translate(llvm.render(uops, "k", targets["gfx942"]).text, "k", targets["gfx942"])
     grid, block = (
         (sizes.get(f"{kind}0", 1), sizes.get(f"{kind}1", 1), sizes.get(f"{kind}2", 1))
         for kind in ("gidx", "lidx")
@@ -132,7 +132,7 @@ def test_targets_by_name() -> None:
         device = Device[f"AMD:EMU:{name}"]
         assert device.target is targets[name]
         program = compile_kernel(add(), targets[name])
-        code = translate(program.source.text, program.name, targets[name].wave)
+        code = translate(program.source.text, program.name, targets[name])
         assert code.width == (32 if name in ("gfx1100", "gfx1201") else 64)
     with pytest.raises(DeviceError, match="gfx942"):
         Device["AMD:EMU:sm_90"]
@@ -178,7 +178,7 @@ def test_memory_that_nothing_wrote_is_a_fault() -> None:
 
 def test_variables_are_arguments() -> None:
     uops = programs.variable_loop()
-    code = translate(llvm.render(uops, "k", targets["gfx942"]).text, "k", 64)
+    code = translate(llvm.render(uops, "k", targets["gfx942"]).text, "k", targets["gfx942"])
     assert [(p.name, p.offset, p.nbytes, p.pointer) for p in code.parameters] == [
         ("data0", 0, 8, True), ("arg.n", 8, 4, False)
     ]  # fmt: skip
