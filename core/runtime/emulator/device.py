@@ -58,7 +58,7 @@ def emulated_target(kind: str, suffix: str) -> str:
     name = suffix.lower() or row.default
     fitting = [t.name for t in targets.values() if t.family == row.family]
     if name not in fitting:
-        raise DeviceError(f"{kind} emulates no {suffix!r}", hint="one of " + ", ".join(fitting))
+        raise DeviceError(f"{kind} emulates no {name!r}", hint="one of " + ", ".join(fitting))
     return name
 
 

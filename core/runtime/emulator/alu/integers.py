@@ -129,7 +129,8 @@ def bit_field(x: Array, start: Array, length: Array) -> Array:
         return field
     last = np.minimum(np.maximum(first + count, np.uint32(1)) - np.uint32(1), np.uint32(width - 1))
     sign = (shift_right(bits, last) & bits.dtype.type(1)).astype(np.bool_) & (count > 0)
-    return np.where(sign, field | ~ones(bits.dtype, count), field).view(x.dtype)
+    there = np.minimum(count, np.uint32(width) - first)
+    return np.where(sign, field | ~ones(bits.dtype, there), field).view(x.dtype)
 
 
 def insert_bits(field: Array, into: Array, start: Array, length: Array) -> Array:

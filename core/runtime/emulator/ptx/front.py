@@ -5,13 +5,13 @@ Raises CompileError, with the line, for what it does not know. Never guesses, ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from core.errors import CompileError
 from core.runtime.emulator.program import Branch, Code, Dim, Guard, Instruction, Space
-from core.runtime.emulator.ptx import collective, forms, moving
+from core.runtime.emulator.ptx import collective, forms, matrix, moving
 from core.runtime.emulator.ptx.forms import Form
 from core.runtime.emulator.ptx.names import Names
 from core.runtime.emulator.ptx.text import Reader, Statement, bad_text, statements_of
@@ -34,6 +34,7 @@ HANDLERS: Final[Mapping[str, Callable[[Form], list[Instruction]]]] = {
     "fence": forms.nothing,
     "shfl": collective.shuffle,
     "vote": collective.vote,
+    "mma": matrix.multiply,
 }
 """Instructions that are more than a row of `rows.ROWS`."""
 
@@ -43,25 +44,29 @@ _DECLARATIONS: Final = {
     ".const": Space.CONSTANT,
     ".global": Space.GLOBAL,
 }
-_IGNORED: Final = {".version", ".target", ".address_size", ".file", ".loc", ".pragma"}
+_IGNORED: Final = {".version", ".target", ".address_size", ".file", ".loc", ".pragma", ".section"}
 _HEADER: Final = {".maxntid", ".reqntid", ".minnctapersm", ".maxnreg", ".maxnctapersm"}
 
 
 def read(text: str, name: str) -> Code:
     """The kernel called `name`. Raises CompileError for text that is not PTX, that has no such
     kernel, or that uses what the emulator does not have."""
-    reader = _Module(text, name)
-    for statement in statements_of(text):
-        reader.take(statement)
-    return reader.finish()
+    statements = statements_of(text)
+    module = _Module(text, name, statements, 0)
+    if module.names.dynamic:  # it begins where the shared memory of known size ends
+        module = _Module(text, name, statements, module.names.shared_bytes)
+    return module.finish()
 
 
 class _Module:
-    """Reads statements in order; those of other kernels are skipped."""
+    """Reads statements in order; those of other kernels are skipped. Shared memory of unknown size
+    begins at `dynamic_start`."""
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(
+        self, text: str, name: str, statements: Sequence[Statement], dynamic_start: int
+    ) -> None:
         self._text, self._name = text, name
-        self._names = Names()
+        self.names = Names(dynamic_start=dynamic_start)
         self._instructions: list[Instruction] = []
         self._labels: dict[str, int] = {}
         self._jumps: list[str] = []
@@ -70,8 +75,10 @@ class _Module:
         self._threads: Dim | None = None
         self._seen: list[str] = []
         self._found = False
+        for statement in statements:
+            self._take(statement)
 
-    def take(self, statement: Statement) -> None:
+    def _take(self, statement: Statement) -> None:
         """The next statement."""
         reader = Reader(self._text, statement)
         if statement.kind == "open":
@@ -113,9 +120,9 @@ class _Module:
         elif word == ".func":
             raise reader.error("the emulator has no functions besides kernels", "inline them")
         elif word == ".reg":
-            self._names.declare_registers(reader)
+            self.names.declare_registers(reader)
         elif word in _DECLARATIONS:
-            self._names.declare_variable(_DECLARATIONS[word], reader, dynamic)
+            self.names.declare_variable(_DECLARATIONS[word], reader, dynamic)
         else:
             raise reader.error(f"the emulator has no directive {word}")
 
@@ -129,7 +136,7 @@ class _Module:
         if reader.takes("("):
             while not reader.takes(")"):
                 reader.next(".param")
-                self._names.declare_parameter(reader)
+                self.names.declare_parameter(reader)
                 reader.takes(",")
         while reader.peek():
             self._launch_bound(reader)
@@ -150,12 +157,12 @@ class _Module:
         if reader.takes("@"):
             negated = reader.takes("!")
             name = reader.word()
-            register = self._names.register(name)
+            register = self.names.register(name)
             if register is None or register.bits != 1:
                 raise reader.error(f"{name} is not a predicate that was declared")
             guard = Guard(register.number, not negated)
         opcode = reader.word()
-        form = Form(self._names, reader, opcode, guard, reader.items(), self._jump)
+        form = Form(self.names, reader, opcode, guard, reader.items(), self._jump)
         self._instructions += HANDLERS.get(form.name, forms.by_row)(form)
 
     def _jump(self, label: str) -> int:
@@ -178,7 +185,7 @@ class _Module:
             raise CompileError(f"ptx: no kernel {self._name!r}", f"kernels in the text: {there}")
         if self._depth:
             raise bad_text(self._text, self._text.count("\n"), "a '{' without its '}'")
-        names = self._names
+        names = self.names
         return Code(
             name=self._name,
             text=self._text,

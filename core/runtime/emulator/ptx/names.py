@@ -29,13 +29,16 @@ class Variable:
 
 @dataclass
 class Names:
-    """The declarations so far."""
+    """The declarations so far. `dynamic`: there is shared memory whose size the launch says; it
+    begins at `dynamic_start`, aligned to 16 bytes."""
 
     registers: list[str] = field(default_factory=list[str])
     parameters: list[Parameter] = field(default_factory=list[Parameter])
     variables: dict[str, Variable] = field(default_factory=dict[str, Variable])
     data: list[Data] = field(default_factory=list[Data])
     constants: bytearray = field(default_factory=bytearray)
+    dynamic_start: int = 0
+    dynamic: bool = False
     shared_bytes: int = 0
     local_bytes: int = 0
     shared_names: dict[int, str] = field(default_factory=dict[int, str])
@@ -88,7 +91,12 @@ class Names:
         item = KINDS[kind].itemsize
         nbytes, align = item * size, align or item
         content = _content(reader, item) if reader.takes("=") else b""
-        if not has_size and not content and not (dynamic and space is Space.SHARED):
+        if not has_size and dynamic and space is Space.SHARED:
+            at = _up(self.dynamic_start, max(align, 16))
+            self.dynamic, self.shared_names[at] = True, name
+            self.variables[name] = Variable(space, at)
+            return
+        if not has_size and not content:
             raise reader.error(f"{name} has no size")
         nbytes = max(nbytes, len(content))
         self._place(space, name, nbytes, align, content, reader)

@@ -21,7 +21,15 @@ _TOKEN: Final = re.compile(
     |(?P<mark>[@!{}\[\](),;:+\-<>=|])""",
     re.VERBOSE | re.DOTALL,
 )
-_TO_LINE_END: Final = {".version", ".target", ".address_size", ".file", ".loc", ".pragma"}
+_TO_LINE_END: Final = {
+    ".version",
+    ".target",
+    ".address_size",
+    ".file",
+    ".loc",
+    ".pragma",
+    ".section",
+}
 
 
 @dataclass(frozen=True, slots=True)

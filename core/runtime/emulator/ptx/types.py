@@ -14,6 +14,7 @@ KINDS: Final[dict[str, np.dtype[Any]]] = {
     **{f"{letter}{bits}": np.dtype(f"{'i' if letter == 's' else 'u'}{bits // 8}")
        for letter in "usb" for bits in (8, 16, 32, 64)},
     "f16": np.dtype(np.float16), "bf16": np.dtype(np.uint16), "tf32": np.dtype(np.uint32),
+    "u16x2": np.dtype(np.uint32), "s16x2": np.dtype(np.uint32),
     "f16x2": np.dtype(np.uint32), "bf16x2": np.dtype(np.uint32),
     "f32": np.dtype(np.float32), "f64": np.dtype(np.float64),
     "e4m3": np.dtype(np.uint8), "e5m2": np.dtype(np.uint8),

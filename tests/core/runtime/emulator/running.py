@@ -63,7 +63,7 @@ def launch(
     params = b""
     for n in sorted(arrays):
         address = (1 << 40) + (n << 24)
-        content = arrays[n].view(np.uint8)
+        content = arrays[n].reshape(-1).view(np.uint8)
         written = np.zeros(content.size, np.uint8) if n in unwritten else None
         regions.append(Region(f"data{n}", address, content, written))
         params += address.to_bytes(8, "little")
