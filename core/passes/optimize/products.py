@@ -6,7 +6,7 @@ depends on n but not on m. Reads the kernel; never changes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
 
@@ -101,7 +101,22 @@ def rows(kernel: Kernel, select: int) -> tuple[TensorCore, ...]:
 def products(kernel: Kernel, select: int = -1, level: int = PADDED) -> list[Product]:
     """Every way to do a reduce of the kernel with a tensor core, the likely best first: with the
     least padding, columns stored side by side, long loops. `level`: see EXACT."""
-    found = [p for red in kernel.reduces for p in _of(kernel, red, select, level)]
+    reduces = kernel.reduces
+    if not any(any(operands(red)) for red in reduces):
+        return []
+    ends = [u for u in kernel.sink.toposort() if u.op is Ops.END]
+    # a lane stores what is its own: every output is inside both loops
+    outer = [
+        r
+        for r in kernel.loops(*OUTER)
+        if r.src[0].op is Ops.CONST and all(r in end.src[1:] for end in ends)
+    ]
+    found: list[Product] = []
+    for red in reduces:
+        others = {r for other in reduces if other is not red for r in other.src[1:]}
+        own = [r for r in red.src[1:] if r.arg[1] is AxisType.REDUCE and r not in others]
+        loops = [r for r in own if r.src[0].op is Ops.CONST]
+        found += _of(red, outer, loops, rows(kernel, select), level)
     stride = {
         r: access.stride(r)
         for access in accesses(kernel.sink)[:1]
@@ -116,37 +131,34 @@ def products(kernel: Kernel, select: int = -1, level: int = PADDED) -> list[Prod
     return sorted(found, key=badness)
 
 
-def _of(kernel: Kernel, red: UOp, select: int, level: int) -> Iterator[Product]:
-    outer = [r for r in kernel.loops(*OUTER) if _ended_everywhere(kernel, r)]
-    own = [r for r in red.src[1:] if r.arg[1] is AxisType.REDUCE and r.src[0].op is Ops.CONST]
-    others = {r for other in kernel.reduces if other is not red for r in other.src[1:]}
+def _of(
+    red: UOp,
+    outer: Sequence[UOp],
+    own: Sequence[UOp],
+    cores: Sequence[TensorCore],
+    level: int,
+) -> Iterator[Product]:
+    """The ways to do one reduce; of several instructions for the same dtypes, by the first."""
     if level < VALUES and len(red.src) != 2:
         return
-    done: set[tuple[DType, DType]] = set()
+    done: set[DType] = set()
     for pair in operands(red):
-        for core in rows(kernel, select):
-            dtypes_of = (core.dtype_in, core.dtype_out)
-            if dtypes_of != (pair[0].dtype, red.dtype) or pair[0].dtype != pair[1].dtype:
-                continue
-            if select < 0 and dtypes_of in done:
-                continue
-            done.add(dtypes_of)
-            if level < VALUES and not all(x.op is Ops.LOAD for x in pair):
-                continue
+        of = pair[0].dtype
+        if of != pair[1].dtype or of in done:
+            continue
+        if level < VALUES and not all(x.op is Ops.LOAD for x in pair):
+            continue
+        fitting = [c for c in cores if (c.dtype_in, c.dtype_out) == (of, red.dtype)]
+        done.add(of)
+        for core in fitting[:1]:
             for a, b in (pair, pair[::-1]):
                 down = [r for r in outer if r in a.ranges and r not in b.ranges]
                 across = [r for r in outer if r in b.ranges and r not in a.ranges]
-                along = [r for r in own if r in a.ranges & b.ranges and r not in others]
+                along = [r for r in own if r in a.ranges & b.ranges]
                 for m, n, k in combinations(down, across, along):
                     made = Product(core, red, a, b, m, n, k)
                     if level >= PADDED or made.divides:
                         yield made
-
-
-def _ended_everywhere(kernel: Kernel, loop: UOp) -> bool:
-    """Whether every output is inside the loop: a lane then stores what is its own."""
-    ends = [u for u in kernel.sink.toposort() if u.op is Ops.END]
-    return loop.src[0].op is Ops.CONST and all(loop in end.src[1:] for end in ends)
 
 
 def _near(x: UOp, loop: UOp) -> bool:

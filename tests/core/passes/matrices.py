@@ -59,7 +59,7 @@ def product(core: TensorCore, m: int, n: int, k: int) -> Tensor:
     return wide(a, core).matmul(wide(b, core), dtype=core.dtype_out)
 
 
-def lowered(ast: UOp, target: Target, opts: Sequence[Opt]) -> list[UOp]:
+def lowered(ast: UOp, target: Target, opts: Sequence[Opt] | None) -> list[UOp]:
     """The verified linear program, every graph on the way verified too."""
     with Context(SPEC=1):
         program = lower_kernel(ast, target, opts)
@@ -67,7 +67,9 @@ def lowered(ast: UOp, target: Target, opts: Sequence[Opt]) -> list[UOp]:
     return program
 
 
-def multiplies(ast: UOp, target: Target, opts: Sequence[Opt], near: float = 2e-5) -> list[UOp]:
+def multiplies(
+    ast: UOp, target: Target, opts: Sequence[Opt] | None, near: float = 2e-5
+) -> list[UOp]:
     """Runs the kernel's program work item by work item, and compares with NumPy; returns it."""
     program = lowered(ast, target, opts)
     found, right = memory_of(ast), memory_of(ast)

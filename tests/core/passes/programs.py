@@ -263,7 +263,7 @@ def legal_opts(rng: Random, ast: UOp, target: Target, cores: float = 0.1) -> lis
             most = 16 if op is OptOps.UPCAST else 1024
             arg = max(d for d in (2, *divisors) if d <= rng.choice((4, 16, most)))
         opt = Opt(op, rng.randrange(4), arg)
-        if rng.random() < (0.03 if at else cores):
+        if rng.random() < (cores / 4 if at else cores):
             opt = tensor_core(rng, target)
         before = kernel.sink
         try:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from core.dtype import dtypes
+from core.compile import compile_kernel
+from core.dtype import AddrSpace, dtypes
 from core.errors import CompileError
 from core.helpers import Context
 from core.passes.optimize import Kernel, apply_opt
@@ -16,8 +17,9 @@ from core.target import Target, targets
 from core.tensor import Tensor
 from core.tensor_cores import TensorCore
 from core.toolchain.estimates import flops_of
-from core.uop import Ops
+from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
+from core.uop.pointer import address_space
 from tests.core.passes.matrices import (
     ROWS,
     count,
@@ -249,3 +251,77 @@ def test_the_opt_is_in_the_kernels_info() -> None:
     lowest = run_passes(ast, SM_80, opts=[tc()])
     assert lowest.arg.opts == (tc(),)
     assert str(tc()) == "TC(0, (-1, 2, 1))"
+
+
+def heuristic_opts(ast: UOp, target: str) -> list[str]:
+    return [opt.op.name for opt in run_passes(ast, targets[target], stop="optimize").arg.opts]
+
+
+@pytest.mark.parametrize("name", ["sm_75", "sm_90", "gfx1100", "gfx942"])
+def test_the_heuristic_tiles_large_products(name: str) -> None:
+    """Columns are upcast before the instruction takes its part: loads and stores are wide."""
+    ast = kernel_of(product(HALF, 512, 512, 32))
+    program = multiplies(ast, targets[name], None)
+    opts = heuristic_opts(ast, name)
+    assert opts[0] == "UPCAST"
+    assert "TC" in opts[1:]
+    outside = [u for u in program if u.op in (Ops.LOAD, Ops.STORE)
+               and address_space(u.src[0]) is AddrSpace.GLOBAL]  # fmt: skip
+    widths = [(u if u.op is Ops.LOAD else u.src[1]).dtype.count for u in outside]
+    assert min(widths) >= 4
+    assert count(program) >= 4
+
+
+@pytest.mark.parametrize("name", ["sm_80", "gfx1201", "gfx950"])
+def test_the_heuristic_shares_long_sums_where_there_are_few_tiles(name: str) -> None:
+    ast = kernel_of(product(HALF, 32, 32, 512))
+    program = multiplies(ast, targets[name], None)
+    assert count(program) > 0
+    assert "GROUP" in heuristic_opts(ast, name)
+    assert any(u.op is Ops.BARRIER for u in program)
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        (lambda: half(64, 64) @ half(64, 64), True),
+        (lambda: half(30, 60) @ half(60, 60), True),
+        (lambda: half(4, 60) @ half(60, 4), False),
+        (lambda: half(2, 16, 12, 12).conv2d(half(32, 16, 3, 3)), True),
+        (lambda: Tensor.empty(64, 64) @ Tensor.empty(64, 64), False),
+        (lambda: tensor(dtypes.bfloat16, 64, 64) @ tensor(dtypes.bfloat16, 64, 64), True),
+    ],
+    ids=["divides", "padded", "mostly padding", "convolution", "float32", "bfloat16"],
+)
+def test_what_the_heuristic_gives_to_tensor_cores(made: Callable[[], Tensor], used: bool) -> None:
+    ast = kernel_of(made())
+    assert (count(multiplies(ast, SM_80, None, 2e-2)) > 0) is used
+
+
+def test_settings_of_tensor_cores() -> None:
+    ast, odd = kernel_of(half(64, 64) @ half(64, 64)), kernel_of(half(60, 60) @ half(60, 60))
+    single = kernel_of(Tensor.empty(64, 64) @ Tensor.empty(64, 64))
+
+    def used(kernel: UOp, **flags: int) -> bool:
+        with Context(**flags):  # through the cache of compiled kernels, which knows of settings
+            found = compile_kernel(kernel, SM_80).uops
+        return any(u.op is Ops.WMMA for u in found)
+
+    assert used(ast)
+    assert not used(ast, TC=0)
+    assert not used(ast, TC=2)
+    assert used(ast, TC_OPT=1)
+    assert used(odd)
+    assert not used(odd, TC_OPT=1)
+    assert not used(single)
+    assert used(single, ALLOW_TF32=1)
+    with Context(TC=2):
+        assert count(multiplies(ast, SM_80, None)) == 0
+        assert "TC" in heuristic_opts(ast, "sm_80")
+
+
+def test_upcasts_before_the_instruction() -> None:
+    """What a place of the instruction stands for is free: lanes of a vector are neighbours."""
+    ast = kernel_of(product(HALF, 64, 64, 64))
+    opts = [Opt(OptOps.UPCAST, 1, 4), Opt(OptOps.UPCAST, 0, 2), Opt(OptOps.UNROLL, 0, 2), tc()]
+    assert count(multiplies(ast, SM_80, opts)) == 16

@@ -7,8 +7,10 @@ import pytest
 from core.compile import compile_kernel
 from core.errors import CompileError
 from core.render import cuda, hip
-from core.target import targets
+from core.render.amd_matrix import call_of
+from core.target import Target, targets
 from core.toolchain import nvrtc
+from tests.core.passes.matrices import ROWS, kernel_of, product, row_id, tc
 from tests.core.render.compilers import clang_for, llvm_of_hip
 from tests.core.runtime.asts import KERNELS, add
 
@@ -36,6 +38,27 @@ def test_hip_by_clang(kernel: str, target: str) -> None:
     program = compile_kernel(KERNELS[kernel](), targets[target])
     text = hip.render(program.uops, program.name, program.target).text
     assert f"amdgpu_kernel void @{program.name}(" in llvm_of_hip(text, target)
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("row", [r for r in ROWS if r[0].name in NVIDIA], ids=row_id)
+def test_products_of_cuda_by_nvrtc(row: tuple[Target, int]) -> None:
+    target, number = row
+    core = target.tensor_cores[number]
+    program = compile_kernel(kernel_of(product(core, *core.dims)), target, [tc(number)])
+    text = cuda.render(program.uops, program.name, target).text
+    assert core.name in nvrtc.ptx_of(text, program.name, target.name)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r[0].name in AMD], ids=row_id)
+def test_products_of_hip_by_clang(row: tuple[Target, int]) -> None:
+    target, number = row
+    if clang_for(target.name) is None:
+        pytest.skip(f"no clang that makes code for {target.name}")
+    core = target.tensor_cores[number]
+    program = compile_kernel(kernel_of(product(core, *core.dims)), target, [tc(number)])
+    text = hip.render(program.uops, program.name, target).text
+    assert f"@{call_of(core).name}" in llvm_of_hip(text, target.name)
 
 
 @needs_nvrtc
