@@ -51,6 +51,7 @@ KINDS: Final = (
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),
     Kind("grouping", "Grouping", "text", ".txt"),
+    Kind("order", "Order of kernels", "text", ".txt"),
     Kind("memory", "Memory plan", "text", ".txt"),
 )
 """In the order in which the explorer prefers them."""

@@ -11,9 +11,12 @@ from typing import Any
 
 from flask import Flask
 
+import viz.cli
 import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
+from tests.docs.of_core import ROOT
+from tests.docs.shapes import declarations, needed
 from viz.command.parser import build_parser, commands_of
 from viz.format.rows import TABLES
 from viz.server.api import api
@@ -128,6 +131,18 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
+# json.md
+
+
+def json_types() -> str:
+    """The types of the page that the JSON of commands leads to, as the page declares them."""
+    types = declarations((ROOT / "viz/web/src/data/types.ts").read_text(encoding="utf-8"))
+    document = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    own = document.partition("<!-- generated: json types -->")[0]
+    names = needed(re.findall(r"\b[A-Z]\w*", own), types)
+    return "```ts\n" + "\n\n".join(types[name] for name in names) + "\n```"
+
+
 # trace-format.md
 
 
@@ -152,4 +167,5 @@ def query_table() -> str:
     return table(("table", "columns"), rows)
 
 
-assert viz.environment.VIZ_CACHE_MB.name in Flag.table  # its variables are in the tables, too
+_REGISTERED = viz.environment.VIZ_CACHE_MB, viz.cli.UOPVIZ_TRACEBACK
+assert all(flag.name in Flag.table for flag in _REGISTERED)  # theirs are in the tables, too

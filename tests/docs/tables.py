@@ -28,6 +28,7 @@ from tests.docs.of_core import (
 from tests.docs.of_viz import (
     command_text,
     flag_table,
+    json_types,
     query_table,
     redaction_table,
     route_table,
@@ -90,6 +91,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": command_text,
     "routes": route_table,
     "query tables": query_table,
+    "json types": json_types,
     "redaction": redaction_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

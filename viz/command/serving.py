@@ -36,6 +36,7 @@ def serve(options: argparse.Namespace) -> int:
         return _serve_live(store, options)
     sock, notice = listen_for(store.path, options.port, wished_port())
     server = Server(store, sock)
+    options.progress.close()
     if notice:
         say(notice)
     if options.json:

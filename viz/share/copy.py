@@ -7,7 +7,7 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -31,6 +31,7 @@ def write_trace(
     kernels: Collection[int] | None = None,
     redact: bool = False,
     published: bool = False,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> list[str]:
     """Writes the run to `path`, and next to it its further processes and the kernels that were
     compiled on request; sentences of what was left out. Each file is put in place whole, the main
@@ -39,7 +40,8 @@ def write_trace(
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/share/redaction.py` says; `published`: files have the names
-    that the page shows. Raises TraceError or ServerError where the run has no such kernel or no
+    that the page shows; `progress` hears how much is done, 0 to 1, and what it raises ends the
+    copy. Raises TraceError or ServerError where the run has no such kernel or no
     trace, or the file cannot be written."""
     files = [*enumerate(store.files)]
     chosen = {number: kernels for number, _ in files}
@@ -61,13 +63,13 @@ def write_trace(
         make_folder(path)
         with TemporaryDirectory(prefix=".uopviz-", dir=path.absolute().parent) as folder:
             made = [Path(folder) / own.name for own in targets]
-            for (number, file), own in zip(files, made, strict=True):
+            for at, ((number, file), own) in enumerate(zip(files, made, strict=True)):
                 wording = Wording(places, redact, number)
                 first, keep = number * STRIDE, chosen[number]
                 wanted = None if keep is None else {k - first for k in keep}
                 copy = FileCopy(file, own, wording, wanted, said if number == 0 else ())
                 try:
-                    copy.write(store.live)
+                    copy.write(store.live, lambda share, at=at: progress((at + share) / len(files)))
                 except BaseException:
                     copy.stopped("the copy was not finished")
                     raise

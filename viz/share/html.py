@@ -32,6 +32,8 @@ from viz.views.store import Store
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
+_COPIED: Final = 0.1
+"""How much of an export is done once the trace is copied."""
 _RESERVED: Final = 500
 """Bytes kept for what the answer about the run says was left out."""
 _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
@@ -73,10 +75,18 @@ def export_html(
     ServerError where the page has not been built, a kernel is not there, or the list of passes
     alone is too large."""
     shell = _shell(page)
-    progress(0.0, "copying the trace")
+    copying = "copying the trace"
+    progress(0.0, copying)
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
-        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
+        said = write_trace(
+            store,
+            path,
+            kernels=kernels,
+            redact=redact,
+            published=True,
+            progress=lambda share: progress(_COPIED * share, copying),
+        )
         part = Store(path)
         try:
             files = {number: file.path for number, file in enumerate(part.files)}
@@ -182,7 +192,13 @@ class _Data:
         groups = dict(_parts(self._store))
         count, done = sum(map(len, groups.values())), 0
         made: dict[Group, list[tuple[list[_Part], str | None]]] = {}
-        for group in (Group.KERNELS, Group.PASSES, Group.VIEWS, Group.HISTORIES):
+        for group in (
+            Group.KERNELS,
+            Group.SCHEDULES,
+            Group.PASSES,
+            Group.VIEWS,
+            Group.HISTORIES,
+        ):
             left = room
             inside, raw = list[_Part](), list[bytes]()
 
@@ -196,7 +212,7 @@ class _Data:
 
             for at, part in enumerate(groups[group]):
                 what = f"{group.value}: {at:,} of {len(groups[group]):,}"
-                self._progress(done / count, what)
+                self._progress(_COPIED + (1 - _COPIED) * done / count, what)
                 if sum(map(len, raw)) > _GROUP:
                     close()
                 limit = part.asked.export_seconds

@@ -21,7 +21,7 @@ from core.errors import TraceError
 from viz.files.regular import open_regular
 from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
-from viz.read.tracefile import TraceFile
+from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.graphtext import step_text
 from viz.share.exportfile import VERSION, detach, version_of
 from viz.views.answers import (
@@ -57,10 +57,11 @@ _RULE: Final = {"id": int, "name": str}
 Data = dict[str, Any]
 
 
-def open_run(path: Path) -> Run:
-    """The run of a trace, or of an exported file. Raises TraceError for anything else."""
+def open_run(path: Path, progress: Progress = silent) -> Run:
+    """The run of a trace, or of an exported file; `progress` is told while a trace is read. Raises
+    TraceError for anything else."""
     if not _is_html(path):
-        return Store(path)
+        return Store(path, progress)
     html = _read(path)
     problems: list[Problem] = []
     version = version_of(html)
@@ -72,7 +73,7 @@ def open_run(path: Path) -> Run:
     try:
         trace = detach(html, Path(folder.name))
         if trace is not None:
-            return Unpacked(path, trace, folder, version, problems)
+            return Unpacked(path, trace, folder, version, problems, progress)
     except TraceError as error:
         problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
     except OSError as error:
@@ -91,9 +92,10 @@ class Unpacked(Store):
         folder: TemporaryDirectory[str],
         version: int,
         problems: list[Problem],
+        progress: Progress = silent,
     ) -> None:
         self._folder, self._version, self._problems = folder, version, problems
-        super().__init__(trace)
+        super().__init__(trace, progress)
         self.path = path
 
     def close(self) -> None:

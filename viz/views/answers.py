@@ -74,6 +74,16 @@ KERNEL_PAGE: Final = Answer(
     keep=Keep.NEVER,
     group=Group.KERNELS,
 )
+SCHEDULE: Final = Answer(
+    "schedule",
+    "/api/schedules/{context}",
+    "Schedule",
+    "What was decided about a schedule outside of its passes: its texts",
+    _method(Store.schedule),
+    Subject.SCHEDULE,
+    keep=Keep.NEVER,
+    group=Group.SCHEDULES,
+)
 OVERVIEW: Final = Answer(
     "overview",
     "/api/overview",
@@ -156,6 +166,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     KERNEL,
     ORIGINS,
     KERNEL_PAGE,
+    SCHEDULE,
     OVERVIEW,
     RULE_TOTALS,
     RULE_MATCHES,

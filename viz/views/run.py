@@ -30,6 +30,8 @@ class Subject(enum.Enum):
     """One rewrite, by its number."""
     KERNEL = "kernel"
     """One kernel, by the number of its context."""
+    SCHEDULE = "schedule"
+    """One schedule, by the number of its context."""
     SCOPE = "schedule or kernel"
     """One context, or a rewrite outside of any, by its number."""
 
@@ -50,6 +52,7 @@ class Group(enum.Enum):
     """The run and its rows: without these there is no export."""
     RULES = "texts of rules"
     KERNELS = "kernels"
+    SCHEDULES = "texts of schedules"
     VIEWS = "views"
     PASSES = "passes"
     HISTORIES = "histories"
@@ -251,10 +254,11 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     """The numbers of everything in a run that an answer can be about, in the order of the tree."""
     rows = run.tree()["rows"]
     rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
-    kernels = [r["id"] for r in rows if r["kind"] == "context" and r["label"] == "kernel"]
+    contexts = [row for row in rows if row["kind"] == "context"]
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
-        Subject.KERNEL: kernels,
+        Subject.KERNEL: [row["id"] for row in contexts if row["label"] == "kernel"],
+        Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

@@ -20,7 +20,7 @@ from viz.budget import answering, part, take
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 from viz.read.room import Room
-from viz.read.tracefile import TraceFile
+from viz.read.tracefile import OFTEN, READ, Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
@@ -48,9 +48,10 @@ LINEAGES: Final = 6
 
 
 class Store:
-    """A run. Raises TraceError where `path` is no trace."""
+    """A run. `progress` is told while its files are read. Raises TraceError where `path` is no
+    trace."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, progress: Progress = silent) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
         """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
@@ -62,15 +63,15 @@ class Store:
         self._seen: set[Path] = set()
         self._room = Room()
         file = TraceFile(self.path, self._room)
-        entries = file.refresh()
+        entries = file.refresh(progress)
         self.places = Places(as_text(file.meta.get("cwd")))
         self.places.add_root(str(Path(__file__).resolve().parents[2]))
         self._rules = Rulebook(self.places)
         self._tree = Tree()
         self._processes = [Process(file, 0)]
         self._compilations = Compilations()
-        self._take(self._processes[0], entries)
-        self._find_processes()
+        self._take(self._processes[0], entries, progress)
+        self._find_processes(progress)
         self._find_compilations()
 
     def close(self) -> None:
@@ -338,6 +339,21 @@ class Store:
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
 
+    def schedule(self, context: int) -> dict[str, Any] | None:
+        """The texts recorded of a schedule, and which of its first graph's nodes others come from;
+        None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with self._tracing, answering("the texts of this schedule"):
+            return {
+                "context": context,
+                "artifacts": process.kernels.artifacts(record, self.places.inside),
+                "origins": process.kernels.origins_within(record, 0.5),
+            }
+
     def origins(self, context: int) -> dict[str, Any] | None:
         """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
         with self._lock:
@@ -405,7 +421,7 @@ class Store:
 
     # how the files are put together
 
-    def _find_processes(self) -> None:
+    def _find_processes(self, progress: Progress = silent) -> None:
         run = self._processes[0].file.meta.get("run")
         pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
         for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
@@ -413,7 +429,7 @@ class Store:
                 continue
             try:
                 file = TraceFile(path, self._room)
-                entries = file.refresh()
+                entries = file.refresh(progress)
             except TraceError:
                 continue  # just made, and still without its tables
             self._seen.add(path)
@@ -423,7 +439,7 @@ class Store:
             process = Process(file, len(self._processes))
             self._processes.append(process)
             self._tree.add_process(process.id(0), f"process {process.pid}")
-            self._take(process, entries)
+            self._take(process, entries, progress)
 
     def _find_compilations(self) -> None:
         """Those of an export, which lie beside its trace."""
@@ -485,9 +501,13 @@ class Store:
                     take(len(kernel["node"]), 20 * len(kernel["node"]))
                     data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
 
-    def _take(self, process: Process, entries: list[Context | Rewrite]) -> None:
+    def _take(
+        self, process: Process, entries: list[Context | Rewrite], progress: Progress = silent
+    ) -> None:
         self._rules.add(process)
-        for entry in entries:
+        for at, entry in enumerate(entries):
+            if not at % OFTEN:
+                progress(READ + (1 - READ) * at / len(entries), process.file.path.name)
             parent = entry.parent
             if isinstance(entry, Rewrite) and not parent:
                 parent = entry.context

@@ -14,6 +14,7 @@ import type {
   RuleMatches,
   RuleTotals,
   Run,
+  Schedule,
   SearchResult,
   TimelineData,
   Tree,
@@ -34,6 +35,8 @@ export interface Answers {
   origins: { takes: [context: number]; gives: Origins };
   /** One kernel: its calls, passes and times. */
   kernelPage: { takes: [context: number]; gives: KernelPage };
+  /** What was decided about a schedule outside of its passes: its texts. */
+  schedule: { takes: [context: number]; gives: Schedule };
   /** What ran and what took how long. */
   overview: { takes: []; gives: Overview };
   /** What each rule did and cost in each pass. */
@@ -60,6 +63,7 @@ export const PATHS: Record<keyof Answers, string> = {
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
   kernelPage: "/api/kernel-page/{context}",
+  schedule: "/api/schedules/{context}",
   overview: "/api/overview",
   ruleTotals: "/api/rule-totals",
   ruleMatches: "/api/rule-matches",

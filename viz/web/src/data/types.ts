@@ -235,10 +235,17 @@ export interface Kernel {
   localSize: number[];
 }
 
+/** What was decided about a schedule outside of its passes, and where its nodes come from. */
+export interface Schedule {
+  context: number;
+  artifacts: Artifact[];
+  origins: Origins;
+}
+
 /** The name of a `Kind`, or what another compiler calls a text of its own. */
 export type ArtifactKind = string;
 
-/** One source text of a kernel for one target. */
+/** One source text of a kernel for one target; or one text of a schedule, for none. */
 export interface Artifact {
   kind: ArtifactKind;
   target: string;

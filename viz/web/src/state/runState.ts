@@ -150,6 +150,13 @@ export function createRunState() {
     return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
   });
 
+  /** The schedule that the current pass belongs to; null where a kernel is looked at. */
+  const currentSchedule = computed<Row | null>(() => {
+    const row = currentRow.value;
+    if (!row || currentKernel.value) return null;
+    return ancestry(rows.value, row.row).find((r) => r.label === "schedule") ?? null;
+  });
+
   /** Steps that the server has and the loaded pass does not show yet. */
   const newSteps = computed(() => {
     const row = currentRow.value;
@@ -187,6 +194,7 @@ export function createRunState() {
     currentCompilation,
     kernelPage,
     currentKernel,
+    currentSchedule,
     newSteps,
   };
 }

@@ -39,6 +39,7 @@ export const {
   currentCompilation,
   kernelPage,
   currentKernel,
+  currentSchedule,
   newSteps,
 } = createRunState();
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Job, RunResult } from "../../src/data/types.ts";
-import { bundleFor, compiled, kernel, origins, rows, rules, run } from "./fixture.ts";
+import { bundleFor, compiled, kernel, origins, rows, rules, run, schedule } from "./fixture.ts";
 import { random } from "./maker.ts";
 import { searchLocally } from "../../src/data/search.ts";
 
@@ -62,6 +62,8 @@ function route(
           job: jobs.push({ started: Date.now(), ms: 700, result: times(body.device ?? "") }) - 1,
         };
       return kernel(id);
+    case "schedules":
+      return schedule(id);
     case "origins":
       return origins;
     case "search":

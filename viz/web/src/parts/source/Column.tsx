@@ -39,7 +39,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
     >
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
-        <span class="t3 mono el">{target || "your lines"}</span>
+        <span class="t3 mono el">{kindOf(id) === PYTHON ? "your lines" : target}</span>
         {artifact && target && !editOf(id) && <MadeBy artifact={artifact} />}
         {kindOf(id) === PYTHON && userSource.value?.changed && (
           <span class="badge mov" title="These are the lines as they were when the program ran">
