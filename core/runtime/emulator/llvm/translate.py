@@ -138,7 +138,8 @@ class _Translation:
     # leaving blocks
 
     def _end(self, block: Block, blocks: Mapping[str, Block], after: Block | None) -> None:
-        """Branches; the copies of phis stand on the way that they belong to."""
+        """Branches; the copies of phis stand on the way that they belong to, on the first phi's
+        line."""
         i, b = block.end, self.builder
         b.at, b.name = i.line, i.op
         if i.op in ("ret", "unreachable"):
@@ -146,7 +147,7 @@ class _Translation:
                 b.meaning(Meaning(no_result, preconditions=(_REACHED,)), [(_TRUE,)], ())
             b.add(Exit(line=i.line, name=i.op))
             return
-        detours: list[Block] = []
+        detours: list[str] = []
         for guard, name in self._choices(i):
             target = blocks[name]
             if guard is None:
@@ -155,13 +156,12 @@ class _Translation:
                     b.branch(name)
                 break
             if target.phis:
-                detours.append(target)
+                detours.append(name)
             b.branch((block.name, name) if target.phis else name, guard)
-        for target in dict.fromkeys(detours):
-            b.place((block.name, target.name))
-            self._copies(block, target)
-            b.at, b.name = i.line, i.op
-            b.branch(target.name)
+        for name in dict.fromkeys(detours):
+            b.place((block.name, name))
+            self._copies(block, blocks[name])
+            b.branch(name)
 
     def _choices(self, i: Instruction) -> list[tuple[Guard | None, str]]:
         """(guard, block) in the order in which they are tried; the last has no guard."""
@@ -175,7 +175,7 @@ class _Translation:
             return [(Guard(chosen.number), i.labels[0]), (None, i.labels[1])]
         found: list[tuple[Guard | None, str]] = []
         for case, label in zip(i.operands[1:], i.labels[1:], strict=True):
-            equal = self.registers.fresh("case", I1)
+            equal = self.registers.fresh("_", I1)
             self.builder.compute(
                 np.equal, (chosen, *self.registers.operands(case, i.line)), (equal,)
             )
@@ -193,7 +193,7 @@ class _Translation:
             operands += self.registers.filled(phi.operands[phi.labels.index(block.name)])
             results += [r for r in self.registers.lanes(_local(phi)) if isinstance(r, Reg)]
         b.copy(operands, results)
-        b.at, b.name = block.end.line, block.end.op
+        b.name = block.end.op
 
 
 def _local(phi: Instruction) -> Local:
