@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import Final
 
 from core.errors import TraceError
 from core.helpers import VIZ
@@ -29,12 +28,9 @@ from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace
 from viz.files.alive import family_run
 from viz.recording.exceptions import OURS
 from viz.recording.recorded import recorded
-from viz.server.listen import listen, new_token
+from viz.server.listen import TOKEN, listen, new_token
 from viz.terminal import say
 from viz.trace import Recorder
-
-TOKEN: Final = "UOPVIZ_TOKEN"
-"""How the viewer's process is given its token: other users cannot read an environment."""
 
 
 def attach() -> None:

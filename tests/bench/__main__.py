@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import engine, kernels, overhead, page, scaling, service
+from tests.bench import emulator, engine, kernels, overhead, page, scaling, service
 from tests.bench.measure import machine
 
 BENCHES = {
+    "emulator": emulator.figures,
     "engine": engine.figures,
     "kernels": kernels.figures,
     "overhead": overhead.figures,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core import Context, Tensor
-from core.check.edited import MAX_TEXT
+from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
 from core.passes.schedule import pipeline as schedule

@@ -19,7 +19,7 @@ from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import Answer, Parameter
 from viz.work.editor import open_in_editor
-from viz.work.peaks import known_peaks
+from viz.work.keptpeaks import known_peaks
 
 MAX_TEXT: Final = 200
 """Characters of a parameter that count."""

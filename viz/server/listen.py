@@ -19,6 +19,8 @@ from typing import Final
 from core.errors import ServerError
 
 HOST: Final = "127.0.0.1"
+TOKEN: Final = "UOPVIZ_TOKEN"
+"""How the viewer of a running program is given its token: nobody else can read an environment."""
 _TRIES: Final = 50
 _FIRST, _COUNT = 61_000, 4_500
 """Ports of traces: of those for private use (from 49152 on), the ones that Linux does not give to

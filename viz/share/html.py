@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import ServerError
+from core.garbage import collector_paused
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
@@ -93,7 +94,8 @@ def export_html(
             files |= {one.number: one.file.path for one in part.compilations}
             trace = attached(files)
             data = _Data(part, progress)
-            left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
+            with collector_paused():  # answers are trees, and gone once they are packed
+                left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
         finally:
             part.close()
     blocks = "".join(

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { asProblem, DataError, type ServerActions } from "../src/data/backend";
+import { FORGOTTEN_MS } from "../src/data/ahead";
+import { asProblem, DataError, pathOf, type ServerActions } from "../src/data/backend";
 import { embeddedBackend } from "../src/data/embedded";
 import { httpBackend } from "../src/data/http";
 import { follow } from "../src/data/jobs";
@@ -32,6 +33,27 @@ describe("http", () => {
         headers: { "Content-Type": "application/json", "X-Uopviz-Token": "secret" },
       }),
     );
+  });
+
+  it("asks for the first answers at once, and gives each once", async () => {
+    vi.useFakeTimers();
+    let asked = 0;
+    const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: ++asked })));
+    const backend = httpBackend(token, "", fetcher, [pathOf("tree", 0), pathOf("bundle", 7)]);
+    expect(fetcher).toHaveBeenCalledTimes(2);
+    expect(await backend.tree(0)).toMatchObject({ total: 1 });
+    expect(fetcher).toHaveBeenCalledTimes(2);
+    expect(await backend.tree(0)).toMatchObject({ total: 3 });
+    vi.advanceTimersByTime(FORGOTTEN_MS);
+    expect(await backend.bundle(7)).toMatchObject({ total: 4 });
+    vi.useRealTimers();
+  });
+
+  it("tells who asks first why a first answer failed", async () => {
+    const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
+    const reply = () => Promise.resolve(json({ error }, 404));
+    const backend = httpBackend(token, "", reply, [pathOf("bundle", 9)]);
+    await expect(backend.bundle(9)).rejects.toMatchObject(error);
   });
 
   it("exports by a job, and gets its file", async () => {

@@ -20,25 +20,28 @@ from core.runtime.numeric import Array
 
 _TAIL: Final = np.uint64((1 << 29) - 1)
 _HALF: Final = np.uint64(1 << 28)
-_EXPONENT: Final = np.uint64(0x7FF << 52)
-_SMALLEST_NORMAL: Final = np.uint64((1023 - 126) << 52)
+_MAGNITUDE: Final = np.uint32(0x7FFFFFFF)
+_SMALLEST_NORMAL: Final = 0x00800000
 _SPLIT: Final = float((1 << 27) + 1)
 _SAFE_HIGH, _SAFE_LOW = 2.0**480, 2.0**-480
 
 
 def fma32(a: Array, b: Array, c: Array) -> Array:
     """float32."""
-    product = a.astype(np.float64) * b
-    total = product + c
-    bits = total.view(np.uint64)
-    tail = bits & _TAIL
-    doubt = tail == _HALF
-    exponent = bits & _EXPONENT
-    if doubt.any() or int(exponent.min()) < _SMALLEST_NORMAL:
-        # subnormal results have a shorter fraction: any of them may be half way
-        doubt |= exponent < _SMALLEST_NORMAL
-        total = np.where(doubt, to_odd(product, np.asarray(c, np.float64), total), total)
-    return total.astype(np.float32)
+    product = a.astype(np.float64) * b.astype(np.float64)
+    total = product + c.astype(np.float64)
+    found = total.astype(np.float32)
+    doubt = (total.view(np.uint64) & _TAIL) == _HALF
+    magnitude = found.view(np.uint32) & _MAGNITUDE
+    if int(magnitude.min()) <= _SMALLEST_NORMAL:
+        # subnormal results have a shorter fraction: any but zero may be half way
+        doubt |= (magnitude <= _SMALLEST_NORMAL) & (total != 0)
+    if doubt.any():
+        at = np.flatnonzero(doubt)
+        addend = np.broadcast_to(c, total.shape)[at].astype(np.float64)
+        parts = np.broadcast_to(product, total.shape)[at]
+        found[at] = to_odd(parts, addend, total[at]).astype(np.float32)
+    return found
 
 
 def to_odd(x: Array, y: Array, total: Array) -> Array:
@@ -93,7 +96,8 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     found = total + to_odd(lower, rest, tail)
     result = np.where(safe, found, rough)
     special = ~np.isfinite(a) | ~np.isfinite(b) | ~np.isfinite(c)
-    for i in np.flatnonzero(~safe & ~special):
+    plain = (a == 0) | (b == 0) | ((c == 0) & (sizes[3] > _SAFE_LOW))  # one operation rounds
+    for i in np.flatnonzero(~safe & ~special & ~plain):
         result[i] = _exact(float(a[i]), float(b[i]), float(c[i]))
     return result
 
