@@ -115,7 +115,7 @@ def test_an_export_is_cancelled(
     e.press("e")
     expect(e.page.get_by_role("progressbar", name="Export")).to_be_visible()
     if way == "button":
-        e.page.get_by_role("button", name="Cancel", exact=True).click()
+        e.page.get_by_role("button", name="Cancel the export", exact=True).click()
     else:
         e.press("Escape")
     expect(e.page.get_by_role("button", name="Export", exact=True)).to_be_visible()

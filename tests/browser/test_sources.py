@@ -66,11 +66,10 @@ def test_a_line_lights_its_nodes_and_a_click_selects_one(
             if line.count():
                 break
     line.scroll_into_view_if_needed()
-    blank = e.canvas().screenshot()
+    blank = e.still()
     line.hover()
-    e.page.wait_for_timeout(100)
-    lit = e.canvas().screenshot()
-    assert lit != blank, "no node is lit"
+    expect(e.drawer.locator(".cb .badge.ac").first).to_be_visible()
+    assert e.still() != blank, "no node is lit"
     for name in ("AMD ISA", "HIP", "LLVM IR"):
         others = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
         expect(others.locator(".cb .badge.ac")).to_contain_text("line")

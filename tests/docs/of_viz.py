@@ -25,6 +25,9 @@ from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
 
+MESSAGES = ROOT / "viz/web/src/data/messages"
+"""The types of all answers, a module for what each is about."""
+
 
 def flag_table() -> str:
     """Every variable that takes a number."""
@@ -103,7 +106,7 @@ def route_table() -> str:
 def answers_module() -> str:
     """What the page can ask of a run, as TypeScript."""
     named = {answer: _camel(answer.name) for answer in ANSWERS}
-    types = sorted({word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)})
+    types = {word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)}
     takes: list[str] = []
     for answer, name in named.items():
         values = ", ".join(
@@ -115,7 +118,7 @@ def answers_module() -> str:
     return (
         "/**\n * What can be asked of a run, whoever answers. Written by `python -m"
         " tests.docs.generate` from the\n * table in viz/views/answers.py: change that.\n */\n"
-        f'import type {{\n{"".join(f"  {name},{NEWLINE}" for name in types)}}} from "./types";\n'
+        f"{_imports(types)}"
         "\n/** The values that each question takes, and what it gives. */\n"
         f"export interface Answers {{\n{''.join(takes)}}}\n"
         "\n/** Where each is asked for; an exported file has its answers by these paths. */\n"
@@ -123,7 +126,14 @@ def answers_module() -> str:
     )
 
 
-NEWLINE = "\n"
+def _imports(types: set[str]) -> str:
+    """A line for each module that declares some of the types."""
+    lines: list[str] = []
+    for module in sorted(MESSAGES.glob("*.ts")):
+        declared = set(declarations(module.read_text(encoding="utf-8")))
+        if found := sorted(types & declared):
+            lines.append(f'import type {{ {", ".join(found)} }} from "./messages/{module.stem}";\n')
+    return "".join(lines)
 
 
 def _camel(name: str) -> str:
@@ -136,7 +146,9 @@ def _camel(name: str) -> str:
 
 def json_types() -> str:
     """The types of the page that the JSON of commands leads to, as the page declares them."""
-    types = declarations((ROOT / "viz/web/src/data/types.ts").read_text(encoding="utf-8"))
+    types = declarations(
+        "\n".join(p.read_text(encoding="utf-8") for p in sorted(MESSAGES.glob("*.ts")))
+    )
     document = (ROOT / "docs/json.md").read_text(encoding="utf-8")
     own = document.partition("<!-- generated: json types -->")[0]
     names = needed(re.findall(r"\b[A-Z]\w*", own), types)

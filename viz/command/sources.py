@@ -15,7 +15,7 @@ from viz.views.answers import KERNEL, SCHEDULE
 from viz.views.run import Run
 
 Text = dict[str, Any]
-"""An `Artifact` of viz/web/src/data/types.ts."""
+"""An `Artifact` of viz/web/src/data/messages/kernel.ts."""
 
 
 def show_text(

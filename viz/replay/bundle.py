@@ -1,6 +1,6 @@
 """One graph_rewrite as a message for the page: a node table and the delta of every step.
 
-The form is `Bundle` of `viz/web/src/data/types.ts`; the live server and the export send the same.
+The form is `Bundle` of `viz/web/src/data/messages`; the live server and the export send the same.
 The cost is that of the graph once plus that of the changes. Never sends more than a bounded number
 of changes, nor more than the budget of one answer: what is left out is said in `truncated`.
 """

@@ -1,7 +1,7 @@
 """The routes of the API: those of the table in `viz/views/answers.py`, and what a server can do.
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
-in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
+in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
 """
 
 from __future__ import annotations

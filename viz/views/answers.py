@@ -2,7 +2,7 @@
 
 The server's routes, the parts of an exported file, the answers of one that is opened again, the
 page's back ends (viz/web/src/data/answers.ts) and docs/http.md all come from this table. A new
-answer is a row, its maker, and its type in viz/web/src/data/types.ts.
+answer is a row, its maker, and its type in viz/web/src/data/messages.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Answer:
     path: str
     """Where it is asked for; `{name}` is a number, `{name:text}` a text."""
     type: str
-    """Its TypeScript type, or types with | between them, in viz/web/src/data/types.ts."""
+    """Its TypeScript type, or types with | between them, in viz/web/src/data/messages."""
     doc: str
     """What it says, for docs/http.md."""
     make: Callable[..., Any]
@@ -111,7 +111,7 @@ class Answer:
 
 class Run(Protocol):
     """A run as the page and the commands see it. Answers have the form of
-    viz/web/src/data/types.ts; None stands for a number that nothing has. All raise BudgetError
+    viz/web/src/data/messages; None stands for a number that nothing has. All raise BudgetError
     where an answer cannot be made within its budget, and TraceError for what a file leaves out."""
 
     @property

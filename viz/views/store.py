@@ -1,6 +1,6 @@
 """`Store`: the run in the trace files of all of its processes, as the page sees it.
 
-Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
+Answers are in the form of viz/web/src/data/messages; numbers count in the whole run. Each answer
 has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
 several threads. Never writes, and never runs anything.
 """

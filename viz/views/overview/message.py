@@ -1,6 +1,6 @@
 """The page that opens first, as one message: what ran, how long it took, and what took it.
 
-The form is `Overview` of viz/web/src/data/types.ts. Never reads the events of a pass.
+The form is `Overview` of viz/web/src/data/messages/overview.ts. Never reads the events of a pass.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import { embeddedBackend } from "../src/data/embedded";
 import { httpBackend } from "../src/data/http";
 import { follow } from "../src/data/jobs";
 import { searchLocally } from "../src/data/search";
-import type { Job } from "../src/data/types";
+import type { Job } from "../src/data/messages/job";
 import { rows, rules, run } from "./dev/fixture";
 
 const json = (body: unknown, status = 200): Response =>

@@ -2,24 +2,14 @@
  * What can be asked of a run, whoever answers. Written by `python -m tests.docs.generate` from the
  * table in viz/views/answers.py: change that.
  */
-import type {
-  Bundle,
-  Kernel,
-  KernelPage,
-  Lineage,
-  LineageWaits,
-  Origins,
-  Overview,
-  Rule,
-  RuleMatches,
-  RuleTotals,
-  Run,
-  Schedule,
-  SearchResult,
-  TimelineData,
-  Tree,
-  UserFile,
-} from "./types";
+import type { Bundle } from "./messages/bundle";
+import type { Kernel, Origins, Schedule } from "./messages/kernel";
+import type { Lineage, LineageWaits } from "./messages/lineage";
+import type { KernelPage, Overview } from "./messages/overview";
+import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
+import type { Run, Tree, UserFile } from "./messages/run";
+import type { SearchResult } from "./messages/search";
+import type { TimelineData } from "./messages/timeline";
 
 /** The values that each question takes, and what it gives. */
 export interface Answers {

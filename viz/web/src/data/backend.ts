@@ -3,7 +3,9 @@
  * (embedded.ts). Never caches and never interprets: it moves messages.
  */
 import { PATHS, type Answers } from "./answers";
-import type { ApiProblem, Job, Launch, Peak, RecentTraces } from "./types";
+import type { ApiProblem, Job } from "./messages/job";
+import type { Launch, Peak } from "./messages/kernel";
+import type { RecentTraces } from "./messages/run";
 
 /** A function for each answer; it may be given up by a signal behind the values that it takes. All
  * reject with a DataError. */

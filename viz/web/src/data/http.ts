@@ -8,7 +8,9 @@ import {
   type Backend,
   type ServerActions,
 } from "./backend";
-import type { Job, Peak, RecentTraces } from "./types";
+import type { Job } from "./messages/job";
+import type { Peak } from "./messages/kernel";
+import type { RecentTraces } from "./messages/run";
 
 type Fetch = typeof fetch;
 

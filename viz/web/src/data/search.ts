@@ -1,5 +1,7 @@
 /** Search over what the page already holds: names of rows, rules and files. Never fetches. */
-import type { Row, Rule, SearchHit, SearchResult } from "./types";
+import type { Rule } from "./messages/rule";
+import type { Row } from "./messages/run";
+import type { SearchHit, SearchResult } from "./messages/search";
 
 /** The groups in the order of the server (viz/views/find.py), and how many hits of each are shown. */
 const KINDS = ["kernel", "call", "rule", "pass", "group", "file"] as const;

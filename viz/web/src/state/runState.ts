@@ -4,7 +4,10 @@
  */
 import { computed, signal } from "@preact/signals";
 import { ancestry, compiledRows } from "../data/rows";
-import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
+import type { Bundle, Step } from "../data/messages/bundle";
+import type { ApiProblem } from "../data/messages/job";
+import type { Rule } from "../data/messages/rule";
+import type { Row, Run } from "../data/messages/run";
 import { passingSteps, stepsByRule } from "../model/filter";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
@@ -135,8 +138,16 @@ export function createRunState() {
     return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
   });
 
-  /** The context of the kernel whose page is open; null: none is. */
-  const kernelPage = computed(() => (view.value.page === "overview" ? view.value.kernel : null));
+  /**
+   * The context of the kernel whose page is open; null: none is. What was compiled of a kernel on
+   * request stands on the page of that kernel.
+   */
+  const kernelPage = computed(() => {
+    const { page, kernel } = view.value;
+    if (page !== "overview" || kernel === null) return null;
+    const row = rows.value.find((r) => r.kind === "context" && r.id === kernel);
+    return (row?.target ? rows.value[row.parent]?.id : undefined) ?? kernel;
+  });
 
   /**
    * The program's kernel whose page is open, or that the current pass belongs to; null for a pass of a

@@ -1,14 +1,8 @@
 /** One run as the server would tell it: two schedules, a few kernels, a pass with 92 steps. */
-import type {
-  Artifact,
-  Bundle,
-  Kernel,
-  Pat,
-  Row,
-  Rule,
-  Run,
-  Schedule,
-} from "../../src/data/types.ts";
+import type { Bundle } from "../../src/data/messages/bundle.ts";
+import type { Artifact, Kernel, Schedule } from "../../src/data/messages/kernel.ts";
+import type { Pat, Rule } from "../../src/data/messages/rule.ts";
+import type { Row, Run } from "../../src/data/messages/run.ts";
 import { Maker, random, type Spec } from "./maker.ts";
 import { AMD, HIP, LLVM, PTX } from "./sources.ts";
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Job, RunResult } from "../../src/data/types.ts";
+import type { Job } from "../../src/data/messages/job.ts";
+import type { RunResult } from "../../src/data/messages/kernel.ts";
 import { bundleFor, compiled, kernel, origins, rows, rules, run, schedule } from "./fixture.ts";
 import { random } from "./maker.ts";
 import { searchLocally } from "../../src/data/search.ts";

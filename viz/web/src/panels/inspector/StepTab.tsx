@@ -12,7 +12,7 @@ import {
   step,
   view,
 } from "../../state/state";
-import type { Rule } from "../../data/types";
+import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";
 import { RuleText } from "../../parts/rule/RuleText";

@@ -18,7 +18,8 @@ import {
 } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
+import type { ApiProblem } from "../../data/messages/job";
+import type { Artifact, Kernel, Origins } from "../../data/messages/kernel";
 import { columnKey, columnsToShow, targetOf } from "./columns";
 import { userSource } from "./userLines";
 import { PYTHON } from "./userText";

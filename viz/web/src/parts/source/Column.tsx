@@ -4,7 +4,7 @@ import { announce, openPasses, select } from "../../state/actions";
 import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
-import type { Artifact } from "../../data/types";
+import type { Artifact } from "../../data/messages/kernel";
 import { CopyButton } from "../../ui/copy";
 import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { EditButtons, EditState } from "./Editing";

@@ -8,6 +8,7 @@ import { digits, percent } from "../../../parts/speed";
 import { data, openContext, openKernel } from "../../../state/actions";
 import { count, micros, place, plural, short } from "../../../state/format";
 import { rows, run } from "../../../state/state";
+import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
 import type { ColumnKey, Line } from "./columns";
 import { list, overviewLink } from "../link";
@@ -117,11 +118,11 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
         <span class="row g4">
           {first ? (
             <Go to={kernelAt(line.context)} class="link plain b mono el" title={title(line)}>
-              {short(line.name)}
+              <CutMiddle text={short(line.name)} />
             </Go>
           ) : (
             <span class="mono el t2" title={short(line.name, 1000)}>
-              {short(line.name)}
+              <CutMiddle text={short(line.name)} />
             </span>
           )}
           {line.equal > 1 && (

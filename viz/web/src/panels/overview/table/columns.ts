@@ -1,5 +1,6 @@
 /** Columns of the table of kernels: only those that the trace has something for. Pure. */
-import type { KernelLine, Peak } from "../../../data/types";
+import type { Peak } from "../../../data/messages/kernel";
+import type { KernelLine } from "../../../data/messages/overview";
 import { speedOf, type Speed } from "../../../parts/speed";
 import type { Column } from "../../../ui/SortHead";
 
@@ -79,7 +80,7 @@ const ALL: readonly TableColumn[] = [
     name: "Registers",
     value: registers,
     right: true,
-    width: "64px",
+    width: "58px",
     title: "Registers of a thread, where a compiler says it",
   },
   {

@@ -3,7 +3,7 @@
  *
  * The style sheet is the only place that knows a colour. Read again when the theme changes.
  */
-import { OP_GROUPS, type OpGroup } from "../model/ops";
+import { OP_GROUPS, type OpGroup } from "../../model/ops";
 
 export interface Theme {
   canvas: string;

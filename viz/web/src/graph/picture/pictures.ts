@@ -5,15 +5,15 @@
  * asked for. Nothing that two neighbouring steps draw moves: what they share lies in one picture,
  * or at the same place in two pictures of one world.
  */
-import { allSlots, headsOf, layoutInputOf } from "../model/around";
-import type { Box } from "../model/fold/fold";
-import { type Folding, unfolded } from "../model/fold/folding";
-import { BOX_W, type Layout } from "../model/layout/layered";
-import { AROUND, type NeighbourhoodOptions } from "../model/neighbourhood";
-import { type Page, Pages } from "../model/pages";
-import type { Timeline } from "../model/timeline";
+import { allSlots, headsOf, layoutInputOf } from "../../model/around";
+import type { Box } from "../../model/fold/fold";
+import { type Folding, unfolded } from "../../model/fold/folding";
+import { BOX_W, type Layout } from "../../model/layout/layered";
+import { AROUND, type NeighbourhoodOptions } from "../../model/neighbourhood";
+import { type Page, Pages } from "../../model/pages";
+import type { Timeline } from "../../model/timeline";
 import type { Layouter } from "./layouter";
-import { MARGIN, MAX_FIT, WHOLE } from "./camera";
+import { MARGIN, MAX_FIT, WHOLE } from "../view/camera";
 import { Picture } from "./picture";
 
 export type Scope = "change" | "all";

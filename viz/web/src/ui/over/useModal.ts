@@ -1,7 +1,7 @@
 /** The focus while a dialog is open: inside of it, and back where it was when the dialog closes. */
 import { type RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { focusable } from "../state/regions";
+import { focusable } from "../../state/regions";
 
 /**
  * Puts the focus on the first field of the dialog, else on itself, and Tab goes round inside. At

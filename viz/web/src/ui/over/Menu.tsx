@@ -4,6 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface MenuProps {
   label: string;
+  /** Of the button. */
+  id?: string;
   button: ComponentChildren;
   class?: string;
   title?: string;
@@ -23,6 +25,7 @@ export function Menu(props: MenuProps) {
     <>
       <button
         ref={trigger}
+        id={props.id}
         type="button"
         class={props.class ?? "btn sm"}
         aria-haspopup="true"

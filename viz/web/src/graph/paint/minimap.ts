@@ -5,13 +5,13 @@
  * steps. Hidden while everything fits, in panes too low for it, and where it would cover what changed
  * or what is selected because the camera could not move aside. The blocks are drawn once per step, the frame at every move.
  */
-import { membersAt } from "../model/fold/fold";
-import { BOX_W } from "../model/layout/layered";
-import { OP_GROUPS, type OpGroup } from "../model/ops";
-import type { Camera, View } from "./camera";
+import { membersAt } from "../../model/fold/fold";
+import { BOX_W } from "../../model/layout/layered";
+import { OP_GROUPS, type OpGroup } from "../../model/ops";
+import type { Camera, View } from "../view/camera";
 import { context } from "./pane";
-import { overlap, type Rect } from "./rect";
-import type { Scene } from "./scene";
+import { overlap, type Rect } from "../view/rect";
+import type { Scene } from "../picture/scene";
 import type { Theme } from "./theme";
 
 /** Size in a wide window and in one of less than so many px. */

@@ -1,7 +1,7 @@
 /** What lies under the pointer: a node or box, a far-away group, a handle, or nothing. */
-import type { Group } from "../model/neighbourhood";
-import { HANDLE, handleAt, PILL_H, PILL_W, signScale } from "./paint/marks";
-import { levelOf } from "./paint/nodes";
+import type { Group } from "../../model/neighbourhood";
+import { HANDLE, handleAt, PILL_H, PILL_W, signScale } from "./marks";
+import { levelOf } from "./nodes";
 import type { Pane } from "./pane";
 
 export interface Hit {

@@ -4,7 +4,7 @@
  * Each lies in one cell of the level whose cells are as large as the edge, so that what is asked
  * for costs what is there, not how many edges there are. Knows rectangles only.
  */
-import type { Rect } from "./rect";
+import type { Rect } from "../view/rect";
 
 /** Side of the finest cells, px. */
 const CELL = 512;

@@ -6,10 +6,10 @@
  * the kept picture moved and scaled, and the sharp one is made in slices meanwhile: no frame waits.
  * Never decides what is shown and never listens to events.
  */
-import type { Group } from "../model/neighbourhood";
-import { membersAt } from "../model/fold/fold";
-import { Camera, type View } from "./camera";
-import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./paint/edges";
+import type { Group } from "../../model/neighbourhood";
+import { membersAt } from "../../model/fold/fold";
+import { Camera, type View } from "../view/camera";
+import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./edges";
 import {
   paintBinding,
   paintFailure,
@@ -20,10 +20,10 @@ import {
   paintRing,
   paintSign,
   paintStubs,
-} from "./paint/marks";
-import { levelOf, paintBlocks, paintBoxes, paintChanged } from "./paint/nodes";
-import type { Rect } from "./rect";
-import type { Scene } from "./scene";
+} from "./marks";
+import { levelOf, paintBlocks, paintBoxes, paintChanged } from "./nodes";
+import type { Rect } from "../view/rect";
+import type { Scene } from "../picture/scene";
 import type { Theme } from "./theme";
 
 /** What lies on top of the unchanged graph. */

@@ -5,13 +5,13 @@
  * a frame is that of what is visible. Never changes once made: stepping moves nothing. Pictures of
  * one world have what two neighbouring steps draw at the same place.
  */
-import { isDrawn, placesIn } from "../model/around";
-import { type Fold, membersAt } from "../model/fold/fold";
-import { BOX_H, BOX_W, type Layout } from "../model/layout/layered";
-import { type PathSink, portOffset, trace } from "../model/layout/route";
-import type { Timeline } from "../model/timeline";
+import { isDrawn, placesIn } from "../../model/around";
+import { type Fold, membersAt } from "../../model/fold/fold";
+import { BOX_H, BOX_W, type Layout } from "../../model/layout/layered";
+import { type PathSink, portOffset, trace } from "../../model/layout/route";
+import type { Timeline } from "../../model/timeline";
 import { EdgeGrid } from "./edgeGrid";
-import type { Rect } from "./rect";
+import type { Rect } from "../view/rect";
 
 /** An edge's port and swing may leave the box around its ends by this much, px. */
 const SLACK = 76;

@@ -3,17 +3,17 @@
  *
  * Pure questions to the model; never draws.
  */
-import type { EdgeChange, StepDiff } from "../model/diff";
-import { isDrawn } from "../model/around";
-import { type Inside, insidesOf } from "../model/fold/boxes";
-import { type Box, type Fold, membersAt } from "../model/fold/fold";
-import type { Group, Neighbourhood } from "../model/neighbourhood";
-import type { Replay } from "../model/replay";
-import type { OpGroup } from "../model/ops";
-import { BOX_H, BOX_W } from "../model/layout/layered";
+import type { EdgeChange, StepDiff } from "../../model/diff";
+import { isDrawn } from "../../model/around";
+import { type Inside, insidesOf } from "../../model/fold/boxes";
+import { type Box, type Fold, membersAt } from "../../model/fold/fold";
+import type { Group, Neighbourhood } from "../../model/neighbourhood";
+import type { Replay } from "../../model/replay";
+import type { OpGroup } from "../../model/ops";
+import { BOX_H, BOX_W } from "../../model/layout/layered";
 import type { Label, Labels } from "./labels";
 import type { Picture } from "./picture";
-import type { Rect } from "./rect";
+import type { Rect } from "../view/rect";
 
 export type Side = "before" | "after" | "merged";
 /** "ghost": not in this pane's state, but in the other's. "none": in neither, or out of scope. */

@@ -4,15 +4,17 @@
  * Knows the width of a box in characters (the font is monospaced); what does not fit ends in an
  * ellipsis and is whole in the inspector.
  */
-import type { Bundle } from "../data/types";
-import type { Box, Fold } from "../model/fold/fold";
-import { copiesIn, cutMiddle, expressionOf, opsOf } from "../model/fold/words";
-import type { Replay } from "../model/replay";
-import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../model/content";
-import { opGroup, type OpGroup, shortOp } from "../model/ops";
+import type { Bundle } from "../../data/messages/bundle";
+import type { Box, Fold } from "../../model/fold/fold";
+import { copiesIn, cutMiddle, expressionOf, opsOf } from "../../model/fold/words";
+import type { Replay } from "../../model/replay";
+import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../../model/content";
+import { opGroup, type OpGroup, shortOp } from "../../model/ops";
 
 /** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
 const TITLE = 14;
+/** Of a box at the middle level. */
+const SHORT = 7;
 const LINE = 15;
 /** Width of the second line, of one of its characters and of one of its axis letters, px. */
 const ROOM = 102;
@@ -59,7 +61,9 @@ export class Labels {
     }
     const title = `\u00d7${copiesIn(replay, fold, box).toLocaleString("en")}`;
     const detail = cut(opsOf(replay, box.members).map(shortOp).join(", "), LINE);
-    return { ...label, op: title, short: `${title} ${shortOp(op)}`, arg: beside(title), detail };
+    const both = `${title} ${shortOp(op)}`;
+    const short = both.length <= SHORT ? both : title; // a cut count says nothing
+    return { ...label, op: title, short, arg: beside(title), detail };
   }
 
   private make(c: number): Label {
