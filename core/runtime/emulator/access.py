@@ -37,7 +37,7 @@ class LoadStep(Access):
             return
         at = self.addresses(s, lanes, self.each)
         if s.profile is not None:
-            s.profile.access(self, s, at, lanes)
+            s.profile.access(self.instruction, self.width, s, at, lanes)
         spots = list(self.spots(s, self.space, at, lanes))
         parts = [self._read(s, spot) for spot in spots]
         extend = self.instruction.extend
@@ -110,7 +110,7 @@ class StoreStep(Access):
             return
         at = self.addresses(s, lanes, True)
         if s.profile is not None:
-            s.profile.access(self, s, at, lanes)
+            s.profile.access(self.instruction, self.width, s, at, lanes)
         narrow = self.instruction.narrow
         columns: list[Array] = []
         for slot in self.values:

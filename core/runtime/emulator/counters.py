@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from core.runtime.emulator.program import Branch, Exit, Space, Store
+from core.runtime.emulator.program import Branch, Exit, Load, Space, Store
 from core.runtime.numeric import Array
 
 if TYPE_CHECKING:
-    from core.runtime.emulator.places import Access
     from core.runtime.emulator.prepare import Prepared
     from core.runtime.emulator.state import State
 
@@ -107,20 +106,22 @@ class Profile:
                     self._line(instruction.line).threads += threads
                     self._kinds[instruction.name] += threads
 
-    def access(self, access: Access, s: State, at: Array, lanes: Array | None) -> None:
-        """A load or store of the threads in `lanes` (None: all)."""
-        instruction = access.instruction
+    def access(
+        self, instruction: Load | Store, width: int, s: State, at: Array, lanes: Array | None
+    ) -> None:
+        """A load or store of `width` bytes by the threads in `lanes` (None: all)."""
+        space = instruction.space
         line = self._line(instruction.line)
         count = s.lanes if lanes is None else lanes.size
         moved = line.stored if isinstance(instruction, Store) else line.loaded
-        moved[access.space.value] += count * access.width
-        if access.space in (Space.GLOBAL, Space.SHARED):
+        moved[space.value] += count * width
+        if space in (Space.GLOBAL, Space.SHARED):
             every = s.lane_numbers if lanes is None else lanes
             where = np.broadcast_to(at, every.shape).astype(np.int64)
-            if access.space is Space.GLOBAL:
-                self._sectors(line, s, every, where, access.width)
+            if space is Space.GLOBAL:
+                self._sectors(line, s, every, where, width)
             else:
-                self._banks(line, s, every, where, access.width)
+                self._banks(line, s, every, where, width)
 
     def _sectors(self, line: LineCounters, s: State, lanes: Array, at: Array, width: int) -> None:
         warps = _warps(s, lanes)

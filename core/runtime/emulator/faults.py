@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from core.errors import FaultError
-
-if TYPE_CHECKING:
-    from core.runtime.emulator.program import Dim, Instruction
-    from core.runtime.emulator.state import State
+from core.runtime.emulator.program import Code, Dim, Instruction
 
 HINTS: Final = {
     "bounds": "check the index, or the gate of this access",
@@ -28,7 +25,17 @@ HINTS: Final = {
 """Every kind of fault, with what to do about it."""
 
 
-def fault(s: State, instruction: Instruction, kind: str, what: str, lane: int) -> FaultError:
+class Threads(Protocol):
+    """What an error needs to know of a batch of threads."""
+
+    code: Code
+
+    def place(self, lane: int) -> tuple[Dim, Dim]:
+        """(block, thread) of a lane."""
+        ...
+
+
+def fault(s: Threads, instruction: Instruction, kind: str, what: str, lane: int) -> FaultError:
     """The error for the thread in `lane` of a batch. `kind` is one of HINTS."""
     block, thread = s.place(lane)
     code = s.code

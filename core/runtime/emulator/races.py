@@ -11,14 +11,11 @@ another thread is not reported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import numpy as np
 
 from core.runtime.numeric import Array
-
-if TYPE_CHECKING:
-    from core.runtime.emulator.state import State
 
 _THREAD_BITS: Final = 11
 _MANY: Final = (1 << _THREAD_BITS) - 1
@@ -26,10 +23,20 @@ _MANY: Final = (1 << _THREAD_BITS) - 1
 _LAST: Final = (1 << (32 - _THREAD_BITS)) - 1
 
 
+class Threads(Protocol):
+    """What the stamps need to know of a batch of threads."""
+
+    blocks: int
+    shared: Array
+    block_of_lane: Array
+    thread_of_lane: Array
+    journal: list[tuple[Array, Array, Array]] | None
+
+
 class SharedShadow:
     """The stamps of the shared memory of a batch. Indices are those of granules."""
 
-    def __init__(self, s: State, granule: int) -> None:
+    def __init__(self, s: Threads, granule: int) -> None:
         self._s, self.granule = s, granule
         self.writer = np.zeros(s.shared.size // granule, np.uint32)
         self.reader = np.zeros(s.shared.size // granule, np.uint32)

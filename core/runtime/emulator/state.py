@@ -8,18 +8,15 @@ changed in place, so that a copy of the list of registers is a snapshot of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from core.helpers import prod
 from core.runtime.emulator.memory import GlobalMemory, Region
-from core.runtime.emulator.program import Code, Data, Dim, Space
+from core.runtime.emulator.program import Code, Data, Dim, Load, Space, Store
 from core.runtime.emulator.races import SharedShadow
 from core.runtime.numeric import Array
-
-if TYPE_CHECKING:
-    from core.runtime.emulator.counters import Profile
 
 ROW: Final = 16
 """The shared memory of a block and the local memory of a thread take a multiple of this."""
@@ -68,6 +65,20 @@ class Waiting:
     at: int
     mask: Array | None
     join: int
+
+
+class Watcher(Protocol):
+    """Is told what threads do, where somebody counts it."""
+
+    def enter(self, s: State) -> None:
+        """A basic block begins."""
+        ...
+
+    def access(
+        self, instruction: Load | Store, width: int, s: State, at: Array, lanes: Array | None
+    ) -> None:
+        """A load or store of `width` bytes by the threads in `lanes` (None: all)."""
+        ...
 
 
 class State:
@@ -120,7 +131,7 @@ class State:
         self.shadow = SharedShadow(self, granule) if self.shared.size else None
         self.journal: list[tuple[Array, Array, Array]] | None = None
         self.touched: list[Touched] = []
-        self.profile: Profile | None = None
+        self.profile: Watcher | None = None
         self.guarded: dict[int, int] = {}
         self.block_counts: list[int] = []
         self._lanes: tuple[Array | None, Array | None] = (None, None)
