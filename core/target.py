@@ -34,6 +34,7 @@ class Target:
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `lane_gates`: a vector load may have a gate for each of its lanes;
+    `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
 
@@ -57,6 +58,7 @@ class Target:
     threads_max: int = 1
     has_fma: bool = True
     lane_gates: bool = False
+    wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
 
     def __repr__(self) -> str:
@@ -138,11 +140,12 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 64),
         threads_max=1024,
+        wave=32,
         tensor_cores=nvidia_tensor_cores(cc),
     )
 
 
-def _amd(arch: str, title: str) -> Target:
+def _amd(arch: str, title: str, wave: int) -> Target:
     return Target(
         arch,
         "amd",
@@ -159,6 +162,7 @@ def _amd(arch: str, title: str) -> Target:
         threads_max=1024,
         triple="amdgcn-amd-amdhsa",
         processor=arch,
+        wave=wave,
         tensor_cores=amd_tensor_cores[arch],
     )
 
@@ -175,10 +179,10 @@ _all: Final = (
     _nvidia(89, 48, "NVIDIA Ada"),
     _nvidia(90, 48, "NVIDIA Hopper"),
     _nvidia(100, 48, "NVIDIA Blackwell"),
-    _amd("gfx1100", "AMD RDNA3"),
-    _amd("gfx1201", "AMD RDNA4"),
-    _amd("gfx942", "AMD CDNA3"),
-    _amd("gfx950", "AMD CDNA4"),
+    _amd("gfx1100", "AMD RDNA3", 32),
+    _amd("gfx1201", "AMD RDNA4", 32),
+    _amd("gfx942", "AMD CDNA3", 64),
+    _amd("gfx950", "AMD CDNA4", 64),
 )
 
 targets: Final[Mapping[str, Target]] = MappingProxyType({t.name: t for t in _all})

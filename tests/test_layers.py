@@ -63,7 +63,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime",),
     ("core.runtime.emulator.alu",),
     ("core.runtime.gpu", "core.runtime.emulator"),
-    ("core.runtime.emulator.ptx",),
+    ("core.runtime.emulator.ptx", "core.runtime.emulator.llvm"),
     ("core.runtime.emulator.device",),
     ("core.runtime.cpu", "core.runtime.reference", "core.runtime.cuda", "core.runtime.hip"),
     ("core.runtime.device", "core.runtime.discover"),

@@ -24,7 +24,7 @@ from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import pointer_of
+from core.uop.pointer import address_space, pointer_of
 from core.uop.uop import UOp
 
 INTRINSICS: Final = llvm_alu.INTRINSICS | llvm_cast.INTRINSICS | {"masked.load"}
@@ -206,7 +206,8 @@ class _Kernel:
         lane = self.w.stored(u.dtype.scalar())
         suffix = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}.get(lane, lane)
         align = Operand("i32", str(self._align(u, address)))
-        function = f"llvm.masked.load.v{u.dtype.count}{suffix}.p0"
+        space = self.dialect.spaces[address_space(address)]
+        function = f"llvm.masked.load.v{u.dtype.count}{suffix}.p{space}"
         args = (self.w.value(address), align, self.w.value(gate), other)
         self.w.bind(u, self._from_memory(u, self.w.call(stored, function, *args)))
 

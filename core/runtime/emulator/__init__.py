@@ -13,5 +13,6 @@
 - `counters.py`: what each line did: threads, bytes, bank conflicts, sectors, divergence.
 - `session.py`: one instruction at a time, forwards and backwards, for debuggers.
 - `alu/`: what instructions compute, as functions on arrays, shared by all front ends.
-- `ptx/`: the PTX front end. `device.py`: the devices, a row per front end.
+- `ptx/`: the front end for PTX, `llvm/` that for the LLVM IR of AMD GPUs. `device.py`: the devices,
+  a row per front end.
 """

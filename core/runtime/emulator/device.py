@@ -1,6 +1,6 @@
 """Emulated devices: programs compiled for a GPU, whose text the machine runs.
 
-`PTX:EMU` is an NVIDIA GPU. What is compiled is what a real device would load.
+`PTX:EMU` is an NVIDIA GPU, `AMD:EMU` an AMD one. What is compiled is what a real device would load.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from core.helpers import EMULATOR_CHECKS
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
+from core.runtime.emulator.llvm.translate import translate
 from core.runtime.emulator.machine import execute
 from core.runtime.emulator.memory import Region
 from core.runtime.emulator.prepare import Prepared, prepare
@@ -32,11 +33,20 @@ class Emulated:
 
     family: Family
     default: str
-    read: Callable[[str, str], Code]
+    read: Callable[[Program], Code]
+
+
+def _read_ptx(program: Program) -> Code:
+    return ptx.read(program.source.text, program.name)
+
+
+def _read_llvm(program: Program) -> Code:
+    return translate(program.source.text, program.name, program.target)
 
 
 EMULATED: Final[Mapping[str, Emulated]] = {
-    "PTX:EMU": Emulated("nvidia", "sm_90", ptx.read),
+    "PTX:EMU": Emulated("nvidia", "sm_90", _read_ptx),
+    "AMD:EMU": Emulated("amd", "gfx942", _read_llvm),
 }
 """Every kind of emulated device by name."""
 
@@ -148,4 +158,4 @@ class EmulatorDevice(ComputeDevice):
         self._read = EMULATED[kind].read
 
     def load(self, program: Program) -> EmulatorRunner:
-        return EmulatorRunner(program, self._read(program.source.text, program.name))
+        return EmulatorRunner(program, self._read(program))

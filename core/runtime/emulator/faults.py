@@ -19,6 +19,7 @@ HINTS: Final = {
     "read-only": "only memory that is not an input may be written",
     "space": "the address must lie in the memory that the instruction names",
     "collective": "all threads of a warp must run this instruction together",
+    "undefined": "the language says nothing of what follows: guard the operands, or drop the flag",
     "endless": "a loop does not end, or the launch is too large for an emulator",
 }
 """Every kind of fault, with what to do about it."""

@@ -32,6 +32,7 @@ from core.runtime.emulator.steps import (
     compute_steps,
     warp_step,
     with_checks,
+    with_preconditions,
 )
 from core.runtime.numeric import Array
 
@@ -111,9 +112,12 @@ def _steps(
 ) -> tuple[Step, Step]:
     match instruction:
         case Compute():
-            return compute_steps(
-                index, instruction, list(map(slots.of, instruction.operands)), kept
-            )
+            places = list(map(slots.of, instruction.operands))
+            steps = compute_steps(index, instruction, places, kept)
+            if not instruction.preconditions:
+                return steps
+            full, partial = (with_preconditions(index, s, instruction, places) for s in steps)
+            return full, partial
         case Load():
             step = LoadStep(index, instruction, slots.of(instruction.address), kept)
         case Store():

@@ -87,6 +87,16 @@ class Instruction:
     guard: Guard | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """`broken(*operands)` is true where the language leaves open what an instruction does: it takes
+    what the instruction's function takes, and gives an array of bool. `what` says in words what
+    such a thread did: "a division by zero"."""
+
+    what: str
+    broken: Callable[..., Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compute(Instruction):
     """results = function(*operands): arithmetic, moves, conversions, comparisons, parallel copies.
@@ -95,12 +105,13 @@ class Compute(Instruction):
     (1,), and works element by element as NumPy broadcasts. It returns one array (one result) or a
     tuple of arrays, of the itemsize of their registers; arguments or views of them too. It must not
     change its arguments and must not raise: lanes that are not active have arbitrary values.
-    NumPy's float errors are off.
+    NumPy's float errors are off. An active lane that breaks one of `preconditions` is a fault.
     """
 
     function: Callable[..., Any]
     operands: tuple[Operand, ...] = ()
     results: tuple[Reg, ...] = ()
+    preconditions: tuple[Precondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

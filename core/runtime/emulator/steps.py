@@ -253,6 +253,29 @@ def _known(s: State, instruction: Instruction, number: int, mask: Array | None) 
         )
 
 
+def with_preconditions(index: int, step: Step, instruction: Compute, slots: Sequence[Slot]) -> Step:
+    """`step` after a check that no active thread breaks a precondition."""
+    places = tuple(slots)
+
+    def checked(s: State) -> None:
+        mask = s.mask
+        if instruction.guard is not None:
+            mask, count = taking_part(s, index, instruction.guard)
+            if not count:
+                return
+        operands = [value(s, slot) for slot in places]
+        for precondition in instruction.preconditions:
+            broken: Array = precondition.broken(*operands)
+            if broken.any():
+                broken = s.spread(broken) if mask is None else broken & mask
+                if broken.any():
+                    lane = int(np.flatnonzero(broken)[0])
+                    raise fault(s, instruction, "undefined", precondition.what, lane)
+        step(s)
+
+    return checked
+
+
 def blank(itemsize: int) -> Array:
     """What a register holds that nothing has written."""
     return np.zeros(1, _words[itemsize])

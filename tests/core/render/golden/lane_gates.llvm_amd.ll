@@ -16,7 +16,7 @@ body5:
   %v11 = add <4 x i32> %v9.2, <i32 0, i32 1, i32 2, i32 3>, !dbg !27
   %v13 = icmp slt <4 x i32> %v11, splat (i32 30), !dbg !29
   %v14 = getelementptr inbounds float, ptr addrspace(1) %data2, i32 %v7, !dbg !30
-  %v16 = call <4 x float> @llvm.masked.load.v4f32.p0(ptr addrspace(1) %v14, i32 16, <4 x i1> %v13, <4 x float> splat (float -1.000000e+00)), !dbg !32
+  %v16 = call <4 x float> @llvm.masked.load.v4f32.p1(ptr addrspace(1) %v14, i32 16, <4 x i1> %v13, <4 x float> splat (float -1.000000e+00)), !dbg !32
   %v17 = getelementptr inbounds float, ptr addrspace(1) %data0, i32 %v7, !dbg !33
   store <4 x float> %v16, ptr addrspace(1) %v17, align 16, !dbg !34
   %v19 = insertelement <8 x i32> poison, i32 %v8, i64 0, !dbg !35
@@ -24,7 +24,7 @@ body5:
   %v21 = add <8 x i32> %v19.2, <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, !dbg !37
   %v23 = icmp slt <8 x i32> %v21, splat (i32 60), !dbg !39
   %v24 = getelementptr inbounds half, ptr addrspace(1) %data3, i32 %v8, !dbg !40
-  %v26 = call <8 x half> @llvm.masked.load.v8f16.p0(ptr addrspace(1) %v24, i32 16, <8 x i1> %v23, <8 x half> splat (half 0xH3800)), !dbg !42
+  %v26 = call <8 x half> @llvm.masked.load.v8f16.p1(ptr addrspace(1) %v24, i32 16, <8 x i1> %v23, <8 x half> splat (half 0xH3800)), !dbg !42
   %v27 = getelementptr inbounds half, ptr addrspace(1) %data1, i32 %v8, !dbg !43
   store <8 x half> %v26, ptr addrspace(1) %v27, align 16, !dbg !44
   br label %step5, !dbg !45
