@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || e
 stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
   echo "$(1): took $$(($$(date +%s) - begun)) s"
 
-.PHONY: help demo test lint bench build conformance nightly format screenshots clean
+.PHONY: help demo test lint bench build conformance nightly gpu-check gpu-bench format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,8 +60,17 @@ conformance: $(VENV)/.conformance  ## compare every Tensor operation with PyTorc
 	$(VENV)/conformance/bin/python -m pytest -n $(JOBS) tests/conformance
 
 nightly: $(VENV)/.dev $(VENV)/.conformance  ## all tests, many random cases, lesser processors, conformance (hours)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,compilers]'
 	@$(BIN)/python tests/browser_setup.py
 	@JOBS=$(JOBS) $(BIN)/python -m tests.nightly
+
+gpu-check: $(VENV)/.dev  ## check kernels, copies and training on the GPUs of this machine, if it has any
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cuda,amd]'
+	@$(BIN)/python -m tests.gpu $(DEVICES)
+
+gpu-bench: $(VENV)/.dev  ## measure the GPUs of this machine beside their vendor's library
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cuda,amd]'
+	@$(BIN)/python -m tests.bench.gpu $(DEVICES)
 
 bench: $(VENV)/.dev  ## measure; prints figures, never fails on time
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -116,6 +116,14 @@ class FaultError(RunError):
     thread: tuple[int, int, int] = (0, 0, 0)
 
 
+class DriverError(RunError):
+    """What a GPU's driver refused or reported; `code` is the driver's own name for it. If `lost`,
+    the device does nothing more in this process."""
+
+    code = ""
+    lost = False
+
+
 class GradientError(UopvizError):
     """A gradient that was asked for and does not exist."""
 

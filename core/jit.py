@@ -11,12 +11,14 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from core.dtype import DType
 from core.errors import RunError
 from core.passes.schedule import ScheduleItem
-from core.realize import Step, capturing, run_now, run_schedule
+from core.realize import Step, capturing, run_batch, run_now
+from core.runtime.batch import Batch
 from core.tensor import Tensor
 from core.tensor.base import live
 from core.tensor.realization import settle, settle_state
@@ -74,17 +76,22 @@ class Replay:
         read, written = (frozenset(new.get(b, b) for b in s) for s in (self.read, self.written))
         return Replay(steps, inputs, read - written, written)
 
+    @functools.cached_property
+    def parts(self) -> tuple[Batch | Callable[[], None], ...]:
+        """The steps, kernels and copies that follow each other together."""
+        found: list[Batch | Callable[[], None]] = []
+        for kernels, group in groupby(self.steps, lambda step: isinstance(step, ScheduleItem)):
+            steps = list(group)
+            found += [Batch(cast("list[ScheduleItem]", steps))] if kernels else cast("Any", steps)
+        return tuple(found)
+
     def run(self) -> None:
         """Runs the steps. What waits to use their memory has been settled before."""
-        items: list[ScheduleItem] = []
-        for step in self.steps:
-            if isinstance(step, ScheduleItem):
-                items.append(step)
+        for part in self.parts:
+            if isinstance(part, Batch):
+                run_batch(part)
             else:
-                run_schedule(items)
-                items = []
-                run_now(step)
-        run_schedule(items)
+                run_now(part)
 
 
 Returned: TypeAlias = Callable[[Mapping[str, Tensor], Mapping[UOp, UOp]], Any]

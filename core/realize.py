@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from core.errors import RunError
 from core.passes.schedule import ScheduleItem
 from core.runtime import run
+from core.runtime.batch import Batch
 
 Step: TypeAlias = ScheduleItem | Callable[[], None]
 """A step of a capture, repeated when it is replayed: a kernel or copy, or a call."""
@@ -36,6 +37,12 @@ def run_schedule(items: Sequence[ScheduleItem], variables: Mapping[str, int] | N
     """
     _capture(*items)
     run.run_schedule(items, variables or {})
+
+
+def run_batch(batch: Batch) -> None:
+    """Runs the items of a batch in order. Raises as `run_schedule` does."""
+    _capture(*cast("Sequence[ScheduleItem]", batch.items))
+    batch.run()
 
 
 def run_now(action: Callable[[], None]) -> None:

@@ -23,7 +23,7 @@ from core.uop.uop import UOp
 WORKER = "core.check.worker"
 """The module that the process runs."""
 MEMORY_LIMIT: Final = 8 << 30
-"""Bytes of address space that a worker may take."""
+"""Bytes of memory that a worker may write."""
 _SAID: Final = 2000
 """Last characters of a crashed worker's output that an error shows."""
 

@@ -5,6 +5,7 @@ Used by `core/check/worker.py` and by the worker of the explorer. Never judges a
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,11 +23,14 @@ except ImportError:  # not a Unix
 
 
 def limit_memory(nbytes: int) -> None:
-    """Limits this process's address space, where the system can; it leaves no core file either."""
+    """Limits the memory that this process may write, where the system can; it leaves no core file
+    either. Addresses that are only reserved do not count on Linux: the drivers of GPUs reserve them
+    for all memory of the machine."""
     if resource is None:
         return
+    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
     with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_AS, (nbytes, nbytes))
+        resource.setrlimit(kind, (nbytes, nbytes))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 

@@ -17,7 +17,8 @@ class Dialect:
     `helper` the qualifiers of helper functions; `restrict` the qualifier of pointers; `shared` that
     of shared memory, with {align}; `special` maps the prefix of a hardware index to the text
     before x, y or z; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct`
-    declares a vector type called {name} of {count} times {type}; `literal` is a value of it.
+    declares a vector type called {name} of {count} times {type}; `literal` is a value of it;
+    `infinity` and `nan` are those values as float.
     """
 
     language: str
@@ -33,6 +34,8 @@ class Dialect:
     barrier: str = ""
     special: Mapping[str, str] = field(default_factory=dict[str, str])
     aligned: bool = False
+    infinity: str = "INFINITY"
+    nan: str = "NAN"
 
 
 TYPES: Mapping[str, str] = {

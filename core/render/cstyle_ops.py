@@ -45,7 +45,8 @@ def _float_literal(dtype: DType, value: float, dialect: Dialect) -> str:
     if math.isfinite(value):
         text = repr(value) + ("" if dtype.bits == 64 else "f")
     else:
-        text = "NAN" if math.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+        infinity = dialect.infinity if value > 0 else f"-{dialect.infinity}"
+        text = dialect.nan if math.isnan(value) else infinity
     if dtype.bits < 32:
         return f"({dialect.types[dtype.name]})({text})"
     return f"({text})" if text.startswith("-") else text

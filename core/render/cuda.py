@@ -24,6 +24,8 @@ DIALECT = Dialect(
     barrier="__syncthreads();",
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
     aligned=True,
+    infinity="__int_as_float(0x7f800000)",  # NVRTC has no <math.h>
+    nan="__int_as_float(0x7fffffff)",
 )
 
 

@@ -7,12 +7,13 @@ Implements no device.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from core.errors import RunError
 from core.target import Target
 from core.toolchain.program import Program
 from core.uop.uop import UOp
@@ -140,6 +141,14 @@ class Allocator(ABC):
         return 0
 
 
+def values_of(kernel: str, names: Sequence[str], variables: Mapping[str, int]) -> list[int]:
+    """The values of a kernel's variables, in order. Raises RunError for one without a value."""
+    for name in names:
+        if name not in variables:
+            raise RunError(f"kernel {kernel} needs a value for {name}", hint="bind it")
+    return [variables[name] for name in names]
+
+
 class Runner(Protocol):
     """A loaded kernel."""
 
@@ -169,3 +178,8 @@ class ComputeDevice(ABC):
     def synchronize(self) -> None:
         """Returns when everything asked for so far is done."""
         return
+
+    def capture(self, commands: Callable[[], None]) -> Callable[[], None] | None:
+        """All that `commands` asks of the device, to be asked for again at once by each call of the
+        result; it is not done now. None where the device cannot, and then nothing was asked for."""
+        return None

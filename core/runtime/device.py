@@ -15,7 +15,9 @@ from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
 from core.runtime.base import Allocator, ComputeDevice
 from core.runtime.cpu.device import CpuDevice
+from core.runtime.cuda.device import cuda_device
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
+from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
@@ -24,12 +26,19 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
     "REFERENCE": ReferenceDevice,
     "NULL": NullDevice,
+    "CUDA": cuda_device,
+    "AMD": amd_device,
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }
 """How each kind of device is opened, given its canonical name. Behind the kind a name may have a
 number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75."""
 
-ALIASES: Final[Mapping[str, str]] = {"PYTHON": "REFERENCE", "LLVM": "CPU", "NUMPY": "REFERENCE"}
+ALIASES: Final[Mapping[str, str]] = {
+    "PYTHON": "REFERENCE",
+    "LLVM": "CPU",
+    "NUMPY": "REFERENCE",
+    "GPU": "CUDA",
+}
 
 
 class Devices:

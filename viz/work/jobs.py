@@ -27,7 +27,7 @@ EXPORT_LIMIT: Final = 3600.0
 """Seconds that an export may take."""
 MAX_RUNNING: Final = 3
 MEMORY: Final = 10 << 30
-"""Bytes of address space that all jobs together may take; so a run leaves room for one other."""
+"""Bytes of memory that all jobs together may write; so a run leaves room for one other."""
 MAX_BEGUN: Final = 48
 """Jobs that run or wait; more are refused."""
 KEPT: Final = 64
@@ -40,7 +40,7 @@ Finish = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """What a job may take, and what helps where it takes more. `memory`: bytes of address space;
+    """What a job may take, and what helps where it takes more. `memory`: bytes that it may write;
     `limit`: seconds, LIMIT where None; `module`: the worker."""
 
     memory: int = MEMORY_LIMIT

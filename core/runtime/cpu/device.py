@@ -15,9 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from core.dtype import DType
-from core.errors import RunError
 from core.helpers import CPU_THREADS, ceildiv
-from core.runtime.base import ComputeDevice
+from core.runtime.base import ComputeDevice, values_of
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.toolchain import llvm_compiler
@@ -65,10 +64,8 @@ class CpuRunner:
     ) -> float | None:
         """Runs the kernel to its end. Raises RunError for a variable without a value."""
         args: list[int] = [buffers[number].address for number in self._numbers]
-        for name in self._names:
-            if name not in variables:
-                raise RunError(f"kernel {self._name} needs a value for {name}", hint="bind it")
-            args.append(variables[name])
+        if self._names:
+            args += values_of(self._name, self._names, variables)
         start = time.perf_counter()
         if self._iterations:
             self._shared_out(args)

@@ -23,7 +23,9 @@ from viz.views.tree import calls_of
 @pytest.fixture(scope="module")
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("calls") / "t.viz"
-    a, b = Tensor.rand(11, 7).realize(), Tensor.rand(7, 5).realize()
+    # of sizes that no other test has: the nodes of equal programs are the same, with the lines that
+    # made them first
+    a, b = Tensor.rand(113, 71).realize(), Tensor.rand(71, 59).realize()
     with viz.record(path):
         (a @ b).softmax(1).realize()
     return path

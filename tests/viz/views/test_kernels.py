@@ -282,7 +282,7 @@ def test_a_worker_may_not_take_all_memory() -> None:
     program = (
         "import resource, viz.work.worker\n"
         "viz.work.worker.main()\n"
-        "print(resource.getrlimit(resource.RLIMIT_AS)[0])"
+        "print(resource.getrlimit(resource.RLIMIT_DATA)[0])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], input="{}", capture_output=True, text=True, check=True

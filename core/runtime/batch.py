@@ -1,0 +1,51 @@
+"""Kernels that are run together again and again: one by one at first, then as one graph of their
+device, if it has graphs. A launch of each costs a few microseconds of the processor; a graph's, one
+of them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from core.helpers import DEBUG
+from core.runtime.buffer import buffer_of
+from core.runtime.device import Device
+from core.runtime.run import Item, Kernel, kernel_for, run_schedule
+from core.uop.observe import attached
+from core.uop.ops import Ops
+from core.uop.policy import in_force
+
+
+class Batch:
+    """Items with memory that stays where it is between runs."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+        self._ran = False
+        self._plain = len(items) < 2
+        self._graph: Callable[[], None] | None = None
+        self._kept: list[Kernel] = []
+
+    def run(self) -> None:
+        """Runs the items in order; one by one where somebody watches each. Raises as `run_schedule`
+        does."""
+        if self._plain or not self._ran or attached() is not None or DEBUG or in_force():
+            run_schedule(self.items)
+            self._ran = True
+            return
+        if self._graph is None:
+            self._graph = self._captured()
+        if self._graph is None:
+            self._plain = True
+            run_schedule(self.items)
+        else:
+            self._graph()
+
+    def _captured(self) -> Callable[[], None] | None:
+        """The graph of all items, which ran before and so are compiled and have memory."""
+        devices = {buffer_of(u).device for item in self.items for u in item.bufs}
+        if len(devices) != 1 or any(item.ast.op is Ops.COPY for item in self.items):
+            return None
+        (device,) = devices
+        self._kept = [kernel_for(item.ast, device) for item in self.items]
+        return Device[device].capture(lambda: run_schedule(self.items))

@@ -1,0 +1,114 @@
+"""What was looked for on this machine so that kernels can run or be checked, what was found, and
+why not.
+
+Opens what it finds only as far as needed to name it. Nothing here raises for what is missing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import binding as llvm
+
+from core.errors import UopvizError
+from core.runtime.cpu.device import cores
+from core.runtime.cuda import api as cuda
+from core.runtime.cuda.driver import CudaDriver
+from core.runtime.gpu.driver import Driver
+from core.runtime.hip import api as hip
+from core.runtime.hip import hiprtc
+from core.runtime.hip.driver import HipDriver
+from core.toolchain.amd_link import OLDEST, find_linker
+from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.processor import host
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`device`: what it is needed for; `looked_for`: a device, driver, package or tool; `found`:
+    its name and version, "" where it is missing; `why`: then the reason, and `hint` what to do."""
+
+    device: str
+    looked_for: str
+    found: str = ""
+    why: str = ""
+    hint: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields by name."""
+        return asdict(self)
+
+
+def findings() -> list[Finding]:
+    """Everything that was looked for, device by device."""
+    return [*_cpu(), *_gpus("CUDA", cuda, CudaDriver), *_nvidia(), *_gpus("AMD", hip, HipDriver),
+            *_amd()]  # fmt: skip
+
+
+def _cpu() -> Iterator[Finding]:
+    machine = host()
+    found = f"{machine.target.title}, {cores()} cores"
+    yield Finding("CPU", "processor", found)
+    version = ".".join(map(str, llvm.llvm_version_info))
+    yield Finding("CPU", "LLVM", f"{version} (llvmlite {_version('llvmlite')})")
+    yield Finding("REFERENCE", "NumPy", np.__version__)
+
+
+_packages: Final = {"CUDA": "cuda-bindings", "AMD": "hip-python"}
+
+
+def _gpus(device: str, api: Any, open_gpu: Callable[[Any, int], Driver]) -> Iterator[Finding]:
+    package = _packages[device]
+    version = _version(package)
+    yield Finding(
+        device, package, version, "" if version else "not installed", "" if version else api.INSTALL
+    )
+    try:
+        count = api.gpus()
+    except UopvizError as error:
+        if version:  # else that is why, and was said
+            yield Finding(device, "driver", "", error.what, error.hint)
+        return
+    for number in range(count):
+        name = device if number == 0 else f"{device}:{number}"
+        try:
+            limits = open_gpu(api.api(), number).limits
+        except UopvizError as error:
+            yield Finding(name, "GPU", "", error.what, error.hint)
+            continue
+        size = f"{limits.memory / 2**30:.0f} GiB, {limits.processors} processors"
+        yield Finding(name, "GPU", f"{limits.title} ({limits.arch}), {size}, {limits.driver}")
+
+
+def _nvidia() -> Iterator[Finding]:
+    for tool, needed in (("ptxas", "nvidia-cuda-nvcc-cu12"), ("nvdisasm", "nvidia-cuda-nvdisasm")):
+        path = find_tool(tool)
+        if path is not None:
+            yield Finding("CUDA", tool, str(path))
+        else:
+            missing = "neither in a wheel nor on PATH"
+            yield Finding("CUDA", tool, "", missing, f"pip install {needed}")
+
+
+def _amd() -> Iterator[Finding]:
+    linker = find_linker()
+    if linker is not None:
+        yield Finding("AMD", "lld", str(linker))
+    else:
+        missing = f"no ld.lld of LLVM {OLDEST} or newer on PATH or in ROCm"
+        yield Finding("AMD", "lld", "", missing, "install LLVM's lld, or ROCm")
+    if hiprtc.present():
+        yield Finding("AMD", "hiprtc", "present")
+    else:
+        yield Finding("AMD", "hiprtc", "", "there is no libhiprtc", "install ROCm")
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,64 @@
+"""A GPU as a device of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.errors import DriverError, RunError
+from core.runtime.base import ComputeDevice
+from core.runtime.gpu.driver import Driver
+from core.runtime.gpu.launch import GpuRunner
+from core.runtime.gpu.memory import GpuAllocator
+from core.runtime.gpu.queue import Queue
+from core.target import Target
+from core.toolchain.program import Program
+
+
+class GpuDevice(ComputeDevice):
+    """One GPU with one main stream. `code` gives what its driver loads of a program."""
+
+    def __init__(
+        self, name: str, target: Target, driver: Driver, code: Callable[[Program], str | bytes]
+    ) -> None:
+        self.queue = Queue(name, driver)
+        self._code = code
+        super().__init__(name, target, GpuAllocator(self.queue))
+
+    def load(self, program: Program) -> GpuRunner:
+        return GpuRunner(self.queue, program, self._code(program))
+
+    def synchronize(self) -> None:
+        """Returns when everything asked for so far is done. Raises DriverError for what went wrong
+        since the last time."""
+        self.queue.wait()
+
+    def capture(self, commands: Callable[[], None]) -> Callable[[], None]:
+        """All that `commands` asks of the GPU, as one graph that is launched by each call. The
+        memory that it uses must stay where it is."""
+        driver, stream = self.queue.open(), self.queue.stream
+        try:
+            graph = driver.capture(stream, commands)
+        except DriverError as error:
+            raise self.queue.explained(error, "capturing a graph") from None
+        return _Graph(self.queue, graph)
+
+
+class _Graph:
+    """A captured graph; given back to the driver with its last user."""
+
+    def __init__(self, queue: Queue, graph: object) -> None:
+        self._queue, self._graph = queue, graph
+
+    def __call__(self) -> None:
+        driver = self._queue.open()
+        self._queue.launched("of a captured graph")
+        try:
+            driver.run_graph(self._graph, self._queue.stream)
+        except DriverError as error:
+            raise self._queue.explained(error, "launching a graph") from None
+
+    def __del__(self) -> None:
+        try:
+            self._queue.open().free_graph(self._graph)
+        except (RunError, TypeError):  # the GPU is lost; at exit, the modules are gone
+            return

@@ -1,0 +1,1 @@
+"""AMD GPUs through the HIP API of the hip-python package."""

@@ -1,0 +1,88 @@
+"""Compiled code on disk: found again, made again where it is damaged, never taken from others."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.toolchain.kept import Kept
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    return tmp_path / "uopviz" / "code"
+
+
+class Maker:
+    def __init__(self, code: bytes = b"code") -> None:
+        self.code, self.calls = code, 0
+
+    def __call__(self) -> bytes:
+        self.calls += 1
+        return self.code
+
+
+def test_is_made_once(folder: Path) -> None:
+    make = Maker()
+    assert [Kept("code", 99).get(("a", "b"), make) for _ in range(2)] == [b"code"] * 2
+    assert make.calls == 1
+
+
+@pytest.mark.parametrize("other", [("ab", ""), ("a",), ("a", "b", ""), ("b", "a")])
+def test_other_texts_are_other_code(folder: Path, other: tuple[str, ...]) -> None:
+    kept = Kept("code", 999)
+    kept.get(("a", "b"), Maker(b"one"))
+    assert kept.get(other, Maker(b"two")) == b"two"
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", bytes(40)])
+def test_damaged_code_is_made_again(folder: Path, damage: bytes) -> None:
+    kept, make = Kept("code", 99), Maker()
+    kept.get(("a",), make)
+    (file,) = folder.iterdir()
+    file.write_bytes(damage)
+    assert kept.get(("a",), make) == b"code"
+    assert make.calls == 2
+
+
+def test_the_longest_unused_goes_first(folder: Path) -> None:
+    kept = Kept("code", 100)  # two of 36 bytes
+    for number, name in enumerate("abc"):
+        kept.get((name,), Maker())
+        for file in folder.iterdir():
+            if file.stat().st_mtime > 1000:
+                os.utime(file, (number, number))
+    first = Maker()
+    kept.get(("a",), first)
+    last = Maker()
+    kept.get(("c",), last)
+    assert (first.calls, last.calls) == (1, 0)
+
+
+def test_what_making_raises_is_not_kept(folder: Path) -> None:
+    def fails() -> bytes:
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011
+        Kept("code", 99).get(("a",), fails)
+    assert Kept("code", 99).get(("a",), Maker()) == b"code"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_folder_that_others_can_write_is_not_used(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    make = Maker()
+    for _ in range(2):
+        Kept("code", 99).get(("a",), make)
+    assert make.calls == 2
+    assert not list(folder.iterdir())
+
+
+def test_no_folder_at_all(folder: Path) -> None:
+    folder.parent.write_text("a file in its place")
+    assert Kept("code", 99).get(("a",), Maker()) == b"code"

@@ -1,0 +1,53 @@
+"""`python -m tests.gpu [DEVICE ...]`: checks the GPUs of this machine, or the devices named.
+
+Each device gets the tests of this folder, then random Tensor programs. Where there is no GPU, says
+what was looked for and why it was not found, and exits with 0: nothing was checked.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from core.runtime.discover import Finding, findings
+
+PROGRAMS = "tests/core/tensor/test_random_tensor_programs.py"
+
+
+def gpus(found: list[Finding]) -> list[str]:
+    """The devices that can be opened."""
+    return [f.device for f in found if f.looked_for == "GPU" and f.found]
+
+
+def missing(found: list[Finding]) -> str:
+    """Why there is none."""
+    reasons = [f for f in found if f.why and f.looked_for not in ("ptxas", "nvdisasm", "lld")]
+    lines = [f"  {f.device}: {f.looked_for}: {f.why}" for f in reasons]
+    return "\n".join(["There is no GPU that can be opened here: nothing was checked.", *lines])
+
+
+def main(chosen: list[str]) -> int:
+    """The exit status."""
+    found = findings()
+    devices = chosen or gpus(found)
+    if not devices:
+        print(missing(found))
+        return 0
+    pytest = [sys.executable, "-m", "pytest", "-q"]
+    failed: list[str] = []
+    for device in devices:
+        runs = (
+            [*pytest, "tests/gpu", "--device", device],
+            [*pytest, PROGRAMS, "--fuzz", "250"],
+        )
+        for command in runs:
+            print("===", device, " ".join(command[1:]), flush=True)
+            if subprocess.run(command, env={**os.environ, "DEV": device}, check=False).returncode:
+                failed.append(f"{device}: {' '.join(command[1:])}")
+    print("\n".join(["FAILED:", *failed]) if failed else f"checked: {', '.join(devices)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
