@@ -1,34 +1,43 @@
 """The tensor compiler: Tensor programs become kernels by rewriting one graph of UOps.
 
-Tensors, devices, `nn` and `TinyJit` are imported when they are asked for: a viewer of traces, and a
-program that only rewrites graphs, need none of them.
+Each name is imported when it is asked for: a program that only rewrites graphs needs no Tensors, a
+viewer of traces no graphs, and the command line, until it has one to open, not even NumPy.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from core.dtype import dtypes as dtypes
 from core.helpers import Context as Context
 from core.observers import start_observers
-from core.uop.uop import UOp as UOp
 
 if TYPE_CHECKING:
     from core import nn as nn
+    from core.dtype import dtypes as dtypes
     from core.jit import TinyJit as TinyJit
     from core.runtime.device import Device as Device
     from core.tensor import Tensor as Tensor
+    from core.uop.uop import UOp as UOp
 
-Variable = UOp.variable
-"""An integer given at launch: `Variable(name, low, high)`."""
+    Variable = UOp.variable
+    """An integer given at launch: `Variable(name, low, high)`."""
 
-_HOMES: Final = {"Device": "core.runtime.device", "Tensor": "core.tensor", "TinyJit": "core.jit"}
+_HOMES: Final = {
+    "Device": "core.runtime.device",
+    "Tensor": "core.tensor",
+    "TinyJit": "core.jit",
+    "UOp": "core.uop.uop",
+    "dtypes": "core.dtype",
+}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     if name == "nn":
         return importlib.import_module("core.nn")
+    if name == "Variable":
+        found = globals()[name] = __getattr__("UOp").variable
+        return found
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
@@ -36,7 +45,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "nn"})
+    return sorted({*globals(), *_HOMES, "Variable", "nn"})
 
 
 start_observers()

@@ -19,8 +19,8 @@ from core.kernelname import kernel_name
 from core.passes.order import order_report
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
-from core.render.kinds import Render, renderers
 from core.render.listing import Listing
+from core.render.renderers import Render, renderers
 from core.target import Family, Target
 from core.toolchain.assembled import amd_isa, cpu_assembly
 from core.toolchain.estimates import bytes_of, flops_of

@@ -5,12 +5,6 @@ Holds no logic besides composing the message. Nothing else in the project define
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from core.uop.rule import Rule
-    from core.uop.uop import UOp
-
 
 class UopvizError(Exception):
     """Base of all deliberate errors.
@@ -70,8 +64,9 @@ class RuleError(UopvizError):
 class RewriteLoopError(UopvizError):
     """A graph_rewrite without a fixed point; names the rules in the loop."""
 
-    loop: tuple[tuple[Rule, UOp, UOp], ...] = ()
-    """(rule, node before, node after) of the last matches of the loop, in order; not pickled."""
+    loop: tuple[object, ...] = ()
+    """The last matches of the loop, in order, as `core.uop.rewrite_errors.loop_of` gives them; not
+    pickled."""
 
 
 class PolicyError(UopvizError):
@@ -88,7 +83,7 @@ class ScheduleError(UopvizError):
     `targets` are the BUFFER nodes of assignments that cannot be done, where that is what is wrong.
     """
 
-    targets: tuple[UOp, ...] = ()
+    targets: tuple[object, ...] = ()
 
 
 class CompileError(UopvizError):

@@ -3,10 +3,15 @@
 Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
 the kernel, and takes that. Writes docs/images/overview-*.png and explorer-*.png, light and dark, of
 256 colours each: the page is flat, so that nobody sees the difference, and the files stay small.
+
+`python -m tests.screenshots --states FOLDER` takes a picture of every state of the page in place of
+these: FOLDER/1280x720-light/overview.png. `--only` and `--size` choose some of them.
 """
 
 from __future__ import annotations
 
+import argparse
+import re
 import struct
 import sys
 import tempfile
@@ -15,30 +20,66 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Error, ViewportSize, expect, sync_playwright
 
 from tests.browser.served import ROOT, Process, record, serve
 from tests.browser_setup import find_browser
+from tests.states.scenes import Scene, scenes
+from tests.states.state import Show
+from tests.states.states import STATES
 
 IMAGES: Final = ROOT / "docs" / "images"
 SIZE: Final[ViewportSize] = {"width": 1920, "height": 1080}
 SMALL: Final[ViewportSize] = {"width": 1440, "height": 900}
 ARGUMENTS: Final = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+SIZES: Final = tuple(
+    f"{window}-{scheme}"
+    for window in ("1280x720", "1440x900", "1920x1080")
+    for scheme in ("light", "dark")
+)
+SETTLE: Final = 400
+"""Until what is drawn late is drawn, ms."""
 Array = np.ndarray[Any, np.dtype[Any]]
 _CHUNK: Final = struct.Struct(">I")
 
 
 def main() -> int:
-    """Exit status 1 where there is no browser."""
+    """Exit status 1 where there is no browser, or a state could not be reached."""
+    options = _options()
     path = find_browser()
     if path is None:
         print("no Chromium found: install it, or name one in UOPVIZ_BROWSER", file=sys.stderr)
         return 1
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        if options.states is None:
+            take_readme(browser)
+            missed = 0
+        else:
+            missed = take_states(browser, options.states, options.only, options.size)
+        browser.close()
+    return 1 if missed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("tests.screenshots", description="Takes pictures of the page.")
+    parser.add_argument("--states", type=Path, metavar="FOLDER", help="every state, into a folder")
+    parser.add_argument("--only", default="", metavar="REGEX", help="states of these names")
+    parser.add_argument(
+        "--size",
+        default=",".join(SIZES),
+        metavar="NAMES",
+        help="windows and colours (default: %(default)s)",
+    )
+    return parser.parse_args()
+
+
+def take_readme(browser: Browser) -> None:
+    """The pictures of the README."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         trace = record(ROOT / "examples" / "digits.py", Path(folder) / "digits.viz")
-        with serve(trace) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        with serve(trace) as server:
             place = telling_step(server)
             for scheme in ("light", "dark"):
                 for name, png in (
@@ -48,8 +89,49 @@ def main() -> int:
                     file = IMAGES / f"{name}-{scheme}.png"
                     file.write_bytes(quantised(png))
                     print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
-            browser.close()
-    return 0
+
+
+def take_states(browser: Browser, folder: Path, only: str, sizes: str) -> int:
+    """A picture of every state whose name matches, in each size; how many were not reached."""
+    states = [state for state in STATES if re.search(only, state.name)]
+    traces = folder / "traces"
+    traces.mkdir(parents=True, exist_ok=True)
+    missed = 0
+    for size in sizes.split(","):
+        (folder / size).mkdir(exist_ok=True)
+        with scenes(traces, {state.scene for state in states}) as opened:
+            for state in states:
+                said = _take_state(
+                    browser, state.show, opened[state.scene], folder, size, state.name
+                )
+                missed += bool(said)
+                if said:
+                    print(f"{size} {state.name}: {said}", file=sys.stderr, flush=True)
+    return missed
+
+
+def _take_state(
+    browser: Browser, show: Show, scene: Scene, folder: Path, size: str, name: str
+) -> str:
+    """Takes one picture, also where the state was not reached; then what was said."""
+    window, _, scheme = size.partition("-")
+    width, height = map(int, window.split("x"))
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    said = ""
+    try:
+        show(page, scene)
+    except (AssertionError, Error) as error:
+        said = str(error).strip().partition("\n")[0]
+    page.wait_for_timeout(SETTLE)
+    page.screenshot(path=folder / size / f"{name}.png")
+    context.close()
+    return said
 
 
 def telling_step(server: Process) -> str:

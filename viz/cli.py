@@ -1,8 +1,8 @@
 """The command `uopviz`: runs the module that does what is asked for, and says what went wrong.
 
 Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint;
-2 the command line is wrong; 130 stopped by Ctrl-C. Imports what a command needs when it is chosen:
-help, errors of the command line and completion do not wait for the rest.
+2 the command line is wrong; 130 stopped by Ctrl-C, and so for other signals. Imports what a command
+needs when it is chosen: help, errors of the command line and completion do not wait for the rest.
 """
 
 from __future__ import annotations
@@ -17,37 +17,64 @@ from difflib import get_close_matches
 from typing import Final
 
 from core.errors import TraceError, UopvizError
+from core.helpers import Flag
 from viz.command.parser import Parser, build_parser, command_names
-from viz.terminal import say
+from viz.command.stopping import Stopping
+from viz.terminal import Progress, say
+
+UOPVIZ_TRACEBACK: Final = Flag(
+    "UOPVIZ_TRACEBACK",
+    0,
+    "1 prints the traceback where the command `uopviz` has a defect",
+)
 
 INTERRUPTED: Final = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+_REPORT: Final = "please report it, with the command and the trace where you can share it"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; the exit code."""
+    _open_streams()
+    with Stopping() as stopping:
+        try:
+            return _run([*(sys.argv[1:] if arguments is None else arguments)], stopping)
+        except KeyboardInterrupt:
+            say("interrupted", over=True)
+            return stopping.code or INTERRUPTED
+
+
+def _run(words: Sequence[str], stopping: Stopping) -> int:
     options: argparse.Namespace | None = None
     try:
-        words = [*(sys.argv[1:] if arguments is None else arguments)]
         parser = build_parser()
         _check_command(parser, words)
         options = parser.parse_args(words)
         module, _, function = str(options.run).partition(":")
-        return int(getattr(importlib.import_module(module), function)(options))
-    except UopvizError as error:
-        _fail(error)
-        return 1
+        with Progress("starting", on=not options.live) as options.progress:
+            code = int(getattr(importlib.import_module(module), function)(options))
+        sys.stdout.flush()  # what cannot be written is said here, not at the end of the interpreter
+        return code
     except BrokenPipeError:  # `uopviz show | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except Exception as error:
-        _fail(_unexpected(error, options))
+        if stopping.number:  # the error is what became of the signal, or of no interest any more
+            raise KeyboardInterrupt from error
+        if not isinstance(error, UopvizError):
+            error = _unexpected(error, options)
+        _fail(error)
         return 1
     finally:
         if (store := getattr(options, "store", None)) is not None:
             store.close()
+
+
+def _open_streams() -> None:
+    """Streams that whoever started this process has closed lead nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def _check_command(parser: Parser, words: Sequence[str]) -> None:
@@ -82,14 +109,17 @@ def _unexpected(error: Exception, options: argparse.Namespace | None) -> TraceEr
         return TraceError(
             "this exported file is damaged", str(getattr(options, "trace", "")), "export it again"
         )
-    place = traceback.extract_tb(error.__traceback__)[-1]
     if isinstance(error, OSError):
         what = f"the system says: {error.strerror or error}"
         return TraceError(
             what, str(error.filename or ""), "check the file, the disk and the rights"
         )
-    return TraceError(
-        f"a mistake of uopviz: {type(error).__name__}: {error}",
-        f"{place.filename}:{place.lineno}",
-        "please report it, with the command and the trace",
-    )
+    hint = _REPORT
+    if UOPVIZ_TRACEBACK:
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            say(line, name=False)
+    else:
+        hint += "; UOPVIZ_TRACEBACK=1 shows the traceback, which belongs to the report"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    what = f"a defect of uopviz itself: {type(error).__name__}: {error}"
+    return TraceError(what, f"{place.filename}:{place.lineno}", hint)

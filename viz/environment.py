@@ -21,6 +21,7 @@ from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
 from viz.files.alive import family_run
 from viz.files.claim import in_use, remove_trace
+from viz.files.parts import PROCESS
 from viz.format.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(
@@ -34,7 +35,7 @@ UOPVIZ_RUN: Final = "UOPVIZ_RUN"
 """Set by a recording process for those that it starts: "<run>:<path of the main trace>"."""
 _YOUNG: Final = 600.0
 """Seconds in which a trace was changed last that is taken to be in use."""
-_FURTHER: Final = re.compile(r"\.p\d+(-\d+)?$")
+_FURTHER: Final = re.compile(PROCESS.pattern + "$")
 """How the name of a trace of a further process of a run ends."""
 Trace = tuple[Path, float, int]
 """Where a trace is, when it was changed last, and its bytes with those of its log."""

@@ -21,19 +21,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePath
 from types import TracebackType
-from typing import Final
 
 from core.errors import TraceError
 from core.helpers import VIZ
 from viz.environment import UOPVIZ_RUN, VIZ_CACHE_MB, cache_folder, prune, trace_path, wished_port
 from viz.files.alive import family_run
 from viz.recording.exceptions import OURS
-from viz.server.listen import listen, new_token
+from viz.recording.recorded import recorded
+from viz.server.connections.listen import TOKEN, listen, new_token
 from viz.terminal import say
 from viz.trace import Recorder
-
-TOKEN: Final = "UOPVIZ_TOKEN"
-"""How the viewer's process is given its token: other users cannot read an environment."""
 
 
 def attach() -> None:
@@ -95,20 +92,30 @@ class Live:
         if os.getpid() != self._pid:
             return  # a forked child; the recording and the viewer are its parent's
         self.recorder.close()
+        path, lost = self.recorder.path, self.recorder.lost  # of what is lost it has told
+        said = "" if lost else recorded(path, self.recorder.run)
+        said = (
+            f"recorded {said}; writing it took {self.recorder.seconds:.2f} s of processor time"
+            if said
+            else ""
+        )
+        opened = "" if lost else f"open it with: uopviz open {shlex.quote(str(path))}"
         viewer = self._viewer
         if viewer is not None and self._stays and viewer.poll() is None:
             # the program may have its own handler, or have been started with Ctrl-C ignored
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with suppress(KeyboardInterrupt):
+                if said:
+                    say(said)
+                    said = ""
                 say(self._address)  # what the program has printed since may be long
                 say("the program has ended; the page stays until Ctrl-C")
                 viewer.wait()
         if viewer is not None:
             viewer.terminate()
             viewer.wait()
-        if not self.recorder.lost:  # then it has said so
-            say(f"the trace is {self.recorder.path}")
-            say(f"open it with: uopviz open {shlex.quote(str(self.recorder.path))}")
+        if said or opened:
+            say("; ".join(part for part in (said, opened) if part))
 
     def _spawn(self, made: socket.socket, token: str) -> subprocess.Popen[bytes]:
         # -P: the program's own folder may have a viz.py

@@ -45,10 +45,10 @@ PAGER: Final = "less -FRX"
 ELLIPSIS: Final = "…"
 """Stands for what was cut off."""
 _FORCING: Final = ("FORCE_COLOR", "CLICOLOR_FORCE")
-_AFTER: Final = 0.4
+_AFTER: Final = 1.0
 """Seconds that a task may take before its progress is shown."""
 _EVERY: Final = 0.1
-"""Seconds between two looks of a progress line."""
+"""Seconds after which a progress line is drawn again."""
 _BAR: Final = 16
 
 
@@ -170,33 +170,45 @@ def put_json(data: Any) -> None:
     print(json.dumps(data, default=repr).replace("\x7f", "\\u007f"))
 
 
-def say(text: str, name: bool = True, style: Style | None = None) -> None:
-    """Prints one line to standard error, after the name of this program unless not `name`."""
-    Progress.hide()
-    _never_fail_to_encode(sys.stderr)
-    said = Styled(text, style) if style else text
-    line = paint(("uopviz: " if name else "", said), colours(sys.stderr))
-    print(line.replace("\t", "\\t"), file=sys.stderr, flush=True)
+def say(text: str, name: bool = True, style: Style | None = None, over: bool = False) -> None:
+    """Prints one line to standard error, after the name of this program unless not `name`. `over`:
+    in a terminal, over the `^C` that it has shown for a key."""
+    with Progress.drawing:
+        Progress.hide()
+        _never_fail_to_encode(sys.stderr)
+        said = Styled(text, style) if style else text
+        line = paint(("uopviz: " if name else "", said), colours(sys.stderr))
+        first = "\r" if over and is_terminal(sys.stderr) else ""
+        print(first + line.replace("\t", "\\t"), file=sys.stderr, flush=True)
 
 
 class Progress:
     """A line on standard error that says how far a long task is, while that is a terminal.
 
     `with Progress("exporting") as progress: progress.update(0.4, "pass 12 of 30")`. It comes after
-    a moment, is drawn a few times a second however often it is brought up to date, and is gone at
-    the end of the block, however that is left. May be brought up to date from any thread.
+    a second, is drawn a few times a second by a thread of its own, however often or seldom it is
+    brought up to date, and is gone at the end of the block, however that is left. Until the task
+    says how far it is, the line says how long it has taken. May be brought up to date from any
+    thread.
     """
 
+    drawing: Final = threading.RLock()
+    """Held while something is written that the line must not come in between."""
     _shown: Progress | None = None
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, on: bool = True) -> None:
         self._what = what
         self._stream = sys.stderr
-        self._on = is_terminal(self._stream) and os.environ.get("TERM") != "dumb"
-        self._next = time.monotonic() + _AFTER
-        self._lock = threading.Lock()
+        self._begun = time.monotonic()
+        self._state: tuple[float | None, str] = None, ""
+        self._line = ""
+        self._ended = threading.Event()
+        if not on or not is_terminal(self._stream) or os.environ.get("TERM") == "dumb":
+            self._ended.set()
 
     def __enter__(self) -> Progress:
+        if not self._ended.is_set():
+            threading.Thread(target=self._draw_often, name="uopviz progress", daemon=True).start()
         return self
 
     def __exit__(
@@ -207,36 +219,51 @@ class Progress:
     ) -> None:
         self.close()
 
+    def begin(self, what: str) -> None:
+        """From here on it is another task."""
+        self._what, self._state = what, (None, "")
+
     def update(self, fraction: float | None, text: str = "") -> None:
         """The task is this far, from 0 to 1 (None: nobody knows), and at `text`."""
-        if not self._on or time.monotonic() < self._next or not self._lock.acquire(blocking=False):
-            return
-        try:
-            self._next = time.monotonic() + _EVERY
-            parts = [self._what]
-            if fraction is not None:
-                part = min(1.0, max(0.0, fraction))
-                filled = int(_BAR * part)
-                parts.append(f"{part:4.0%} {'━' * filled}{'─' * (_BAR - filled)}")
-            line = cut("  ".join([*parts, text]).rstrip(), shutil.get_terminal_size()[0] - 1)
-            _never_fail_to_encode(self._stream)
-            Progress._shown = self
-            self._write(f"\r{paint(line, False)}\x1b[K")
-        finally:
-            self._lock.release()
+        self._state = fraction, text
 
     def close(self) -> None:
         """Removes the line; the task has ended."""
-        self._on = False
-        if Progress._shown is self:
-            Progress.hide()
+        self._ended.set()
+        with Progress.drawing:
+            if Progress._shown is self:
+                Progress.hide()
 
     @staticmethod
     def hide() -> None:
         """Removes the line that is shown, if one is, so that another can be printed."""
-        shown, Progress._shown = Progress._shown, None
-        if shown is not None:
-            shown._write("\r\x1b[K")
+        with Progress.drawing:
+            shown, Progress._shown = Progress._shown, None
+            if shown is not None:
+                shown._write("\r\x1b[K")
+
+    def _draw_often(self) -> None:
+        wait = _AFTER
+        while not self._ended.wait(wait):
+            wait = _EVERY
+            with Progress.drawing:
+                if not self._ended.is_set():
+                    self._draw()
+
+    def _draw(self) -> None:
+        fraction, text = self._state
+        seconds = f"{time.monotonic() - self._begun:.0f} s"
+        parts = [self._what]
+        if fraction is not None:
+            part = min(1.0, max(0.0, fraction))
+            filled = int(_BAR * part)
+            parts.append(f"{part:4.0%} {'━' * filled}{'─' * (_BAR - filled)}")
+        columns = shutil.get_terminal_size()[0] - 1
+        line = plain(cut("  ".join([*parts, seconds, text]).rstrip(), columns))
+        if line != self._line or Progress._shown is not self:
+            _never_fail_to_encode(self._stream)
+            Progress._shown, self._line = self, line
+            self._write(f"\r{line}\x1b[K")
 
     def _write(self, text: str) -> None:
         with suppress(OSError, ValueError):

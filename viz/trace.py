@@ -25,6 +25,7 @@ from typing import Final
 from core.errors import TraceError
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import attach, detach
+from core.uop.rewrite_errors import loop_of
 from core.uop.rule import Rule
 from core.uop.uop import UOp
 from core.uop.visits import Visits
@@ -33,7 +34,7 @@ from viz.files.claim import Claim, claim_beside
 from viz.files.claim import claim as claim_trace
 from viz.format.schema import DECLINE, MATCH, REBUILD
 from viz.recording.buffer import Buffer
-from viz.recording.exceptions import error_data, loop_of
+from viz.recording.exceptions import error_data
 from viz.recording.reports import (
     Artifact,
     ContextBegin,
@@ -100,6 +101,9 @@ class Recorder:
         """Whether the file had been removed or replaced when the recording ended."""
         self.stopped: TraceError | None = None
         """Why the recording ended before `close`."""
+        self.seconds = 0.0
+        """Processor time that this process has worked on its file, in its own threads and that of
+        the recorder; without the moments in which events are noted."""
         if info is None:
             info = run_info(self.run, claim.path == path)
         self._child = is_worker()
@@ -284,7 +288,7 @@ class Recorder:
         try:
             if self._busy or self._closed:
                 return
-            self._busy = True
+            self._busy, begun = True, time.thread_time_ns()
             try:
                 work()
             except TraceError as error:
@@ -293,6 +297,7 @@ class Recorder:
                 self._stop(_mistake(error))
             finally:
                 self._busy = False
+                self.seconds += (time.thread_time_ns() - begun) / 1e9
         finally:
             self._lock.release()
 

@@ -6,18 +6,17 @@ before any of it is compiled. Runs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from core.check.isolate import MAX_TEXT
 from core.check.llvm_edited import checked_ir
-from core.errors import RunError
+from core.errors import DeviceError, RunError
 from core.target import Target
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
-
-MAX_TEXT: Final = 1 << 19
-"""Characters of an edited text."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,17 @@ class Edited:
 
     kind: str
     text: str
+
+
+def editable_on(devices: Iterable[str]) -> list[dict[str, str]]:
+    """The kinds of text that can be run once they are edited: of which target, on which device."""
+    found: list[dict[str, str]] = []
+    for name in devices:
+        text = EDITABLE.get(name)
+        if text is not None:
+            with suppress(DeviceError):  # not on this kind of machine
+                found.append({"device": name, "kind": text.kind, "target": text.target().name})
+    return found
 
 
 def with_text(program: Program, device: str, source: Edited) -> Program:

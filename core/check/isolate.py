@@ -24,6 +24,8 @@ WORKER = "core.check.worker"
 """The module that the process runs."""
 MEMORY_LIMIT: Final = 8 << 30
 """Bytes of memory that a worker may write."""
+MAX_TEXT: Final = 1 << 19
+"""Characters of a text that a user has edited."""
 _SAID: Final = 2000
 """Last characters of a crashed worker's output that an error shows."""
 

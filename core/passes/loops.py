@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
+from core.uop.substitute import substitute
 
 
 @rule(UPat(Ops.END, name="end"))
@@ -84,7 +85,7 @@ def _own_ranges(sink: UOp) -> UOp:
     while (end := _shares_ranges(sink)) is not None:
         number = 1 + max(r.arg[0] for r in sink.toposort() if r.op is Ops.RANGE)
         fresh = {r: r.replace(arg=(number + i, r.arg[1])) for i, r in enumerate(end.src[1:])}
-        own = {end: end.substitute(fresh)}
+        own = {end: substitute(end, fresh, "loops: new ranges")}
         sink = graph_rewrite(sink, owning, own, bottom_up=True, name="loops: own")
     return sink
 

@@ -19,6 +19,7 @@ from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.pointer import pointer_of
+from core.uop.substitute import substitute
 
 PANEL_BYTES = 1 << 18
 """Half of the second-level cache of the smaller processors in use."""
@@ -102,6 +103,7 @@ def _panel(load: UOp, own: Sequence[UOp], number: int, name: int) -> UOp:
     }
     pointer = load.dtype.ptr(prod(sizes), AddrSpace.LOCAL)
     panel = UOp(Ops.DEFINE_LOCAL, pointer, (), name)
-    copied = panel.index(ravel(list(again.values()), sizes)).store(load.substitute(again))
+    value = substitute(load, again, "stage: loops of the copy")
+    copied = panel.index(ravel(list(again.values()), sizes)).store(value)
     ready = panel.after(copied.end(*again.values()))
     return ready.index(ravel(own, sizes)).load()

@@ -13,7 +13,8 @@ from typing import Final
 
 from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
-from core.runtime.base import Allocator, ComputeDevice
+from core.runtime.allocator import Allocator
+from core.runtime.base import ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from core.errors import RunError
-from core.runtime.base import Allocator
+from core.runtime.allocator import Allocator
 
 ALIGN: Final = 64
 """One cache line, and the widest vector."""

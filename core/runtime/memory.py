@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from core.runtime.base import Allocator
+from core.runtime.allocator import Allocator
 from core.uop.observe import attached
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.runtime.base import Allocator, ComputeDevice
+from core.runtime.allocator import Allocator
+from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program

@@ -3,7 +3,6 @@
 Re-exports what programs use, and fills in the methods of UOp that need the layers above it.
 """
 
-from core.uop.late import late
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import track_rewrites
 from core.uop.ops import GroupOp, Ops
@@ -11,7 +10,7 @@ from core.uop.rewrite import graph_rewrite, graph_rewrite_map
 from core.uop.rule import Rule, rule
 from core.uop.show import render
 from core.uop.symbolic import simplify
-from core.uop.uop import UOp
+from core.uop.uop import UOp, late
 from core.uop.upat import UPat
 
 late.render = render

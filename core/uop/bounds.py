@@ -11,14 +11,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.dtype import ConstType, DType, PtrDType, dtypes
 from core.uop.meaning import cast_value, divide
+from core.uop.node import Node
 from core.uop.ops import GroupOp, Ops
-
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
 
 Bounds = tuple[ConstType, ConstType]
 IntBounds = tuple[int, int]
@@ -40,7 +38,7 @@ _same_as_source: Final = frozenset(
 )
 
 
-def bounds(u: UOp) -> Bounds:
+def bounds(u: Node) -> Bounds:
     """(smallest, largest) value that an element of `u` can have."""
     dtype, op, src = u.dtype, u.op, u.src
     if op is Ops.CONST:
@@ -84,7 +82,7 @@ def bounds(u: UOp) -> Bounds:
     return _all(dtype)
 
 
-def never_nan(u: UOp) -> bool:
+def never_nan(u: Node) -> bool:
     """Whether no element of a float node can be NaN, as far as one can tell from the node alone."""
     if u.op is Ops.CONST:
         return u.arg == u.arg
@@ -109,7 +107,7 @@ def _fit(found: IntBounds | None, dtype: DType) -> Bounds:
     return found
 
 
-def _chosen(x: UOp, test: UOp, holds: bool) -> Bounds:
+def _chosen(x: Node, test: Node, holds: bool) -> Bounds:
     """The bounds of `x` where `test` holds, or where it does not: of integers that it compares."""
     low, high = x.bounds
     if test.op is Ops.CMPNE and test.src[1].op is Ops.CONST and test.src[1].arg is True:
@@ -124,7 +122,7 @@ def _chosen(x: UOp, test: UOp, holds: bool) -> Bounds:
     return (low, high) if low <= high else x.bounds
 
 
-def _cast(x: UOp, dtype: DType) -> Bounds:
+def _cast(x: Node, dtype: DType) -> Bounds:
     low, high = x.bounds
     if dtypes.is_bool(dtype):  # NaN is not 0, so it is True
         maybe_nan = dtypes.is_float(x.dtype) and not never_nan(x)
@@ -140,7 +138,7 @@ def _cast(x: UOp, dtype: DType) -> Bounds:
     return _fit((int(low), int(high)), dtype)
 
 
-def _reduce(u: UOp) -> Bounds:
+def _reduce(u: Node) -> Bounds:
     x, ranges = u.src[0], u.src[1:]
     if any(r.op is not Ops.RANGE or r.src[0].vmin != r.src[0].vmax for r in ranges):
         return _all(u.dtype)
@@ -152,7 +150,7 @@ def _reduce(u: UOp) -> Bounds:
     return _all(u.dtype)
 
 
-def _comparison(op: Ops, x: UOp, y: UOp) -> Bounds:
+def _comparison(op: Ops, x: Node, y: Node) -> Bounds:
     (a, b), (c, d) = x.bounds, y.bounds
     safe = not dtypes.is_float(x.dtype) or (never_nan(x) and never_nan(y))
     if op is Ops.CMPLT:

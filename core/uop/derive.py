@@ -6,15 +6,14 @@ Knows no property by name; never makes a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
+from core.uop.node import N
 
 R = TypeVar("R")
 
 
-def derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
+def derive(u: N, attr: str, rule: Callable[[N], Any]) -> Any:
     """Computes a property of `u` after that of its sources, without recursion."""
     stack = [u]
     while stack:
@@ -31,12 +30,10 @@ def derive(u: UOp, attr: str, rule: Callable[[UOp], Any]) -> Any:
     return getattr(u, attr)
 
 
-def fold(
-    u: UOp, parts: Callable[[UOp], Sequence[UOp]], combine: Callable[[UOp, Sequence[R]], R]
-) -> R:
+def fold(u: N, parts: Callable[[N], Sequence[N]], combine: Callable[[N, Sequence[R]], R]) -> R:
     """`combine` of a node with the results for its `parts`, which are sources of it, for `u` and
     all that it leads to."""
-    done: dict[UOp, R] = {}
+    done: dict[N, R] = {}
     stack = [u]
     while stack:
         node = stack[-1]

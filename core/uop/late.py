@@ -7,17 +7,13 @@ built from UOps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Generic
 
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
+from core.uop.node import N
 
 
-class Late:
+class Late(Generic[N]):
     """The functions behind `UOp.simplify` and `UOp.render`."""
 
-    simplify: Callable[[UOp], UOp]
-    render: Callable[[UOp], str]
-
-
-late = Late()
+    simplify: Callable[[N], N]
+    render: Callable[[N], str]

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from core.uop.node import N
 from core.uop.upat import UPat
 
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
-
-Todo: TypeAlias = "tuple[tuple[UPat, UOp], Todo] | None"
+Todo: TypeAlias = "tuple[tuple[UPat, N], Todo[N]] | None"
 """What is still to be matched, as a linked list, so that backtracking costs nothing."""
 
 
-def matches(pattern: UPat, node: UOp) -> Iterator[Mapping[str, UOp]]:
+def matches(pattern: UPat, node: N) -> Iterator[Mapping[str, N]]:
     """Every way in which `pattern` matches `node`, as what its names are bound to.
 
     Order: variants of the pattern first (see `UPat.variants`); then, depth first, the permutations
@@ -29,7 +27,7 @@ def matches(pattern: UPat, node: UOp) -> Iterator[Mapping[str, UOp]]:
         yield from _walk(((variant, node), None), {})
 
 
-def permutations(src: tuple[UOp, ...]) -> Iterator[tuple[UOp, ...]]:
+def permutations(src: tuple[N, ...]) -> Iterator[tuple[N, ...]]:
     """Orders of `src`, without repeating one where a node occurs twice."""
     if len(set(src)) == len(src):
         yield from itertools.permutations(src)
@@ -37,7 +35,7 @@ def permutations(src: tuple[UOp, ...]) -> Iterator[tuple[UOp, ...]]:
         yield from dict.fromkeys(itertools.permutations(src))
 
 
-def _walk(todo: Todo, binds: dict[str, UOp]) -> Iterator[dict[str, UOp]]:
+def _walk(todo: Todo[N], binds: dict[str, N]) -> Iterator[dict[str, N]]:
     if todo is None:
         yield binds
         return
@@ -63,8 +61,8 @@ def _walk(todo: Todo, binds: dict[str, UOp]) -> Iterator[dict[str, UOp]]:
 
 
 def _repeat(
-    p: UPat, src: tuple[UOp, ...], rest: Todo, binds: dict[str, UOp]
-) -> Iterator[dict[str, UOp]]:
+    p: UPat, src: tuple[N, ...], rest: Todo[N], binds: dict[str, N]
+) -> Iterator[dict[str, N]]:
     if p.names():  # of no source, the names would be bound to nothing
         if src:
             yield from _walk(_then([p] * len(src), src, rest), binds)
@@ -72,7 +70,7 @@ def _repeat(
         yield from _walk(rest, binds)
 
 
-def _then(patterns: tuple[UPat, ...] | list[UPat], nodes: tuple[UOp, ...], rest: Todo) -> Todo:
+def _then(patterns: tuple[UPat, ...] | list[UPat], nodes: tuple[N, ...], rest: Todo[N]) -> Todo[N]:
     for pair in reversed(list(zip(patterns, nodes, strict=False))):
         rest = (pair, rest)
     return rest

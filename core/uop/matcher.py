@@ -7,7 +7,7 @@ that a node which no rule can match costs one lookup. Never walks a graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from core.errors import PatternError
 from core.uop.match_compiled import could_match
@@ -47,11 +47,11 @@ class PatternMatcher:
     def __repr__(self) -> str:
         return f"PatternMatcher({self.name!r}, {len(self.rules)} rules)"
 
-    def changed(self, skip: Collection[str], replace: Mapping[str, Rule]) -> PatternMatcher:
+    def changed(self, skip: Collection[str], replace: Mapping[str, Rule]) -> Self:
         """These rules without those named in `skip`, and others in place of those in `replace`;
         itself, where it has none of them."""
         rules = [replace.get(r.name, r) for r in self.rules if r.name not in skip]
-        return self if tuple(rules) == self.rules else PatternMatcher(rules, self.name)
+        return self if tuple(rules) == self.rules else type(self)(rules, self.name)
 
     def rules_of(self, op: Ops) -> list[Rule]:
         """The rules whose pattern may begin with `op`, in order, each once."""

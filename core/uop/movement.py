@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from core.shape import ShapeTracker
-from core.uop.node import Node
+from core.uop.node import DeviceName, Node
 from core.uop.ops import Ops
-from core.uop.shapes import DeviceName
 
 
 class Movement(Node):

@@ -11,13 +11,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-if TYPE_CHECKING:
-    from core.uop.matcher import PatternMatcher
-    from core.uop.rule import Rule
-    from core.uop.uop import UOp
-    from core.uop.visits import Visits
+from core.uop.matcher import PatternMatcher
+from core.uop.rule import Rule
+from core.uop.uop import UOp
+from core.uop.visits import Visits
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,41 +27,33 @@ class Observer(Protocol):
 
     def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
         """A named group of rewrites (a schedule, a kernel) begins."""
-        ...
 
     def context_rename(self, name: str) -> None:
         """The innermost open context gets its final name."""
-        ...
 
     def context_end(self, error: BaseException | None) -> None:
         """The innermost open context ends, with the exception that passed through it."""
-        ...
 
     def rewrite_begin(
         self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
     ) -> None:
         """A graph_rewrite of `sink` begins, called from "file:line"."""
-        ...
 
     def match(
         self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
     ) -> None:
         """`rule` replaced `before` by `after` in `ns` nanoseconds."""
-        ...
 
     def rebuild(self, old: UOp, new: UOp) -> None:
         """`old` is `new` from here on: the same node with rewritten sources or, where the outcome
         for `old` was known from earlier in the same rewrite, that outcome."""
-        ...
 
     def decline(self, rule: Rule, node: UOp) -> None:
         """The pattern of `rule` matched `node`, but its function said no."""
-        ...
 
     def visited(self, name: str, visits: Visits) -> None:
         """The innermost rewrite, of that name, offered these nodes to one of its matchers. Called
         for each of them just before `rewrite_end`."""
-        ...
 
     def rewrite_end(
         self,
@@ -72,7 +63,6 @@ class Observer(Protocol):
         node: UOp | None,
     ) -> None:
         """The innermost rewrite ends with a result, or with an error at a rule and node."""
-        ...
 
     def artifact(
         self,
@@ -84,79 +74,19 @@ class Observer(Protocol):
     ) -> None:
         """A text was made of the current kernel, or of the schedule; `lines` has the nodes behind
         each line, `kind` is one of `core/render/kinds.py`."""
-        ...
 
     def kernel(self, ast: UOp, program: object) -> None:
         """Inside a kernel context: the finished Program."""
-        ...
 
     def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
         """A kernel ran for `ns`, from `start_ns` on the clock of time.perf_counter_ns."""
-        ...
 
     def memory(self, device: str, allocated: int) -> None:
         """Bytes now allocated on a device."""
-        ...
 
 
-class NullObserver:
+class NullObserver(Observer):
     """Watches nothing: a base for observers that want a few of the calls."""
-
-    def context_begin(self, name: str, kind: str, meta: Mapping[str, object]) -> None:
-        """See Observer; so for all methods."""
-
-    def context_rename(self, name: str) -> None:
-        """See Observer."""
-
-    def context_end(self, error: BaseException | None) -> None:
-        """See Observer."""
-
-    def rewrite_begin(
-        self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
-    ) -> None:
-        """See Observer."""
-
-    def match(
-        self, rule: Rule, before: UOp, after: UOp, binds: Mapping[str, object], ns: int
-    ) -> None:
-        """See Observer."""
-
-    def rebuild(self, old: UOp, new: UOp) -> None:
-        """See Observer."""
-
-    def decline(self, rule: Rule, node: UOp) -> None:
-        """See Observer."""
-
-    def visited(self, name: str, visits: Visits) -> None:
-        """See Observer."""
-
-    def rewrite_end(
-        self,
-        result: UOp | None,
-        error: BaseException | None,
-        rule: Rule | None,
-        node: UOp | None,
-    ) -> None:
-        """See Observer."""
-
-    def artifact(
-        self,
-        kind: str,
-        target: str,
-        text: str,
-        lines: Sequence[Sequence[UOp]],
-        facts: Mapping[str, str],
-    ) -> None:
-        """See Observer."""
-
-    def kernel(self, ast: UOp, program: object) -> None:
-        """See Observer."""
-
-    def launch(self, name: str, device: str, ns: int, start_ns: int, bytes_: int) -> None:
-        """See Observer."""
-
-    def memory(self, device: str, allocated: int) -> None:
-        """See Observer."""
 
 
 class _Attached:

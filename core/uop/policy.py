@@ -6,19 +6,27 @@ none is set, a rewrite asks once and pays nothing else. Never chooses: whoever s
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Protocol, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from core.errors import PolicyError
+from core.uop.rule import Rule
 
-if TYPE_CHECKING:
-    from core.uop.matcher import PatternMatcher
-    from core.uop.rule import Rule
+
+class Rules(Protocol):
+    """A rule set that can be changed: a PatternMatcher."""
+
+    def changed(self, skip: Collection[str], replace: Mapping[str, Rule]) -> Self:
+        """These rules without those named in `skip`, and others in place of those in `replace`."""
+        ...
+
+
+M = TypeVar("M", bound=Rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +46,7 @@ class Policy:
     """
 
     skip: frozenset[str] = frozenset()
-    replace: Mapping[str, Rule] = field(default_factory=lambda: dict[str, "Rule"]())
+    replace: Mapping[str, Rule] = field(default_factory=lambda: dict[str, Rule]())
     inside: frozenset[str] = frozenset()
     limit: int | None = None
     rewrite: str | None = None
@@ -65,18 +73,16 @@ class Applied:
     matches: int = 0
     kernel: str | None = None
     _seen: dict[str, int] = field(default_factory=lambda: dict[str, int]())
-    _made: WeakKeyDictionary[PatternMatcher, PatternMatcher] = field(
-        default_factory=lambda: WeakKeyDictionary()
-    )
+    _made: WeakKeyDictionary[Any, Any] = field(default_factory=lambda: WeakKeyDictionary())
 
-    def rules(self, matcher: PatternMatcher, rewrite: str) -> PatternMatcher:
+    def rules(self, matcher: M, rewrite: str) -> M:
         """The rules that hold in place of `matcher` in a rewrite of that name."""
         p = self.policy
         if not (p.skip or p.replace) or not self._is_meant():
             return matcher
         if p.inside and rewrite not in p.inside:
             return matcher
-        made = self._made.get(matcher)
+        made: M | None = self._made.get(matcher)
         if made is None:
             made = self._made[matcher] = matcher.changed(p.skip, p.replace)
         return made

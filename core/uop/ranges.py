@@ -5,21 +5,16 @@ Works on any object with the fields of a UOp; never creates a node.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from core.uop.node import N
 from core.uop.ops import Ops
 
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
 
-_none: frozenset[UOp] = frozenset()
-
-
-def ranges_of(u: UOp) -> frozenset[UOp]:
+def ranges_of(u: N) -> frozenset[N]:
     """The RANGEs that `u` needs and that are not ended (END) or reduced (REDUCE) below it."""
     if u.op is Ops.RANGE:
         return u.src[0].ranges | {u}
-    found = _none
+    none: frozenset[N] = frozenset()
+    found = none
     for s in u.src:
         if s.ranges and s.ranges is not found:
             found = found | s.ranges if found and not s.ranges <= found else found or s.ranges

@@ -18,8 +18,9 @@ from core.uop.kernels import is_lowered
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
 from core.uop.policy import Applied, in_force
-from core.uop.rewrite_errors import Waiting, endless, no_node, other_type, raised
+from core.uop.rewrite_errors import Waiting, endless, loop_of, no_node, other_type, raised
 from core.uop.rule import Rule, Variant, caller_place
+from core.uop.substitute import substitute_told
 from core.uop.uop import UOp, creating
 from core.uop.visits import Visits
 
@@ -40,6 +41,7 @@ def graph_rewrite(
     before: PatternMatcher | None = None,
     gate: Gate | None = None,
     name: str | None = None,
+    substituting: Mapping[UOp, UOp] | None = None,
 ) -> UOp:
     """`sink` with every node rewritten to a fixed point.
 
@@ -47,6 +49,7 @@ def graph_rewrite(
     so on. With `bottom_up`, a node is rewritten before its sources are, and again where a source
     changed. `before` does both in one walk: its rules go first, before the sources, those of
     `matcher` after them. Nodes where `gate` is false stay as they are, with all below them.
+    Nodes in `substituting` are replaced first, as `UOp.substitute` does, each of them a step.
     `ctx` is handed to rules that have a parameter of that name. A policy in force (policy.py) may
     leave rules out, or end matching early.
 
@@ -54,7 +57,7 @@ def graph_rewrite(
     returns what cannot stand for its node; deliberate errors of rules pass through.
     """
     walk = _Walk(sink, matcher, before, bottom_up, ctx, gate, name)
-    return walk.run({}, whole_graph=False)
+    return walk.run({}, False, substituting)
 
 
 def graph_rewrite_map(
@@ -119,10 +122,15 @@ class _Walk:
             self.top_visits = None if self.top is None else Visits(self.top)
             self.bottom_visits = None if self.bottom is None else Visits(self.bottom)
 
-    def run(self, outcome: Outcome, whole_graph: bool) -> UOp:
-        """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached)."""
+    def run(
+        self, outcome: Outcome, whole_graph: bool, first: Mapping[UOp, UOp] | None = None
+    ) -> UOp:
+        """Rewrites `sink` (and, for `whole_graph`, whatever below it was not reached), after it has
+        put the nodes of `first` in place."""
         observer, origin = self.observer, creating.origin
         try:
+            if first:
+                self.sink = _substituted(observer, self.sink, first)
             self._fixed_point(self.sink, outcome)
             if whole_graph:
                 for u in self.sink.toposort():
@@ -339,9 +347,15 @@ class _Walk:
 
     def _endless(self, entries: list[Waiting], what: str) -> RewriteLoopError:
         error = endless(entries, what)
-        if error.loop:
-            self.rule, self.node, _ = error.loop[-1]
+        if loop := loop_of(error):
+            self.rule, self.node, _ = loop[-1]
         return error
+
+
+def _substituted(observer: Observer | None, sink: UOp, first: Mapping[UOp, UOp]) -> UOp:
+    if observer is None:
+        return sink.substitute(first)
+    return substitute_told(observer, sink, first)
 
 
 @functools.lru_cache(maxsize=64)

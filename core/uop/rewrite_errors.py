@@ -6,7 +6,7 @@ Makes errors and raises none. Never runs a rule.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from core.errors import RewriteLoopError, RuleError, UopvizError
 from core.uop.rule import Rule
@@ -73,6 +73,13 @@ def endless(entries: Sequence[Waiting], what: str) -> RewriteLoopError:
     )
     error.loop = tuple(matched[-LOOP_KEPT:])
     return error
+
+
+def loop_of(error: BaseException) -> tuple[tuple[Rule, UOp, UOp], ...]:
+    """Rule, node before and node after of the last matches of a rewrite without a fixed point;
+    nothing of another error."""
+    loop = error.loop if isinstance(error, RewriteLoopError) else ()
+    return cast("tuple[tuple[Rule, UOp, UOp], ...]", loop)
 
 
 def _raised_at(rule: Rule, error: Exception) -> str:

@@ -5,19 +5,13 @@ Works on any object with the fields of a UOp; never creates a node.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from core.dtype import PtrDType
 from core.errors import DeviceError, ShapeError
 from core.helpers import prod
+from core.uop.node import DeviceName, Node, Shape
 from core.uop.ops import GroupOp, Ops
-
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
-
-Shape = tuple[int, ...]
-DeviceName = str | tuple[str, ...]
-"""The name of a device, or of several that each hold a part or a copy of a value."""
 
 _pass_through = frozenset(
     {
@@ -36,7 +30,7 @@ _meeting = GroupOp.Elementwise | {Ops.ASSIGN}
 """Ops whose operands have to be where the result is."""
 
 
-def shape_of(u: UOp) -> Shape | None:
+def shape_of(u: Node) -> Shape | None:
     """The shape of `u`, None where it has none. Sources must know theirs (`UOp.shape` sees to it).
 
     Raises ShapeError where operands disagree or the movement is not possible.
@@ -71,7 +65,7 @@ def shape_of(u: UOp) -> Shape | None:
     return None
 
 
-def device_of(u: UOp) -> DeviceName | None:
+def device_of(u: Node) -> DeviceName | None:
     """The device, or devices, of `u`'s value: its own, or the first of its sources that has one.
     Raises DeviceError where several devices meet others: there is no rule for that."""
     if u.op is Ops.DEVICE:
@@ -108,7 +102,7 @@ def is_devices(arg: object) -> bool:
     return len(names) > 1 and len(set(names)) == len(names) and all(type(n) is str for n in names)
 
 
-def _elementwise(u: UOp) -> Shape | None:
+def _elementwise(u: Node) -> Shape | None:
     """Operands are shaped alike, or are scalars without a shape of their own ()."""
     found: Shape | None = None
     for s in u.src:
@@ -126,7 +120,7 @@ def _elementwise(u: UOp) -> Shape | None:
     return found
 
 
-def _movement(u: UOp, shape: Shape | None) -> Shape:
+def _movement(u: Node, shape: Shape | None) -> Shape:
     if shape is None:
         raise ShapeError(f"{u.op.name} of a value without a shape", where=_excerpt(u))
     arg = u.arg
@@ -171,7 +165,7 @@ def _movement(u: UOp, shape: Shape | None) -> Shape:
     return shape  # FLIP
 
 
-def _reduce(u: UOp) -> Shape | None:
+def _reduce(u: Node) -> Shape | None:
     shape, (_, axes) = u.src[0].shape, u.arg
     if shape is None:
         return None
@@ -180,7 +174,7 @@ def _reduce(u: UOp) -> Shape | None:
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
-def _bitcast(u: UOp) -> Shape | None:
+def _bitcast(u: Node) -> Shape | None:
     shape, old, new = u.src[0].shape, u.src[0].dtype.itemsize, u.dtype.itemsize
     if shape is None or old == new:
         return shape
@@ -193,7 +187,7 @@ def _bitcast(u: UOp) -> Shape | None:
     return (*shape[:-1], shape[-1] * old // new)
 
 
-def _excerpt(u: UOp) -> str:
+def _excerpt(u: Node) -> str:
     lines = [f"{u.op.name} {u.dtype} arg={u.arg}" + (f"  from {u.origin}" if u.origin else "")]
     lines += [f"  {s.op.name} {s.dtype}" for s in u.src]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from core.dtype import ConstType, DType, dtypes, truncate
 from core.errors import DeviceError, DTypeError
@@ -20,11 +20,12 @@ from core.uop.arithmetic import Arithmetic
 from core.uop.bounds import bounds
 from core.uop.derive import derive
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.late import late
+from core.uop.late import Late
 from core.uop.movement import Movement
+from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
-from core.uop.shapes import DeviceName, Shape, device_of, shape_of, shown
+from core.uop.shapes import device_of, shape_of, shown
 
 
 class Creating(threading.local):
@@ -48,6 +49,7 @@ class _Interned(weakref.ref["UOp"]):
 
 _nodes: dict[tuple[Any, ...], _Interned] = {}
 _unique = itertools.count(1)
+late: Late[UOp] = Late()
 _SAME: Any = object()
 """Default of a field of `replace`: keeps that of the node."""
 
@@ -94,7 +96,6 @@ class UOp(Arithmetic, Movement):
     )
     op: Ops
     dtype: DType
-    src: tuple[UOp, ...]
     arg: Any
     tag: Any
     origin: str | None
@@ -108,7 +109,7 @@ class UOp(Arithmetic, Movement):
         cls,
         op: Ops,
         dtype: DType = dtypes.void,
-        src: tuple[UOp, ...] = (),
+        src: tuple[Self, ...] = (),
         arg: Any = None,
         tag: Any = None,
         origin: str | None = _IN_FORCE,

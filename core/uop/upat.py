@@ -19,14 +19,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.dtype import ConstType, DType, PtrDType, dtypes
 from core.errors import PatternError
+from core.uop.node import Node
 from core.uop.ops import GroupOp, Ops
-
-if TYPE_CHECKING:
-    from core.uop.uop import UOp
 
 MAX_VARIANTS = 256
 """A pattern whose any-ofs multiply to more than this is an error."""
@@ -63,7 +61,7 @@ class UPat:
         name: str | None = None,
         allow_any_len: bool = False,
         early_reject: Iterable[Ops] | None = None,
-        custom: Callable[[UOp], bool] | None = None,
+        custom: Callable[[Any], bool] | None = None,
     ) -> None:
         self.op = None if op is None else frozenset((op,) if isinstance(op, Ops) else op)
         self.dtype = (
@@ -325,7 +323,7 @@ class UPat:
         inner = (p.names() for p in (*self.children(), *self.alternatives))
         return frozenset({self.name} if self.name else ()).union(*inner)
 
-    def accepts(self, node: UOp) -> bool:
+    def accepts(self, node: Node) -> bool:
         """Whether the node itself, not its sources, has the op, dtype, arg and `custom`."""
         return (
             (self.op is None or node.op in self.op)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import re
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.bench.measure import as_installed
 from tests.browser_setup import find_browser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -117,7 +117,7 @@ class Viewer:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "viz", "open", str(trace), "--no-browser"],
             cwd=ROOT,
-            env={k: v for k, v in os.environ.items() if not k.startswith("VIZ")},
+            env=as_installed(),
             text=True,
             stdout=subprocess.PIPE,
         )

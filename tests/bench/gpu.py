@@ -19,7 +19,8 @@ from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.passes.schedule import ScheduleItem
 from core.realize import capturing
-from core.runtime.base import ComputeDevice, Place
+from core.runtime.allocator import Place
+from core.runtime.base import ComputeDevice
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
 from core.runtime.discover import findings

@@ -27,8 +27,8 @@ from typing import Any, Final
 from core.errors import UopvizError
 from viz.format import schema
 from viz.format.blocks import EVENTS, NODES
+from viz.format.jsontext import to_json
 from viz.format.pack import pack
-from viz.views.jsontext import to_json
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

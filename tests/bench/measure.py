@@ -26,12 +26,19 @@ class Usage:
     mib: float
 
 
+def as_installed() -> dict[str, str]:
+    """This environment, but that modules are compiled once, as those of an installed package, and
+    that nothing is recorded. Compiling them at each start takes 0.2 s of `uopviz open`."""
+    left_out = ("VIZ", "PYTHONDONTWRITEBYTECODE")
+    return {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
+
+
 def run(command: Sequence[str], environment: Mapping[str, str]) -> Usage:
     """Runs a command to its end, its output thrown away. Raises RuntimeError where it fails."""
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
-        env={**os.environ, **environment},
+        env=as_installed() | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

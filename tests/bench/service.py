@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from tests.bench import traces
 from tests.bench.browser import ROOT, Viewer
-from tests.bench.measure import table
+from tests.bench.measure import as_installed, table
 from tests.bench.traces import load_graph
 from viz.views.store import Store
 
@@ -299,8 +299,7 @@ def _spell(latencies: Sequence[float]) -> str:
 
 
 def _environment(**more: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("VIZ")}
-    return {**kept, "PYTHONPATH": str(ROOT), **more}
+    return {**as_installed(), "PYTHONPATH": str(ROOT), **more}
 
 
 def _run(arguments: Sequence[str], **more: str) -> None:

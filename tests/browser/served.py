@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any, Final, Self
@@ -18,6 +19,9 @@ from typing import Any, Final, Self
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROGRAMS: Final = Path(__file__).resolve().parent / "programs"
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
+
+ended: Final[dict[int, float]] = {}
+"""Ports whose servers a test has ended, and when (`time.monotonic`)."""
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -67,6 +71,7 @@ class Process:
                 break
         else:
             raise AssertionError(f"no address was printed by {' '.join(command)}")
+        ended.pop(self.port, None)
         self._drain = threading.Thread(target=stream.read, daemon=True)
         self._drain.start()
 
@@ -96,11 +101,13 @@ class Process:
 
     def kill(self) -> None:
         """SIGKILL: no chance to say good-bye."""
+        ended[self.port] = time.monotonic()
         self._process.kill()
         self._close()
 
     def end(self) -> None:
         """Lets it finish, and makes it if it does not."""
+        ended[self.port] = time.monotonic()
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._process.stdin.close()
         self._process.terminate()

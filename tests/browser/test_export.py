@@ -115,7 +115,7 @@ def test_an_export_is_cancelled(
     e.press("e")
     expect(e.page.get_by_role("progressbar", name="Export")).to_be_visible()
     if way == "button":
-        e.page.get_by_role("button", name="Cancel", exact=True).click()
+        e.page.get_by_role("button", name="Cancel the export", exact=True).click()
     else:
         e.press("Escape")
     expect(e.page.get_by_role("button", name="Export", exact=True)).to_be_visible()
@@ -126,3 +126,41 @@ def test_an_export_is_cancelled(
     assert "/api/jobs/" in ended[0]
     assert downloads == []
     expect(e.page.get_by_role("alert")).to_have_count(0)
+
+
+QUERIES = ("relu", "mul", "recorded.py", "fmul", "MUL(x, CONST 2)", "ADD(x, _)", "MUL(x,", "zzz")
+
+
+def listed(e: Explorer, query: str) -> list[str]:
+    """What the search box lists for a query, once all has been searched."""
+    e.page.locator("#search").fill(query)
+    said = e.page.locator(".nav [role=status], .nav .state").first
+    expect(said).to_be_visible()
+    expect(said).not_to_contain_text(re.compile("Searching|so far"))
+    lines = e.page.locator("#nav-list .trow")
+    return [said.inner_text(), *lines.all_inner_texts()]
+
+
+def test_the_search_finds_offline_what_it_finds_with_a_server(
+    new_page: New, server: Process, exported: Path
+) -> None:
+    served, file = new_page().goto(server.url), new_page(offline=True).goto(exported.as_uri())
+    found = {query: (listed(served, query), listed(file, query)) for query in QUERIES}
+    for query, (with_server, without) in found.items():
+        assert without == with_server, query
+    assert "No results" in found["zzz"][0][0] and "is expected" in found["MUL(x,"][0][0]
+    assert any("Nodes" in line for line in found["ADD(x, _)"][0])
+    assert any("Lines of sources" in line for line in found["fmul"][0])
+
+
+def test_a_hit_of_a_structure_selects_its_node_offline(new_page: New, exported: Path) -> None:
+    e = new_page(offline=True).goto(exported.as_uri())
+    e.page.locator("#search").fill("MUL(x, _)")
+    hits = e.page.get_by_role("listbox", name="Search results")
+    head = hits.locator(".grp", has_text="Nodes")
+    expect(head).to_be_visible()
+    hit = hits.get_by_role("option").filter(has_text="MUL").last
+    hit.click()
+    e.ready()
+    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.inspector).to_contain_text("MUL")

@@ -58,7 +58,7 @@ def in_view(e: Explorer) -> None:
         """[...document.querySelectorAll(".stage-pane > canvas:first-child")]
           .every((c) => c.dataset.selected)"""
     )
-    e.page.wait_for_timeout(100)
+    e.still()
     for i, side in enumerate(("before", "after")):
         box = e.canvas(side).bounding_box()
         assert box is not None

@@ -66,11 +66,10 @@ def test_a_line_lights_its_nodes_and_a_click_selects_one(
             if line.count():
                 break
     line.scroll_into_view_if_needed()
-    blank = e.canvas().screenshot()
+    blank = e.still()
     line.hover()
-    e.page.wait_for_timeout(100)
-    lit = e.canvas().screenshot()
-    assert lit != blank, "no node is lit"
+    expect(e.drawer.locator(".cb .badge.ac").first).to_be_visible()
+    assert e.still() != blank, "no node is lit"
     for name in ("AMD ISA", "HIP", "LLVM IR"):
         others = e.drawer.get_by_role("region", name=re.compile(f"^{name} for "))
         expect(others.locator(".cb .badge.ac")).to_contain_text("line")
@@ -261,3 +260,26 @@ def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pa
     expect(llvm.locator(".cm-line").first).to_have_text(re.compile("^target"))
     expect(e.page.get_by_role("slider", name="Step")).to_be_visible()
     expect(llvm.get_by_role("button", name="Edit", exact=True)).to_be_visible()
+
+
+def test_a_schedule_says_what_it_decided(open_page: Open, server: Any, rows: Any) -> None:
+    """Grouping, order and memory plan stand where the sources of a kernel stand, and a line lights
+    its node."""
+    schedule = next(r for r in rows if r["label"] == "schedule")
+    inside = [r for r in rows if r["parent"] == schedule["row"]]
+    group = next(r for r in inside if r["name"] == "group")
+    e = open_page(f"r={group['id']}&k=0", drawer=True)
+    for name, text in (
+        ("Grouping", "; stored: the end of the elementwise chain after a reduce"),
+        ("Order of kernels", "item 0 = kernel stores"),
+        ("Memory plan", "intermediate results"),
+    ):
+        column = e.drawer.get_by_role("region", name=name, exact=True)
+        expect(column.locator(".ed")).to_contain_text(text)
+        expect(column.locator(".ch")).not_to_contain_text("your lines")
+    expect(e.drawer.get_by_role("button", name="Sources to show")).to_have_count(0)
+    column = e.drawer.get_by_role("region", name="Grouping", exact=True)
+    line = column.locator(".cm-line").filter(has_text="; stored: ").first
+    line.click()
+    expect(e.inspector.locator("h3").filter(has_text="Node")).to_be_visible()
+    expect(e.drawer.locator(".ph")).to_contain_text(re.compile(r"[1-9]\d* lines? in"))

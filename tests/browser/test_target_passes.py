@@ -100,6 +100,22 @@ def test_the_passes_of_a_target_are_stepped_through(
     assert int(e.address("r") or 0) < 10**9
 
 
+def test_what_was_compiled_has_no_page_but_its_kernels(
+    new_page: Open, own: Process, some_pass: Pass
+) -> None:
+    """Its row in the navigator opens its passes; a link to it opens the page of the kernel."""
+    e = new_page().goto(f"{own.url}#{some_pass.at(2)}")
+    choose(e, "sm_90")
+    choose(e, "x86-64")
+    e.navigator.get_by_text("Passes for sm_90", exact=True).click()
+    shown = e.page.get_by_role("button", name="Passes for sm_90", exact=True)
+    expect(shown).to_be_visible()
+    root = next(row for row in own.rows() if row.get("target") == "sm_90")
+    e.page.goto(f"{own.page}#kernel={root['id']}")
+    kernel = own.rows()[root["parent"]]["name"]
+    expect(e.page.locator(".kp .ov-counts")).to_contain_text(kernel)
+
+
 def test_a_line_leads_to_its_passes_and_back_to_the_users_line(
     new_page: Open, own: Process, some_pass: Pass
 ) -> None:

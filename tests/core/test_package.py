@@ -39,3 +39,9 @@ def test_each_name_is_there_when_it_is_asked_for(name: str) -> None:
 def test_other_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="no attribute 'tensors'"):
         core.__getattr__("tensors")
+
+
+def test_the_command_line_waits_for_no_arrays() -> None:
+    """Help and mistakes on the command line come at once: NumPy takes most of the time of all."""
+    program = "import sys, viz.cli; sys.exit('numpy' in sys.modules or 'importlib.metadata' in"
+    assert said(program + " sys.modules)") == ""

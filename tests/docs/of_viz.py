@@ -11,9 +11,12 @@ from typing import Any
 
 from flask import Flask
 
+import viz.cli
 import viz.environment
 from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
+from tests.docs.of_core import ROOT
+from tests.docs.shapes import declarations, needed
 from viz.command.parser import build_parser, commands_of
 from viz.format.rows import TABLES
 from viz.server.api import api
@@ -21,6 +24,9 @@ from viz.server.page import page
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
+
+MESSAGES = ROOT / "viz/web/src/data/messages"
+"""The types of all answers, a module for what each is about."""
 
 
 def flag_table() -> str:
@@ -100,7 +106,7 @@ def route_table() -> str:
 def answers_module() -> str:
     """What the page can ask of a run, as TypeScript."""
     named = {answer: _camel(answer.name) for answer in ANSWERS}
-    types = sorted({word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)})
+    types = {word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)}
     takes: list[str] = []
     for answer, name in named.items():
         values = ", ".join(
@@ -112,7 +118,7 @@ def answers_module() -> str:
     return (
         "/**\n * What can be asked of a run, whoever answers. Written by `python -m"
         " tests.docs.generate` from the\n * table in viz/views/answers.py: change that.\n */\n"
-        f'import type {{\n{"".join(f"  {name},{NEWLINE}" for name in types)}}} from "./types";\n'
+        f"{_imports(types)}"
         "\n/** The values that each question takes, and what it gives. */\n"
         f"export interface Answers {{\n{''.join(takes)}}}\n"
         "\n/** Where each is asked for; an exported file has its answers by these paths. */\n"
@@ -120,12 +126,33 @@ def answers_module() -> str:
     )
 
 
-NEWLINE = "\n"
+def _imports(types: set[str]) -> str:
+    """A line for each module that declares some of the types."""
+    lines: list[str] = []
+    for module in sorted(MESSAGES.glob("*.ts")):
+        declared = set(declarations(module.read_text(encoding="utf-8")))
+        if found := sorted(types & declared):
+            lines.append(f'import type {{ {", ".join(found)} }} from "./messages/{module.stem}";\n')
+    return "".join(lines)
 
 
 def _camel(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
+
+
+# json.md
+
+
+def json_types() -> str:
+    """The types of the page that the JSON of commands leads to, as the page declares them."""
+    types = declarations(
+        "\n".join(p.read_text(encoding="utf-8") for p in sorted(MESSAGES.glob("*.ts")))
+    )
+    document = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+    own = document.partition("<!-- generated: json types -->")[0]
+    names = needed(re.findall(r"\b[A-Z]\w*", own), types)
+    return "```ts\n" + "\n\n".join(types[name] for name in names) + "\n```"
 
 
 # trace-format.md
@@ -152,4 +179,5 @@ def query_table() -> str:
     return table(("table", "columns"), rows)
 
 
-assert viz.environment.VIZ_CACHE_MB.name in Flag.table  # its variables are in the tables, too
+_REGISTERED = viz.environment.VIZ_CACHE_MB, viz.cli.UOPVIZ_TRACEBACK
+assert all(flag.name in Flag.table for flag in _REGISTERED)  # theirs are in the tables, too

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.render.kinds import KINDS
+from core.render.renderers import RENDERERS
 from tests.docs.markdown import code, first_sentence, table
 from tests.docs.of_core import (
     ROOT,
@@ -27,6 +28,7 @@ from tests.docs.of_core import (
 from tests.docs.of_viz import (
     command_text,
     flag_table,
+    json_types,
     query_table,
     redaction_table,
     route_table,
@@ -63,7 +65,7 @@ def kind_table() -> str:
     """The kinds of texts that are made of kernels and schedules."""
     rows = [
         (code(k.name), k.title, ", ".join(k.families) or "a report", code(k.ending),
-         k.render.__module__.replace(".", "/") + ".py" if k.render else "")
+         RENDERERS[k.name].__module__.replace(".", "/") + ".py" if k.name in RENDERERS else "")
         for k in KINDS
     ]  # fmt: skip
     return table(("kind", "title", "for targets", "ending", "rendered by"), rows)
@@ -88,6 +90,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": command_text,
     "routes": route_table,
     "query tables": query_table,
+    "json types": json_types,
     "redaction": redaction_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

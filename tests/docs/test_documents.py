@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core import Context, Tensor
-from core.check.edited import MAX_TEXT
+from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES
 from core.passes.schedule import pipeline as schedule
@@ -30,8 +30,8 @@ from tests.docs.tables import PARTS
 from viz.command.parser import build_parser
 from viz.format import schema
 from viz.format.blocks import PACKED
-from viz.server import channel, log
 from viz.server.app import MAX_REQUEST
+from viz.server.connections import channel, log
 from viz.work import jobs
 
 DOCUMENTS = documents()
@@ -174,7 +174,13 @@ def test_tests_that_documents_name_exist() -> None:
     assert len(named) > 30
     for file, test in named:
         assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), test
-    for title in ("The server", "A trace", "Running a kernel", "Running an edited text"):
+    for title in (
+        "The server",
+        "The port of a trace",
+        "A trace",
+        "Running a kernel",
+        "Running an edited text",
+    ):
         section = text.partition(f"## {title}\n")[2].partition("\n## ")[0]
         rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
         assert rows

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,13 +18,15 @@ import pytest
 
 import viz
 from core.errors import ServerError
+from core.tensor import Tensor
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from viz.cli import main
 from viz.command.parser import build_parser, commands_of
 from viz.recording.runinfo import run_info
-from viz.server.listen import listen, listen_for, port_of
+from viz.server.connections.listen import listen, listen_for, port_of
 from viz.share.drawing import ADDED, REMOVED, drawing
+from viz.share.html import export_html
 from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -513,41 +514,6 @@ def test_the_youngest_traces_by_age_and_by_name(
         assert (code, sentence in err) == (1, True)
 
 
-def test_bash_completes(trace: Path) -> None:
-    program = f"""
-eval "$({sys.executable} -m viz completion bash)"
-uopviz() {{ {sys.executable} -m viz "$@"; }}
-try() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _uopviz; echo "${{COMPREPLY[*]}}"; }}
-try uopviz sh
-try uopviz show --ker
-try uopviz show {trace} --kernel kernel_
-try uopviz show {trace} --kernel kernel_1 --pass s
-try uopviz show {trace} --color n
-try uopviz completion z
-"""
-    done = subprocess.run(
-        ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [
-        "show", "--kernel", "kernel_0 kernel_1", "simplify", "never", "zsh"
-    ]  # fmt: skip
-    assert done.stderr == ""
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_completion_of_other_shells(shell: str) -> None:
-    script = subprocess.run(
-        [sys.executable, "-m", "viz", "completion", shell],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert all(name in script for name in commands_of(build_parser()))
-    if program := shutil.which(shell):
-        subprocess.run([program, "-n"], input=script, text=True, check=True)
-
-
 def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
     """Text in their place would be read by Graphviz as links and files."""
     bundle = store.bundle(2)
@@ -558,3 +524,59 @@ def test_slots_of_a_stranger_are_numbers(store: Store) -> None:
     for changed in ({"slot": [f"{evil}{i}" for i in range(count)]}, {"src": [[evil]] * count}):
         with pytest.raises((ValueError, TypeError)):
             drawing({**bundle, "initial": {**initial, **changed}}, 0)
+
+
+def test_texts_of_kernels_and_schedules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.viz"
+    with viz.record(path):
+        x = Tensor.ones(61, 53).contiguous()  # a shape of its own: kernels are compiled once
+        (x - x.sum(1, keepdim=True)).max().realize()
+    store = Store(path)
+    kernel = store.kernels()[0]
+    store.close()
+    code, out, _ = run(capsys, "show", path, "--text")
+    assert code == 0
+    assert out.startswith("texts of schedule 3 kernels\n")
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["grouping", "order", "memory"]
+    code, out, _ = run(capsys, "show", path, "--text", "order")
+    assert (code, out.count("\nitem ")) == (0, 3)
+    code, inside, _ = run(capsys, "show", path, "--pass", "group", "--text", "order")
+    assert (code, inside) == (0, out)
+    code, out, _ = run(capsys, "show", path, "--kernel", kernel, "--text", "linear", "--json")
+    assert code == 0
+    assert json.loads(out)["kind"] == "linear"
+    code, out, err = run(capsys, "show", path, "--text", "ptx")
+    assert (code, out) == (1, "")
+    assert err == (
+        "uopviz: schedule 3 kernels has no text 'ptx'\nhint: name one of: grouping, order, memory\n"
+    )
+
+
+def test_texts_are_in_an_export_without_its_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dist: Path
+) -> None:
+    path, made = tmp_path / "t.viz", tmp_path / "t.html"
+    with viz.record(path):
+        Tensor.ones(6, 5).contiguous().sum().realize()
+    store = Store(path)
+    html = export_html(store, page=dist).html
+    store.close()
+    made.write_text(re.sub(r'<script[^>]*id="uopviz-trace.*?</script>', "", html, flags=re.DOTALL))
+    code, out, _ = run(capsys, "show", made, "--text", "memory")
+    assert code == 0
+    assert "intermediate result" in out
+
+
+def test_a_run_without_a_schedule_has_no_text_of_one(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with TraceWriter(tmp_path / "t.viz", {}) as t:
+        alone = t.rewrite_begin("alone", t.node("A"))
+        t.rewrite_end(alone, 1)
+    for arguments, said in (
+        ([], "this run has no schedule"),
+        ([1], "number 1 is no part of a kernel or schedule"),
+        ([77], "number 77 is no part of a kernel or schedule"),
+    ):
+        code, _, err = run(capsys, "show", tmp_path / "t.viz", *arguments, "--text")
+        assert (code, err.startswith(f"uopviz: {said}")) == (1, True), err

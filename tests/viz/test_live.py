@@ -72,6 +72,26 @@ def names(path: Path) -> list[str]:
         store.close()
 
 
+def check_summary(line: str, path: Path, processes: str = "") -> None:
+    """The line at the end of a program: what was recorded, as the trace has it, and what opens
+    it."""
+    store = Store(path)
+    totals, size = store.run()["totals"], store.run()["bytes"]
+    store.close()
+    found = re.fullmatch(
+        r"uopviz: recorded ([\d,]+) kernels?, ([\d,]+) pass(?:es)?, ([\d,]+) steps?(.*), "
+        r"([\d.]+) MB; "
+        r"writing it took \d+\.\d\d s of processor time; open it with: uopviz open (.*)",
+        line,
+    )
+    assert found is not None, line
+    counts = [int(text.replace(",", "")) for text in found.groups()[:3]]
+    assert counts == [totals[key] for key in ("kernels", "rewrites", "steps")]
+    assert found[4] == processes
+    assert abs(float(found[5]) - size / 1e6) < 0.06
+    assert found[6] == str(path)
+
+
 @pytest.mark.parametrize("module", ["viz.recording.transcribe", "viz.trace", "viz.live"])
 def test_any_module_may_be_imported_first(
     installed: dict[str, str], tmp_path: Path, module: str
@@ -86,16 +106,17 @@ def test_viz_1_without_a_terminal(installed: dict[str, str], tmp_path: Path) -> 
     path = tmp_path / "out" / "t.viz"
     done = execute(installed, VIZ="1", VIZ_TRACE=str(path))
     assert (done.returncode, done.stdout) == (0, "result\n")
-    first, second, third = done.stderr.splitlines()
+    first, second = done.stderr.splitlines()
     assert re.fullmatch(r"uopviz: http://127\.0\.0\.1:\d+/\?token=\S{30,}", first)
-    assert second == f"uopviz: the trace is {path}"
-    assert third == f"uopviz: open it with: uopviz open {path}"
+    check_summary(second, path)
     assert names(path) == ["work", "simplify"]
 
 
 def test_the_command_that_opens_it_can_be_pasted(installed: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "my traces" / "it's $HOME.viz"
     done = execute(installed, VIZ="-1", VIZ_TRACE=str(path))
+    (said,) = done.stderr.splitlines()
+    assert said.count("; ") == 2
     command = done.stderr.splitlines()[-1].partition("open it with: ")[2]
     assert shlex.split(command) == ["uopviz", "open", str(path)]
 
@@ -129,7 +150,7 @@ def test_ctrl_c_says_where_the_program_was(installed: dict[str, str], tmp_path: 
     assert done.returncode == -signal.SIGINT
     said = done.stderr.splitlines()
     assert re.fullmatch(r"uopviz: interrupted at <string>:\d+", said[0])
-    assert said[1] == f"uopviz: the trace is {path}"
+    check_summary(said[1], path)
     assert names(path) == ["work", "simplify"]
 
 
@@ -151,6 +172,8 @@ def test_processes_that_a_program_starts_are_of_its_run(
     done = execute(installed, program, VIZ="1", VIZ_TRACE=str(tmp_path / "t.viz"))
     assert done.stdout == "result\nresult\n"
     assert done.stderr.count("http://") == 1
+    assert done.stderr.count("recorded") == 1, "by the first process, for all"
+    check_summary(done.stderr.splitlines()[-1], tmp_path / "t.viz", ", 2 processes")
     store = Store(tmp_path / "t.viz")
     assert store.run()["processes"] == 2
     assert [r["name"] for r in store.tree()["rows"]].count("simplify") == 2
@@ -177,6 +200,8 @@ def test_a_terminal_keeps_the_page_until_ctrl_c(
         url = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S+", text)
         assert url is not None
         assert text.count(url[0]) == text.count("http://") == 2, "and again at the end"
+        assert text.count("recorded 1 kernel, 1 pass, ") == 1
+        assert "open it with" not in text
         base, token = url[0].split("/?token=")
         run = ask(base, token)
         assert run["totals"]["rewrites"] == 1

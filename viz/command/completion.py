@@ -159,9 +159,10 @@ def _zsh() -> Iterator[str]:
     yield "# completion of uopviz for zsh: save as _uopviz in a folder of $fpath, or eval it"
     yield "_uopviz_names() {"
     yield "  local -a names"
-    yield '  names=("${(@f)$(command uopviz _complete $1 -- ${line_typed[@]} 2>/dev/null)}")'
+    yield "  # zsh puts options of compadd before what is asked for"
+    yield '  names=("${(@f)$(command uopviz _complete ${@[-1]} -- ${line_typed[@]} 2>/dev/null)}")'
     yield "  names=(${names:#})"
-    yield "  compadd -a names"
+    yield '  compadd "${@[1,-2]}" -a names'
     yield "}"
     yield "_uopviz_trace() {"
     yield "  _alternative 'traces:recent trace:_uopviz_names traces' \\"

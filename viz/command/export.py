@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -34,16 +33,18 @@ def export(options: argparse.Namespace) -> int:
     rows = store.tree()["rows"] if options.kernel else []
     chosen = [find_kernel(rows, name)["id"] for name in options.kernel or ()] or None
     kernels = chosen or (store.kernels() if options.targets else [])
-    with ExitStack() as stack:
-        with Progress("compiling") as progress:
+    progress: Progress = options.progress
 
-            def compiling(done: int, count: int, last: str) -> None:
-                progress.update(done / max(1, count), last)
+    def compiling(done: int, count: int, last: str) -> None:
+        progress.update(done / max(1, count), last)
 
-            failed = stack.enter_context(compiled_for(store, kernels, options.targets, compiling))
-        progress = stack.enter_context(Progress("exporting"))
+    progress.begin("compiling")
+    with compiled_for(store, kernels, options.targets, compiling) as failed:
+        progress.begin(f"exporting {path.name}")
         if as_trace:
-            left_out = write_trace(store, path, kernels=chosen, redact=options.redact)
+            left_out = write_trace(
+                store, path, kernels=chosen, redact=options.redact, progress=progress.update
+            )
         else:
             made = export_html(
                 store,
@@ -64,6 +65,7 @@ def export(options: argparse.Namespace) -> int:
 def timeline(options: argparse.Namespace) -> int:
     """Writes when everything happened as trace events."""
     store = open_store(options)
+    options.progress.begin("collecting when everything happened")
     made = trace_events(store.timeline(), store.run()["name"])
     path = Path(options.output or _beside(store.path, ".json"))
     replace_file(path, json.dumps(made).encode(), is_trace_events, "a timeline of uopviz")

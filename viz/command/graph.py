@@ -19,7 +19,7 @@ _WHICH: Final = "the graph of which pass? Name it by its number, or with --pass"
 def graph(options: argparse.Namespace) -> int:
     """The graph of a pass, or what a step changed, as DOT or SVG."""
     number_first(options)
-    if options.number is None and not options.kernel and not options.pass_name:
+    if options.number is None and options.kernel is None and options.pass_name is None:
         return options.error(_WHICH)
     path = Path(options.output) if options.output else None
     if path is not None and path.suffix not in (".dot", ".gv", ".svg"):
@@ -33,6 +33,7 @@ def graph(options: argparse.Namespace) -> int:
     if number is None:
         return options.error(_WHICH)
     step = options.step if options.step is not None else options.step_named or 0
+    options.progress.begin("drawing the graph")
     picture = drawing(chosen_bundle(store, number), step)
     text = dot_text(picture)
     if path is None:

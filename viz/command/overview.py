@@ -5,7 +5,7 @@ Makes data and lines; never prints.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from shlex import quote
 from typing import Any, Final
@@ -188,11 +188,10 @@ def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[
     of = [quote(trace)] if trace else []
     ways = [(["show", *of, "--tree"], "all groups and passes")]
     if kernels:
-        kernel = [*of, "--kernel", quote(kernels[0]["name"])]
-        ways.append((["show", *kernel], "the passes of a kernel"))
-        if name := _example(below(rows, kernels[0]["id"])):
-            ways.append((["show", *kernel, "--pass", quote(name)], "the steps of a pass"))
-            ways.append((["show", *kernel, "--pass", quote(name), "--step", "1"], "one step"))
+        ways.append((["show", *of, "--kernel", quote(kernels[0]["name"])], "a kernel's passes"))
+        if number := _example(below(rows, kernels[0]["id"])):
+            ways.append((["show", *of, number], "a pass's steps"))
+            ways.append((["show", *of, number, "1"], "one step"))
     ways.append((["stats", *of], "what each rule cost, and which never matched"))
     ways.append((["open", *of], "the same in the browser"))
     yield Styled("Go on with", "heading")
@@ -201,11 +200,10 @@ def _go_on(trace: str, rows: Sequence[Row], kernels: Sequence[Row]) -> Iterator[
 
 
 def _example(rows: Sequence[Row]) -> str:
-    """The name of the pass with the most steps of those that have a name for themselves."""
-    passes = [row for row in rows if row["kind"] == "rewrite"]
-    count = Counter(row["name"] for row in passes)
-    alone = [row for row in passes if count[row["name"]] == 1 and row["steps"]]
-    return max(alone, key=lambda row: row["steps"])["name"] if alone else ""
+    """The number of the pass with the most steps; "" where none has any. Numbers are short: a
+    command that is cut at the edge of the terminal could not be copied."""
+    passes = [row for row in rows if row["kind"] == "rewrite" and row["steps"]]
+    return str(max(passes, key=lambda row: row["steps"])["id"]) if passes else ""
 
 
 def _launched(store: Run) -> dict[tuple[int, str], list[int]] | None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib import metadata
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
-from viz.terminal import WHEN, say
+from viz.terminal import WHEN, put_line, say
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 
@@ -25,10 +24,24 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
+class _Version(argparse.Action):
+    """Prints the version, which takes as long to find as all the rest of the parser, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib import metadata  # 50 ms, which other commands need not wait for
+
+        try:
+            version = metadata.version("uopviz")
+        except metadata.PackageNotFoundError:
+            version = "(not installed)"
+        put_line(f"uopviz {version}")
+        sys.exit(0)
+
+
 def build_parser() -> Parser:
     """All commands with their arguments."""
     parser = Parser("uopviz", description="Shows, queries and exports recorded runs.")
-    parser.add_argument("--version", action="version", version=f"uopviz {_version()}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     parser.set_defaults(
         run="viz.command.serving:start",
         error=parser.error,
@@ -109,6 +122,14 @@ def build_parser() -> Parser:
         action="store_true",
         help="leave nothing out: the tree with passes that changed nothing, the whole graphs of a "
         "step, the engine's frames of a traceback",
+    )
+    made.add_argument(
+        "--text",
+        nargs="?",
+        const="",
+        metavar="KIND",
+        help="a text of a kernel or schedule, such as llvm, linear, grouping, order or memory; "
+        "without KIND, a list of its texts",
     )
     _printing(made)
 
@@ -215,10 +236,3 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("uopviz")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"

@@ -21,10 +21,11 @@ def query(options: argparse.Namespace) -> int:
         options.error(f"the SELECT over {options.sql} is missing")
     store = open_store(options)
     part = None
-    if options.kernel:
+    if options.kernel is not None:
         tree = store.tree()["rows"]
         kernel = find_kernel(tree, options.kernel)
         part = Part({row["id"] for row in below(tree, kernel["id"])}, kernel["name"])
+    options.progress.begin("querying")
     columns, rows = run_query(store.files, options.sql, part)
     return put(options, {"columns": columns, "rows": rows}, _rows(columns, rows))
 

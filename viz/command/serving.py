@@ -1,4 +1,4 @@
-"""`uopviz open`, `uopviz serve`, and `uopviz` alone: the page, served until Ctrl-C."""
+"""`uopviz open` and `uopviz serve`: the page, served until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ import sys
 import threading
 import time
 from contextlib import nullcontext, suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from viz.command.session import open_store
 from viz.environment import wished_port
-from viz.format.schema import SUFFIX
-from viz.live import TOKEN
+from viz.server.connections.listen import TOKEN, listen_for
+from viz.server.connections.serve import Server
 from viz.server.handover import browser_at
-from viz.server.listen import listen_for
-from viz.server.serve import Server
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
-from viz.write.writer import TraceWriter
 
 _IDLE: Final = 900.0
 """Seconds without a request after which a page whose program was killed is no longer served."""
@@ -36,6 +31,7 @@ def serve(options: argparse.Namespace) -> int:
         return _serve_live(store, options)
     sock, notice = listen_for(store.path, options.port, wished_port())
     server = Server(store, sock)
+    options.progress.close()
     if notice:
         say(notice)
     if options.json:
@@ -56,15 +52,6 @@ def serve(options: argparse.Namespace) -> int:
     finally:
         server.close()
     return 0
-
-
-def start(options: argparse.Namespace) -> int:
-    """A page without a run, which lists the traces of the cache."""
-    with TemporaryDirectory(prefix="uopviz-") as folder:
-        path = Path(folder) / f"start{SUFFIX}"
-        TraceWriter(path, {}).close()
-        options.trace = str(path)
-        return serve(options)
 
 
 def _serve_live(store: Run, options: argparse.Namespace) -> int:

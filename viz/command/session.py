@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from core.errors import TraceError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.share.reopened import open_run
-from viz.terminal import Line, put_json, put_lines, say
+from viz.terminal import Line, Progress, put_json, put_lines, say
 from viz.views.run import Run
+
+_OF_PAGES: Final = ("devices", "editable", "targets")
 
 
 def open_store(options: argparse.Namespace) -> Run:
@@ -21,8 +23,20 @@ def open_store(options: argparse.Namespace) -> Run:
     if not named:
         say(str(path), style="hint")
     options.path = path
-    options.store = open_run(path)
+    options.progress.begin(f"reading {path.name}")
+    progress: Progress = options.progress
+
+    def reading(share: float, name: str) -> None:
+        progress.update(share, "" if name == path.name else name)
+
+    options.store = open_run(path, reading)
+    progress.begin("working")
     return options.store
+
+
+def run_of(store: Run) -> Row:
+    """The run, without what only a page can do: an exported file may say that, too."""
+    return {key: value for key, value in store.run().items() if key not in _OF_PAGES}
 
 
 def number_first(options: argparse.Namespace) -> None:
@@ -41,13 +55,13 @@ def number_first(options: argparse.Namespace) -> None:
 def chosen_entry(options: argparse.Namespace, rows: list[Row]) -> int | None:
     """The number of the pass or group that is meant, by number or by names; None for none."""
     if options.number is not None:
-        if options.kernel or options.pass_name:
+        if options.kernel is not None or options.pass_name is not None:
             options.error("name a pass by its number, or with --kernel and --pass, not both")
         return options.number
-    kernel = find_kernel(rows, options.kernel) if options.kernel else None
+    kernel = find_kernel(rows, options.kernel) if options.kernel is not None else None
     if kernel is not None:
         rows = below(rows, kernel["id"])
-    if options.pass_name:
+    if options.pass_name is not None:
         return find_pass(rows, options.pass_name, kernel["name"] if kernel else "")["id"]
     return kernel["id"] if kernel is not None else None
 
@@ -70,6 +84,7 @@ def chosen_bundle(store: Run, number: int) -> dict[str, Any]:
 
 def put(options: argparse.Namespace, data: Any, lines: Iterable[Line]) -> int:
     """Prints a result, as JSON or as lines; the exit code."""
+    options.progress.close()
     if options.json:
         put_json(data)
     else:

@@ -17,7 +17,8 @@ from core.uop.origin import split_origin
 from viz.command.columns import Column, microseconds, milliseconds, plural, table
 from viz.command.names import Row, below, in_tree_order, program_rows
 from viz.command.overview import overview, overview_lines, problem_lines, run_lines
-from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put
+from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put, run_of
+from viz.command.sources import show_text
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
 from viz.views.run import Run
@@ -34,12 +35,14 @@ _DIFFERENCE: Final[tuple[tuple[str, Style], ...]] = (
 
 
 def show(options: argparse.Namespace) -> int:
-    """A run, the tree below a group, a pass, or a step."""
+    """A run, the tree below a group, a pass, a step, or a text."""
     number_first(options)
     store = open_store(options)
-    rows, run = in_tree_order(store.tree()["rows"]), store.run()
+    rows, run = in_tree_order(store.tree()["rows"]), run_of(store)
     number = chosen_entry(options, rows)
     step = options.step if options.step_named is None else options.step_named
+    if options.text is not None:
+        return show_text(options, store, rows, number)
     tree = options.tree or options.all or options.depth is not None
     if number is None:
         if step is not None:

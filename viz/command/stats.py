@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from viz.command.columns import Column, microseconds, plural, table
 from viz.command.names import Row
 from viz.command.overview import problem_lines, run_lines
-from viz.command.session import open_store, put
-from viz.terminal import Line, Styled
+from viz.command.session import open_store, put, run_of
+from viz.terminal import Line, Progress, Styled
+from viz.views.run import Run
 
 OUTSIDE_MATCHES: Final = "walking, trying patterns, functions that declined, and recording"
 _NEVER: Final = 20
@@ -19,17 +21,33 @@ _COSTLY: Final = 40
 """Rules that are listed by their cost."""
 _COUNTING: Final = 30.0
 """Seconds that passes are replayed for, to count nodes."""
+_PART: Final = 1.0
+"""Seconds of that after which progress is told."""
 
 
 def stats(options: argparse.Namespace) -> int:
     """Which rules cost, and which never match."""
     store = open_store(options)
-    run, totals = store.run(), store.rule_totals(_COUNTING)
+    run, totals = run_of(store), _totals(store, options.progress)
     rules, never = totals["rows"], never_matched(totals, store.rules())
     found = {"rules": rules, "neverMatched": never, "counted": totals["counted"]}
     found["untimed"] = totals.get("untimed")
     lines = stats_lines(run, totals, never)
     return put(options, {**run["totals"], "run": run, **found}, lines)
+
+
+def _totals(store: Run, progress: Progress) -> Row:
+    """What each rule cost, with the nodes counted as far as the time allows."""
+    progress.begin("counting nodes")
+    until, before = time.monotonic() + _COUNTING, -1
+    while True:
+        totals = store.rule_totals(min(_PART, until - time.monotonic()))
+        counted, steps = totals["counted"], totals["steps"]
+        # an exported file says what it says, however often it is asked
+        if counted in (steps, before) or time.monotonic() >= until:
+            return totals
+        progress.update(counted / steps, f"of {counted:,} of {steps:,} steps")
+        before = counted
 
 
 def stats_lines(run: Row, totals: Row, never: Sequence[Row]) -> Iterator[Line]:

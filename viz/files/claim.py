@@ -74,7 +74,7 @@ class Claim:
         """Puts an empty file in the place of what lies there. Raises OSError or TraceError where
         that is not ours to replace."""
         if head_of(self.path) != b"":
-            for name in _files(self.path):
+            for name in files_of(self.path):
                 name.unlink(missing_ok=True)
             os.close(create_new(self.path))
         found = os.stat(self.path, follow_symlinks=False)
@@ -154,7 +154,7 @@ def claim(path: Path, run: str, *, new: bool = False, join: bool = False) -> Cla
                     hint=_HINT,
                 )
             check_replaceable(path)
-            same = join and _meta_of(path, "run") == run
+            same = join and meta_of(path, "run") == run
             other = _part_in_use(path) or (run if same else None)
             if other is not None:
                 made.release()
@@ -186,7 +186,7 @@ def in_use(path: Path) -> bool:
         return True
     with suppress(OSError, TraceError):
         check_replaceable(path)
-        return _meta_of(path, "ended") is None and is_alive(_meta_of(path, "process"))
+        return meta_of(path, "ended") is None and is_alive(meta_of(path, "process"))
     return True
 
 
@@ -199,7 +199,7 @@ def remove_trace(path: Path) -> bool:
         check_replaceable(path)
         if in_use(path):
             return False
-        for name in (*_files(path), _lock_of(path)):
+        for name in (*files_of(path), _lock_of(path)):
             name.unlink(missing_ok=True)
         return True
     return False
@@ -215,7 +215,7 @@ def is_trace(head: bytes | None) -> bool:
 def check_kinds(path: Path) -> None:
     """Raises TraceError where a trace at `path` would follow a link or replace what is no file;
     OSError where that cannot be found out. Opens nothing."""
-    for name in (*_files(path), _lock_of(path)):
+    for name in (*files_of(path), _lock_of(path)):
         with suppress(FileNotFoundError):
             if kind := kind_of(os.stat(name, follow_symlinks=False).st_mode):
                 raise TraceError(
@@ -227,7 +227,7 @@ def check_replaceable(path: Path) -> None:
     """The same, and where what lies there is neither empty nor a trace with its logs. Not for a
     trace that this process writes: to close any file of its would end SQLite's locks on it."""
     check_kinds(path)
-    for name in (*_files(path), _lock_of(path)):
+    for name in (*files_of(path), _lock_of(path)):
         head = head_of(name, 80)
         if head and not _is_ours(path, name, head):
             raise TraceError("this file is not a trace and is not overwritten", str(name), _HINT)
@@ -240,7 +240,7 @@ def _is_ours(path: Path, name: Path, head: bytes) -> bool:
     return head[:4] in _LOGS[ending] if ending in _LOGS else is_trace(head)
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     """A trace and what SQLite may keep beside it."""
     return [path, *(Path(f"{path}{ending}") for ending in _LOGS)]
 
@@ -316,7 +316,7 @@ def _part_in_use(path: Path) -> str | None:
     return None
 
 
-def _meta_of(path: Path, key: str) -> object:
+def meta_of(path: Path, key: str) -> object:
     """A row of the meta table of an own trace; None where there is none."""
     with suppress(OSError, sqlite3.Error, UnicodeError, ValueError):
         found = os.stat(path, follow_symlinks=False)

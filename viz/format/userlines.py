@@ -23,13 +23,15 @@ _LINE: Final = 120
 class UserLines:
     """Some lines of a file, from line `first` on. `file` is as in the origins of nodes; `digest` is
     of the whole file (`viz/files/sources.py`), "" where it is not known; `cut`: other lines of this
-    file that the trace names were left out, because there are too many."""
+    file that the trace names were left out, because there are too many; `proof`: what
+    `viz/vouching.py` says of path and digest, "" for nothing."""
 
     file: str
     first: int
     text: str
     digest: str = ""
     cut: bool = False
+    proof: str = ""
 
     @property
     def lines(self) -> list[str]:
@@ -67,4 +69,5 @@ def _part(item: dict[str, Any]) -> UserLines | None:
     if not file or not 0 < first < 1 << 31:
         return None
     text, digest = as_text(item.get("text")), as_text(item.get("digest"), schema.MAX_DIGEST)
-    return UserLines(file, first, text, digest, item.get("cut") is True)
+    proof = as_text(item.get("proof"), schema.MAX_DIGEST)
+    return UserLines(file, first, text, digest, item.get("cut") is True, proof)

@@ -182,6 +182,18 @@ class Database:
             pass  # the damaged place, from the other side
         yield from reversed(behind)
 
+    def last(self, table: Table[Any]) -> int:
+        """The greatest integer key of a table; 0 where it has no rows, or cannot be read."""
+        if table.name not in self._tables:
+            return 0
+        self._begin()
+        try:
+            (found,) = self._db.execute(f"SELECT max({table.key[0]}) FROM {table.name}").fetchone()
+        except READ_ERRORS as error:
+            self._damaged(table, error)
+            return 0
+        return found if isinstance(found, int) else 0
+
     def all(self, table: Table[R], each: int = 0) -> list[R]:
         """All rows of a small table, up to a damaged place; `each`: bytes that are going to be kept
         of a row. Raises BudgetError."""
@@ -219,6 +231,9 @@ class Database:
         return found
 
     def _damaged(self, table: Table[Any], error: Exception) -> None:
+        stopped = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
+        if stopped and self._own.left >= 0:  # not ended by `_step`, but by Ctrl-C in it
+            raise KeyboardInterrupt from error
         self.problem(f"table {table.name} is damaged ({error})")
         if self._own.left < 0:  # what took too long once is not tried again
             self._tables -= {table.name}

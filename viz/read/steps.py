@@ -64,10 +64,11 @@ def _read(made: Events, file: TraceFile, rewrite: Rewrite, most: int | None) -> 
     names: dict[int, list[str]] = {}
     for arrays, positions in file.event_blocks.of(rewrite):
         take(len(arrays.rewrite) // 8 + 2 * len(positions), _EVENT * len(positions))
-        rows = arrays.row[positions].tolist()
-        for kind, row in zip(arrays.kind[positions].tolist(), rows, strict=True):
+        kinds, rows = arrays.kind[positions], arrays.row[positions]
+        rebuilds = iter(arrays.rebuild[rows[kinds == schema.REBUILD]].tolist())
+        for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True):
             if kind == schema.REBUILD:
-                old, new = arrays.rebuild[row].tolist()
+                old, new = next(rebuilds)
                 if not (0 < old <= count and 0 < new <= count):
                     made.lost += 1
                 elif made.steps:

@@ -6,9 +6,9 @@ numbers that lead nowhere become "?", a damaged block is a Problem. Never writes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from core.errors import BudgetError, TraceError
 from viz.budget import take, within
@@ -22,9 +22,11 @@ from viz.format.rows import (
     REWRITES,
     RULE_TOTALS,
     RULES,
+    BlockHead,
     ContextRow,
     RewriteRow,
 )
+from viz.format.table import Table
 from viz.format.userlines import UserLines, unpack_user_lines
 from viz.read.database import Database
 from viz.read.eventblocks import EventBlocks, block_data
@@ -34,6 +36,12 @@ from viz.read.room import Room
 from viz.read.strings import Strings
 from viz.read.visits import Visits, root_ops
 
+READ: Final = 0.7
+"""How much of opening a file is done once it has been read; the rest is the navigator."""
+BLOCKS_READ: Final = 0.25
+"""How much of it once its blocks have, before its passes."""
+OFTEN: Final = 500
+"""Rows after which progress is told."""
 _ROW: Final = 2000
 """Bytes that are kept of a context or rewrite, here and in the navigator, apart from its texts."""
 _RULE_BYTES: Final = 1500
@@ -41,6 +49,16 @@ _META: Final = 1000
 _TOTAL: Final = 400
 _TUPLE: Final = 48
 """Bytes of a number in a tuple."""
+
+
+Told = TypeVar("Told", BlockHead, RewriteRow)
+"""Rows of which there are many."""
+Progress = Callable[[float, str], None]
+"""Hears how much of opening a file is done, 0 to 1, and the name of the file."""
+
+
+def silent(share: float, name: str) -> None:
+    """Tells nobody."""
 
 
 class TraceFile:
@@ -116,9 +134,10 @@ class TraceFile:
 
     # reading what is new
 
-    def refresh(self) -> list[Context | Rewrite]:
+    def refresh(self, progress: Progress = silent) -> list[Context | Rewrite]:
         """Reads what was written since; the contexts and rewrites that are new or have changed, in
         the order in which they began."""
+        self._progress = progress
         self._room.grow(self.path, self.db.stored())
         with self.db.snapshot(), within(self._room.budget):
             for part in (self._read_meta, self._read_blocks, self._read_rules, self._read_totals):
@@ -148,6 +167,15 @@ class TraceFile:
         except BudgetError as error:
             self.db.problem(error.what, error.hint)
 
+    def _told(self, table: Table[Told], after: int, first: float, last: float) -> Iterator[Told]:
+        """Rows of a table above `after`, while it is told that from `first` to `last` is done."""
+        end = max(after + 1, self.db.last(table))
+        for at, row in enumerate(self.db.rows(table, after)):
+            if not at % OFTEN:
+                share = min(1.0, (row.id - after) / (end - after))
+                self._progress(first + (last - first) * share, self.path.name)
+            yield row
+
     def _read_meta(self) -> None:
         rows = self.db.all(META, _META)
         self.meta = {row.key: parse_json(row.value) for row in rows if row.key}
@@ -159,7 +187,7 @@ class TraceFile:
         }
 
     def _read_blocks(self) -> None:
-        for row in self.db.rows(BLOCK_HEADS, self._last_block):
+        for row in self._told(BLOCK_HEADS, self._last_block, 0.0, BLOCKS_READ):
             self._last_block = max(self._last_block, row.id)
             if row.kind == schema.EVENTS:
                 self.event_blocks.add(row.id)
@@ -230,7 +258,7 @@ class TraceFile:
             made.append(context_of(row))
 
     def _new_rewrites(self, last: int, made: list[Context | Rewrite]) -> None:
-        for row in self.db.rows(REWRITES, last):
+        for row in self._told(REWRITES, last, BLOCKS_READ, READ):
             take(8, _ROW + _length(row))
             made.append(rewrite_of(row, self.name))
 

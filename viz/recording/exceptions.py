@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import core
-from core.errors import RewriteLoopError, UopvizError
+from core.errors import UopvizError
 from core.uop import match_compiled, match_interpreted, matcher, observe, rewrite
-from core.uop.rule import Rule
-from core.uop.uop import UOp
 
 _ENGINE: Final = frozenset(
     str(m.__file__) for m in (match_compiled, match_interpreted, matcher, observe, rewrite)
@@ -62,11 +59,6 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:  # an exception of the user's may fail even at that
         return "(its text cannot be made)"
-
-
-def loop_of(error: BaseException) -> Sequence[tuple[Rule, UOp, UOp]]:
-    """Rule, node before and node after of the matches of a rewrite without an end."""
-    return error.loop if isinstance(error, RewriteLoopError) else ()
 
 
 def _chain(error: BaseException) -> list[BaseException]:

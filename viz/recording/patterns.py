@@ -1,6 +1,6 @@
 """Serializes rules: the pattern as data, and the source of the function.
 
-The form of a pattern is `Pat` of the page (`viz/web/src/data/types.ts`): the ops and dtypes that a
+The form of a pattern is `Pat` of the page (`viz/web/src/data/messages`): the ops and dtypes that a
 node may have (none: any), the name it is bound to, its argument as text, and its sources. Never
 matches anything; `core` does.
 """

@@ -207,7 +207,12 @@ class Transcriber:
         """Writes the user's lines that were named since the last call."""
         for part in self._sources.take():
             self.writer.user_lines(
-                part.file, part.first, part.text, digest=part.digest, cut=part.cut
+                part.file,
+                part.first,
+                part.text,
+                digest=part.digest,
+                cut=part.cut,
+                proof=part.proof,
             )
 
     def tell_visits(self) -> None:

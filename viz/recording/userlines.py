@@ -14,6 +14,7 @@ from core.uop.origin import split_origin
 from viz.files.sources import source_digest
 from viz.format.userlines import UserLines
 from viz.recording.exceptions import OURS
+from viz.vouching import vouch
 
 FILE_BYTES: Final = 1 << 18
 ALL_BYTES: Final = 1 << 22
@@ -26,9 +27,10 @@ WHOLE: Final = 120
 class _File:
     """What was kept of one file."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, name: str, lines: list[str]) -> None:
         self.lines = lines
         self.digest = source_digest(lines)
+        self.proof = vouch(name, self.digest) if lines else ""
         self.kept: set[int] = set()
         """Numbers of the lines that were kept, from 1."""
         self.size = 0
@@ -63,7 +65,7 @@ class UserSources:
     def _keep(self, name: str, line: int) -> None:
         file = self._files.get(name)
         if file is None:
-            file = self._files[name] = _File(linecache.getlines(name))
+            file = self._files[name] = _File(name, linecache.getlines(name))
         if not 0 < line <= len(file.lines) or line in file.kept:
             return
         first, last = context_of(file.lines, line)
@@ -73,12 +75,12 @@ class UserSources:
             if file.size + size > FILE_BYTES or self._size + size > ALL_BYTES:
                 if not file.cut:
                     file.cut = True
-                    self._new.append(UserLines(name, begin, "", file.digest, cut=True))
+                    self._new.append(UserLines(name, begin, "", file.digest, True, file.proof))
                 return
             file.size += size
             self._size += size
             file.kept.update(range(begin, end + 1))
-            self._new.append(UserLines(name, begin, text, file.digest))
+            self._new.append(UserLines(name, begin, text, file.digest, False, file.proof))
 
 
 def context_of(lines: list[str], line: int) -> tuple[int, int]:

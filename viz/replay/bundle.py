@@ -1,6 +1,6 @@
 """One graph_rewrite as a message for the page: a node table and the delta of every step.
 
-The form is `Bundle` of `viz/web/src/data/types.ts`; the live server and the export send the same.
+The form is `Bundle` of `viz/web/src/data/messages`; the live server and the export send the same.
 The cost is that of the graph once plus that of the changes. Never sends more than a bounded number
 of changes, nor more than the budget of one answer: what is left out is said in `truncated`.
 """
@@ -297,18 +297,15 @@ class _Table:
 
     def _strings(self, field: str, show: Callable[[str], str]) -> tuple[list[str], list[int]]:
         """A field of all nodes as string table and indices; "none" is -1, but for op and dtype."""
-        ids = self._file.nodes.field(field)[np.asarray(self.order, np.int64)]
-        found, firsts, positions = np.unique(ids, return_index=True, return_inverse=True)
-        kept = np.argsort(firsts)
+        strings = self._file.nodes.field(field)[np.asarray(self.order, np.int64)].tolist()
+        found = dict.fromkeys(strings)
         if field not in ("op", "dtype"):
-            kept = kept[found[kept] != 0]
-        places = np.full(len(found), -1)
-        places[kept] = np.arange(len(kept))
-        texts = [self._file.text(string) for string in found[kept].tolist()]
+            found.pop(0, None)
+        texts = [self._file.text(string) for string in found]
         for text in texts:
             take(4 + len(text) // 4, 2 * min(len(text), MAX_TEXT) + 200)
-        table = [_cut(show(text)) for text in texts]
-        return table, places[positions].tolist()
+        places = {string: place for place, string in enumerate(found)}
+        return [_cut(show(text)) for text in texts], [places.get(s, -1) for s in strings]
 
 
 def _cut(text: str) -> str:

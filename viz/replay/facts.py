@@ -11,8 +11,7 @@ import json
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -47,8 +46,7 @@ _INVALID: Final = (
 """What deriving the facts of an invalid node may raise."""
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """Texts, "" where there is nothing to say."""
 
     shape: str = ""
@@ -96,13 +94,9 @@ class Facts:
         said: list[str] = []
         if missing := sum(node not in self._facts for node in nodes):
             said.append(f"Shapes and bounds of {missing:,} nodes are left out: they take too long.")
-        used, counts = np.unique(
-            self._file.nodes.field("arg")[np.asarray(nodes, np.int64)], return_counts=True
-        )
-        lengths = (len(self._file.text(string)) for string in used.tolist())
-        if long := sum(
-            n for n, size in zip(counts.tolist(), lengths, strict=True) if size > _MAX_ARG
-        ):
+        used = self._file.nodes.field("arg")[np.asarray(nodes, np.int64)].tolist()
+        too_long = {string for string in set(used) if len(self._file.text(string)) > _MAX_ARG}
+        if too_long and (long := sum(string in too_long for string in used)):
             said.append(
                 f"Shapes and bounds of {long:,} nodes are left out: their arguments are too long."
             )
@@ -113,16 +107,17 @@ class Facts:
         stack = [node] if node not in self._uops else []
         while stack:
             n = stack[-1]
-            missing = [s for s in self._file.nodes.sources(n) if s not in self._uops]
+            sources = self._file.nodes.sources(n)
+            missing = [s for s in sources if s not in self._uops]
             stack.extend(missing)
             if not missing:
                 stack.pop()
                 if n not in self._uops:
-                    self._uops[n] = self._build(n)
+                    self._uops[n] = self._build(n, sources)
         return self._uops[node]
 
-    def _build(self, node: int) -> UOp | None:
-        src = [self._uops[s] for s in self._file.nodes.sources(node)]
+    def _build(self, node: int, sources: Sequence[int]) -> UOp | None:
+        src = [self._uops[s] for s in sources]
         if None in src:
             return None
         nodes, text = self._file.nodes, self._file.text

@@ -14,7 +14,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from core.errors import UopvizError
-from viz.views.jsontext import to_json
+from viz.format.jsontext import to_json
 
 LEVEL: Final = 1
 """Of gzip: fast, since a page waits for it."""

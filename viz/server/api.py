@@ -1,7 +1,7 @@
 """The routes of the API: those of the table in `viz/views/answers.py`, and what a server can do.
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
-in viz/web/src/data/types.ts; errors are {"error": {what, where, hint}}.
+in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import Answer, Parameter
 from viz.work.editor import open_in_editor
-from viz.work.peaks import known_peaks
+from viz.work.keptpeaks import known_peaks
 
 MAX_TEXT: Final = 200
 """Characters of a parameter that count."""

@@ -17,7 +17,7 @@ from typing import Final
 
 from flask import Flask, Request, Response, request
 
-from viz.server.listen import new_token
+from viz.server.connections.listen import new_token
 from viz.server.refusal import forbidden, refusal
 
 HEADER: Final = "X-Uopviz-Token"
@@ -67,8 +67,8 @@ class Guard:
         app.after_request(self._finish)
 
     def _check(self) -> Response | None:
-        if not self._is_own(request):
-            return forbidden()
+        if not self._is_own(request) or "Service-Worker" in request.headers:
+            return forbidden()  # the page has no service worker: nobody else registers one of ours
         if request.path == "/" and "token" in request.args:
             return None if self._is_first_visit() else self._refuse_old()
         sent = request.headers.get(HEADER)
@@ -101,6 +101,8 @@ class Guard:
             response.set_cookie(
                 self.cookie, self.files_pass, httponly=True, samesite="Strict", path="/"
             )
+            # of an earlier server at this port: a browser would run its files as this page
+            response.headers["Clear-Site-Data"] = '"cache"'
         for name, value in HEADERS:
             response.headers.setdefault(name, value)  # a page of its own has its own policy
         return response

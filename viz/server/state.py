@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.edited import EDITABLE, MAX_TEXT
-from core.errors import DeviceError, ServerError, UopvizError
+from core.check.isolate import MAX_TEXT
+from core.errors import ServerError, UopvizError
 from core.target import targets
 from viz.server.answers import Encoded
 from viz.server.kept import Kept, Turns
@@ -24,8 +23,8 @@ from viz.views.run import Answer, Keep, Run
 from viz.work.compiling import Compiler, graph_of
 from viz.work.exports import Exports
 from viz.work.jobs import Jobs
+from viz.work.keptpeaks import keep_peak
 from viz.work.opts import parse_opts
-from viz.work.peaks import keep_peak
 
 CACHED: Final = 1 << 27
 """Bytes of answers about rewrites that have ended that are kept."""
@@ -33,6 +32,9 @@ ANSWERS: Final = 1 << 25
 """Bytes of other answers that are kept until the run has gone on."""
 SLICE: Final = 0.1
 """Seconds that a partial answer takes; the page asks again for more."""
+LOOK_AFTER: Final = 1.0
+"""Seconds after the first answer at which a worker looks for devices: it takes half a second of a
+processor, which the page needs to show its first graph."""
 _REFRESH: Final = 0.15
 """Seconds that an answer about a live run may lag behind its trace."""
 
@@ -58,10 +60,13 @@ class State:
         """Counts what may have changed answers: what was read of the trace, another trace."""
         self._seen: tuple[object, ...] = ()
         self._devices = ["CPU", "REFERENCE"]
-        self._looking = False
+        self._editable: list[dict[str, str]] = []
+        self._looking: threading.Timer | None = None
 
     def close(self) -> None:
         """Ends the jobs and closes the trace."""
+        if self._looking is not None:
+            self._looking.cancel()
         self.jobs.close()
         self.exports.close()
         self.store.close()
@@ -143,7 +148,7 @@ class State:
         can = {
             "devices": self._devices,
             "targets": [*targets],
-            "editable": _editable(self._devices),
+            "editable": self._editable,
         }
         return {**run, **can}
 
@@ -228,21 +233,25 @@ class State:
         return self.weight.make(lambda: graph_of(self.store, context))
 
     def _look_for_devices(self) -> None:
-        """Asks a worker once which devices are present: opening one may take seconds."""
-        with self._lock:
-            if self._looking:
-                return
-            self._looking = True
+        """Asks a worker once which devices are present, and what can be edited for them: opening
+        one may take seconds."""
 
         def finish(answer: Any) -> Any:
-            self._devices = [str(name) for name in answer]
+            self._devices, self._editable = answer["devices"], answer["editable"]
             self._state += 1
             return None
 
-        try:
-            self.jobs.start({"job": "devices"}, finish)
-        except UopvizError:
-            self._looking = False
+        def look() -> None:
+            try:
+                self.jobs.start({"job": "devices"}, finish)
+            except UopvizError:
+                self._looking = None
+
+        with self._lock:
+            if self._looking is None:
+                self._looking = threading.Timer(LOOK_AFTER, look)
+                self._looking.daemon = True
+                self._looking.start()
 
 
 def _changed(path: Path) -> tuple[int, int]:
@@ -257,14 +266,3 @@ def _changed(path: Path) -> tuple[int, int]:
 def _log(path: Path) -> tuple[int, int]:
     """The same of the log of a trace."""
     return _changed(Path(f"{path}-wal"))
-
-
-def _editable(devices: Iterable[str]) -> list[dict[str, str]]:
-    """The kinds of text that can be run once they are edited: of which target, on which device."""
-    found: list[dict[str, str]] = []
-    for name in devices:
-        text = EDITABLE.get(name)
-        if text is not None:
-            with suppress(DeviceError):  # not on this kind of machine
-                found.append({"device": name, "kind": text.kind, "target": text.target().name})
-    return found

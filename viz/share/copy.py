@@ -7,18 +7,21 @@ run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from core.errors import ServerError, TraceError
+from core.errors import ServerError
+from viz.files.claim import meta_of
+from viz.format.cells import as_text
 from viz.share.filecopy import FileCopy
 from viz.share.redaction import SAID, Wording
 from viz.views.compiled import path_of
 from viz.views.process import STRIDE
 from viz.views.run import Run
-from viz.write.database import cannot_be_made, make_folder, put_in_place
+from viz.write.database import cannot_be_made, make_folder
+from viz.write.replacing import replace_run
 
 _NAMED: Final = 20
 """Numbers of kernels that a sentence names."""
@@ -31,15 +34,16 @@ def write_trace(
     kernels: Collection[int] | None = None,
     redact: bool = False,
     published: bool = False,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> list[str]:
     """Writes the run to `path`, and next to it its further processes and the kernels that were
-    compiled on request; sentences of what was left out. Each file is put in place whole, the main
-    one last, once all are made: where that fails in between, the others stay without it, and an
-    earlier main file stays as it was.
+    compiled on request; sentences of what was left out. Once all are made they take the place of
+    all files of an earlier trace of that name, or, where that fails, of none.
 
     `kernels`: numbers of the kernel contexts to keep, with what is outside of any kernel (all);
     `redact` leaves out what `viz/share/redaction.py` says; `published`: files have the names
-    that the page shows. Raises TraceError or ServerError where the run has no such kernel or no
+    that the page shows; `progress` hears how much is done, 0 to 1, and what it raises ends the
+    copy. Raises TraceError or ServerError where the run has no such kernel or no
     trace, or the file cannot be written."""
     files = [*enumerate(store.files)]
     chosen = {number: kernels for number, _ in files}
@@ -56,35 +60,26 @@ def write_trace(
         said.append("exported while the program ran: what it did afterwards is left out")
     places = store.places if published or redact else None
     targets = [path_of(path, number) for number, _ in files]
-    _check_targets(targets, [file.path for _, file in files])
     try:
         make_folder(path)
         with TemporaryDirectory(prefix=".uopviz-", dir=path.absolute().parent) as folder:
             made = [Path(folder) / own.name for own in targets]
-            for (number, file), own in zip(files, made, strict=True):
+            for at, ((number, file), own) in enumerate(zip(files, made, strict=True)):
                 wording = Wording(places, redact, number)
                 first, keep = number * STRIDE, chosen[number]
                 wanted = None if keep is None else {k - first for k in keep}
                 copy = FileCopy(file, own, wording, wanted, said if number == 0 else ())
                 try:
-                    copy.write(store.live)
+                    copy.write(store.live, lambda share, at=at: progress((at + share) / len(files)))
                 except BaseException:
                     copy.stopped("the copy was not finished")
                     raise
-            for finished, own in reversed([*zip(made, targets, strict=True)]):  # the main one last
-                put_in_place(finished, own)
+            runs = {as_text(store.files[0].meta.get("run")), as_text(meta_of(made[0], "run"))}
+            sources = [file.path for _, file in files]
+            replace_run([*zip(made, targets, strict=True)], runs - {""}, sources)
     except OSError as error:
         raise cannot_be_made(path, error) from error
     return said
-
-
-def _check_targets(targets: Sequence[Path], files: Sequence[Path]) -> None:
-    """Raises TraceError where a copy would take the place of a file of the run itself."""
-    for path in targets:
-        if any(path.exists() and path.samefile(file) for file in files):
-            raise TraceError(
-                "this would overwrite what is exported", str(path), "name another with -o"
-            )
 
 
 def _check(known: Sequence[int], wanted: Collection[int]) -> str:

@@ -60,7 +60,7 @@ def drawing(bundle: Mapping[str, Any], step: int) -> Drawing:
     if not 0 <= step <= len(bundle["steps"]):
         raise TraceError(
             f"there is no step {step} in pass {bundle['rewrite']}",
-            hint=f"it has {len(bundle['steps'])}",
+            hint=f"its steps are 0 (the input graph) to {len(bundle['steps'])}",
         )
     before, after = states(bundle, step)
     delta: Mapping[str, Any] = bundle["steps"][step - 1] if step else {}

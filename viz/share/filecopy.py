@@ -7,11 +7,11 @@ kept refers to loses its fields. Never changes the run.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,13 @@ _NOTED: Final = ("what", "where", "hint")
 _JSON: Final = frozenset({"nodes.arg", "nodes.tag", "nodes.extra", "events.match_sig"})
 _LONGEST: Final = 1 << 53
 """us of a match; more are damage."""
+_NODES: Final = 0.75
+_ENTRIES: Final = 0.85
+"""How much of a copy is done once its nodes are, and its passes: as of 10,000 passes, 200,000
+steps."""
+_OFTEN: Final = 1000
+"""Nodes or passes after which progress is told."""
+T = TypeVar("T")
 Entry = Context | Rewrite
 Mask = npt.NDArray[np.bool_]
 
@@ -68,8 +75,10 @@ class FileCopy:
         left += [wording.noted(p.what, p.where, p.hint) for p in file.db.problems]
         self._output.meta("left_out", left)
 
-    def write(self, live: bool) -> None:
-        """Copies everything, and closes the trace."""
+    def write(self, live: bool, progress: Callable[[float], None]) -> None:
+        """Copies everything, and closes the trace; `progress` hears how much is done, 0 to 1, and
+        what it raises ends the copy."""
+        self._progress = progress
         reader = KernelReader(self._file, int, int)
         kernels = [e for e in self._kept if isinstance(e, Context)]
         self._copy_rules()
@@ -77,7 +86,7 @@ class FileCopy:
         rewrites = [e for e in self._kept if isinstance(e, Rewrite)]
         for context in kernels:
             self._copy_context(context, reader)
-        for rewrite in rewrites:
+        for rewrite in self._told(rewrites, _NODES, _ENTRIES):
             self._begin(rewrite)
         self._copy_events(rewrites)
         names = None if self._all else {e.name for e in kernels if e.kind == "kernel"}
@@ -105,6 +114,13 @@ class FileCopy:
             self._output.meta("ended", max(ends, default=0) / 1e6)
         self._output.finish()
 
+    def _told(self, items: Sequence[T], first: float, last: float) -> Iterator[T]:
+        """The items, while it is told that from `first` to `last` of the copy is done."""
+        for at, item in enumerate(items):
+            if not at % _OFTEN:
+                self._progress(first + (last - first) * at / len(items))
+            yield item
+
     def stopped(self, why: str) -> None:
         """Closes the copy, which says why it is not finished."""
         self._output.stopped(why)
@@ -127,7 +143,9 @@ class FileCopy:
             text = self._word("user_lines.text", part.text)
             digest = self._word("user_lines.digest", part.digest)
             path = self._wording.file(part.file)
-            self._output.user_lines.add(replace(part, file=path, text=text, digest=digest))
+            proof = part.proof if self._wording.keeps("user_lines.proof") else ""
+            copied = replace(part, file=path, text=text, digest=digest, proof=proof)
+            self._output.user_lines.add(copied)
 
     def _copy_rules(self) -> None:
         """All rules, with their numbers: two that a copy says the same of stay two."""
@@ -153,9 +171,8 @@ class FileCopy:
         kept = np.ones(last, np.bool_) if needed is None else needed[1 : last + 1]
         kinds, which = np.unique(columns[kept], axis=0, return_inverse=True)
         fields = np.zeros((last, len(FIELDS)), np.uint32)
-        fields[kept] = np.array([self._fields(kind) for kind in kinds.tolist()]).reshape(
-            kinds.shape
-        )[which]
+        told = self._told(kinds.tolist(), 0.0, _NODES)
+        fields[kept] = np.array([self._fields(kind) for kind in told]).reshape(kinds.shape)[which]
         src = [nodes.sources(n + 1) if kept[n] else [] for n in range(last)]
         counts = np.array(list(map(len, src)), np.uint32)
         self._numbers.add_nodes(fields, counts, np.array(list(chain.from_iterable(src)), np.uint32))
@@ -258,7 +275,10 @@ class FileCopy:
         """Events of all rewrites in the order in which they happened: those of a nested one lie
         between those of the one around it, and that is what links the two."""
         wanted = np.asarray([rewrite.id for rewrite in rewrites], np.int64)
+        last = int(wanted.max(initial=1))
         for arrays in self._file.event_blocks.all():
+            reached = int(arrays.rewrite.max(initial=0)) / last
+            self._progress(_ENTRIES + (1 - _ENTRIES) * min(1.0, reached))
             at = np.flatnonzero(np.isin(arrays.rewrite, wanted))
             if len(at):
                 self._output.events.extend(self._part(arrays, at))

@@ -21,17 +21,20 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import ServerError
+from core.garbage import collector_paused
+from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
 from viz.share.exportfile import LEVEL, VERSION, attached, version_tag
 from viz.share.webpage import page_file
 from viz.views.answers import ANSWERS, RULES, RUN, TREE
-from viz.views.jsontext import to_json
 from viz.views.run import Answer, Group, Run, Subject, subjects
 from viz.views.store import Store
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
+_COPIED: Final = 0.1
+"""How much of an export is done once the trace is copied."""
 _RESERVED: Final = 500
 """Bytes kept for what the answer about the run says was left out."""
 _ANY: Final = {"op": [], "dtype": [], "name": None, "arg": None, "src": {"kind": "any"}}
@@ -73,17 +76,26 @@ def export_html(
     ServerError where the page has not been built, a kernel is not there, or the list of passes
     alone is too large."""
     shell = _shell(page)
-    progress(0.0, "copying the trace")
+    copying = "copying the trace"
+    progress(0.0, copying)
     with TemporaryDirectory(prefix="uopviz-") as folder:
         path = Path(folder) / f"{'run' if redact else store.path.stem}{SUFFIX}"
-        said = write_trace(store, path, kernels=kernels, redact=redact, published=True)
+        said = write_trace(
+            store,
+            path,
+            kernels=kernels,
+            redact=redact,
+            published=True,
+            progress=lambda share: progress(_COPIED * share, copying),
+        )
         part = Store(path)
         try:
             files = {number: file.path for number, file in enumerate(part.files)}
             files |= {one.number: one.file.path for one in part.compilations}
             trace = attached(files)
             data = _Data(part, progress)
-            left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
+            with collector_paused():  # answers are trees, and gone once they are packed
+                left_out = data.collect(budget, len(shell.before) + len(shell.after), len(trace))
         finally:
             part.close()
     blocks = "".join(
@@ -182,7 +194,13 @@ class _Data:
         groups = dict(_parts(self._store))
         count, done = sum(map(len, groups.values())), 0
         made: dict[Group, list[tuple[list[_Part], str | None]]] = {}
-        for group in (Group.KERNELS, Group.PASSES, Group.VIEWS, Group.HISTORIES):
+        for group in (
+            Group.KERNELS,
+            Group.SCHEDULES,
+            Group.PASSES,
+            Group.VIEWS,
+            Group.HISTORIES,
+        ):
             left = room
             inside, raw = list[_Part](), list[bytes]()
 
@@ -196,7 +214,7 @@ class _Data:
 
             for at, part in enumerate(groups[group]):
                 what = f"{group.value}: {at:,} of {len(groups[group]):,}"
-                self._progress(done / count, what)
+                self._progress(_COPIED + (1 - _COPIED) * done / count, what)
                 if sum(map(len, raw)) > _GROUP:
                     close()
                 limit = part.asked.export_seconds

@@ -109,6 +109,7 @@ TABLE: Final[Mapping[str, How]] = {
     "user_lines.file": How.DROPPED,
     "user_lines.text": How.DROPPED,
     "user_lines.digest": How.DROPPED,
+    "user_lines.proof": How.DROPPED,
     "visits.pass": How.TEXT,
     "visits.op": How.TEXT,
     "errors.message": How.KIND,
@@ -122,7 +123,7 @@ what a redacted copy has of it. What is not here is in no copy that is redacted.
 
 _EMPTY: Final = {"rules.source": REDACTED, "errors.traceback": REDACTED}
 """What stands in the place of a text that is dropped, where that is not nothing."""
-_PRIVATE: Final = frozenset({"meta.cwd"})
+_PRIVATE: Final = frozenset({"meta.cwd", "user_lines.proof"})
 """What no copy for others has: it means nothing elsewhere."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]{0,99}(?=: )")
 _HOME: Final = re.compile(
@@ -167,7 +168,8 @@ class Wording:
 
     def keeps(self, column: str) -> bool:
         """Whether the copy has anything of this column of TABLE."""
-        return not (self._redact and TABLE[column] is How.DROPPED)
+        private = self._places is not None and column in _PRIVATE
+        return not private and not (self._redact and TABLE[column] is How.DROPPED)
 
     def file(self, path: str) -> str:
         """The name of a rule's file; `text` takes "file:line"."""

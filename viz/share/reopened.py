@@ -21,7 +21,7 @@ from core.errors import TraceError
 from viz.files.regular import open_regular
 from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
-from viz.read.tracefile import TraceFile
+from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.graphtext import step_text
 from viz.share.exportfile import VERSION, detach, version_of
 from viz.views.answers import (
@@ -34,14 +34,15 @@ from viz.views.answers import (
     RULES,
     RUN,
     SEARCH,
+    SEARCH_INDEX,
     TIMELINE,
     TREE,
     USER_LINES,
 )
 from viz.views.compiled import Compilation
-from viz.views.find import KINDS, PER_KIND, search_result
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
+from viz.views.search.find import KINDS, PER_KIND, search_result
 from viz.views.store import Store
 
 MAX_FILE: Final = 1 << 30
@@ -57,10 +58,11 @@ _RULE: Final = {"id": int, "name": str}
 Data = dict[str, Any]
 
 
-def open_run(path: Path) -> Run:
-    """The run of a trace, or of an exported file. Raises TraceError for anything else."""
+def open_run(path: Path, progress: Progress = silent) -> Run:
+    """The run of a trace, or of an exported file; `progress` is told while a trace is read. Raises
+    TraceError for anything else."""
     if not _is_html(path):
-        return Store(path)
+        return Store(path, progress)
     html = _read(path)
     problems: list[Problem] = []
     version = version_of(html)
@@ -72,7 +74,7 @@ def open_run(path: Path) -> Run:
     try:
         trace = detach(html, Path(folder.name))
         if trace is not None:
-            return Unpacked(path, trace, folder, version, problems)
+            return Unpacked(path, trace, folder, version, problems, progress)
     except TraceError as error:
         problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
     except OSError as error:
@@ -91,9 +93,10 @@ class Unpacked(Store):
         folder: TemporaryDirectory[str],
         version: int,
         problems: list[Problem],
+        progress: Progress = silent,
     ) -> None:
         self._folder, self._version, self._problems = folder, version, problems
-        super().__init__(trace)
+        super().__init__(trace, progress)
         self.path = path
 
     def close(self) -> None:
@@ -309,6 +312,10 @@ class Reopened:
     def lineage(self, scope: int, seconds: float = float("inf")) -> Data | None:
         """See Run."""
         return self.ask(LINEAGE, scope)
+
+    def search_index(self, seconds: float = float("inf")) -> Data:
+        """See Run."""
+        return self.ask(SEARCH_INDEX)
 
     def search(self, text: str, seconds: float = float("inf")) -> Data:
         """Rows that have `text` in their name or place, and rules."""

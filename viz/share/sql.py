@@ -60,6 +60,7 @@ def run_query(
 def _run(
     files: Sequence[TraceFile], sql: str, only: Part | None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
+    deadline = float("inf")
     db = sqlite3.connect(":memory:")
     try:
         for name, view in VIEWS.items():
@@ -82,6 +83,9 @@ def _run(
         cursor = db.execute(sql)
         return [column[0] for column in cursor.description or ()], [*_paid(cursor)]
     except (sqlite3.Error, sqlite3.Warning) as error:
+        stopped = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT
+        if stopped and time.monotonic() <= deadline:  # by Ctrl-C in the handler, which told nobody
+            raise KeyboardInterrupt from error
         denied = "not authorized" in str(error)
         raise TraceError(
             f"this query failed: {'a query only reads' if denied else error}",

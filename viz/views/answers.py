@@ -2,7 +2,7 @@
 
 The server's routes, the parts of an exported file, the answers of one that is opened again, the
 page's back ends (viz/web/src/data/answers.ts) and docs/http.md all come from this table. A new
-answer is a row, its maker, and its type in viz/web/src/data/types.ts.
+answer is a row, its maker, and its type in viz/web/src/data/messages.
 """
 
 from __future__ import annotations
@@ -17,14 +17,26 @@ COUNTING: Final = 60.0
 """Seconds that an export replays passes for, to count nodes."""
 
 
-def _method(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of Store as a maker; that of a subclass, where it has its own."""
+def _row(
+    method: Callable[..., Any],
+    path: str,
+    type_: str,
+    doc: str,
+    group: Group | None,
+    subject: Subject = Subject.RUN,
+    *,
+    whole: Callable[[Any], bool] | None = None,
+    keep: Keep = Keep.UNCHANGED,
+    export_seconds: float = float("inf"),
+) -> Answer:
+    """An answer that a method of Store makes, or that of a subclass where it has its own; called
+    like the method. The rest as in Answer."""
     name = method.__name__
 
     def make(store: Store, *values: int | str, **limits: float) -> Any:
         return getattr(store, name)(*values, **limits)
 
-    return make
+    return Answer(name, path, type_, doc, make, subject, whole, keep, group, export_seconds)
 
 
 def _run(store: Store) -> dict[str, Any]:
@@ -32,120 +44,124 @@ def _run(store: Store) -> dict[str, Any]:
     return {**store.run(), "devices": [], "targets": [], "editable": []}
 
 
+def _is_done(made: dict[str, Any]) -> bool:
+    return made["done"] is True
+
+
 RUN: Final = Answer("run", "/api/run", "Run", "The run as a whole", _run, group=Group.HEAD)
-TREE: Final = Answer(
-    "tree",
+TREE: Final = _row(
+    Store.tree,
     "/api/tree?since={since}",
     "Tree",
     "Rows of the navigator from number `since` on, and older ones that have changed",
-    _method(Store.tree),
-    group=Group.HEAD,
+    Group.HEAD,
 )
-RULES: Final = Answer(
-    "rules", "/api/rules", "Rule[]", "Every rule", _method(Store.rules), group=Group.RULES
-)
-KERNEL: Final = Answer(
-    "kernel",
+RULES: Final = _row(Store.rules, "/api/rules", "Rule[]", "Every rule", Group.RULES)
+KERNEL: Final = _row(
+    Store.kernel,
     "/api/kernels/{context}",
     "Kernel",
     "A kernel and the texts recorded of it",
-    _method(Store.kernel),
+    Group.KERNELS,
     Subject.KERNEL,
     keep=Keep.NEVER,
-    group=Group.KERNELS,
 )
-ORIGINS: Final = Answer(
-    "origins",
+ORIGINS: Final = _row(
+    Store.origins,
     "/api/origins/{context}",
     "Origins",
     "Which AST nodes the nodes of a kernel come from",
-    _method(Store.origins),
+    Group.KERNELS,
     Subject.KERNEL,
     keep=Keep.NEVER,
-    group=Group.KERNELS,
 )
-KERNEL_PAGE: Final = Answer(
-    "kernel_page",
+KERNEL_PAGE: Final = _row(
+    Store.kernel_page,
     "/api/kernel-page/{context}",
     "KernelPage",
     "One kernel: its calls, passes and times",
-    _method(Store.kernel_page),
+    Group.KERNELS,
     Subject.KERNEL,
     keep=Keep.NEVER,
-    group=Group.KERNELS,
 )
-OVERVIEW: Final = Answer(
-    "overview",
+SCHEDULE: Final = _row(
+    Store.schedule,
+    "/api/schedules/{context}",
+    "Schedule",
+    "What was decided about a schedule outside of its passes: its texts",
+    Group.SCHEDULES,
+    Subject.SCHEDULE,
+    keep=Keep.NEVER,
+)
+OVERVIEW: Final = _row(
+    Store.overview,
     "/api/overview",
     "Overview",
     "What ran and what took how long",
-    _method(Store.overview),
-    group=Group.VIEWS,
+    Group.VIEWS,
 )
-RULE_TOTALS: Final = Answer(
-    "rule_totals",
+RULE_TOTALS: Final = _row(
+    Store.rule_totals,
     "/api/rule-totals",
     "RuleTotals",
     "What each rule did and cost in each pass",
-    _method(Store.rule_totals),
+    Group.VIEWS,
     whole=lambda made: made["counted"] == made["steps"],
-    group=Group.VIEWS,
     export_seconds=COUNTING,
 )
-RULE_MATCHES: Final = Answer(
-    "rule_matches",
+RULE_MATCHES: Final = _row(
+    Store.rule_matches,
     "/api/rule-matches",
     "RuleMatches",
     "How often each rule matched in each pass of the run",
-    _method(Store.rule_matches),
-    whole=lambda made: made["done"],
-    group=Group.VIEWS,
+    Group.VIEWS,
+    whole=_is_done,
     export_seconds=COUNTING,
 )
-TIMELINE: Final = Answer(
-    "timeline",
-    "/api/timeline",
-    "TimelineData",
-    "When everything happened",
-    _method(Store.timeline),
-    group=Group.VIEWS,
+TIMELINE: Final = _row(
+    Store.timeline, "/api/timeline", "TimelineData", "When everything happened", Group.VIEWS
 )
-USER_LINES: Final = Answer(
-    "user_lines",
+USER_LINES: Final = _row(
+    Store.user_lines,
     "/api/user-lines",
     "UserFile[]",
     "The lines of the user's program, and the kernels that they became",
-    _method(Store.user_lines),
-    group=Group.VIEWS,
+    Group.VIEWS,
 )
-BUNDLE: Final = Answer(
-    "bundle",
+BUNDLE: Final = _row(
+    Store.bundle,
     "/api/rewrites/{rewrite}",
     "Bundle",
     "One graph_rewrite with all of its steps",
-    _method(Store.bundle),
+    Group.PASSES,
     Subject.REWRITE,
     keep=Keep.ENDED,
-    group=Group.PASSES,
 )
-LINEAGE: Final = Answer(
-    "lineage",
+LINEAGE: Final = _row(
+    Store.lineage,
     "/api/lineage/{scope}",
     "Lineage | LineageWaits",
     "Where the nodes of a schedule or kernel come from and go, or how far it is",
-    _method(Store.lineage),
+    Group.HISTORIES,
     Subject.SCOPE,
-    whole=lambda made: made["done"],
+    whole=_is_done,
     keep=Keep.NEVER,
-    group=Group.HISTORIES,
 )
-SEARCH: Final = Answer(
-    "search",
+SEARCH_INDEX: Final = _row(
+    Store.search_index,
+    "/api/search-index",
+    "SearchIndex",
+    "Which passes have which rules, ops and places: what a page without a server searches",
+    Group.VIEWS,
+    whole=_is_done,
+)
+SEARCH: Final = _row(
+    Store.search,
     "/api/search?q={q:text}",
     "SearchResult",
     "What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; "
     "200 characters count",
-    _method(Store.search),
+    None,
     whole=lambda made: made["truncated"] is None,
 )
 
@@ -156,6 +172,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     KERNEL,
     ORIGINS,
     KERNEL_PAGE,
+    SCHEDULE,
     OVERVIEW,
     RULE_TOTALS,
     RULE_MATCHES,
@@ -163,5 +180,6 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     USER_LINES,
     BUNDLE,
     LINEAGE,
+    SEARCH_INDEX,
     SEARCH,
 )

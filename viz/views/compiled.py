@@ -9,7 +9,6 @@ AST, and on to the user's line. Believes the file nothing, as any trace. Never c
 
 from __future__ import annotations
 
-import re
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering, take
+from viz.files.parts import COMPILED, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context
 from viz.read.tracefile import TraceFile
@@ -31,7 +31,6 @@ KEPT_BYTES: Final = 1 << 28
 MAX_FILES: Final = 512
 """Compilations that lie beside a trace, or in an exported file."""
 _MAX_TARGET: Final = 100
-_INFIX: Final = re.compile(r"\.t(\d{4,7})")
 
 
 class Compilation(Process):
@@ -158,12 +157,7 @@ def path_of(main: Path, number: int) -> Path:
 
 def beside(main: Path) -> list[tuple[int, Path]]:
     """The files of compilations that lie beside the run's first file, with their numbers."""
-    found: list[tuple[int, Path]] = []
-    for path in main.parent.glob("*" + main.suffix) if main.suffix else ():
-        infix = path.name.removeprefix(main.stem).removesuffix(main.suffix)
-        number = _INFIX.fullmatch(infix) if path.name.startswith(main.stem) else None
-        if number is not None:
-            found.append((FIRST + int(number[1]), path))
+    found = [(FIRST + int(infix[1]), path) for infix, path in parts_of(main, COMPILED)]
     return sorted(found)[:MAX_FILES]
 
 

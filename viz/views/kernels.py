@@ -113,6 +113,14 @@ class KernelReader:
             origin.append(places)
         return {"node": [self._global(node) for node in found], "origin": origin}
 
+    def origins_within(self, context: Context, share: float) -> dict[str, Any]:
+        """`origins`, of no node where that would take more than this share of the budget."""
+        try:
+            with part(share):
+                return self.origins(context)
+        except BudgetError:
+            return {"node": [], "origin": []}
+
     def _provenance(self, context: Context, ast: int) -> tuple[list[int], Provenance[int]]:
         rewrites = self._rewrites(context)
         matches = sum(self._file.rewrites[r].matches for r in rewrites)
@@ -179,9 +187,9 @@ class KernelReader:
     def _known(self, node: int) -> bool:
         return 0 < node <= self._file.nodes.count
 
-    def artifacts(self, context: Context) -> list[dict[str, Any]]:
-        """The source texts that the trace has of a kernel, in the form of the page. Raises
-        BudgetError."""
+    def artifacts(self, context: Context, say: Callable[[str], str] = str) -> list[dict[str, Any]]:
+        """The texts that the trace has of a kernel or schedule, in the form of the page, as `say`
+        words them. Raises BudgetError."""
         recorded, ast = self.recorded(context), self.ast(context)
         if not recorded:
             return []
@@ -194,6 +202,8 @@ class KernelReader:
         except BudgetError as error:
             for one in recorded:
                 one.facts[_LINKS] = f"left out: {error.what}"
+        for one in recorded:
+            one.text = say(one.text)
         return [self._artifact(one, ids, made) for one in recorded]
 
     def _artifact(

@@ -1,8 +1,8 @@
 """Where nodes come from and where they go, over all passes of a schedule or a kernel.
 
 A scope is such a context with everything in it. Its lineage is one message of flat arrays, in the
-form of `Lineage` of viz/web/src/data/types.ts: every node with the event that made it, and every
-event that put a node in the place of another. The page walks it both ways, the same in a live page
+form of `Lineage` of viz/web/src/data/messages/lineage.ts: every node with the event that made it,
+and every event that put a node in the place of another. The page walks it both ways, live
 and in an export. Works in slices of bounded time. Never guesses: a node that no event made, and
 that is not the root of the graph handed from pass to pass, has no origin. Goes no further than its
 budget, and says so.

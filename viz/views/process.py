@@ -21,11 +21,11 @@ from viz.replay.economics import NodeCounts
 from viz.replay.facts import Facts
 from viz.views.kernels import KernelReader
 from viz.views.lineage import Lineage
-from viz.views.matches import Matches
 from viz.views.overview.launches import Launches
 from viz.views.overview.programs import Programs
-from viz.views.search import Index
-from viz.views.sourcetexts import SourceTexts
+from viz.views.rules.matches import Matches
+from viz.views.search.index import Index
+from viz.views.search.sourcetexts import SourceTexts
 
 STRIDE: Final = 1_000_000_000
 MAX_PROCESSES: Final = 256

@@ -30,6 +30,8 @@ class Subject(enum.Enum):
     """One rewrite, by its number."""
     KERNEL = "kernel"
     """One kernel, by the number of its context."""
+    SCHEDULE = "schedule"
+    """One schedule, by the number of its context."""
     SCOPE = "schedule or kernel"
     """One context, or a rewrite outside of any, by its number."""
 
@@ -50,6 +52,7 @@ class Group(enum.Enum):
     """The run and its rows: without these there is no export."""
     RULES = "texts of rules"
     KERNELS = "kernels"
+    SCHEDULES = "texts of schedules"
     VIEWS = "views"
     PASSES = "passes"
     HISTORIES = "histories"
@@ -71,7 +74,7 @@ class Answer:
     path: str
     """Where it is asked for; `{name}` is a number, `{name:text}` a text."""
     type: str
-    """Its TypeScript type, or types with | between them, in viz/web/src/data/types.ts."""
+    """Its TypeScript type, or types with | between them, in viz/web/src/data/messages."""
     doc: str
     """What it says, for docs/http.md."""
     make: Callable[..., Any]
@@ -108,7 +111,7 @@ class Answer:
 
 class Run(Protocol):
     """A run as the page and the commands see it. Answers have the form of
-    viz/web/src/data/types.ts; None stands for a number that nothing has. All raise BudgetError
+    viz/web/src/data/messages; None stands for a number that nothing has. All raise BudgetError
     where an answer cannot be made within its budget, and TraceError for what a file leaves out."""
 
     @property
@@ -242,8 +245,12 @@ class Run(Protocol):
         """Where the nodes of a scope come from and go."""
         ...
 
+    def search_index(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """What a search looks up besides names."""
+        ...
+
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
-        """Rows that have `text` in a name, call, rule, op or file."""
+        """What has `text`, or nodes of the structure that it describes."""
         ...
 
 
@@ -251,10 +258,11 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     """The numbers of everything in a run that an answer can be about, in the order of the tree."""
     rows = run.tree()["rows"]
     rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
-    kernels = [r["id"] for r in rows if r["kind"] == "context" and r["label"] == "kernel"]
+    contexts = [row for row in rows if row["kind"] == "context"]
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
-        Subject.KERNEL: kernels,
+        Subject.KERNEL: [row["id"] for row in contexts if row["label"] == "kernel"],
+        Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

@@ -1,6 +1,6 @@
 """`Store`: the run in the trace files of all of its processes, as the page sees it.
 
-Answers are in the form of viz/web/src/data/types.ts; numbers count in the whole run. Each answer
+Answers are in the form of viz/web/src/data/messages; numbers count in the whole run. Each answer
 has a budget (`viz/budget.py`); one that cannot be made within it is a BudgetError. Safe to use from
 several threads. Never writes, and never runs anything.
 """
@@ -10,31 +10,30 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from glob import escape
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from core.errors import BudgetError, TraceError
-from core.uop.origin import split_origin
 from viz.budget import answering, part, take
+from viz.files.parts import PROCESS, parts_of
 from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 from viz.read.room import Room
-from viz.read.tracefile import TraceFile
+from viz.read.tracefile import OFTEN, READ, Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
-from viz.views.find import find
 from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
 from viz.views.places import Places
 from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
-from viz.views.rules import Rulebook
+from viz.views.rules.rulebook import Rulebook
 from viz.views.run import Answer
-from viz.views.search import Hit
+from viz.views.search.find import find
+from viz.views.search.message import search_index
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row, Tree
@@ -48,9 +47,10 @@ LINEAGES: Final = 6
 
 
 class Store:
-    """A run. Raises TraceError where `path` is no trace."""
+    """A run. `progress` is told while its files are read. Raises TraceError where `path` is no
+    trace."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, progress: Progress = silent) -> None:
         self.path = Path(path)
         self._lock = threading.RLock()
         """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
@@ -62,15 +62,15 @@ class Store:
         self._seen: set[Path] = set()
         self._room = Room()
         file = TraceFile(self.path, self._room)
-        entries = file.refresh()
+        entries = file.refresh(progress)
         self.places = Places(as_text(file.meta.get("cwd")))
         self.places.add_root(str(Path(__file__).resolve().parents[2]))
         self._rules = Rulebook(self.places)
         self._tree = Tree()
         self._processes = [Process(file, 0)]
         self._compilations = Compilations()
-        self._take(self._processes[0], entries)
-        self._find_processes()
+        self._take(self._processes[0], entries, progress)
+        self._find_processes(progress)
         self._find_compilations()
 
     def close(self) -> None:
@@ -338,6 +338,21 @@ class Store:
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
 
+    def schedule(self, context: int) -> dict[str, Any] | None:
+        """The texts recorded of a schedule, and which of its first graph's nodes others come from;
+        None for a number that no context has."""
+        with self._lock:
+            found = self._find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with self._tracing, answering("the texts of this schedule"):
+            return {
+                "context": context,
+                "artifacts": process.kernels.artifacts(record, self.places.inside),
+                "origins": process.kernels.origins_within(record, 0.5),
+            }
+
     def origins(self, context: int) -> dict[str, Any] | None:
         """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
         with self._lock:
@@ -393,27 +408,27 @@ class Store:
         with self._lock:
             processes = [*self._processes, *self._compilations]
         with self._searching:
-            row_of, shown, reading = self._tree.row_of, self._shown, self._tracing
-            return find(processes, text, seconds, row_of, shown, reading)
+            row_of, place, reading = self._tree.row_of, self.places.place, self._tracing
+            return find(processes, text, seconds, row_of, place, reading)
 
-    def _shown(self, hit: Hit) -> str:
-        """A hit as people read it: short file names, and a call before its line."""
-        if hit.kind not in ("file", "call"):
-            return hit.text
-        where, call = split_origin(self.places.place(hit.text))
-        return f"{call} at {where}" if call else where
+    def search_index(self, seconds: float = float("inf")) -> dict[str, Any]:
+        """What `search` looks up besides names, for a page without a server; `done` where all
+        events were looked at in that many seconds, else asking again goes on."""
+        with self._lock:
+            processes = [*self._processes, *self._compilations]
+        with self._searching, answering("the index of the search"):
+            return search_index(processes, self.places.place, seconds)
 
     # how the files are put together
 
-    def _find_processes(self) -> None:
+    def _find_processes(self, progress: Progress = silent) -> None:
         run = self._processes[0].file.meta.get("run")
-        pattern = f"{escape(self.path.stem)}.p*{escape(self.path.suffix)}"
-        for path in sorted(self.path.parent.glob(pattern)) if isinstance(run, str) else ():
+        for _, path in parts_of(self.path, PROCESS) if isinstance(run, str) else ():
             if path in self._seen or len(self._processes) >= MAX_PROCESSES:
                 continue
             try:
                 file = TraceFile(path, self._room)
-                entries = file.refresh()
+                entries = file.refresh(progress)
             except TraceError:
                 continue  # just made, and still without its tables
             self._seen.add(path)
@@ -423,7 +438,7 @@ class Store:
             process = Process(file, len(self._processes))
             self._processes.append(process)
             self._tree.add_process(process.id(0), f"process {process.pid}")
-            self._take(process, entries)
+            self._take(process, entries, progress)
 
     def _find_compilations(self) -> None:
         """Those of an export, which lie beside its trace."""
@@ -485,9 +500,13 @@ class Store:
                     take(len(kernel["node"]), 20 * len(kernel["node"]))
                     data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
 
-    def _take(self, process: Process, entries: list[Context | Rewrite]) -> None:
+    def _take(
+        self, process: Process, entries: list[Context | Rewrite], progress: Progress = silent
+    ) -> None:
         self._rules.add(process)
-        for entry in entries:
+        for at, entry in enumerate(entries):
+            if not at % OFTEN:
+                progress(READ + (1 - READ) * at / len(entries), process.file.path.name)
             parent = entry.parent
             if isinstance(entry, Rewrite) and not parent:
                 parent = entry.context

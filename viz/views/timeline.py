@@ -1,8 +1,8 @@
 """When everything of a run happened: contexts and passes per thread, launches and allocated memory
 per device, as one message of flat arrays.
 
-The form is `TimelineData` of viz/web/src/data/types.ts. The page aggregates it at the zoom that it
-shows. Never reads the events of a pass.
+The form is `TimelineData` of viz/web/src/data/messages/timeline.ts. The page aggregates it at the
+zoom that it shows. Never reads the events of a pass.
 """
 
 from __future__ import annotations

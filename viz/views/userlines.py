@@ -1,7 +1,7 @@
 """The user's own lines of a run, and the kernels that each became.
 
-Opens a source file only where the process that named it ran on this machine, and only to say
-whether it has changed since. Never shows what is in a file now.
+Opens a source file only where a recording of this user vouches for it (`viz/vouching.py`), and only
+to say whether it has changed since. Never shows what is in a file now.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from core.uop.origin import split_origin
 from viz.budget import take
-from viz.files.alive import is_here
 from viz.files.sources import has_changed
 from viz.format.userlines import UserLines
 from viz.views.process import Process
+from viz.vouching import is_vouched
 
 _LINE: Final = 100
 """Bytes of a line in an answer, apart from its text."""
@@ -28,8 +28,7 @@ class _File:
 
     path: str
     digest: str
-    here: bool
-    """Whether a process of this machine named it."""
+    proof: str
     cut: bool = False
     lines: dict[int, str] = field(default_factory=dict[int, str])
     kernels: dict[int, dict[int, None]] = field(default_factory=dict[int, dict[int, None]])
@@ -42,6 +41,10 @@ class _File:
             take(1, _LINE + 4 * len(text))
             self.lines.setdefault(number, text)
 
+    def _has_changed(self) -> bool | None:
+        vouched = is_vouched(self.path, self.digest, self.proof)
+        return has_changed(self.path, self.digest) if vouched else None
+
     def data(self, short: Callable[[str], str]) -> dict[str, Any]:
         """In the form of the page."""
         parts: list[dict[str, Any]] = []
@@ -51,7 +54,7 @@ class _File:
             parts[-1]["lines"].append(self.lines[number])
         return {
             "file": short(self.path),
-            "changed": has_changed(self.path, self.digest) if self.here else None,
+            "changed": self._has_changed(),
             "cut": self.cut,
             "parts": parts,
             "kernels": [
@@ -66,11 +69,10 @@ def user_lines(processes: Sequence[Process], short: Callable[[str], str]) -> lis
     as the page shows it. Raises BudgetError."""
     files: dict[tuple[str, str], _File] = {}
     for process in processes:
-        here = is_here(process.file.meta.get("process"))
         for part in process.file.user_lines:
             key = part.file, part.digest
-            found = files.setdefault(key, _File(part.file, part.digest, here))
-            found.here = found.here or here
+            found = files.setdefault(key, _File(*key, part.proof))
+            found.proof = found.proof or part.proof
             found.add(part)
     last = {file.path: file for file in files.values()}
     for process in processes if last else ():

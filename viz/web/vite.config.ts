@@ -34,5 +34,6 @@ export default defineConfig({
     },
   },
   worker: { format: "iife" },
-  test: { include: ["test/**/*.test.{ts,tsx}"], environment: "node" },
+  // The time is for machines under load; a test that hangs fails all the same.
+  test: { include: ["test/**/*.test.{ts,tsx}"], environment: "node", testTimeout: 60_000 },
 });

@@ -2,34 +2,27 @@
 
 Two kernels are compiled as any other is, and launched until neither gets faster: a chain of fused
 multiply-adds that stays in the caches, and a copy that does not. The faster of the copy and of
-NumPy's own is taken on the CPU. The figures are kept in the cache by machine, and are never those
-of another one. The kernels are this module's own: nothing of a trace is run.
+NumPy's own is taken on the CPU. The kernels are this module's own: nothing of a trace is run.
 """
 
 from __future__ import annotations
 
 import datetime
-import json
-import os
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import numpy as np
 
 from core.check.trial import arguments, launch_times
 from core.compile import compile_kernel
-from core.errors import DeviceError, TraceError
+from core.errors import DeviceError
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.tensor import Tensor
 from core.uop.uop import UOp
-from viz.environment import cache_folder, private_folder
-from viz.files.machine import machine_key, processor
+from viz.files.machine import processor
 
-FILE: Final = "peaks.json"
 SHAPES: Final = ((1 << 16, 32), (1 << 18, 32), (1 << 20, 32))
 """Elements, and multiply-adds of each: which is best depends on caches and on the cores."""
 COPIED: Final = 1 << 24
@@ -37,9 +30,6 @@ COPIED: Final = 1 << 24
 SECONDS: Final = 1.0
 """What each kernel is launched for."""
 _LAUNCHES: Final = 2000
-_MAX_FILE: Final = 1 << 16
-_MOST: Final = 1e21
-"""Per second; what is more is no measurement."""
 Progress = Callable[[str], None]
 
 
@@ -97,52 +87,3 @@ def _numpy_copy() -> float:
         np.copyto(target, source)
         best = min(best, time.perf_counter() - start)
     return best
-
-
-def known_peaks() -> list[dict[str, Any]]:
-    """What was measured on this machine, of each device: Peak[]."""
-    return list(_read().get(machine_key(), {}).values())
-
-
-def keep_peak(peak: Mapping[str, Any]) -> None:
-    """Keeps what was measured just now; does nothing where there is no folder for it."""
-    with suppress(OSError, TraceError):
-        folder = cache_folder()
-        private_folder(folder)
-        kept = _read()
-        kept.setdefault(machine_key(), {})[str(peak["device"])] = _peak(peak) or {}
-        draft = folder / f".{FILE}.{os.getpid()}"
-        draft.write_text(json.dumps(kept), encoding="utf-8")
-        draft.replace(folder / FILE)
-
-
-def _read() -> dict[str, dict[str, dict[str, Any]]]:
-    """All that is kept, by machine and device; what is no peak is left out."""
-    with suppress(OSError, TraceError, ValueError, RecursionError):
-        path: Path = cache_folder() / FILE
-        with path.open("rb") as file:
-            data = json.loads(file.read(_MAX_FILE))
-        machines = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        return {key: _devices(found) for key, found in machines.items()}
-    return {}
-
-
-def _devices(found: object) -> dict[str, dict[str, Any]]:
-    devices = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    return {name: peak for name, of in devices.items() if (peak := _peak(of)) is not None}
-
-
-def _peak(found: object) -> dict[str, Any] | None:
-    """A peak from data that may be anything."""
-    match found:
-        case {
-            "device": str(device),
-            "processor": str(name),
-            "flops": float(flops),
-            "bytes": float(moved),
-            "measured": str(when),
-        } if 0 < flops < _MOST and 0 < moved < _MOST:
-            texts = {"device": device[:100], "processor": name[:200], "measured": when[:40]}
-            return {**texts, "flops": flops, "bytes": moved}
-        case _:
-            return None

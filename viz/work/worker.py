@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.edited import Edited
+from core.check.edited import Edited, editable_on
 from core.check.isolate import MEMORY_LIMIT
 from core.check.safety import MAX_BYTES, check_kernel
 from core.check.trial import limit_files
@@ -134,8 +134,9 @@ def emulate_job(request: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def devices_job(_: Mapping[str, Any]) -> list[str]:
-    """The devices that are present here."""
+def devices_job(_: Mapping[str, Any]) -> dict[str, Any]:
+    """The devices that are present here, and which texts can be run on them once they are
+    edited."""
     found: list[str] = []
     for name in MAKERS:
         try:
@@ -144,7 +145,7 @@ def devices_job(_: Mapping[str, Any]) -> list[str]:
             continue
         if name != "NULL":
             found.append(name)
-    return found
+    return {"devices": found, "editable": editable_on(found)}
 
 
 def peaks_job(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -312,13 +312,20 @@ class TraceWriter:
         self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
 
     def user_lines(
-        self, file: str, first: int, text: str, *, digest: str = "", cut: bool = False
+        self,
+        file: str,
+        first: int,
+        text: str,
+        *,
+        digest: str = "",
+        cut: bool = False,
+        proof: str = "",
     ) -> None:
         """Lines of the user's program, from line `first` on, as they are now. `file` is as in the
         origins of nodes; `digest`: of the whole file, as `viz/files/sources.py` makes it, so that a
         reader can say whether it has changed since; `cut`: other lines that were named are left
-        out."""
-        self._output.user_lines.add(UserLines(file, first, text, digest, cut))
+        out; `proof`: that this process has read the file, see `viz/vouching.py`."""
+        self._output.user_lines.add(UserLines(file, first, text, digest, cut, proof))
 
     def launch(self, name: str, device: str, start_us: int, ns: int, size: int = 0) -> None:
         """A kernel ran: its time on the device in ns and the bytes it moved."""

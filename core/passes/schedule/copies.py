@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.shapes import DeviceName
+from core.uop.node import DeviceName
 
 MEMORY = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.AFTER})
 """Nodes whose value is in memory."""

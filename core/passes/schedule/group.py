@@ -37,7 +37,14 @@ SPREAD_LIMIT = 64
 _OUTPUTS = (BARRIERS | COMPUTE) - {Ops.SINK}
 """Nodes that can be what a kernel stores."""
 Decisions = dict[UOp, str]
-"""For each value that something was decided about: whether it is stored, and why."""
+"""For each value: whether it is stored, and why."""
+_STORED_ANYWAY = {
+    Ops.CONTIGUOUS: "it is to be memory of its own",
+    Ops.ASSIGN: "assigned to memory",
+    Ops.COPY: "copied from another device",
+}
+"""What is memory whatever is decided here, and why."""
+_FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
 MOST_BUFFERS = 120
 """Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
@@ -45,17 +52,19 @@ MOST_BUFFERS = 120
 def group(sink: UOp, decisions: Decisions | None = None) -> set[UOp]:
     """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already.
     `decisions` is filled with what was decided about each value, and why."""
-    grouping = Grouping(Fanout(sink), {} if decisions is None else decisions)
+    grouping = Grouping(Fanout(sink), decisions)
     grouping.store_needed()
     if OPT.value == 0:
         for u in grouping.fanout.order:
             if u.op in COMPUTE:
                 grouping.store(u, "OPT=0: every value is a kernel")
-        return grouping.stored
-    grouping.end_reduces()
-    grouping.store_repeated()
-    grouping.store_spread()
-    grouping.limit_buffers()
+    else:
+        grouping.end_reduces()
+        grouping.store_repeated()
+        grouping.store_spread()
+        grouping.limit_buffers()
+    if decisions is not None:
+        grouping.explain_rest(decisions)
     return grouping.stored
 
 
@@ -64,19 +73,34 @@ class Grouping:
     """The state of one `group`: what is stored, and which reduce each elementwise node follows."""
 
     fanout: Fanout
-    decisions: Decisions
+    decisions: Decisions | None
     stored: set[UOp] = field(default_factory=lambda: set[UOp]())
     follows: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
     def store(self, u: UOp, reason: str) -> None:
         """`u` becomes memory."""
         self.stored.add(u)
-        self.decisions[u] = f"stored: {reason}"
+        if self.decisions is not None:
+            self.decisions[u] = f"stored: {reason}"
 
     def compute(self, u: UOp, reason: str) -> None:
         """`u` is computed in the kernels that use it, unless something else stores it later."""
-        if u not in self.stored:
+        if self.decisions is not None and u not in self.stored:
             self.decisions[u] = f"computed where it is used: {reason}"
+
+    def explain_rest(self, decisions: Decisions) -> None:
+        """What was never in question: what is memory anyway, and what one value uses."""
+        for u in self.fanout.order:
+            if u in decisions:
+                continue
+            if u.op in _STORED_ANYWAY:
+                decisions[u] = f"stored: {_STORED_ANYWAY[u.op]}"
+            elif u.op in COMPUTE and u not in self.fanout.reads_memory:
+                self.compute(u, "it reads no memory")
+            elif u.op is Ops.REDUCE_AXIS:
+                self.compute(u, "its chain ends in a value that is stored")
+            elif u.op in COMPUTE:
+                self.compute(u, "each element is used once")
 
     def store_needed(self) -> None:
         """Outputs, copied values, and values whose bits are read as elements of another size."""
@@ -111,7 +135,8 @@ class Grouping:
                 break
             for u in region:
                 self.follows[u] = r
-                self.compute(u, "it follows a reduce element for element, in the reduce's kernel")
+                if u.op in COMPUTE:
+                    self.compute(u, _FOLLOWS)
             end = meet
             if end.op in BARRIERS:
                 return

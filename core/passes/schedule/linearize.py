@@ -103,8 +103,8 @@ def in_order(kernels: list[UOp], before: Edges) -> list[UOp]:
     return order
 
 
-def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
-    """The schedule of all kernels below `sink`.
+def ordered(sink: UOp, notes: Kernels) -> tuple[list[UOp], Edges]:
+    """All kernels below `sink` in an order in which they can run, and those that each needs.
 
     Raises ScheduleError where kernels need each other, naming two of them.
     """
@@ -114,10 +114,11 @@ def linearize(sink: UOp, notes: Kernels) -> list[ScheduleItem]:
     if len(order) < len(kernels):
         done = set(order)
         raise _cycle([k for k in kernels if k not in done], before, notes)
-    return [_item(k, notes) for k in order]
+    return order, before
 
 
-def _item(kernel: UOp, notes: Kernels) -> ScheduleItem:
+def item_of(kernel: UOp, notes: Kernels) -> ScheduleItem:
+    """A KERNEL as it will run."""
     bufs = tuple(buffer_of(m) for m in memory_of(kernel))
     binds = {b.src[0].arg[0]: b.src[1].arg for b in kernel.src if b.op is Ops.BIND}
     return ScheduleItem(kernel.src[0], bufs, notes.origins_of(kernel), binds)

@@ -13,7 +13,7 @@ from core.passes.schedule.item import ScheduleItem
 from core.uop import Ops, UOp
 
 
-def memory_of(buf: UOp) -> UOp:
+def whole_of(buf: UOp) -> UOp:
     """The whole BUFFER that an argument of an item is, or is a part of."""
     return buf.src[0] if buf.op is Ops.BUFFER_VIEW else buf
 
@@ -22,7 +22,7 @@ def lifetimes(items: Sequence[ScheduleItem], own: Collection[UOp]) -> dict[UOp, 
     """For each BUFFER in `own` that is used, the first and the last item that use it."""
     found: dict[UOp, tuple[int, int]] = {}
     for n, item in enumerate(items):
-        for buf in map(memory_of, item.bufs):
+        for buf in map(whole_of, item.bufs):
             if buf in own:
                 found[buf] = (found[buf][0] if buf in found else n, n)
     return found
@@ -37,7 +37,7 @@ def plan_memory(items: Sequence[ScheduleItem], temporary: Iterable[UOp]) -> list
     shared: dict[UOp, UOp] = {}
     planned: list[ScheduleItem] = []
     for n, item in enumerate(items):
-        used = [buf for buf in dict.fromkeys(map(memory_of, item.bufs)) if buf in own]
+        used = [buf for buf in dict.fromkeys(map(whole_of, item.bufs)) if buf in own]
         for buf in used:
             if buf not in shared:
                 same = free.get((buf.device, buf.dtype, buf.size))

@@ -27,6 +27,7 @@ from core.passes.schedule.selfreads import reads_elsewhere
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
+from core.uop.substitute import substitute
 
 
 @dataclass
@@ -172,7 +173,7 @@ def merged_kernel(members: list[UOp], shape: tuple[int, ...], notes: Kernels) ->
                 replaced[u] = values[read].reshape(u.shaped)
             elif u.op is Ops.DEFINE_GLOBAL and memory[u.arg] not in made:
                 replaced[u] = u.replace(arg=arguments.index(memory[u.arg]))
-        place, value = k.src[0].src[0].substitute(replaced).src
+        place, value = substitute(k.src[0].src[0], replaced, "merge: arguments").src
         value = value.reshape(shape)
         stores.append(place.replace(arg=ShapeTracker.from_shape(shape)).store(value))
         values[outputs_of(k)[0].after(k)] = value

@@ -18,11 +18,11 @@ from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import Kernels, buffer_of, kernelizing
-from core.passes.schedule.linearize import linearize
+from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
-from core.passes.schedule.report import grouping_report, memory_report
+from core.passes.schedule.report import grouping_report, memory_report, order_report
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
 from core.passes.schedule.views import moved, view_algebra
@@ -62,11 +62,12 @@ def _split_reduces(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _group(graph: UOp, notes: Kernels) -> UOp:
-    decisions: Decisions = {}
-    stored = group(graph, decisions)
-    if (observer := attached()) is not None:
-        text, nodes = grouping_report(graph, decisions)
-        observer.artifact("grouping", "", text, nodes, {})
+    if (observer := attached()) is None:
+        stored = group(graph)
+    else:
+        decisions: Decisions = {}
+        stored = group(graph, decisions)
+        observer.artifact("grouping", "", *grouping_report(graph, decisions), {})
     return graph_rewrite(graph, storing, stored, bottom_up=True, name="group")
 
 
@@ -177,15 +178,18 @@ def create_schedule(sink: UOp) -> Schedule:
     """
     notes = Kernels()
     graph = run_passes(sink, notes)
-    items = linearize(graph, notes)
+    kernels, before = ordered(graph, notes)
+    items = [item_of(k, notes) for k in kernels]
+    observer = attached()
+    if observer is not None and items:
+        observer.artifact("order", "", *order_report(kernels, before, notes), {})
     realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
     if MEMORY_PLANNER.value:
         kept = {u.base for u in realized.values()}
         temporary = [buffer for buffer in notes.fresh if buffer not in kept]
         planned = plan_memory(items, temporary)
-        if temporary and (observer := attached()) is not None:
-            text, nodes = memory_report(items, planned, temporary)
-            observer.artifact("memory", "", text, nodes, {})
+        if observer is not None and items:
+            observer.artifact("memory", "", *memory_report(items, planned, temporary), {})
         items = planned
     if GRAPH:
         write_graph(items, GRAPH.value)

@@ -1,25 +1,33 @@
 """What the scheduler decided outside of rewrites, as texts for those who watch: which values became
-memory, and which results share it. Nothing reads them back. Never decides.
+memory, in which order kernels run, and which results share memory. Nothing reads them back. Never
+decides.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from core.passes.schedule.group import Decisions
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.memory import lifetimes, memory_of
-from core.uop import UOp
+from core.passes.schedule.kernelize import Kernels, buffer_of, version_of
+from core.passes.schedule.linearize import Edges, memory_of, outputs_of
+from core.passes.schedule.memory import lifetimes, whole_of
+from core.uop import Ops, UOp
 from core.uop.show import node_line
 
 Report = tuple[str, tuple[tuple[UOp, ...], ...]]
 """A text, and the nodes behind each of its lines."""
+_ORDER: Final = (
+    "; an item runs after those that it needs; of several that could be next, the first one in a "
+    "depth-first walk from the outputs"
+)
 
 
 def grouping_report(sink: UOp, decisions: Decisions) -> Report:
-    """A line for each value that grouping decided about, sources first: the node, and why it is
-    stored or computed where it is used."""
+    """A line for each value of the graph, sources first: the node, and why it is stored or computed
+    where it is used."""
     order = list(sink.toposort())
     number = {u: k for k, u in enumerate(order)}
     decided = [u for u in order if u in decisions]
@@ -31,6 +39,30 @@ def grouping_report(sink: UOp, decisions: Decisions) -> Report:
     return "\n".join(lines) + "\n", ((), *((u,) for u in decided))
 
 
+def order_report(kernels: Sequence[UOp], before: Edges, notes: Kernels) -> Report:
+    """A line for each item of the schedule: what it stores, from how many buffers, and which items
+    have to run before it."""
+    number = {k: n for n, k in enumerate(kernels)}
+    lines = [_ORDER]
+    for k in kernels:
+        outputs = outputs_of(k)
+        made = {m.src[1] for m in map(version_of, memory_of(k)) if m.op is Ops.AFTER}
+        makers = [number[o] for o in before[k] if o in made]
+        readers = [number[o] for o in before[k] if o not in made]
+        why = [f"uses what {_items(makers)} made"] if makers else []
+        why += [f"overwrites what {_items(readers)} used"] if readers else []
+        what = "copy" if k.src[0].op is Ops.COPY else "kernel"
+        stored = ", ".join(f"{_shown(buffer_of(m))} {m.one_device}" for m in outputs)
+        sources = len(memory_of(k)) - len(outputs)
+        used = f"{sources} more buffer{'' if sources == 1 else 's'}"
+        asked = ", ".join(notes.origins_of(k))
+        lines.append(
+            f"item {number[k]} = {what} stores {stored}, {used}"
+            f"  ; {'; '.join(why) or 'needs no other item'}" + (f"  ({asked})" if asked else "")
+        )
+    return "\n".join(lines) + "\n", ((), *((k,) for k in kernels))
+
+
 def memory_report(
     before: Sequence[ScheduleItem], after: Sequence[ScheduleItem], temporary: Iterable[UOp]
 ) -> Report:
@@ -39,7 +71,7 @@ def memory_report(
     alive = lifetimes(before, set(temporary))
     place: dict[UOp, UOp] = {}
     for old, new in zip(before, after, strict=True):
-        place.update((memory_of(a), memory_of(b)) for a, b in zip(old.bufs, new.bufs, strict=True))
+        place.update((whole_of(a), whole_of(b)) for a, b in zip(old.bufs, new.bufs, strict=True))
     number = {buf: k for k, buf in enumerate(alive)}
     users = Counter(place[buf] for buf in alive)
     needed = sum(_bytes(buf) for buf in alive)
@@ -51,11 +83,19 @@ def memory_report(
         if own is buf and users[buf] > 1:
             shares += f", which {users[buf] - 1} later ones reuse"
         lines.append(
-            f"t{number[buf]} = {buf.dtype}[{buf.size}] {buf.device}  items {first} to {last}"
-            f"  ; {shares}"
+            f"t{number[buf]} = {_shown(buf)} {buf.device}, {_bytes(buf):,} bytes, "
+            f"items {first} to {last}  ; {shares}"
         )
     return "\n".join(lines) + "\n", ((), *(((buf,) if place[buf] is buf else (buf, place[buf]))
                                            for buf in alive))  # fmt: skip
+
+
+def _items(numbers: Sequence[int]) -> str:
+    return ("item " if len(numbers) == 1 else "items ") + ", ".join(map(str, sorted(numbers)))
+
+
+def _shown(buf: UOp) -> str:
+    return f"{buf.dtype}[{buf.size}]"
 
 
 def _bytes(buf: UOp) -> int:

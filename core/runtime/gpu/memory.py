@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import DriverError, RunError
-from core.runtime.base import Allocator, Event, Place, Stream
+from core.runtime.allocator import Allocator, Event, Place, Stream
 from core.runtime.gpu.driver import FULL, Driver
 from core.runtime.gpu.queue import Queue
 

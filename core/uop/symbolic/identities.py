@@ -14,6 +14,7 @@ from core.uop.uop import UOp
 from core.uop.upat import UPat
 
 BITS = (dtypes.bool, *dtypes.ints)
+_idempotent = frozenset({Ops.AND, Ops.OR, Ops.MAX})
 x_int = UPat.var("x", dtypes.ints)
 x_bits = UPat.var("x", BITS)
 x_bool = UPat.var("x", dtypes.bool)
@@ -43,10 +44,22 @@ def nothing_left(x: UOp) -> UOp:
     return x.const_like(0)
 
 
-@rule(UPat(frozenset({Ops.AND, Ops.OR, Ops.MAX}), src=(UPat.var("x"), UPat.var("x"))))
+@rule(UPat(_idempotent, src=(UPat.var("x"), UPat.var("x"))))
 def idempotent(x: UOp) -> UOp:
     """x & x -> x; x | x -> x; max(x, x) -> x"""
     return x
+
+
+@rule(
+    UPat(
+        _idempotent,
+        src=[UPat(_idempotent, src=[x_bits, UPat()], name="inner"), x_bits],
+        name="outer",
+    )
+)
+def idempotent_again(outer: UOp, inner: UOp) -> UOp | None:
+    """x & (x & y) -> x & y; so for |, max"""
+    return inner if inner.op is outer.op else None
 
 
 @rule(x_int & -1)
@@ -140,6 +153,7 @@ identities = PatternMatcher(
         mul_zero,
         nothing_left,
         idempotent,
+        idempotent_again,
         and_ones,
         and_ones_unsigned,
         bitwise_constants,

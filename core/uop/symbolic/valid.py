@@ -125,12 +125,14 @@ def given(u: UOp, valid: UOp) -> UOp:
     for x in inside:
         if x.op is Ops.LOAD and x not in stand_in:
             stand_in[x] = _variable(x, *x.bounds, stand_in)
-    simpler = graph_rewrite(u.substitute(stand_in), symbolic_index, name="given")
-    simpler = simpler.substitute({v: x for x, v in stand_in.items() if v.op is not Ops.CONST})
-    if simpler is u:
+    standing = graph_rewrite(u, symbolic_index, name="given", substituting=stand_in)
+    back = {v: x for x, v in stand_in.items() if v.op is not Ops.CONST}
+    if standing.substitute(back) is u:
         return u
     # without the stand-ins, terms may stand in another order; only final forms can be compared
-    simpler = graph_rewrite(simpler, symbolic_index, gate=_is_no_load, name="given")
+    simpler = graph_rewrite(
+        standing, symbolic_index, gate=_is_no_load, name="given", substituting=back
+    )
     return simpler if measure(simpler) < measure(u) else u
 
 

@@ -3,8 +3,11 @@ stored, which results share memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pytest
 
 import viz
 from core import Tensor
@@ -12,9 +15,12 @@ from core.compile import compile_kernel
 from core.helpers import Context
 from core.passes.order import order_report
 from core.passes.schedule import create_schedule
+from core.passes.schedule import pipeline as schedule_pipeline
+from core.passes.schedule.fanout import COMPUTE
+from core.passes.schedule.group import Grouping
 from core.passes.schedule.pipeline import run_passes
 from core.render.kinds import KIND
-from core.uop import Ops, UOp
+from core.uop import Ops, PatternMatcher, UOp
 from core.uop.observe import NullObserver, observing, recording
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU
@@ -49,6 +55,18 @@ class Texts(NullObserver):
     def of(self, kind: str) -> tuple[list[str], Sequence[Sequence[UOp]]]:
         (text, lines) = next((t, n) for _, k, t, n in self.texts if k == kind)
         return text.splitlines(), lines
+
+
+class Inputs(NullObserver):
+    """The graph that each rewrite begins with, by its name."""
+
+    def __init__(self) -> None:
+        self.sinks: dict[str, UOp] = {}
+
+    def rewrite_begin(
+        self, name: str, sink: UOp, matcher: PatternMatcher, bottom_up: bool, caller: str
+    ) -> None:
+        self.sinks[name] = sink
 
 
 def test_the_order_of_a_program_and_its_reasons() -> None:
@@ -93,17 +111,56 @@ def test_what_is_stored_and_why() -> None:
     assert any("follows a reduce element for element" in line for line in lines)
 
 
-def test_every_value_that_is_stored_has_a_reason() -> None:
+def test_every_value_has_a_decision_and_a_reason() -> None:
     g = Graphs()
     x, y = g.buffer(8, 8), g.buffer(8, 8)
-    value = (x + y).r(Ops.ADD, (1,)).expand((8, 8)) * (x.permute((1, 0)) + y)
+    value = (x + y).r(Ops.ADD, (1,)).expand((8, 8)) * (x.permute((1, 0)) + y).contiguous()
+    ended = ((x * y).r(Ops.MAX, (0,)) + 1).contiguous()
     for opt in (0, 1, 2, 3):
-        with Context(OPT=opt), observing(Texts()) as seen:
-            grouped = run_passes(UOp.sink(value, (x * y).r(Ops.MAX, (0,))), stop="group")
-        _, nodes = seen.of("grouping")
-        decided = {behind[0] for behind in nodes if behind}
-        contiguous = [u for u in grouped.toposort() if u.op is Ops.CONTIGUOUS]
-        assert len(contiguous) <= len(decided)
+        with Context(OPT=opt), observing(Texts()) as seen, observing(Inputs()) as inputs:
+            grouped = run_passes(UOp.sink(value, ended), stop="group")
+        lines, nodes = seen.of("grouping")
+        said = {n[0]: t.partition("; ")[2] for t, n in zip(lines, nodes, strict=True) if n}
+        graph = inputs.sinks["group"].toposort()
+        asked = {u for u in graph if u.op is Ops.CONTIGUOUS}
+        assert asked
+        assert said.keys() == {u for u in graph if u.op in COMPUTE} | asked
+        stored = {u for u, why in said.items() if why.startswith("stored: ")}
+        assert all(said[u].startswith("computed where it is used: ") for u in said.keys() - stored)
+        assert stored >= asked
+        made = [u for u in grouped.toposort() if u.op is Ops.CONTIGUOUS]
+        assert len(made) == len(stored - {u.src[0] for u in asked})
+
+
+def test_nobody_decides_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unwatched, no text is made and no reason is kept."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a report that nobody reads")
+
+    for name in ("grouping_report", "order_report", "memory_report"):
+        monkeypatch.setattr(schedule_pipeline, name, fail)
+    monkeypatch.setattr(Grouping, "explain_rest", fail)
+    x = Tensor.ones(6, 7).contiguous()
+    items, _ = create_schedule(UOp.sink((x - x.sum(1, keepdim=True)).max().uop))
+    assert len(items) > 1
+
+
+def test_the_order_of_kernels_and_what_each_waits_for() -> None:
+    x = Tensor.ones(16, 16).contiguous().realize()
+    y = x.sum(0, keepdim=True).contiguous()
+    z = (x * y).sum(1).contiguous()
+    x.assign(x * 2)
+    with observing(Texts()) as seen:
+        items = create_schedule(UOp.sink(z.uop, x.uop))[0]
+    lines, nodes = seen.of("order")
+    assert len(items) == len(lines) - 1 == 3
+    assert [behind[0].op for behind in nodes[1:]] == [Ops.KERNEL] * 3
+    assert [line.split(" = ")[0] for line in lines[1:]] == ["item 0", "item 1", "item 2"]
+    assert "; needs no other item" in lines[1]
+    assert "; uses what item 0 made" in lines[2]
+    assert "; overwrites what items 0, 1 used" in lines[3]
+    assert "float32[256] CPU, 0 more buffers" in lines[3]
 
 
 def test_results_that_share_memory() -> None:
@@ -115,6 +172,10 @@ def test_results_that_share_memory() -> None:
         value.schedule()
     lines, nodes = seen.of("memory")
     assert len(lines) > 4
+    needed, taken = re.findall(r"([\d,]+) bytes", lines[0])
+    assert int(needed.replace(",", "")) > int(taken.replace(",", ""))
+    sizes = [int(re.findall(r"([\d,]+) bytes", line)[0].replace(",", "")) for line in lines[1:]]
+    assert sum(sizes) == int(needed.replace(",", ""))
     assert any("in the memory of t" in line for line in lines)
     assert any("later ones reuse" in line for line in lines)
     for line, behind in zip(lines[1:], nodes[1:], strict=True):
@@ -138,4 +199,7 @@ def test_a_trace_has_them(tmp_path: Path) -> None:
     file.refresh()
     kinds = {c.id: c.kind for c in file.contexts.values()}
     found = {(kinds[row.context], row.kind) for row in file.db.all(ARTIFACT_HEADS)}
-    assert {("schedule", "grouping"), ("schedule", "memory"), ("kernel", "linear")} <= found
+    wanted = {("schedule", kind) for kind in ("grouping", "order", "memory")} | {
+        ("kernel", "linear")
+    }
+    assert wanted <= found

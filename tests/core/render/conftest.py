@@ -1,4 +1,4 @@
-"""The option that rewrites golden text files, and the fixture that compares with them."""
+"""The fixture that compares with golden text files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,10 @@ import pytest
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="rewrite the golden text of renderers"
-    )
-
-
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """`golden(file, text)` compares with the file, or rewrites it under --update-golden."""
-    update = request.config.getoption("--update-golden", default=False)
+    update = request.config.getoption("--update-golden")
 
     def check(file: str, text: str) -> None:
         path = GOLDEN / file

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from core.render.kinds import KIND, KINDS, Render, renderers
+from core.render.kinds import KIND, KINDS
+from core.render.renderers import RENDERERS, Render, renderers
 from core.target import Family, targets
 from core.uop.ops import Ops
 from tests.core.render.programs import ON_ALL, ON_GPU
@@ -14,13 +15,13 @@ from tests.core.render.programs import ON_ALL, ON_GPU
 TARGETS: dict[Family, str] = {"nvidia": "sm_90", "amd": "gfx1100", "cpu": "x86-64"}
 LANGUAGES: dict[str, tuple[Render, Family, str]] = {
     kind.name if len(kind.families) == 1 else f"{kind.name}_{family}": (
-        kind.render,
+        RENDERERS[kind.name],
         family,
         kind.ending,
     )
     for kind in KINDS
     for family in kind.families
-    if kind.render is not None
+    if kind.name in RENDERERS
 }
 CASES = [
     (language, name)
@@ -51,5 +52,6 @@ def test_the_table_of_kinds() -> None:
     for family in TARGETS:
         loaded = [kind for kind in KINDS if family in kind.loaded]
         assert [kind.name for kind in loaded] == [renderers(family)[0][0]]
-        assert all(kind.render and family in kind.families for kind in loaded)
+        assert all(kind.name in RENDERERS and family in kind.families for kind in loaded)
+    assert all(KIND[name].families for name in RENDERERS)
     assert [name for name, _ in renderers("amd")] == ["llvm", "hip"]

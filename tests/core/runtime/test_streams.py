@@ -11,7 +11,7 @@ import pytest
 
 from core.dtype import dtypes
 from core.errors import RunError
-from core.runtime.base import Allocator, Event, Place, Stream
+from core.runtime.allocator import Allocator, Event, Place, Stream
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.runtime.memory import Allocators

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from core.compile import compile_kernel
 from core.dtype import DType
 from core.errors import DeviceError, EnvError
 from core.target import targets
+from core.toolchain.assembled import amd_isa
 from core.toolchain.llvm_compiler import named, object_code
 from core.toolchain.processor import Machine, host, processor
 from core.uop.ops import Ops
@@ -102,6 +104,21 @@ def test_hand_built_and_random_kernels_call_nothing(machine: str) -> None:
     for dtype in ("float16", "bfloat16", "float32", "float64"):
         assert not needed(Tensor.randn(40, dtype=dtype), machine)
     assert not needed(Tensor.randint(40, low=0, high=1 << 40, dtype="int64"), machine)
+
+
+@pytest.mark.parametrize("target", [t.name for t in targets.values() if t.family != "cpu"])
+def test_gpu_kernels_call_nothing(target: str) -> None:
+    """bfloat16 on GPUs with and without its conversions: PTX has no call, AMD's code no jump to a
+    symbol."""
+    made = targets[target]
+    for name, make in programs(dtypes.bfloat16).items():
+        for item in make().schedule():
+            if item.ast.op is Ops.SINK:
+                program = compile_kernel(item.ast, made)
+                text = program.source.text
+                if made.family == "amd":
+                    text = amd_isa(program.source, program.name, program.uops).text
+                assert not re.search(r"swappc|setpc|@rel32|@gotpcrel|\bcall\b", text), name
 
 
 def test_the_reader_of_object_files_finds_calls() -> None:

@@ -8,8 +8,8 @@ from core.dtype import dtypes
 from core.errors import DeviceError, FormatError, SpecError
 from core.passes.schedule import create_schedule
 from core.uop import Ops, UOp
+from core.uop.node import DeviceName
 from core.uop.serial import from_data, to_data
-from core.uop.shapes import DeviceName
 from core.uop.spec import tensor_spec, verify
 
 TWO = ("CPU", "CPU:1")

@@ -52,6 +52,10 @@ PROOFS: dict[str, Template] = {
         (d.var("a") % 1, (v := d.var("b")) - v, (w := d.var("c")) ^ w)
     ),
     "idempotent": lambda d: (v := d.var("a")).alu(d.rng.choice((Ops.AND, Ops.OR, Ops.MAX)), v),
+    "idempotent_again": lambda d: (v := d.var("a")).alu(
+        op := d.rng.choice((Ops.AND, Ops.OR, Ops.MAX)),
+        d.rng.choice((v.alu(op, w := d.var("b")), w.alu(op, v))),
+    ),
     "and_ones": lambda d: var("a", -9, 9, dtypes.int8) & -1,
     "and_ones_unsigned": lambda d: ones & d.rng.choice((255, 254)),
     "bitwise_constants": lambda d: (

@@ -19,7 +19,7 @@ from core.errors import TraceError
 from viz.format import schema
 from viz.format.pack import pack, pack_json
 from viz.read.tracefile import TraceFile
-from viz.views.rules import clean_pattern
+from viz.views.rules.rulebook import clean_pattern
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
 

@@ -99,7 +99,7 @@ def test_a_cell_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = UserSources()
     sources.note(f"{name}:2 relu")
     (part,) = sources.take()
-    assert part == UserLines(name, 1, text, part.digest)
+    assert part == UserLines(name, 1, text, part.digest, proof=part.proof)
 
 
 @pytest.mark.parametrize("limit", ["FILE_BYTES", "ALL_BYTES"])

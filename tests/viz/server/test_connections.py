@@ -20,12 +20,12 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import ServerError
-from viz.server import channel, log
-from viz.server.dispatch import Queue
-from viz.server.listen import listen
-from viz.server.log import Quiet
+from viz.server.connections import channel, log
+from viz.server.connections.dispatch import Queue
+from viz.server.connections.listen import listen
+from viz.server.connections.log import Quiet
+from viz.server.connections.serve import MAX_HEADER, TAKEN, Server
 from viz.server.security import HEADER
-from viz.server.serve import MAX_HEADER, TAKEN, Server
 from viz.views.store import Store
 
 

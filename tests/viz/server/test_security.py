@@ -60,12 +60,19 @@ def test_scripts_of_other_sites_and_ports_are_refused(client: FlaskClient) -> No
         assert answer.status_code == status, site
 
 
+def test_nothing_is_served_as_a_service_worker(client: FlaskClient) -> None:
+    for path in ("/app.js", "/", "/?token=secret"):
+        answer = client.get(path, headers={"Service-Worker": "script"})
+        assert (answer.status_code, answer.data) == (403, b"forbidden")
+
+
 def test_the_first_visit(stranger: FlaskClient) -> None:
     for token in ("", "wrong"):
         answer = stranger.get(f"/?token={token}", headers={"Host": HOST})
         assert (answer.status_code, answer.data) == (403, b"forbidden")
     answer = stranger.get("/?token=secret", headers={"Host": HOST})
     assert (answer.status_code, answer.content_type) == (200, "text/html; charset=utf-8")
+    assert answer.headers["Clear-Site-Data"] == '"cache"'
     cookie = answer.headers["Set-Cookie"]
     assert re.match(r"uopviz_4711=[0-9a-f]{64};", cookie)
     assert "secret" not in cookie

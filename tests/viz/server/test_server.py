@@ -17,13 +17,13 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import ended
+from viz.format.jsontext import to_json
 from viz.live import record
 from viz.server.answers import Encoded
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
 from viz.server.state import SLICE, State
 from viz.views.answers import BUNDLE, RUN, TREE
-from viz.views.jsontext import to_json
 from viz.views.run import Answer
 from viz.views.store import Store
 

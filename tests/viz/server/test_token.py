@@ -24,9 +24,9 @@ import pytest
 
 from tests.viz.test_live import ROOT, installed  # noqa: F401
 from viz.server import handover
+from viz.server.connections.serve import Server
 from viz.server.handover import browser_at
 from viz.server.security import HEADER
-from viz.server.serve import Server
 from viz.views.store import Store
 
 BROWSER = """#!{python}

@@ -17,8 +17,8 @@ import pytest
 from core.errors import BudgetError, ServerError
 from viz import budget
 from viz.budget import Budget, TooHeavyError, answering, light, part, take
+from viz.server.connections.serve import Server
 from viz.server.security import HEADER
-from viz.server.serve import Server
 from viz.server.weight import WAITING, Weight
 from viz.share import webpage
 from viz.views.store import Store

@@ -24,6 +24,7 @@ from viz.share.redaction import SAID
 from viz.share.reopened import open_run
 from viz.share.sql import run_query
 from viz.views.store import Store
+from viz.write import replacing
 from viz.write.database import TraceDatabase
 from viz.write.writer import TraceWriter
 
@@ -286,3 +287,92 @@ def test_a_copy_takes_the_place_of_traces_only(run: Store, tmp_path: Path) -> No
         write_trace(run, tmp_path / "busy.viz")
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"busy.viz", "notes.viz", "rich.viz"}
+
+
+@pytest.fixture
+def in_parts(tmp_path: Path) -> Iterator[Store]:
+    """A run of two processes, a kernel of which was compiled on request."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    for name in ("run.viz", "run.p77.viz", "run.t0004.viz"):
+        info: dict[str, Any] = {"run": "ab", "command": [f"{SECRET} {name}"]}
+        if "t0004" in name:
+            info["passes_for"] = {"kernel": 1, "target": "sm_90"}
+        with TraceWriter(folder / name, info) as t:
+            context = t.context_begin(f"k of {name}", "kernel")
+            t.kernel(context, "k", ast=t.node("A"))
+            t.context_end(context)
+    store = Store(folder / "run.viz")
+    yield store
+    store.close()
+
+
+def parts_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_redacted_copy_leaves_nothing_of_an_earlier_whole_one(
+    in_parts: Store, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sent"
+    write_trace(in_parts, folder / "bug.viz")
+    assert parts_in(folder) == {"bug.viz", "bug.p0001.viz", "bug.t0004.viz"}
+    with TraceWriter(folder / "bug.t0009.viz", {"run": "ab", "command": [SECRET]}):
+        pass  # of an earlier copy that had more
+    write_trace(in_parts, folder / "bug.viz", redact=True)
+    assert parts_in(folder) == {"bug.viz", "bug.p0001.viz", "bug.t0004.viz"}
+    for path in folder.iterdir():
+        assert SECRET.encode() not in path.read_bytes()
+    again = Store(folder / "bug.viz")
+    assert again.run()["processes"] == 2 and len(again.compilations) == 1
+    again.close()
+
+
+def test_a_smaller_copy_leaves_no_parts_of_a_larger_one(in_parts: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "sent"
+    for name in ("bug.viz", "bug2.viz"):
+        write_trace(in_parts, folder / name)
+    with TraceWriter(folder / "bug.p5.viz", {"run": "cd"}):
+        pass  # of another run
+    (folder / "bug.p6.viz").write_text("no trace")
+    (folder / "bug.viz").unlink()  # what is beside it would be taken for parts of the new one
+    second = in_parts.kernels()[1:]
+    write_trace(in_parts, folder / "bug.viz", kernels=second)
+    others = {"bug2.viz", "bug2.p0001.viz", "bug2.t0004.viz", "bug.p5.viz", "bug.p6.viz"}
+    assert parts_in(folder) == {"bug.viz", "bug.p0001.viz"} | others
+
+
+def test_a_copy_that_is_not_put_in_place_leaves_every_earlier_part(
+    in_parts: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "sent"
+    write_trace(in_parts, folder / "bug.viz")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    put = replacing.put_in_place
+
+    def fails_at_last(made: Path, path: Path) -> None:
+        if path.name == "bug.viz":
+            raise TraceError("no room")
+        put(made, path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replacing, "put_in_place", fails_at_last)
+        with pytest.raises(TraceError, match="no room"):
+            write_trace(in_parts, folder / "bug.viz", redact=True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    writer = TraceWriter(folder / "bug.p0008.viz", {"run": "ab"})
+    with writer, pytest.raises(TraceError, match="is writing"):
+        write_trace(in_parts, folder / "bug.viz", redact=True)
+    (folder / "bug.p0008.viz").unlink()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_copy_in_the_place_of_the_whole_run_of_a_part(in_parts: Store) -> None:
+    """The part is what is exported, and would go with the run that it lies beside."""
+    folder = in_parts.path.parent
+    before = parts_in(folder)
+    part = Store(folder / "run.p77.viz")
+    with pytest.raises(TraceError, match="overwrite what is exported"):
+        write_trace(part, folder / "run.viz")
+    part.close()
+    assert parts_in(folder) == before

@@ -149,7 +149,8 @@ def marked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Sto
         t.launch(m("launches.name"), m("launches.device"), 10, 500)
         t.memory(m("memory.device"), 100)
         said = m("user_lines.text")
-        t.user_lines(m("user_lines.file"), 3, f"{said}\n", digest=m("user_lines.digest"))
+        digest, proof = m("user_lines.digest"), m("user_lines.proof")
+        t.user_lines(m("user_lines.file"), 3, f"{said}\n", digest=digest, proof=proof)
         t.context_end(kernel)
         t.context_end(context, error=error)
         for key in ("ended", "stopped"):
@@ -204,7 +205,7 @@ def test_a_published_copy_names_files_from_the_folder_of_the_run(
     write_trace(store, path, published=True)
     said = contents(path)
     assert "lovelace" not in said, said[max(0, said.index("lovelace") - 200) :][:300]
-    gone = {"meta.cwd", "meta.process"}
+    gone = {"meta.cwd", "meta.process", "user_lines.proof"}
     for column, how in TABLE.items():
         word = re.sub(r"\W", "_", column)
         if how is not How.NUMBER and column not in gone:

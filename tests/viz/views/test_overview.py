@@ -80,6 +80,25 @@ def timed(path: Path, **meta: object) -> Path:
     return path
 
 
+def test_a_kernel_compiled_before_the_recording_has_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "t.viz"
+    with TraceWriter(tmp_path / "t.p5.viz", {"run": "r", "process": {"pid": 5}}) as t:
+        t.launch("early", "CPU", 10, 40_000, 8)
+    with TraceWriter(path, {"run": "r", "process": {"pid": 4}}) as t:
+        kernel = t.context_begin("k", "kernel")
+        t.kernel(kernel, "k")
+        t.context_end(kernel)
+        for name in ("k", "early", "early"):
+            t.launch(name, "CPU", 10, 20_000, 8)
+    made = told(path)
+    rows = [(k["name"], k["context"], k["equal"], k["launches"], k["us"]) for k in made["kernels"]]
+    assert sorted(rows) == [("early", -1, 0, 1, 40), ("early", -1, 0, 2, 40), ("k", 1, 1, 1, 20)]
+    assert made["whole"] == 100 and {k["device"] for k in made["kernels"]} == {"CPU"}
+    assert sum(k["share"] for k in made["kernels"]) == pytest.approx(1)
+    early = made["kernels"][0]
+    assert (early["status"], early["steps"], early["compileUs"]) == ("ok", 0, 0)
+
+
 def test_a_run_with_fixed_times(tmp_path: Path) -> None:
     made = told(timed(tmp_path / "t.viz", ended=0.002))
     assert (made["by"], made["whole"], made["devices"], made["truncated"]) == (

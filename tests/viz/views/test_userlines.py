@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from viz.files.sources import has_changed, source_digest
+from viz.files.sources import source_digest
 from viz.format import schema
 from viz.format.pack import pack_json
 from viz.format.rows import BLOCKS, BlockRow
 from viz.share.copy import write_trace
 from viz.share.sql import run_query
 from viz.views.store import Store
+from viz.vouching import KEY, vouch
 from viz.write.database import TraceDatabase
 from viz.write.writer import TraceWriter
 
 TEXT = "a = load()\nb = a.relu()\n\nc = b.sum()\n"
+
+
+@pytest.fixture(autouse=True)
+def _key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user with a key of their own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -45,8 +53,9 @@ def path(tmp_path: Path, program: Path) -> Path:
             t.kernel(kernel, "k", ast=ast)
             t.context_end(kernel)
         digest = source_digest(TEXT.splitlines(keepends=True))
-        t.user_lines(str(program), 1, "a = load()\nb = a.relu()\n", digest=digest)
-        t.user_lines(str(program), 4, "c = b.sum()\n", digest=digest)
+        proof = vouch(str(program), digest)
+        for first, text in ((1, "a = load()\nb = a.relu()\n"), (4, "c = b.sum()\n")):
+            t.user_lines(str(program), first, text, digest=digest, proof=proof)
     return made
 
 
@@ -86,26 +95,41 @@ def test_a_file_that_has_changed_or_is_gone(path: Path, program: Path) -> None:
     assert answer(path)[0]["changed"] is None
 
 
-def test_no_file_is_opened_for_a_trace_of_another_machine(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+def _another_user(path: Path, program: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache" / "uopviz" / KEY).write_bytes(bytes(32))
+
+
+def _claims_this_machine(path: Path, program: Path, tmp_path: Path) -> None:
+    """A stranger knows the name of the file and what is in it, and of another one a signature."""
+    digest = source_digest(TEXT.splitlines(keepends=True))
+    info = {"process": {"pid": 1, "start": 1, "host": socket.gethostname(), "main": True}}
+    with TraceWriter(path, info) as t:
+        proof = vouch(str(tmp_path / "other.py"), digest)
+        t.user_lines(str(program), 1, "a = load()\n", digest=digest, proof=proof)
+
+
+def _signed_another_state(path: Path, program: Path, tmp_path: Path) -> None:
+    digest = source_digest(TEXT.splitlines(keepends=True))
+    with TraceWriter(path, {}) as t:
+        proof = vouch(str(program), digest)
+        t.user_lines(str(program), 1, "a = load()\n", digest="0" * 32, proof=proof)
+
+
+@pytest.mark.parametrize("sent", [_another_user, _claims_this_machine, _signed_another_state])
+def test_no_file_is_opened_that_this_user_did_not_record(
+    path: Path,
+    program: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sent: Callable[[Path, Path, Path], None],
 ) -> None:
+    sent(path, program, tmp_path)
+
     def fails(*_: object) -> None:
         raise AssertionError("a file is opened")
 
     monkeypatch.setattr("viz.views.userlines.has_changed", fails)
-    monkeypatch.setattr("socket.gethostname", lambda: "another")
     assert answer(path)[0]["changed"] is None
-
-
-def test_endings_of_lines_make_no_change(tmp_path: Path) -> None:
-    lines = ["a = 1\n", "b = 'ä'\n"]
-    for raw in ("a = 1\nb = 'ä'\n", "a = 1\r\nb = 'ä'\r\n", "a = 1\nb = 'ä'"):
-        (tmp_path / "a.py").write_bytes(raw.encode())
-        assert has_changed(str(tmp_path / "a.py"), source_digest(lines)) is False
-    (tmp_path / "a.py").write_bytes(b"\xff\xfe")
-    assert has_changed(str(tmp_path / "a.py"), source_digest(lines)) is None
-    assert has_changed("a.py", source_digest(lines)) is None
-    assert has_changed(str(tmp_path / "a.py"), "") is None
 
 
 def test_copies_have_the_lines_and_redacted_ones_have_none(path: Path, tmp_path: Path) -> None:

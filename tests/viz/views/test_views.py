@@ -202,7 +202,7 @@ def test_matches_that_are_too_many_are_left_out_from_the_end(
     store: Store, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = store.rule_matches()
-    monkeypatch.setattr("viz.views.matches.MAX_PAIRS", 5)
+    monkeypatch.setattr("viz.views.rules.matches.MAX_PAIRS", 5)
     cut = Store(trace).rule_matches()
     assert len(cut["rule"]) == 5 and cut["leftOut"] > 0
     pairs = set(zip(whole["rule"], whole["rewrite"], whole["matches"], strict=True))

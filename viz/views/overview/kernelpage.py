@@ -1,7 +1,7 @@
 """One kernel as a page: who called for it, how it was compiled, how long it took.
 
-The form is `KernelPage` of viz/web/src/data/types.ts; its source texts are in the answer about the
-kernel itself. Never reads the events of a pass.
+The form is `KernelPage` of viz/web/src/data/messages/overview.ts; its source texts are in the
+answer about the kernel itself. Never reads the events of a pass.
 """
 
 from __future__ import annotations

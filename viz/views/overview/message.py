@@ -1,6 +1,6 @@
 """The page that opens first, as one message: what ran, how long it took, and what took it.
 
-The form is `Overview` of viz/web/src/data/types.ts. Never reads the events of a pass.
+The form is `Overview` of viz/web/src/data/messages/overview.ts. Never reads the events of a pass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from viz.views.overview.lines import lines_data
 from viz.views.overview.table import MAX_ROWS, RowOf, rows_data, table_of
 from viz.views.places import Places
 from viz.views.process import Process
-from viz.views.rules import Rulebook
+from viz.views.rules.rulebook import Rulebook
 
 FEW: Final = 12
 """Rules and passes in the answer; the page shows five of each."""

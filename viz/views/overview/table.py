@@ -16,7 +16,7 @@ from core.uop.origin import split_origin
 from viz.budget import take
 from viz.read.records import Context
 from viz.views.overview.launches import Launched, bounded, spread_of
-from viz.views.overview.programs import Program
+from viz.views.overview.programs import MAX_NAME, Program
 from viz.views.process import Process
 from viz.views.tree import Row
 
@@ -35,7 +35,7 @@ class Kernel:
 
     program: Program
     contexts: list[int]
-    """Their numbers in the run."""
+    """Their numbers in the run; none where only launches were recorded."""
     row: Row | None
     compile_us: float = 0.0
     launched: list[Launched] = field(default_factory=list[Launched])
@@ -80,6 +80,13 @@ def table_of(processes: Sequence[Process], row_of: RowOf) -> Table:
         take(4 * len(contexts), _KERNEL * len(contexts))
         for context in contexts:
             _enter(found, process, context, told, row_of(process.id(context.id)))
+        for name, launched in process.launches.named.items():
+            if name not in told:  # compiled before the recording began, or left out of it
+                take(4, _KERNEL)
+                program = Program(name[:MAX_NAME], "", launched.device, 0, 0, ())
+                kernel = Kernel(program, [], None, launched=[launched])
+                kernel.us, kernel.launches = launched.total, len(launched.us)
+                found[process.number, name] = kernel
     kernels = [*found.values()]
     made = Table(kernels, "steps", 0.0)
     if any(kernel.us > 0 for kernel in kernels):
@@ -125,7 +132,7 @@ def _row(table: Table, kernel: Kernel, place: Callable[[str], str]) -> Data:
     program, row = kernel.program, kernel.row
     devices = dict.fromkeys(launched.device for launched in kernel.launched)
     return {
-        "context": kernel.contexts[0],
+        "context": kernel.contexts[0] if kernel.contexts else -1,
         "name": program.name,
         "equal": len(kernel.contexts),
         "calls": row.calls[:MAX_CALLS_TEXT] if row is not None else "",

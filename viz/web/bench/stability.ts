@@ -10,7 +10,7 @@
  * those of a fresh layout of the same slots. One line of JSON per file; judges nothing.
  */
 import { readFileSync } from "node:fs";
-import type { Bundle } from "../src/data/types";
+import type { Bundle } from "../src/data/messages/bundle";
 import { allSlots, layoutInputOf, stepsInputOf } from "../src/model/around";
 import type { LayoutInput } from "../src/model/layout/graph";
 import { type Layout, layout } from "../src/model/layout/layered";

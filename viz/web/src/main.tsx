@@ -3,15 +3,21 @@ import { render } from "preact";
 import { App } from "./shell/App";
 import { connect, firstPass, followOther, go, linkWith, readAddress } from "./state/actions";
 import { flushAddress } from "./state/link/address";
+import { traceNamed } from "./state/link/named";
+import { Query } from "./state/link/query";
+import { readView } from "./state/link/view";
 import { linkParts, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
 import { compiledRowOf, rows, run, runKey, view } from "./state/state";
 import { startTheme } from "./state/theme";
+import { PATHS } from "./data/answers";
+import { pathOf } from "./data/backend";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
-import { startToken } from "./data/token";
+import { dropToken, startToken } from "./data/token";
+import { removeWorkers } from "./data/workers";
 import { effect } from "@preact/signals";
 import "./style/tokens.css";
 import "./style/base.css";
@@ -22,8 +28,11 @@ import "./style/overview.css";
 import "./style/emulator.css";
 import "./style/forced.css";
 
-function start(): void {
-  const backend = embeddedBackend() ?? httpBackend(startToken());
+async function start(): Promise<void> {
+  const embedded = embeddedBackend();
+  // Before the token is kept: whoever left a worker at this port would read it there.
+  if (!embedded && (await removeWorkers())) dropToken();
+  const backend = embedded ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
   connect(backend);
   startTheme();
   linkWith(linkParts);
@@ -45,6 +54,16 @@ function start(): void {
     readAddress();
     openSomething();
   });
+}
+
+/** The answers that are shown first, by the address. What it says of another run is not shown. */
+function firstAnswers(): string[] {
+  const first = [PATHS.run, pathOf("tree", 0), PATHS.rules];
+  if (traceNamed(location.hash)) return first;
+  const { page, kernel, rewrite } = readView(new Query(location.hash));
+  if (page === "graphs" && rewrite !== null) first.push(pathOf("bundle", rewrite));
+  if (page === "overview" && kernel === null) first.push(PATHS.overview);
+  return first;
 }
 
 /**
@@ -72,4 +91,4 @@ function openSomething(): void {
   });
 }
 
-start();
+void start();

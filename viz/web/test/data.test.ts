@@ -1,12 +1,12 @@
 // @vitest-environment jsdom
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { asProblem, DataError, type ServerActions } from "../src/data/backend";
+import { FORGOTTEN_MS } from "../src/data/ahead";
+import { asProblem, DataError, pathOf, type ServerActions } from "../src/data/backend";
 import { embeddedBackend } from "../src/data/embedded";
 import { httpBackend } from "../src/data/http";
 import { follow } from "../src/data/jobs";
-import { searchLocally } from "../src/data/search";
-import type { Job } from "../src/data/types";
+import type { Job } from "../src/data/messages/job";
 import { rows, rules, run } from "./dev/fixture";
 
 const json = (body: unknown, status = 200): Response =>
@@ -32,6 +32,27 @@ describe("http", () => {
         headers: { "Content-Type": "application/json", "X-Uopviz-Token": "secret" },
       }),
     );
+  });
+
+  it("asks for the first answers at once, and gives each once", async () => {
+    vi.useFakeTimers();
+    let asked = 0;
+    const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: ++asked })));
+    const backend = httpBackend(token, "", fetcher, [pathOf("tree", 0), pathOf("bundle", 7)]);
+    expect(fetcher).toHaveBeenCalledTimes(2);
+    expect(await backend.tree(0)).toMatchObject({ total: 1 });
+    expect(fetcher).toHaveBeenCalledTimes(2);
+    expect(await backend.tree(0)).toMatchObject({ total: 3 });
+    vi.advanceTimersByTime(FORGOTTEN_MS);
+    expect(await backend.bundle(7)).toMatchObject({ total: 4 });
+    vi.useRealTimers();
+  });
+
+  it("tells who asks first why a first answer failed", async () => {
+    const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
+    const reply = () => Promise.resolve(json({ error }, 404));
+    const backend = httpBackend(token, "", reply, [pathOf("bundle", 9)]);
+    await expect(backend.bundle(9)).rejects.toMatchObject(error);
   });
 
   it("exports by a job, and gets its file", async () => {
@@ -153,20 +174,7 @@ describe("jobs", () => {
   });
 });
 
-describe("search and problems", () => {
-  it("needs all words, in any case", () => {
-    expect(searchLocally("  ", rows, rules).total).toBe(0);
-    expect(
-      searchLocally("LOWER ranges", rows, rules).hits.every((h) => h.text === "lower ranges"),
-    ).toBe(true);
-    expect(searchLocally("symbolic.py:22", rows, rules).hits.map((h) => h.text)).toContain(
-      "add_zero",
-    );
-    const called = searchLocally("relu", rows, []).hits;
-    expect(called.length).toBeGreaterThan(0);
-    expect(called.every((h) => h.kind === "call" && h.text.endsWith(": linear, relu"))).toBe(true);
-  });
-
+describe("problems", () => {
   it("turns anything thrown into what, where, hint", () => {
     const own = Object.assign(new Error("x"), { what: "a", where: "b", hint: "c" });
     expect(asProblem(own, "z")).toEqual({ what: "a", where: "b", hint: "c", lost: false });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { childrenOf } from "../src/data/rows";
-import type { Row } from "../src/data/types";
+import type { Row } from "../src/data/messages/run";
 import {
   foldTree,
   rowKey,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Activity, KernelLine, Peak } from "../src/data/types";
+import type { Peak } from "../src/data/messages/kernel";
+import type { Activity, KernelLine } from "../src/data/messages/overview";
 import { optsSentence, optWords } from "../src/panels/overview/kernel/opts";
 import {
   binAt,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bytes, clip, micros, place, plural, tiny } from "../src/state/format";
 import { ranked, score, wordsOf } from "../src/parts/search/rank";
 import { searchSteps } from "../src/parts/search/steps";
-import type { Pat } from "../src/data/types";
+import type { Pat } from "../src/data/messages/rule";
 import { layoutPattern } from "../src/parts/rule/patternLayout";
 import { dtypeWords, opWords } from "../src/parts/rule/patternWords";
 import { rules } from "./dev/fixture";

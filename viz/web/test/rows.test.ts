@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ancestry, childrenOf, mergeRows, stepsInside } from "../src/data/rows";
-import type { Row } from "../src/data/types";
+import type { Row } from "../src/data/messages/run";
 
 const row = (at: number, parent: number, more: Partial<Row> = {}): Row => ({
   row: at,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Row, SearchHit, SearchResult } from "../src/data/types";
+import type { Row } from "../src/data/messages/run";
+import type { SearchHit, SearchResult } from "../src/data/messages/search";
 import { findInRun } from "../src/parts/search/find";
 import { rows, rules } from "../src/state/state";
 import { rules as fixture } from "./dev/fixture";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Artifact, RunResult } from "../src/data/types";
+import type { Artifact, RunResult } from "../src/data/messages/kernel";
 import {
   chooseColumns,
   columnKey,

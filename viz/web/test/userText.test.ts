@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Bundle, UserFile } from "../src/data/types";
+import type { Bundle } from "../src/data/messages/bundle";
+import type { UserFile } from "../src/data/messages/run";
 import { indexLines, sameOrigin } from "../src/parts/kernel/lines";
 import { userText } from "../src/parts/kernel/userText";
 

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { nodeHistory, type Lineages } from "../src/data/lineage";
 import { traceEvents, type TraceEvent } from "../src/data/traceEvents";
-import type { Lineage, RuleTotals, ThreadTrack, TimelineData } from "../src/data/types";
+import type { Lineage } from "../src/data/messages/lineage";
+import type { RuleTotals } from "../src/data/messages/rule";
+import type { ThreadTrack, TimelineData } from "../src/data/messages/timeline";
 import { foldHistory, neighbour, standing } from "../src/panels/inspector/history/folded";
 import { scopeRow } from "../src/panels/inspector/history/scope";
 import {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { run } from "../src/state/state";
 import { Watched } from "../src/state/watched";
-import type { Run } from "../src/data/types";
+import type { Run } from "../src/data/messages/run";
 import { run as recorded } from "./dev/fixture";
 
 let asked = 0;

@@ -14,7 +14,8 @@ from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
 from core.helpers import Context
 from core.jit import TinyJit
-from core.runtime.base import Place, values_of
+from core.runtime.allocator import Place
+from core.runtime.base import values_of
 from core.runtime.buffer import Buffer
 from core.runtime.cuda import api
 from core.runtime.cuda.device import capability, target_for

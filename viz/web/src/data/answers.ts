@@ -2,23 +2,14 @@
  * What can be asked of a run, whoever answers. Written by `python -m tests.docs.generate` from the
  * table in viz/views/answers.py: change that.
  */
-import type {
-  Bundle,
-  Kernel,
-  KernelPage,
-  Lineage,
-  LineageWaits,
-  Origins,
-  Overview,
-  Rule,
-  RuleMatches,
-  RuleTotals,
-  Run,
-  SearchResult,
-  TimelineData,
-  Tree,
-  UserFile,
-} from "./types";
+import type { Bundle } from "./messages/bundle";
+import type { Kernel, Origins, Schedule } from "./messages/kernel";
+import type { Lineage, LineageWaits } from "./messages/lineage";
+import type { KernelPage, Overview } from "./messages/overview";
+import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
+import type { Run, Tree, UserFile } from "./messages/run";
+import type { SearchIndex, SearchResult } from "./messages/search";
+import type { TimelineData } from "./messages/timeline";
 
 /** The values that each question takes, and what it gives. */
 export interface Answers {
@@ -34,6 +25,8 @@ export interface Answers {
   origins: { takes: [context: number]; gives: Origins };
   /** One kernel: its calls, passes and times. */
   kernelPage: { takes: [context: number]; gives: KernelPage };
+  /** What was decided about a schedule outside of its passes: its texts. */
+  schedule: { takes: [context: number]; gives: Schedule };
   /** What ran and what took how long. */
   overview: { takes: []; gives: Overview };
   /** What each rule did and cost in each pass. */
@@ -48,6 +41,8 @@ export interface Answers {
   bundle: { takes: [rewrite: number]; gives: Bundle };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
+  /** Which passes have which rules, ops and places: what a page without a server searches. */
+  searchIndex: { takes: []; gives: SearchIndex };
   /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };
 }
@@ -60,6 +55,7 @@ export const PATHS: Record<keyof Answers, string> = {
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
   kernelPage: "/api/kernel-page/{context}",
+  schedule: "/api/schedules/{context}",
   overview: "/api/overview",
   ruleTotals: "/api/rule-totals",
   ruleMatches: "/api/rule-matches",
@@ -67,5 +63,6 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",
   lineage: "/api/lineage/{scope}",
+  searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",
 };

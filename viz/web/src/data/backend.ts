@@ -3,7 +3,9 @@
  * (embedded.ts). Never caches and never interprets: it moves messages.
  */
 import { PATHS, type Answers } from "./answers";
-import type { ApiProblem, Job, Launch, Peak, RecentTraces } from "./types";
+import type { ApiProblem, Job } from "./messages/job";
+import type { Launch, Peak } from "./messages/kernel";
+import type { RecentTraces } from "./messages/run";
 
 /** A function for each answer; it may be given up by a signal behind the values that it takes. All
  * reject with a DataError. */
@@ -19,22 +21,31 @@ export interface Backend extends Questions {
   readonly server: ServerActions | null;
 }
 
+/** Gives the answer of a path. */
+export type Ask = (path: string, signal?: AbortSignal) => Promise<unknown>;
+
 const PARAMETER = /\{\w+(?::text)?\}/g;
 
-/** The questions, all asked of `ask`, which gets the path of an answer. */
-export function questions(
-  ask: (path: string, signal?: AbortSignal) => Promise<unknown>,
-): Questions {
-  const one = (template: string) => {
+/** The path of an answer, for these values. */
+export function pathOf<Name extends keyof Answers>(
+  name: Name,
+  ...values: Answers[Name]["takes"]
+): string {
+  const left: unknown[] = [...values];
+  return PATHS[name].replace(PARAMETER, () => encodeURIComponent(String(left.shift())));
+}
+
+/** The questions, all asked of `ask`. */
+export function questions(ask: Ask): Questions {
+  const one = (name: keyof Answers, template: string) => {
     const count = template.match(PARAMETER)?.length ?? 0;
     return (...given: unknown[]): Promise<unknown> => {
-      const values = given.slice(0, count);
-      const path = template.replace(PARAMETER, () => encodeURIComponent(String(values.shift())));
-      return ask(path, given[count] as AbortSignal | undefined);
+      const values = given.slice(0, count) as Answers[typeof name]["takes"];
+      return ask(pathOf(name, ...values), given[count] as AbortSignal | undefined);
     };
   };
   return Object.fromEntries(
-    Object.entries(PATHS).map(([name, template]) => [name, one(template)]),
+    Object.entries(PATHS).map(([name, template]) => [name, one(name as keyof Answers, template)]),
   ) as unknown as Questions;
 }
 

@@ -3,8 +3,11 @@
  * array in base64, keyed by the API paths that its items answer, with spaces between them. Never
  * touches the network.
  */
+import { PATHS } from "./answers";
 import { DataError, questions, type Backend } from "./backend";
-import { searchLocally } from "./search";
+import { Examiner } from "./offline/examiner";
+import { OfflineSearch, type Part } from "./offline/search";
+import { unpack } from "./offline/unpack";
 
 const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
 
@@ -40,20 +43,47 @@ export function embeddedBackend(doc: Document = document): Backend | null {
     return items[place.at];
   }
 
+  /** The entries that have the answers at these paths. */
+  function parts(paths: readonly string[]): { parts: Part[]; missing: number } {
+    const found = new Map<Entry, Part>();
+    let missing = 0;
+    for (const path of paths) {
+      const place = places.get(path);
+      if (!place) {
+        missing++;
+        continue;
+      }
+      const { entry, at } = place;
+      if (!found.has(entry)) found.set(entry, { packed: entry.packed, at: [] });
+      found.get(entry)!.at.push(at);
+    }
+    return { parts: [...found.values()], missing };
+  }
+
+  async function startSearch(): Promise<OfflineSearch> {
+    const index = places.has(PATHS.searchIndex) ? await held.searchIndex() : null;
+    const { rows } = await held.tree(0);
+    return new OfflineSearch({ rows, rules: await held.rules(), index, parts }, new Examiner());
+  }
+
+  /** Begun with the first query. */
+  async function searching(): Promise<OfflineSearch> {
+    try {
+      return await (search ??= startSearch());
+    } catch (thrown) {
+      search = null;
+      throw thrown;
+    }
+  }
+
   const held = questions(ask);
+  let search: Promise<OfflineSearch> | null = null;
   const backend: Backend = {
     ...held,
     run: async () => ({ ...(await held.run()), live: false, editable: [] }),
     tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
-    search: async (query) => searchLocally(query, (await held.tree(0)).rows, await held.rules()),
+    search: async (query, signal) => (await searching()).search(query, signal),
     server: null,
   };
   return backend;
-}
-
-/** base64 -> gzip -> JSON, with the browser's own decompressor. */
-async function unpack(packed: string): Promise<unknown[]> {
-  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
-  const stream = new Response(bytes).body!.pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text()) as unknown[];
 }

@@ -1,6 +1,16 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
-import { DataError, isAbort, questions, type Backend, type ServerActions } from "./backend";
-import type { Job, Peak, RecentTraces } from "./types";
+import { askAhead } from "./ahead";
+import {
+  DataError,
+  isAbort,
+  questions,
+  type Ask,
+  type Backend,
+  type ServerActions,
+} from "./backend";
+import type { Job } from "./messages/job";
+import type { Peak } from "./messages/kernel";
+import type { RecentTraces } from "./messages/run";
 
 type Fetch = typeof fetch;
 
@@ -10,12 +20,13 @@ interface ErrorBody {
   error?: { what?: unknown; where?: unknown; hint?: unknown };
 }
 
-/** Asks `base` (the page's own address by default) for everything; `token` gives what proves that
- * it may. */
+/** Asks `base` (the page's own address by default) for everything, at once for the answers `first`;
+ * `token` gives what proves that it may. */
 export function httpBackend(
   token: () => string,
   base = "",
   fetcher: Fetch = (...a) => fetch(...a),
+  first: readonly string[] = [],
 ): Backend {
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
     let response: Response;
@@ -69,7 +80,8 @@ export function httpBackend(
     exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),
   };
   // relative to the page, which a proxy may serve below a folder
-  return { ...questions((path, signal) => get(path.slice(1), signal)), server };
+  const answer: Ask = (path, signal) => get(path.slice(1), signal);
+  return { ...questions(askAhead(answer, first)), server };
 }
 
 async function refusal(response: Response, path: string): Promise<DataError> {

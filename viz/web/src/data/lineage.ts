@@ -2,7 +2,7 @@
  * The history of a node across passes: a walk over lineages, back to the graph in which the node
  * began and on to the last pass of its kernel. The same as tests/viz/views/node_history.py. Pure; never guesses.
  */
-import type { Lineage } from "./types";
+import type { Lineage } from "./messages/lineage";
 
 export interface HistoryRow {
   /** How the node came: with the first graph, in place of another, inside what a match made, with

@@ -1,5 +1,5 @@
 /** The navigator's rows as they arrive: appended, and older ones replaced. Pure. */
-import type { Row } from "./types";
+import type { Row } from "./messages/run";
 
 /** `known` with `update` applied; the same array if nothing changed. */
 export function mergeRows(known: readonly Row[], update: readonly Row[]): readonly Row[] {

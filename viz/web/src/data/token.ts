@@ -18,6 +18,12 @@ export function startToken(): () => string {
   return () => (own = stored() ?? own);
 }
 
+/** Forgets the token that the address has: another program may have seen it. */
+export function dropToken(): void {
+  history.replaceState(history.state, "", location.pathname + location.hash);
+  store("");
+}
+
 function stored(): string | null {
   try {
     return localStorage.getItem(KEY);

@@ -2,7 +2,7 @@
  * A timeline in the trace event format, as Perfetto and chrome://tracing open it: the same as
  * viz/share/perfetto.py makes, held to one file by tests of both. Pure.
  */
-import type { TimelineData, TimelineTrack } from "./types";
+import type { TimelineData, TimelineTrack } from "./messages/timeline";
 
 export interface TraceEvent {
   ph: "X" | "B" | "C" | "M";

@@ -1,9 +1,9 @@
 /** What the page can ask of the graph panes, and what they tell the page. Types only. */
-import type { Bundle } from "../data/types";
-import type { Scope } from "./pictures";
+import type { Bundle } from "../data/messages/bundle";
+import type { Scope } from "./picture/pictures";
 import type { Direction } from "./walk";
 
-export type { Scope } from "./pictures";
+export type { Scope } from "./picture/pictures";
 export type DiffMode = "side" | "merged";
 
 /** What is folded into boxes. */

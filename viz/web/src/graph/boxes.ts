@@ -9,9 +9,9 @@ import { structureNow, structureOf } from "../model/fold/structure";
 import { describeBox } from "../model/fold/words";
 import type { Timeline } from "../model/timeline";
 import type { FoldKinds } from "./api";
-import type { Pictures } from "./pictures";
-import type { Content } from "./scene";
-import { Cancelled, inSlices } from "./slices";
+import type { Pictures } from "./picture/pictures";
+import type { Content } from "./picture/scene";
+import { Cancelled, inSlices } from "./picture/slices";
 
 /** Boxes within boxes that "open all" opens. */
 const DEEPEST = 20;

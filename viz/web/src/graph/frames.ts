@@ -3,8 +3,8 @@
  *
  * Keeps canvas sizes in step with the elements. Never draws.
  */
-import { Pane } from "./pane";
-import type { Theme } from "./theme";
+import { Pane } from "./paint/pane";
+import type { Theme } from "./paint/theme";
 
 export class Frames {
   readonly root = document.createElement("div");

@@ -4,19 +4,19 @@
  * Laying out everything is work that may be announced, waited for and cancelled. Never draws and
  * never moves a camera.
  */
-import type { Bundle } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
 import { stepDiff } from "../model/diff";
 import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
 import { timelineOf } from "../model/timeline";
 import type { FoldKinds, Scope } from "./api";
 import { Boxes } from "./boxes";
-import { Labels } from "./labels";
-import type { Layouter } from "./layouter";
-import type { Picture } from "./picture";
-import { Pictures, type Viewport } from "./pictures";
-import type { Content } from "./scene";
-import { Cancelled } from "./slices";
+import { Labels } from "./picture/labels";
+import type { Layouter } from "./picture/layouter";
+import type { Picture } from "./picture/picture";
+import { Pictures, type Viewport } from "./picture/pictures";
+import type { Content } from "./picture/scene";
+import { Cancelled } from "./picture/slices";
 
 /** Work that takes longer is announced, again and again, ms. */
 const ANNOUNCE = 50;

@@ -8,7 +8,7 @@
 import { describeSlot } from "../model/diff";
 import { BoxGraph, foldedAway } from "../model/fold/boxes";
 import { describeBox } from "../model/fold/words";
-import type { Content } from "./scene";
+import type { Content } from "./picture/scene";
 
 const MOST = 60;
 

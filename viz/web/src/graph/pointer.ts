@@ -4,8 +4,8 @@
  */
 import type { Group } from "../model/neighbourhood";
 import { listen } from "./gestures";
-import { type Hit, hitTest } from "./hit";
-import type { Pane } from "./pane";
+import { type Hit, hitTest } from "./paint/hit";
+import type { Pane } from "./paint/pane";
 import type { Views } from "./views";
 
 export interface Pointed {

@@ -5,23 +5,23 @@
  * titles above the panes and the legend below are the page's. Never fetches anything and keeps
  * no state beyond the bundle it was given.
  */
-import type { Bundle } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
 import { describeSlot } from "../model/diff";
 import type { Group } from "../model/neighbourhood";
 import { timelineOf } from "../model/timeline";
 import type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents } from "./api";
 import { BoxSearch } from "./boxes";
 import { Frames } from "./frames";
-import { Layouter } from "./layouter";
+import { Layouter } from "./picture/layouter";
 import { Loaded } from "./loaded";
-import { Minimap } from "./minimap";
+import { Minimap } from "./paint/minimap";
 import { Outline } from "./outline";
 import { namesBySlot } from "./paint/marks";
-import type { Marks, Pane } from "./pane";
+import type { Marks, Pane } from "./paint/pane";
 import { Pointer } from "./pointer";
-import { Scene } from "./scene";
+import { Scene } from "./picture/scene";
 import { statsOf } from "./stats";
-import { readTheme, type Theme } from "./theme";
+import { readTheme, type Theme } from "./paint/theme";
 import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";

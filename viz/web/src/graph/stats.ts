@@ -1,7 +1,7 @@
 /** What the page says about a drawing: how much of the graph is in it, and what it cost. Pure. */
 import { countIn } from "../model/fold/boxes";
 import type { StageStats } from "./api";
-import type { Content } from "./scene";
+import type { Content } from "./picture/scene";
 
 type Counts = Pick<StageStats, "shown" | "total" | "folded" | "hidden">;
 

@@ -5,11 +5,11 @@
  */
 import { BOX_H, BOX_W } from "../model/layout/layered";
 import type { CameraState } from "./api";
-import { type View, WHOLE } from "./camera";
-import type { Pane } from "./pane";
-import { joinRects, overlap, type Rect } from "./rect";
-import type { Content } from "./scene";
-import { uncut } from "./uncut";
+import { type View, WHOLE } from "./view/camera";
+import type { Pane } from "./paint/pane";
+import { joinRects, overlap, type Rect } from "./view/rect";
+import type { Content } from "./picture/scene";
+import { uncut } from "./view/uncut";
 
 /** Where a picture is not shown whole, its change is, with all words on the boxes if it fits so. */
 const NEAR = 0.85;

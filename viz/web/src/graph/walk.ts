@@ -4,7 +4,7 @@
  * Only to nodes that the scene shows. Never draws.
  */
 import { BoxGraph } from "../model/fold/boxes";
-import type { Scene } from "./scene";
+import type { Scene } from "./picture/scene";
 
 export type Direction = "h" | "j" | "k" | "l";
 

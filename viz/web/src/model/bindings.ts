@@ -1,5 +1,5 @@
 /** Where the nodes that a pattern bound stand in the graph before the step. Pure. */
-import type { Step } from "../data/types";
+import type { Step } from "../data/messages/bundle";
 
 interface Graph {
   nodeOf(slot: number): number;

@@ -3,7 +3,7 @@
  *
  * Tolerates indices that the tables lack (they read as ""). Never formats for one place only.
  */
-import type { Bundle } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
 
 function look(table: string[], index: number | undefined): string {
   return index === undefined ? "" : (table[index] ?? "");

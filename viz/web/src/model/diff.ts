@@ -4,7 +4,7 @@
  * The highlighted slots come from the bundle; edges are compared here. Costs the size of the
  * change, never of the graph.
  */
-import type { Step } from "../data/types";
+import type { Step } from "../data/messages/bundle";
 import { opOf, titleOf } from "./content";
 import { movedSources, type Replay } from "./replay";
 import { opGroup } from "./ops";

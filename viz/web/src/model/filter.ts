@@ -1,5 +1,5 @@
 /** Which steps of a pass the filters let through. Pure. */
-import type { Bundle, Step } from "../data/types";
+import type { Bundle, Step } from "../data/messages/bundle";
 
 export interface Filters {
   rule: number | null;

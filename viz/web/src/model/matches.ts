@@ -2,7 +2,7 @@
  * Where a rule matched in the whole run: passes in the order of the run, and the place of a match
  * among all. Pure.
  */
-import type { RuleMatches } from "../data/types";
+import type { RuleMatches } from "../data/messages/rule";
 
 /** A pass in which a rule matched, and how often. */
 export interface PassMatches {

@@ -4,7 +4,7 @@
  * Going one step costs the size of that step's change; going far costs at most a search per slot.
  * Several replays may share one timeline (the panes before and after do). Never touches the DOM.
  */
-import type { Bundle } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
 import { opOf } from "./content";
 import { type Timeline, timelineOf } from "./timeline";
 

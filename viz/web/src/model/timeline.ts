@@ -6,7 +6,7 @@
  * deltas, and any step is reached by a search per slot. Built once per bundle in time linear in
  * it; never changes afterwards. Checks every index, because a trace may come from a stranger.
  */
-import type { Bundle } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
 
 /** A bundle that contradicts itself. */
 export class BundleError extends Error {

@@ -1,5 +1,5 @@
 /** What a view could not get: what happened, where, what to do. */
-import type { ApiProblem } from "../data/types";
+import type { ApiProblem } from "../data/messages/job";
 
 export function Failed({ problem, retry }: { problem: ApiProblem; retry: () => void }) {
   return (

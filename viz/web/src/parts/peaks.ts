@@ -5,7 +5,7 @@
 import { signal } from "@preact/signals";
 import { asProblem } from "../data/backend";
 import { follow } from "../data/jobs";
-import type { Peak } from "../data/types";
+import type { Peak } from "../data/messages/kernel";
 import { data, reportProblem } from "../state/actions";
 
 export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());

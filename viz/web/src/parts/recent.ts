@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { asProblem } from "../data/backend";
-import type { RecentTraces } from "../data/types";
+import type { RecentTraces } from "../data/messages/run";
 import { announce, data, go, reportProblem } from "../state/actions";
 import { refreshNow } from "../state/live";
 import { FIRST_VIEW } from "../state/link/view";

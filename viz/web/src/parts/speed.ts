@@ -1,5 +1,5 @@
 /** How fast a kernel is, and of what a machine can do. Pure. */
-import type { Peak } from "../data/types";
+import type { Peak } from "../data/messages/kernel";
 
 export interface Speed {
   /** Billions per second. */
@@ -43,4 +43,11 @@ export function percent(share: number): string {
   if (p > 100.5) return ">100%";
   if (p > 0 && p < 0.1) return "<0.1%";
   return `${p === 0 || p >= 9.95 ? Math.round(p) : p.toFixed(1)}%`;
+}
+
+/** "4.98 M", "12.0 G", "860 ": a count with the prefix of its unit. */
+export function scaled(n: number): string {
+  const prefixes = ["", "k", "M", "G", "T", "P"];
+  const power = n >= 1000 ? Math.min(prefixes.length - 1, Math.floor(Math.log10(n) / 3)) : 0;
+  return `${digits(n / 1000 ** power)} ${prefixes[power]}`;
 }

@@ -2,7 +2,7 @@
 import { count, place, short } from "../state/format";
 import { goStep } from "../state/actions";
 import { arrived, bundle, currentKernel, currentRow, ruleName, rules, step } from "../state/state";
-import type { RewriteError } from "../data/types";
+import type { RewriteError } from "../data/messages/bundle";
 import { Clipped, openEditor, Place } from "../ui/Text";
 import { copyText } from "../ui/copy";
 import { Icon } from "../ui/Icon";

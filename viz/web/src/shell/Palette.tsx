@@ -2,10 +2,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Highlight } from "../ui/Highlight";
 import { Icon } from "../ui/Icon";
-import { useModal } from "../ui/useModal";
+import { useModal } from "../ui/over/useModal";
 import { enabled } from "../parts/command";
-import { commands } from "./commands";
-import type { SearchResult } from "../data/types";
+import { commands, moreCommands } from "./commands";
+import type { SearchResult } from "../data/messages/search";
 import { findInRun, type Hit, type HitGroup } from "../parts/search/find";
 import { ranked, wordsOf } from "../parts/search/rank";
 import { SearchBox } from "../parts/search/query";
@@ -145,7 +145,7 @@ const keysOf = (hit: Hit): readonly string[] =>
 
 /** The commands that can be given now, best first; without a query all of them. */
 function commandGroup(query: string): HitGroup {
-  const all = commands
+  const all = [...commands, ...moreCommands()]
     .filter((c) => enabled(c) && c.id !== "palette" && c.id !== "escape")
     .map((c) => ({ key: c.id, title: c.title, detail: "", open: c.run }));
   const words = wordsOf(query);

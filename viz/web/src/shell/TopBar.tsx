@@ -1,6 +1,6 @@
 /** The run's name, search, live state, export, theme and keys. */
 import { Icon } from "../ui/Icon";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Menu, MenuItem } from "../ui/over/Menu";
 import { TabText } from "../ui/TabText";
 import { data, setPage } from "../state/actions";
 import { clip, millis, plural } from "../state/format";
@@ -143,7 +143,7 @@ function Export() {
   return (
     <Menu
       label="Export"
-      class="btn"
+      class="btn export"
       disabled={!rows.value.length}
       button={
         <>
@@ -187,26 +187,34 @@ function Export() {
   );
 }
 
-/** In the place of the button while an export is made. */
+/** In the place of the button while an export is made, as wide as it is: a press cancels it. */
 function Exporting() {
   const percent = exportPercent();
   return (
-    <span class="exporting">
+    <>
       <span
-        class="num"
+        class="sr"
         role="progressbar"
         aria-label="Export"
         aria-valuenow={percent ? parseInt(percent) : undefined}
         aria-valuetext={exporting.value ?? ""}
-        title={exporting.value ?? ""}
       >
-        <span class="mid">Exporting </span>
-        {percent}
+        Exporting {percent}
       </span>
-      <button type="button" class="btn sm" title="Cancel the export (Esc)" onClick={cancelExport}>
-        Cancel
+      <button
+        type="button"
+        class="btn export"
+        aria-label="Cancel the export"
+        title={`${exporting.value || "Exporting"}. Cancel the export (Esc)`}
+        onClick={cancelExport}
+      >
+        <Icon name="close" />
+        <span class="num">{percent || "0%"}</span>
+        <span class="progress" aria-hidden="true">
+          <i style={{ width: percent || "0%" }} />
+        </span>
       </button>
-    </span>
+    </>
   );
 }
 

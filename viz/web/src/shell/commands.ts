@@ -8,3 +8,7 @@ export const commands: readonly Command[] = [
   ...panels.flatMap((panel) => onPage(pageOf(panel), panel.commands ?? [])),
   ...pageCommands,
 ];
+
+/** What the palette offers besides: commands that depend on what is looked at. */
+export const moreCommands = (): readonly Command[] =>
+  panels.flatMap((panel) => onPage(pageOf(panel), panel.moreCommands?.() ?? []));

@@ -1,6 +1,7 @@
 /**
  * Where the focus goes when what had it leaves the page: to what stands in its place, in the same
- * region. Without this a keyboard would begin anew at the top after each filter that it takes away.
+ * region. Without this a keyboard would begin anew at the top after each filter that it takes away,
+ * and when an export that it started shows its progress.
  */
 import { focusable } from "../state/regions";
 
@@ -16,7 +17,12 @@ let held: Held | null = null;
 /** Follows the focus from now on. */
 export function keepFocus(): void {
   addEventListener("focusin", remember);
-  for (const event of ["keyup", "click"]) addEventListener(event, restore);
+  addEventListener("pointerdown", () => (held = null), true); // a click elsewhere is a wish
+  new MutationObserver(restore).observe(document.body, {
+    childList: true,
+    subtree: true,
+    attributeFilter: ["disabled"],
+  });
 }
 
 function remember({ target }: FocusEvent): void {
@@ -29,9 +35,11 @@ function remember({ target }: FocusEvent): void {
 /** After the page was drawn anew. */
 function restore(): void {
   const lost = held;
-  if (!lost) return;
+  if (!lost || (lost.element.isConnected && !lost.element.matches(":disabled"))) return;
+  held = null;
   requestAnimationFrame(() => {
-    if (document.activeElement !== document.body || lost.element.isConnected) return;
+    const now = document.activeElement;
+    if (now !== document.body && now !== lost.element) return;
     const there = focusable(lost.region);
     there[Math.max(0, Math.min(lost.at, there.length - 1))]?.focus();
   });

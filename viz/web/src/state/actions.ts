@@ -1,7 +1,9 @@
 /** Everything that changes what is looked at. Panels, keys and the palette call these. */
 import { batch } from "@preact/signals";
 import { asProblem, isAbort, type Backend } from "../data/backend";
-import type { ApiProblem, Bundle, Row } from "../data/types";
+import type { Bundle } from "../data/messages/bundle";
+import type { ApiProblem } from "../data/messages/job";
+import type { Row } from "../data/messages/run";
 import { Timeline } from "../model/timeline";
 import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
 import type { AnyLinkPart, LinkChange } from "./link/part";

@@ -34,3 +34,10 @@ export function focusField(selector: string): void {
   input?.focus();
   input?.select();
 }
+
+/** Presses a button for the keyboard: the focus goes to what it opens, and back to it afterwards. */
+export function pressButton(selector: string): void {
+  const button = document.querySelector<HTMLButtonElement>(selector);
+  button?.focus();
+  button?.click();
+}

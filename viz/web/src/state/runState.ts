@@ -4,7 +4,10 @@
  */
 import { computed, signal } from "@preact/signals";
 import { ancestry, compiledRows } from "../data/rows";
-import type { ApiProblem, Bundle, Row, Rule, Run, Step } from "../data/types";
+import type { Bundle, Step } from "../data/messages/bundle";
+import type { ApiProblem } from "../data/messages/job";
+import type { Rule } from "../data/messages/rule";
+import type { Row, Run } from "../data/messages/run";
 import { passingSteps, stepsByRule } from "../model/filter";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
@@ -135,8 +138,16 @@ export function createRunState() {
     return row ? (rows.value[compiledRowOf.value[row.row] ?? -1] ?? null) : null;
   });
 
-  /** The context of the kernel whose page is open; null: none is. */
-  const kernelPage = computed(() => (view.value.page === "overview" ? view.value.kernel : null));
+  /**
+   * The context of the kernel whose page is open; null: none is. What was compiled of a kernel on
+   * request stands on the page of that kernel.
+   */
+  const kernelPage = computed(() => {
+    const { page, kernel } = view.value;
+    if (page !== "overview" || kernel === null) return null;
+    const row = rows.value.find((r) => r.kind === "context" && r.id === kernel);
+    return (row?.target ? rows.value[row.parent]?.id : undefined) ?? kernel;
+  });
 
   /**
    * The program's kernel whose page is open, or that the current pass belongs to; null for a pass of a
@@ -148,6 +159,13 @@ export function createRunState() {
     const row = currentRow.value;
     if (!row) return null;
     return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
+  });
+
+  /** The schedule that the current pass belongs to; null where a kernel is looked at. */
+  const currentSchedule = computed<Row | null>(() => {
+    const row = currentRow.value;
+    if (!row || currentKernel.value) return null;
+    return ancestry(rows.value, row.row).find((r) => r.label === "schedule") ?? null;
   });
 
   /** Steps that the server has and the loaded pass does not show yet. */
@@ -187,6 +205,7 @@ export function createRunState() {
     currentCompilation,
     kernelPage,
     currentKernel,
+    currentSchedule,
     newSteps,
   };
 }

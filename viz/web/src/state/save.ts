@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { asProblem, isAbort } from "../data/backend";
 import { follow } from "../data/jobs";
-import type { Exported } from "../data/types";
+import type { Exported } from "../data/messages/job";
 import { announce, data, reportProblem } from "./actions";
 import { run } from "./state";
 

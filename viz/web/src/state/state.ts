@@ -3,7 +3,8 @@
  * Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
-import type { ApiProblem, RuleMatches } from "../data/types";
+import type { ApiProblem } from "../data/messages/job";
+import type { RuleMatches } from "../data/messages/rule";
 import { firstFrom } from "../model/filter";
 import { type MatchPlace, type PassMatches, passesByRule, placeAmong } from "../model/matches";
 import { short } from "./format";
@@ -39,6 +40,7 @@ export const {
   currentCompilation,
   kernelPage,
   currentKernel,
+  currentSchedule,
   newSteps,
 } = createRunState();
 

@@ -4,7 +4,7 @@
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../data/backend";
-import type { ApiProblem } from "../data/types";
+import type { ApiProblem } from "../data/messages/job";
 import { isLive, runKey } from "./state";
 
 /** Until the next question: while the answer is worked on, and while the program runs. */

@@ -1,5 +1,8 @@
 /** One run as the server would tell it: two schedules, a few kernels, a pass with 92 steps. */
-import type { Artifact, Bundle, Kernel, Pat, Row, Rule, Run } from "../../src/data/types.ts";
+import type { Bundle } from "../../src/data/messages/bundle.ts";
+import type { Artifact, Kernel, Schedule } from "../../src/data/messages/kernel.ts";
+import type { Pat, Rule } from "../../src/data/messages/rule.ts";
+import type { Row, Run } from "../../src/data/messages/run.ts";
 import { Maker, random, type Spec } from "./maker.ts";
 import { AMD, HIP, LLVM, PTX } from "./sources.ts";
 
@@ -413,6 +416,15 @@ export const kernel = (context: number): Kernel => ({
   bytes: 57000,
   globalSize: [64, 1, 1],
   localSize: [32, 1, 1],
+});
+
+export const schedule = (context: number): Schedule => ({
+  context,
+  artifacts: [
+    artifact("grouping", "", "1 of 2 values stored\nu2 = ADD(u0, u1)  ; stored: an output\n", []),
+    artifact("order", "", "item 0 = kernel stores float32[2048] CPU\n", []),
+  ],
+  origins,
 });
 
 export const origins = { node: [...sym.origins.keys()], origin: [...sym.origins.values()] };

@@ -1,5 +1,5 @@
 /** Builds bundles for tests and for the development server: a graph, rewritten step by step. */
-import type { Bundle, NodeTable, Step } from "../../src/data/types.ts";
+import type { Bundle, NodeTable, Step } from "../../src/data/messages/bundle.ts";
 
 /** A node to make; numbers in `src` are slots that exist. */
 export interface Spec {

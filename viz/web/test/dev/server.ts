@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Job, RunResult } from "../../src/data/types.ts";
-import { bundleFor, compiled, kernel, origins, rows, rules, run } from "./fixture.ts";
+import type { Job } from "../../src/data/messages/job.ts";
+import type { RunResult } from "../../src/data/messages/kernel.ts";
+import type { SearchResult } from "../../src/data/messages/search.ts";
+import { bundleFor, compiled, kernel, origins, rows, rules, run, schedule } from "./fixture.ts";
 import { random } from "./maker.ts";
-import { searchLocally } from "../../src/data/search.ts";
+import { findNames } from "../../src/data/offline/names.ts";
 
 const jobs: { started: number; ms: number; result: unknown }[] = [];
 
@@ -62,10 +64,12 @@ function route(
           job: jobs.push({ started: Date.now(), ms: 700, result: times(body.device ?? "") }) - 1,
         };
       return kernel(id);
+    case "schedules":
+      return schedule(id);
     case "origins":
       return origins;
     case "search":
-      return searchLocally(url.searchParams.get("q") ?? "", rows, rules);
+      return found(url.searchParams.get("q") ?? "");
     case "jobs": {
       const job = jobs[id];
       if (!job) return undefined;
@@ -82,6 +86,21 @@ function route(
     default:
       return undefined;
   }
+}
+
+/** By name only. */
+function found(query: string): SearchResult {
+  const names = query ? findNames(query.toLowerCase(), rows, rules, null) : [];
+  const at = new Map(rows.map((row) => [row.id, row.row]));
+  return {
+    hits: names.map(({ id, kind, text }) => ({
+      ...{ row: at.get(id) ?? -1, kind, text, step: null, node: null, source: null },
+    })),
+    totals: {},
+    total: names.length,
+    truncated: null,
+    problem: null,
+  };
 }
 
 function times(device: string): RunResult {

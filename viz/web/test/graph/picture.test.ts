@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Camera, MAX_ZOOM } from "../../src/graph/camera";
-import { Labels } from "../../src/graph/labels";
-import { Picture } from "../../src/graph/picture";
-import type { Rect } from "../../src/graph/rect";
-import { Scene } from "../../src/graph/scene";
-import { inSlices } from "../../src/graph/slices";
+import { Camera, MAX_ZOOM } from "../../src/graph/view/camera";
+import { Labels } from "../../src/graph/picture/labels";
+import { Picture } from "../../src/graph/picture/picture";
+import type { Rect } from "../../src/graph/view/rect";
+import { Scene } from "../../src/graph/picture/scene";
+import { inSlices } from "../../src/graph/picture/slices";
 import { walkFrom } from "../../src/graph/walk";
 import { allSlots, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";

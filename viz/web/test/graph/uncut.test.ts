@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Rect } from "../../src/graph/rect";
-import { uncut } from "../../src/graph/uncut";
+import type { Rect } from "../../src/graph/view/rect";
+import { uncut } from "../../src/graph/view/uncut";
 import { random } from "../model/fixtures";
 
 const box = (left: number, top: number): Rect => ({ left, right: left + 80, top, bottom: top + 30 });

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { Camera } from "../../src/graph/camera";
-import { Labels } from "../../src/graph/labels";
-import type { Pane } from "../../src/graph/pane";
-import { Picture } from "../../src/graph/picture";
-import { joinRects, overlap, type Rect } from "../../src/graph/rect";
-import type { Content } from "../../src/graph/scene";
+import { Camera } from "../../src/graph/view/camera";
+import { Labels } from "../../src/graph/picture/labels";
+import type { Pane } from "../../src/graph/paint/pane";
+import { Picture } from "../../src/graph/picture/picture";
+import { joinRects, overlap, type Rect } from "../../src/graph/view/rect";
+import type { Content } from "../../src/graph/picture/scene";
 import { type Overlay, Views } from "../../src/graph/views";
 import { allSlots, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";

@@ -4,7 +4,7 @@
  * The made-up steps follow the rules of slots: a match replaces a slot's content or redirects it,
  * new sources get new slots, slots without users go away.
  */
-import type { Bundle, Step } from "../../src/data/types";
+import type { Bundle, Step } from "../../src/data/messages/bundle";
 
 export interface Graph {
   op: string[];

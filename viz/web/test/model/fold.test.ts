@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Bundle } from "../../src/data/types";
+import type { Bundle } from "../../src/data/messages/bundle";
 import { allSlots, headsOf, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { BoxGraph, insidesOf } from "../../src/model/fold/boxes";

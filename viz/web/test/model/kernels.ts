@@ -1,5 +1,5 @@
 /** Bundles of hand-made kernels: every node with its op, data type, argument and sources. */
-import type { Bundle, Step } from "../../src/data/types";
+import type { Bundle, Step } from "../../src/data/messages/bundle";
 
 export class KernelMaker {
   private readonly tables = new Map<string, Map<string, number>>();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Bundle } from "../../src/data/types";
+import type { Bundle } from "../../src/data/messages/bundle";
 import { describeSlot, stepDiff } from "../../src/model/diff";
 import { Replay } from "../../src/model/replay";
 import { BundleError, Timeline } from "../../src/model/timeline";

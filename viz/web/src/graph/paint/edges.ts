@@ -5,9 +5,9 @@
  */
 import { BOX_H } from "../../model/layout/layered";
 import { type PathSink, portOffset } from "../../model/layout/route";
-import type { Rect } from "../rect";
-import type { EdgeState, Scene } from "../scene";
-import type { Theme } from "../theme";
+import type { Rect } from "../view/rect";
+import type { EdgeState, Scene } from "../picture/scene";
+import type { Theme } from "./theme";
 
 /** Edges per stroke: long paths make the rasteriser slow, short ones the calls. */
 const BATCH = 300;

@@ -11,8 +11,8 @@ import type { Group } from "../../model/neighbourhood";
 import { BoxGraph, type Inside } from "../../model/fold/boxes";
 import { membersAt } from "../../model/fold/fold";
 import { cutMiddle } from "../../model/fold/words";
-import type { NodeState, Scene } from "../scene";
-import type { Theme } from "../theme";
+import type { NodeState, Scene } from "../picture/scene";
+import type { Theme } from "./theme";
 import { cornerOf, levelOf } from "./nodes";
 
 type Ctx = CanvasRenderingContext2D;

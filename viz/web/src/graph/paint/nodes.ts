@@ -8,9 +8,9 @@
 import { BOX_H, BOX_W } from "../../model/layout/layered";
 import { cutMiddle } from "../../model/fold/words";
 import { OP_GROUPS, type OpGroup } from "../../model/ops";
-import { cut, type Label } from "../labels";
-import type { NodeState, Scene } from "../scene";
-import type { Theme } from "../theme";
+import { cut, type Label } from "../picture/labels";
+import type { NodeState, Scene } from "../picture/scene";
+import type { Theme } from "./theme";
 
 export type Level = "far" | "middle" | "near";
 

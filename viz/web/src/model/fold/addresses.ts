@@ -5,7 +5,7 @@
  * An expression ends at the node that it is the address of, or at arithmetic that several of them
  * share. Linear in nodes and edges.
  */
-import type { Bundle } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
 import { dtypeOf, opOf } from "../content";
 import { opGroup } from "../ops";
 import type { Timeline } from "../timeline";

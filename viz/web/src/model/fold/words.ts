@@ -5,7 +5,7 @@
  * is not arithmetic is named: a loop by its letter, a variable by its name, any other node by its
  * id. Texts are cut in the middle while they are put together, so that sharing costs nothing.
  */
-import type { Bundle } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
 import { argOf, dtypeOf, opOf, rangesOf, uidOf } from "../content";
 import { opGroup } from "../ops";
 import type { StepDiff } from "../diff";

@@ -14,8 +14,9 @@ import { stage } from "../../state/stage";
 import { compiling } from "../../parts/kernel/kernel";
 import { choices, chosen, showPasses, type Choice } from "../../parts/kernel/passes";
 import { graphLink, setMode, setScope, type Mode } from "./link";
+import { canChoose, CHOICE } from "./targets";
 import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { Menu, MenuItem } from "../../ui/over/Menu";
 
 const MODES: [Mode, string][] = [
   ["side", "Side by side"],
@@ -121,12 +122,13 @@ export function Header() {
 /** For which target the passes are, and a choice of the others. */
 function PassesFor() {
   const now = chosen.value;
-  if (!now || choices.value.length < 2) return null;
+  if (!now || !canChoose()) return null;
   return (
     <Menu
+      id={CHOICE}
       label={`Passes for ${now.target}`}
       class="btn sm quiet passes-for"
-      title="The passes that the program ran, or those for another target"
+      title="The passes that the program ran, or those for another target (Shift T)"
       button={
         <>
           <span class="wide t2">for</span> <span class="mono">{short(now.target)}</span>

@@ -1,7 +1,7 @@
 /** What the glyphs on the nodes mean: the groups of ops that occur in this pass. */
 import { bundle } from "../../state/state";
 import { OP_GROUPS, opGroup, type OpGroup } from "../../model/ops";
-import { Menu } from "../../ui/Menu";
+import { Menu } from "../../ui/over/Menu";
 
 const SHAPES: Record<OpGroup, { d: string; colour: string; hollow?: boolean }> = {
   range: { d: "M9 5a4 4 0 1 1-8 0 4 4 0 0 1 8 0", colour: "range" },

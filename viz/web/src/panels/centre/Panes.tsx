@@ -104,11 +104,13 @@ function Foot() {
       {s && bundle.value && graphLink.value.mode !== "text" && (
         <>
           <span title="Nodes of the graph after the step that are drawn by themselves">
-            {count(s.shown)} of {plural(s.total, "node")} shown
+            {count(s.shown)} of {plural(s.total, "node")}
+            <span class="wide"> shown</span>
           </span>
           {s.folded > 0 && (
             <span title="Index expressions and repeated blocks; a click on a box opens it">
-              {count(s.folded)} folded into boxes
+              {count(s.folded)} folded
+              <span class="wide"> into boxes</span>
             </span>
           )}
           {s.hidden > 0 && (

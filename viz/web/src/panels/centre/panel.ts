@@ -1,6 +1,7 @@
 /** The graph panes with the header above them, as the page knows them. */
 import type { FramePanel } from "../../parts/panel";
 import { graphCommands } from "./commands";
+import { passesCommands, targetCommands } from "./targets";
 import { Header } from "./Header";
 import { graphLink } from "./link";
 import { cancelLayout } from "./mount";
@@ -11,6 +12,8 @@ export const headerPanel: FramePanel = {
   title: "Step",
   place: "head",
   component: Header,
+  commands: passesCommands,
+  moreCommands: targetCommands,
 };
 
 export const centrePanel: FramePanel = {

@@ -1,9 +1,9 @@
 /** The emulation of the current kernel: asked for, followed, stepped through. */
 import { computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
-import type { Emulation } from "../../data/emulation";
+import type { Emulation } from "../../data/messages/emulation";
 import { follow } from "../../data/jobs";
-import type { ApiProblem } from "../../data/types";
+import type { ApiProblem } from "../../data/messages/job";
 import { toBreakpoint, toChange } from "../../model/walk";
 import { kernel, progress } from "../../parts/kernel/kernel";
 import { runOpts } from "../../parts/run/RunHow";

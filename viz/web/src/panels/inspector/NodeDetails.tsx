@@ -6,7 +6,7 @@ import { go, goStep, select, toggleNodeFilter } from "../../state/actions";
 import { count, place, plural, short } from "../../state/format";
 import { bundle, currentStep, ruleName, sides, step, view } from "../../state/state";
 import { lit, stage, stats } from "../../state/stage";
-import type { Bundle } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
 import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";

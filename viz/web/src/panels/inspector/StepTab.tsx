@@ -1,8 +1,9 @@
 /** The step: which rule, what it says, where it is written, what it matched. */
 import { go, nextMatch, placeOfMatch, toggleRuleFilter } from "../../state/actions";
-import { count, micros, plural, place } from "../../state/format";
+import { count, micros, plural, place, short } from "../../state/format";
 import {
   bundle,
+  currentCompilation,
   currentRow,
   currentRule,
   currentStep,
@@ -12,7 +13,7 @@ import {
   step,
   view,
 } from "../../state/state";
-import type { Rule } from "../../data/types";
+import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";
 import { RuleText } from "../../parts/rule/RuleText";
@@ -40,6 +41,7 @@ export function StepTab() {
 
 function RuleSections({ rule, us }: { rule: Rule; us: number }) {
   const here = firings.value.get(rule.id)?.length ?? 0;
+  const compilation = currentCompilation.value;
   const only = view.value.rule === rule.id;
   return (
     <RuleText
@@ -49,6 +51,7 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
         <>
           <span>
             <b>{count(here)}</b> in this pass
+            {compilation && ` for ${short(compilation.target ?? "", 40)}, not counted in the run`}
           </span>
           <span>
             this match <b>{micros(us)}</b>

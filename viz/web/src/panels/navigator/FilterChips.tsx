@@ -5,7 +5,7 @@ import { count } from "../../state/format";
 import { changedOnly } from "../../state/prefs";
 import { bundle, firings, ruleName, view } from "../../state/state";
 import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { Menu, MenuItem } from "../../ui/over/Menu";
 import { slotName } from "../../parts/slotName";
 
 export function FilterChips() {

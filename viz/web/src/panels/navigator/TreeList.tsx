@@ -1,6 +1,6 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
-import { clearFilters, goStep, openContext, openKernel, openRewrite } from "../../state/actions";
+import { clearFilters, goStep, openContext, openKernel, openPasses, openRewrite } from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
@@ -14,7 +14,8 @@ import {
   stepCount,
   view,
 } from "../../state/state";
-import type { Row, Step } from "../../data/types";
+import type { Step } from "../../data/messages/bundle";
+import type { Row } from "../../data/messages/run";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
@@ -106,7 +107,8 @@ function activate(line: Line): void {
     if (!row) return;
     if (row.label === "kernel") {
       setOpen(line.key, true); // its passes are one line away when the reader comes back
-      openKernel(row.id);
+      if (row.target) openPasses(row);
+      else openKernel(row.id);
     } else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
     else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
     else openRewrite(row.id);

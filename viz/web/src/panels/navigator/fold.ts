@@ -3,7 +3,7 @@
  * made, what is folded, and the steps of the open pass. Pure; nothing is left out without a line that says how many.
  */
 import { firstFrom } from "../../model/filter";
-import type { Row } from "../../data/types";
+import type { Row } from "../../data/messages/run";
 
 /** Steps shown at once below the open pass; a page stays put while the reader steps in it. */
 const STEP_PAGE = 8;

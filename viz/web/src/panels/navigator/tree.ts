@@ -13,7 +13,7 @@ import {
   view,
 } from "../../state/state";
 import { ancestry, childrenOf, stepsInside } from "../../data/rows";
-import type { Row } from "../../data/types";
+import type { Row } from "../../data/messages/run";
 import { foldTree, rowKey, type Line } from "./fold";
 
 /** Keys of open lines. Only grows by itself (the way to the current pass): nothing folds unasked. */

@@ -1,6 +1,8 @@
 /** The overview's data, and what of it is listed. Asks only while the overview is open. */
 import { computed, signal } from "@preact/signals";
-import type { Overview, Peak, UserFile } from "../../data/types";
+import type { Peak } from "../../data/messages/kernel";
+import type { Overview } from "../../data/messages/overview";
+import type { UserFile } from "../../data/messages/run";
 import { knowPeaks, peaks } from "../../parts/peaks";
 import { data } from "../../state/actions";
 import { isLive, kernelPage, runKey, view } from "../../state/state";

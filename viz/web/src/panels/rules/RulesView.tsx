@@ -213,7 +213,7 @@ function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
       onClick={() => (cursor.value = c.key)}
     >
       <span class="el t2">{REST_NAME}</span>
-      <span class="el t3">walking, trying, declining, recording</span>
+      <span class="el t3">walking, trying, recording</span>
       <span class="el t2">{short(c.pass)}</span>
       {Array.from({ length: 7 }, (_, i) => (
         <span key={i} class="r t3" aria-hidden="true">
@@ -265,7 +265,11 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       <span class="num r t2">{count(c.declines)}</span>
       <span class="num r">{known ? signed(c.added, "+") : "…"}</span>
       <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
-      <span class="num r t2">{c.matches ? micros(meanOf(c)) : ""}</span>
+      {c.matches ? (
+        <span class="num r t2">{micros(meanOf(c))}</span>
+      ) : (
+        <span class="r t3">–</span>
+      )}
       {c.us === null ? (
         <span class="r t3" title="It matched nothing; tries that do not match are not timed">
           –

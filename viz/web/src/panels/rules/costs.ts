@@ -1,6 +1,6 @@
 /** Lines of the rules view: per rule, or per pass and rule. Pure. */
 import { plural } from "../../state/format";
-import type { Rule, RuleTotals } from "../../data/types";
+import type { Rule, RuleTotals } from "../../data/messages/rule";
 import type { Column } from "../../ui/SortHead";
 
 export interface Cost {

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { announce, data, go } from "../../state/actions";
 import { compiledRowOf, rows, rules, view } from "../../state/state";
 import { Watched } from "../../state/watched";
-import type { RuleTotals } from "../../data/types";
+import type { RuleTotals } from "../../data/messages/rule";
 import { sorted } from "../../ui/SortHead";
 import { columnsFor, knowsTries, listRules, passesOf, type Cost } from "./costs";
 import { rulesLink } from "./link";

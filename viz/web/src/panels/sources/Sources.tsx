@@ -1,8 +1,8 @@
-/** The kernel's sources side by side, as many as can be read at once; the others by scrolling. */
+/** The sources of the kernel, or the texts of the schedule, side by side, as many as can be read at once; the others by scrolling. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { currentKernel } from "../../state/state";
+import { currentKernel, currentSchedule } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Column } from "../../parts/source/Column";
 import { columnKey } from "../../parts/kernel/columns";
@@ -12,6 +12,7 @@ import {
   kernelError,
   progress,
   retryKernel,
+  scheduleTexts,
   shownColumns,
 } from "../../parts/kernel/kernel";
 import { DiffPane } from "../../parts/source/DiffPane";
@@ -23,12 +24,12 @@ let scroller: HTMLElement | null = null;
 
 export function Sources() {
   const problem = kernelError.value;
-  if (!currentKernel.value)
+  if (!currentKernel.value && !currentSchedule.value)
     return (
       <div class="state">
         <span>
-          This pass belongs to no kernel, so it has no sources. Press <kbd>{"}"}</kbd> to open the
-          next kernel.
+          This pass belongs to no kernel and no schedule, so it has no sources. Press{" "}
+          <kbd>{"}"}</kbd> to open the next kernel.
         </span>
       </div>
     );
@@ -43,7 +44,8 @@ export function Sources() {
         </button>
       </div>
     );
-  if (!kernel.value) return <div class="state">Reading the kernel</div>;
+  if (!kernel.value && !scheduleTexts.value)
+    return <div class="state">Reading the {currentKernel.value ? "kernel" : "schedule"}</div>;
   const byKey = new Map(kernelArtifacts.value.map((a) => [columnKey(a), a]));
   const unfinished = progress.value === "unfinished";
   const columns = unfinished
@@ -62,9 +64,11 @@ export function Sources() {
   if (!columns.length)
     return (
       <div class="state">
-        {kernelArtifacts.value.length
-          ? "No source is selected. Select one in the Sources menu."
-          : "No source of this kernel was recorded, and it cannot be compiled here."}
+        {!currentKernel.value
+          ? "No text of this schedule was recorded."
+          : kernelArtifacts.value.length
+            ? "No source is selected. Select one in the Sources menu."
+            : "No source of this kernel was recorded, and it cannot be compiled here."}
       </div>
     );
   const wide = wideEdit.value;

@@ -2,7 +2,7 @@
 import { count, plural } from "../../state/format";
 import { view } from "../../state/state";
 import { slotName } from "../../parts/slotName";
-import { kernel } from "../../parts/kernel/kernel";
+import { kernelArtifacts } from "../../parts/kernel/kernel";
 import { linkedLines, pointedNode } from "../../parts/kernel/link";
 import { RunBox } from "../../parts/run/RunBox";
 import { Chooser } from "../../parts/source/Chooser";
@@ -28,7 +28,7 @@ export function SourceTools({ open }: { open: boolean }) {
 function Linked() {
   const slot = view.value.slot;
   const { id } = pointedNode.value;
-  if (slot === null || id < 0 || !kernel.value) return null;
+  if (slot === null || id < 0 || !kernelArtifacts.value.length) return null;
   const n = linkedLines.value(id);
   const lines = n.cut
     ? `${count(n.lines)} of ${plural(n.lines + n.cut, "line")}`

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { data } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
-import { bundle, connection, fatal, overlay, run, view, announcement } from "../../state/state";
+import { bundle, connection, fatal, overlay, rows, run, view, announcement } from "../../state/state";
 import { stats } from "../../state/stage";
 
 export function StatusBar() {
@@ -12,7 +12,7 @@ export function StatusBar() {
   return (
     <footer class="status" data-region="Status">
       <Connected />
-      {r && (
+      {r && (r.command || rows.value.length > 0) && (
         <>
           <span class="mono mid" title={short(r.file, 1000)}>
             {short(baseName(r.file), 60)}

@@ -131,7 +131,7 @@ function Named({ name }: { name: string }) {
         <button type="button" class="btn sm" title="N" onClick={() => pickNext(1)}>
           Next in view
         </button>
-        {kernel && (
+        {kernel && !canOpen() && (
           <button type="button" class="btn sm" onClick={() => openRow(kernel)}>
             Open graphs
           </button>

@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals";
 import { announce, openContext, openRewrite, setPage } from "../../state/actions";
 import { rows } from "../../state/state";
-import type { Row } from "../../data/types";
+import type { Row } from "../../data/messages/run";
 import { picked, timelineData } from "./store";
 import { pickedName } from "./data/pick";
 import { timelineLink } from "./link";

@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { announce, data } from "../../state/actions";
 import { view } from "../../state/state";
 import { Watched } from "../../state/watched";
-import type { TimelineData } from "../../data/types";
+import type { TimelineData } from "../../data/messages/timeline";
 import { arrange, type Part, type Shelf } from "./data/arrange";
 import { pickedName, pickOf, resolve } from "./data/pick";
 import { around, bounded, panned, shows, zoomed, type Stretch } from "./data/scale";

@@ -3,7 +3,8 @@
  * there are, the run says.
  */
 import { run } from "../../state/state";
-import type { Artifact, ArtifactKind, Kind } from "../../data/types";
+import type { Artifact, ArtifactKind } from "../../data/messages/kernel";
+import type { Kind } from "../../data/messages/run";
 import { PYTHON } from "./userText";
 
 const FIRST_COLUMNS = 4;

@@ -1,21 +1,32 @@
 /**
- * The kernel whose sources are shown: the one of the current pass. Fetches it when the pass
- * changes, compiles what was not recorded (compiling runs nothing), and keeps what it got.
+ * The kernel whose sources are shown: the one of the current pass; or the texts of its schedule.
+ * Fetches it when the pass changes, compiles what was not recorded (compiling runs nothing), and
+ * keeps what it got.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
 import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
 import { retryNow } from "../../state/live";
-import { currentCompilation, currentKernel, kernelPage, run, runKey } from "../../state/state";
+import {
+  currentCompilation,
+  currentKernel,
+  currentSchedule,
+  kernelPage,
+  run,
+  runKey,
+} from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
-import type { ApiProblem, Artifact, Kernel, Origins } from "../../data/types";
+import type { ApiProblem } from "../../data/messages/job";
+import type { Artifact, Kernel, Origins } from "../../data/messages/kernel";
 import { columnKey, columnsToShow, targetOf } from "./columns";
 import { userSource } from "./userLines";
 import { PYTHON } from "./userText";
 
 export const kernel = signal<Kernel | null>(null);
+/** The texts of the schedule of the current pass; null for a pass of a kernel. */
+export const scheduleTexts = signal<readonly Artifact[] | null>(null);
 export const kernelError = signal<ApiProblem | null>(null);
 export const kernelOrigins = signal<Origins | null>(null);
 /** The same of the nodes of what was compiled on request, while its passes are looked at. */
@@ -33,8 +44,12 @@ export const compiling = signal<ReadonlyMap<string, Compiling>>(new Map());
 const compiled = signal<readonly Artifact[]>([]);
 export const complete = signal<ReadonlySet<string>>(new Set());
 
-/** The user's own lines, then recorded artifacts, then compiled ones that the record lacks. */
+/**
+ * The user's own lines, then recorded artifacts, then compiled ones that the record lacks; or the
+ * texts of the schedule.
+ */
 export const kernelArtifacts = computed<readonly Artifact[]>(() => {
+  if (scheduleTexts.value) return scheduleTexts.value;
   const recorded = kernel.value?.artifacts ?? [];
   const have = new Set(recorded.map(columnKey));
   const own = kernel.value && userSource.value ? [userSource.value.artifact] : [];
@@ -60,8 +75,9 @@ export function canCompile(target: string): boolean {
   return !complete.value.has(target) && compilable.value.includes(target);
 }
 
-/** Keys of the columns that are shown, in order. */
+/** Keys of the columns that are shown, in order; of a schedule all that there are. */
 export const shownColumns = computed<readonly string[]>(() => {
+  if (scheduleTexts.value) return scheduleTexts.value.map(columnKey);
   const generated = columnsToShow(
     shownSources.value,
     // What has been compiled meanwhile changes no choice.
@@ -87,15 +103,17 @@ export function startKernel(): void {
   let fetching: AbortController | null = null;
   let of: readonly unknown[] = [];
   effect(() => {
-    const context = currentKernel.value?.id ?? null;
+    const subject = currentKernel.value ?? currentSchedule.value;
+    const context = subject?.id ?? null;
     // Of a kernel that is still compiled not everything has been recorded yet.
-    const wanted = [context, runKey.value, currentKernel.value?.status, attempt.value];
+    const wanted = [context, runKey.value, subject?.status, attempt.value];
     if (wanted.every((part, i) => part === of[i])) return;
     of = wanted;
     fetching?.abort();
     cancelCompiles();
     batch(() => {
       kernel.value = null;
+      scheduleTexts.value = null;
       kernelError.value = null;
       kernelOrigins.value = null;
       compiled.value = [];
@@ -104,7 +122,7 @@ export function startKernel(): void {
     });
     if (context === null) return;
     const mine = (fetching = new AbortController());
-    void fetchKernel(context, mine.signal);
+    void (currentKernel.value ? fetchKernel : fetchSchedule)(context, mine.signal);
   });
   let asking: AbortController | null = null;
   let asked: number | null = null;
@@ -160,6 +178,20 @@ async function fetchKernel(context: number, signal: AbortSignal): Promise<void> 
   } catch (thrown) {
     if (!isAbort(thrown) && !signal.aborted)
       kernelError.value = asProblem(thrown, `kernel ${context}`);
+  }
+}
+
+async function fetchSchedule(context: number, signal: AbortSignal): Promise<void> {
+  try {
+    const found = await data().schedule(context, signal);
+    if (signal.aborted) return;
+    batch(() => {
+      scheduleTexts.value = found.artifacts;
+      kernelOrigins.value = found.origins;
+    });
+  } catch (thrown) {
+    if (!isAbort(thrown) && !signal.aborted)
+      kernelError.value = asProblem(thrown, `schedule ${context}`);
   }
 }
 

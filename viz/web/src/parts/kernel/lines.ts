@@ -3,7 +3,8 @@
  * kernel AST nodes that line and node both come from (`origins`), which also link the targets to
  * each other. Pure.
  */
-import type { Artifact, Bundle, Origins } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
+import type { Artifact, Origins } from "../../data/messages/kernel";
 
 /** Lines (0-based) of one artifact by node id, and by the AST nodes that they come from. */
 export interface LineIndex {

@@ -5,7 +5,8 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { announce, openPasses } from "../../state/actions";
 import { currentCompilation, currentKernel, rows } from "../../state/state";
-import type { Artifact, Row } from "../../data/types";
+import type { Artifact } from "../../data/messages/kernel";
+import type { Row } from "../../data/messages/run";
 import { compile, compiling, compilable, kernel } from "./kernel";
 
 /** `root`: the row above the passes; null while the kernel has not been compiled for the target. */

@@ -5,7 +5,8 @@ import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { currentKernel, rows, runKey, view } from "../../state/state";
 import { Watched } from "../../state/watched";
 import { isAbort } from "../../data/backend";
-import type { Bundle, UserFile } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
+import type { UserFile } from "../../data/messages/run";
 import { userText } from "./userText";
 
 const wanted = (): boolean =>

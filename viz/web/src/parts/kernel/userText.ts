@@ -3,7 +3,9 @@
  * belongs to the AST nodes whose origin it is. Pure.
  */
 import { place } from "../../state/format";
-import type { Artifact, Bundle, UserFile } from "../../data/types";
+import type { Bundle } from "../../data/messages/bundle";
+import type { Artifact } from "../../data/messages/kernel";
+import type { UserFile } from "../../data/messages/run";
 
 export const PYTHON = "python";
 

@@ -5,7 +5,7 @@ import { count, short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import { walkButtons } from "../walkButtons";
-import type { Pat } from "../../data/types";
+import type { Pat } from "../../data/messages/rule";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
 import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";
 import { dtypeWords, opWords, sourceWords } from "./patternWords";

@@ -3,7 +3,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { clip, count, micros, short } from "../../state/format";
 import { currentStep } from "../../state/state";
-import type { Rule } from "../../data/types";
+import type { Rule } from "../../data/messages/rule";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";

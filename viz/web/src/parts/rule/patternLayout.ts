@@ -4,7 +4,7 @@
  * Pure. Patterns from a trace may nest without end, so depth and size are bounded.
  */
 import { short } from "../../state/format";
-import type { Pat } from "../../data/types";
+import type { Pat } from "../../data/messages/rule";
 import { dtypeWords, opWords, sourceWords } from "./patternWords";
 
 export interface PatNode {

@@ -1,6 +1,6 @@
 /** What a pattern asks for, in few words: ops, dtypes, and how sources may lie. Pure. */
 import { short } from "../../state/format";
-import type { Pat } from "../../data/types";
+import type { Pat } from "../../data/messages/rule";
 
 const SETS: readonly (readonly [string, readonly string[]])[] = [
   ["ints", ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"]],

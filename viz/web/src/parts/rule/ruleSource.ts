@@ -1,5 +1,5 @@
 /** What of a rule's docstring and source text is said elsewhere already. Pure. */
-import type { Rule } from "../../data/types";
+import type { Rule } from "../../data/messages/rule";
 
 /** What the docstring says beyond the equation, however that is spaced there. */
 export function restOfDoc({ doc, equation }: Pick<Rule, "doc" | "equation">): string {

@@ -1,7 +1,7 @@
 /** What a run gave: its times as a distribution, equality, and the other runs of the kernel. */
 import { count, micros, plural, short, tiny } from "../../state/format";
-import type { RunResult } from "../../data/types";
-import { Menu } from "../../ui/Menu";
+import type { RunResult } from "../../data/messages/kernel";
+import { Menu } from "../../ui/over/Menu";
 import { histogram } from "./histogram";
 import { compared, wayWord } from "./runs";
 

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { currentKernel, rows, run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { Menu, MenuItem } from "../../ui/over/Menu";
 import { appliedOpts, optsWord } from "./runs";
 
 const picked = signal<string | null>(null);

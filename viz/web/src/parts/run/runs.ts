@@ -1,5 +1,5 @@
 /** The runs of one kernel, as they are compared: devices and optimisations. Pure. */
-import type { RunResult } from "../../data/types";
+import type { RunResult } from "../../data/messages/kernel";
 
 /** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
 export const MOST_RUNS = 12;

@@ -6,7 +6,8 @@ import { go, goStep, openContext, openNode, openRewrite } from "../../state/acti
 import { baseName, plural, short } from "../../state/format";
 import { firings, rows, ruleName, rules } from "../../state/state";
 import { ancestry } from "../../data/rows";
-import type { Row, SearchHit, SearchResult } from "../../data/types";
+import type { Row } from "../../data/messages/run";
+import type { SearchHit, SearchResult } from "../../data/messages/search";
 import { showLines } from "../kernel/show";
 import { ranked, wordsOf } from "./rank";
 import { searchSteps } from "./steps";

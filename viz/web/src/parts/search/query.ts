@@ -3,7 +3,8 @@ import { effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
 import { runKey } from "../../state/state";
 import { asProblem, isAbort } from "../../data/backend";
-import type { ApiProblem, SearchResult } from "../../data/types";
+import type { ApiProblem } from "../../data/messages/job";
+import type { SearchResult } from "../../data/messages/search";
 
 const DEBOUNCE_MS = 120;
 

@@ -3,7 +3,7 @@ import { data } from "../../state/actions";
 import { shownSources } from "../../state/prefs";
 import { run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
-import { Menu, MenuItem } from "../../ui/Menu";
+import { Menu, MenuItem } from "../../ui/over/Menu";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
 import { complete, kernel, kernelArtifacts, progress, shownColumns } from "../kernel/kernel";
 

@@ -4,7 +4,7 @@ import { announce, openPasses, select } from "../../state/actions";
 import { short } from "../../state/format";
 import { bundle, sides } from "../../state/state";
 import { lit } from "../../state/stage";
-import type { Artifact } from "../../data/types";
+import type { Artifact } from "../../data/messages/kernel";
 import { CopyButton } from "../../ui/copy";
 import { columnKey, kindName, kindOf, targetOf } from "../kernel/columns";
 import { EditButtons, EditState } from "./Editing";
@@ -39,7 +39,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
     >
       <div class="ch">
         <span class="el">{kindName(kindOf(id))}</span>
-        <span class="t3 mono el">{target || "your lines"}</span>
+        <span class="t3 mono el">{kindOf(id) === PYTHON ? "your lines" : target}</span>
         {artifact && target && !editOf(id) && <MadeBy artifact={artifact} />}
         {kindOf(id) === PYTHON && userSource.value?.changed && (
           <span class="badge mov" title="These are the lines as they were when the program ran">

@@ -16,7 +16,7 @@ import {
   wideEdit,
 } from "./edits";
 import { canLaunch, Failed } from "../run/RunBox";
-import { MenuItem, Menu } from "../../ui/Menu";
+import { MenuItem, Menu } from "../../ui/over/Menu";
 import { wideColumn } from "../../state/drawer";
 
 export function EditButtons({ column }: { column: string }) {

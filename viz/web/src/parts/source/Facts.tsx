@@ -1,8 +1,8 @@
 /** The line below a source's title: marked lines, then as many facts as it has room for. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { count, plural } from "../../state/format";
-import type { Artifact } from "../../data/types";
-import { Menu } from "../../ui/Menu";
+import type { Artifact } from "../../data/messages/kernel";
+import { Menu } from "../../ui/over/Menu";
 import { factText, tellingFacts } from "./facts";
 
 const TOO_MANY =

@@ -1,6 +1,6 @@
 /** What a compiler says about a program, as it reads: "24 regs". Pure. */
 import { short } from "../../state/format";
-import type { Artifact } from "../../data/types";
+import type { Artifact } from "../../data/messages/kernel";
 
 type Fact = Artifact["facts"][number];
 

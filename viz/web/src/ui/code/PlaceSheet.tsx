@@ -1,13 +1,13 @@
 /** A place in a file: the text that the trace holds of it, whatever the file says today, or why none. */
 import { signal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import { CodeLines } from "./CodeLines";
 import { CopyButton } from "../copy";
-import { useModal } from "../useModal";
+import { Sheet } from "../over/Sheet";
 import { short } from "../../state/format";
 import { recordedText } from "./recorded";
 import { overlay, rules, runKey } from "../../state/state";
-import type { ApiProblem, UserFile } from "../../data/types";
+import type { ApiProblem } from "../../data/messages/job";
+import type { UserFile } from "../../data/messages/run";
 import { data, reportProblem } from "../../state/actions";
 import { asProblem } from "../../data/backend";
 
@@ -34,52 +34,35 @@ export function showPlace(file: string, line: number, why: ApiProblem | null = n
 const userFiles = signal<readonly UserFile[]>([]);
 
 export function PlaceSheet() {
-  const box = useRef<HTMLDivElement>(null);
-  const keepInside = useModal(box);
   if (!shown.value) return null;
   const { file, line, why } = shown.value;
   const found = recordedText(rules.value.values(), file, line, userFiles.value);
   const path = line > 0 ? `${file}:${line}` : file;
   return (
-    <>
-      <div class="scrim" onClick={() => (overlay.value = null)} />
-      <div
-        class="palette sheet place"
-        role="dialog"
-        aria-label="Place in a file"
-        aria-modal="true"
-        tabIndex={-1}
-        ref={box}
-        onKeyDown={keepInside}
-      >
-        <div class="ph">
-          <b class="mono el" title={path}>
-            {short(path, 200)}
-          </b>
-          <CopyButton text={path} what="path" />
-          <span class="sp" />
-          {found && <span class="t3 nw">as recorded, {short(found.what, 80)}</span>}
-        </div>
-        {why && (
-          <p class="t2 said">
-            The editor was not opened: {why.what}. {why.hint}
-          </p>
-        )}
-        {found ? (
-          <div class="recorded" tabIndex={0} role="region" aria-label="Text">
-            <CodeLines text={found.text} language="python" from={found.first} marked={line} />
-          </div>
-        ) : (
-          <p class="t2 said">
-            The trace does not contain the text of this line. It records the source of rules and the
-            lines of the program that created nodes.
-          </p>
-        )}
-        <div class="foot">
-          <span class="sp" />
-          <kbd>Esc</kbd> closes
-        </div>
+    <Sheet label="Place in a file" class="place">
+      <div class="ph">
+        <b class="mono el" title={path}>
+          {short(path, 200)}
+        </b>
+        <CopyButton text={path} what="path" />
+        <span class="sp" />
+        {found && <span class="t3 nw">as recorded, {short(found.what, 80)}</span>}
       </div>
-    </>
+      {why && (
+        <p class="t2 said">
+          The editor was not opened: {why.what}. {why.hint}
+        </p>
+      )}
+      {found ? (
+        <div class="recorded" tabIndex={0} role="region" aria-label="Text">
+          <CodeLines text={found.text} language="python" from={found.first} marked={line} />
+        </div>
+      ) : (
+        <p class="t2 said">
+          The trace does not contain the text of this line. It records the source of rules and the
+          lines of the program that created nodes.
+        </p>
+      )}
+    </Sheet>
   );
 }

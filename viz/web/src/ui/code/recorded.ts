@@ -2,7 +2,8 @@
  * Which recorded text a place lies in: a trace holds the sources of rules and the lines of the user's
  * program that became nodes, no whole files. Pure.
  */
-import type { Rule, UserFile } from "../../data/types";
+import type { Rule } from "../../data/messages/rule";
+import type { UserFile } from "../../data/messages/run";
 
 /** A part of a file as it was when the program ran. */
 export interface RecordedText {

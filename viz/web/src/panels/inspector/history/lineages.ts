@@ -8,7 +8,8 @@ import { kernelArtifacts } from "../../../parts/kernel/kernel";
 import { lineIndex, linesOf } from "../../../parts/kernel/lines";
 import { nodeOrigins } from "../../../parts/kernel/link";
 import { scopeRow } from "./scope";
-import type { ApiProblem, Lineage } from "../../../data/types";
+import type { ApiProblem } from "../../../data/messages/job";
+import type { Lineage } from "../../../data/messages/lineage";
 
 const POLL_MS = 30;
 /** As many as one history may need, or they would take each other's place for ever. */

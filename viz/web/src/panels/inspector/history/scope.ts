@@ -1,6 +1,6 @@
 /** Which lineage a pass belongs to: the same as `scope_of` of viz/views/lineage.py. Pure. */
 import { ancestry } from "../../../data/rows";
-import type { Row } from "../../../data/types";
+import type { Row } from "../../../data/messages/run";
 
 /** Rows of further processes have ids that are multiples of this. */
 const PROCESS = 1_000_000_000;

@@ -9,7 +9,7 @@ import { count, micros, millis, place, plural, short } from "../../../state/form
 import { currentKernel, rows } from "../../../state/state";
 import { Icon } from "../../../ui/Icon";
 import { Place } from "../../../ui/Text";
-import type { KernelPage } from "../../../data/types";
+import type { KernelPage } from "../../../data/messages/overview";
 import { nextPage } from "../commands";
 import { optsSentence } from "./opts";
 import { Passes } from "./Passes";
@@ -154,7 +154,7 @@ function Made({ k }: { k: KernelPage }) {
           ) : (
             <span class="t3">not timed</span>
           )}{" "}
-          <span class="t3">at {micros(k.start)}</span>
+          {k.start > 0 && <span class="t3">at {micros(k.start)}</span>}
         </dd>
         {k.opts.length > 0 && (
           <>

@@ -4,7 +4,7 @@ import { Go } from "../../../parts/Go";
 import { onArrows } from "../../../parts/arrows";
 import { passAt } from "../../../state/link/links";
 import { count, micros, plural, short } from "../../../state/format";
-import type { KernelPage, KernelPass } from "../../../data/types";
+import type { KernelPage, KernelPass } from "../../../data/messages/overview";
 
 /** Share of the steps from which on there is room for a name. */
 const NAMED = 0.06;

@@ -7,7 +7,7 @@ import { peaks } from "../../../parts/peaks";
 import { data } from "../../../state/actions";
 import { micros, short } from "../../../state/format";
 import { run } from "../../../state/state";
-import type { KernelPage } from "../../../data/types";
+import type { KernelPage } from "../../../data/messages/overview";
 
 export function Runs({ k }: { k: KernelPage }) {
   const can = data().server !== null && (run.value?.devices.length ?? 0) > 0 && k.status === "ok";

@@ -2,11 +2,11 @@
 import { Go } from "../../../parts/Go";
 import { spansNamed } from "../../../state/link/links";
 import { measure, measuring, peaks } from "../../../parts/peaks";
-import { digits, percent, speedOf } from "../../../parts/speed";
+import { digits, percent, scaled, speedOf } from "../../../parts/speed";
 import { data } from "../../../state/actions";
 import { bytes, count, micros, plural, short } from "../../../state/format";
 import { run } from "../../../state/state";
-import type { KernelPage } from "../../../data/types";
+import type { KernelPage } from "../../../data/messages/overview";
 import { SpreadBars } from "../table/Spread";
 import { peakOf } from "./store";
 
@@ -55,7 +55,8 @@ export function Times({ k }: { k: KernelPage }) {
             name="GFLOP/s"
             value={s ? digits(speed.gflops) : ""}
             share={speed.flopsShare}
-            said={`${count(k.flops)} operations`}
+            said={`${scaled(k.flops)}FLOP`}
+            title={`${count(k.flops)} floating-point operations of one launch`}
           />
         )}
         {k.bytes > 0 && (
@@ -63,7 +64,8 @@ export function Times({ k }: { k: KernelPage }) {
             name="GB/s"
             value={s ? digits(speed.gbytes) : ""}
             share={speed.bytesShare}
-            said={`${bytes(k.bytes)} of arguments`}
+            said={bytes(k.bytes)}
+            title={`${count(k.bytes)} bytes of arguments`}
           />
         )}
       </dl>
@@ -90,9 +92,10 @@ interface RateProps {
   value: string;
   share: number | null;
   said: string;
+  title: string;
 }
 
-function Rate({ name, value, share, said }: RateProps) {
+function Rate({ name, value, share, said, title }: RateProps) {
   return (
     <>
       <dt>{name}</dt>
@@ -107,7 +110,9 @@ function Rate({ name, value, share, said }: RateProps) {
           </>
         )}
         <span class="sp" />
-        <span class="t3 small">{said}</span>
+        <span class="t3 small" title={title}>
+          {said}
+        </span>
       </dd>
     </>
   );

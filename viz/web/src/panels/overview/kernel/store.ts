@@ -1,6 +1,7 @@
 /** The page of a kernel: what the trace says of it. Asks only while it is open. */
 import { computed } from "@preact/signals";
-import type { KernelPage, Peak } from "../../../data/types";
+import type { Peak } from "../../../data/messages/kernel";
+import type { KernelPage } from "../../../data/messages/overview";
 import { knowPeaks, peaks } from "../../../parts/peaks";
 import { data } from "../../../state/actions";
 import { kernelPage } from "../../../state/state";

@@ -1,6 +1,6 @@
 /** One bar for the whole run: scheduling, compiling, running and the rest, with memory below it. */
 import { useMemo, useState } from "preact/hooks";
-import type { Part } from "../../../data/types";
+import type { Part } from "../../../data/messages/overview";
 import { Go } from "../../../parts/Go";
 import { pageAt, timeAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";

@@ -1,6 +1,6 @@
 /** The user's own lines that made work, and the kernels that they became. */
 import { useState } from "preact/hooks";
-import type { LineShare } from "../../../data/types";
+import type { LineShare } from "../../../data/messages/overview";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { kernelAt } from "../../../state/link/links";
@@ -8,6 +8,7 @@ import { percent } from "../../../parts/speed";
 import { baseName, count, micros, plural, short } from "../../../state/format";
 import { openEditor } from "../../../ui/Text";
 import { fewOf, overview, textOf } from "../store";
+import { CutMiddle } from "../../../ui/CutMiddle";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */
 const FEW = 6;
@@ -91,7 +92,9 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
             inner
             title={short(k.name, 500)}
           >
-            <span class="el">{short(k.name, 60)}</span>
+            <span class="el">
+              <CutMiddle text={short(k.name, 60)} />
+            </span>
           </Go>
         ))}
         {rest > 0 && (

@@ -1,5 +1,5 @@
 /** The course of the run as shapes: what it did when, and the memory below it. Pure. */
-import type { Activity, Part } from "../../../data/types";
+import type { Activity, Part } from "../../../data/messages/overview";
 
 /** From the bottom up. */
 export const LAYERS = ["run", "compile", "schedule"] as const;

@@ -1,5 +1,5 @@
 /** The recorded lines of the user's files by "file:line". Pure. */
-import type { UserFile } from "../../../data/types";
+import type { UserFile } from "../../../data/messages/run";
 
 /** Of a file that is there in several states, the last one that has a line counts. */
 export function textsOf(files: readonly UserFile[]): ReadonlyMap<string, string> {

@@ -8,6 +8,7 @@ import { digits, percent } from "../../../parts/speed";
 import { data, openContext, openKernel } from "../../../state/actions";
 import { count, micros, place, plural, short } from "../../../state/format";
 import { rows, run } from "../../../state/state";
+import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
 import type { ColumnKey, Line } from "./columns";
 import { list, overviewLink } from "../link";
@@ -87,9 +88,34 @@ export function Kernels() {
 const heading = (by: "run" | "compile" | "steps"): string =>
   by === "run" ? "by time" : by === "compile" ? "never launched; by time to compile" : "by steps";
 
+/** Whether its compilation is in the run. Of others there are only launches. */
+const isRecorded = (line: Line): boolean => line.context >= 0;
+
+const NOT_RECORDED = "Compiled before the recording began: only its launches are known";
+
+/** What a row is called: it leads to the page of its kernel, where there is one. */
+function Title({ line, text, mono = false }: { line: Line; text: string; mono?: boolean }) {
+  const style = `plain b el${mono ? " mono" : ""}`;
+  return isRecorded(line) ? (
+    <Go to={kernelAt(line.context)} class={`link ${style}`} title={title(line)}>
+      <CutMiddle text={text} />
+    </Go>
+  ) : (
+    <span class={style} title={`${title(line)}. ${NOT_RECORDED}.`}>
+      <CutMiddle text={text} /> <span class="t3 small">not recorded</span>
+    </span>
+  );
+}
+
 function Row({ line }: { line: Line }) {
   return (
-    <div class="ov-row" data-line onClick={() => openKernel(line.context)}>
+    <div
+      class="ov-row"
+      data-line
+      onClick={() => {
+        if (isRecorded(line)) openKernel(line.context);
+      }}
+    >
       {columns.value.map(({ key }) => (
         <Cell key={key} of={key} line={line} />
       ))}
@@ -103,9 +129,7 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
       const at = place(line.place);
       return (
         <span class="row g4">
-          <Go to={kernelAt(line.context)} class="link plain b el" title={title(line)}>
-            {short(line.calls || line.name, 80)}
-          </Go>
+          <Title line={line} text={short(line.calls || line.name, 80)} />
           {at.line > 0 && <span class="t3 small nw">:{at.line}</span>}
           <Status line={line} />
         </span>
@@ -116,12 +140,10 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
       return (
         <span class="row g4">
           {first ? (
-            <Go to={kernelAt(line.context)} class="link plain b mono el" title={title(line)}>
-              {short(line.name)}
-            </Go>
+            <Title line={line} text={short(line.name)} mono />
           ) : (
             <span class="mono el t2" title={short(line.name, 1000)}>
-              {short(line.name)}
+              <CutMiddle text={short(line.name)} />
             </span>
           )}
           {line.equal > 1 && (
@@ -190,19 +212,21 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
     case "steps":
       return (
         <span class="num r">
-          <button
-            type="button"
-            class="link plain"
-            tabIndex={-1}
-            title="Its passes in the graphs"
-            onClick={(e) => {
-              e.stopPropagation();
-              const row = rows.peek().find((r) => r.kind === "context" && r.id === line.context);
-              if (row) openContext(row.row);
-            }}
-          >
-            {count(line.steps)}
-          </button>
+          {isRecorded(line) && (
+            <button
+              type="button"
+              class="link plain"
+              tabIndex={-1}
+              title="Its passes in the graphs"
+              onClick={(e) => {
+                e.stopPropagation();
+                const row = rows.peek().find((r) => r.kind === "context" && r.id === line.context);
+                if (row) openContext(row.row);
+              }}
+            >
+              {count(line.steps)}
+            </button>
+          )}
         </span>
       );
   }

@@ -1,5 +1,5 @@
 /** How times are spread, small. */
-import type { Spread } from "../../../data/types";
+import type { Spread } from "../../../data/messages/overview";
 import { micros, plural } from "../../../state/format";
 
 interface SpreadProps {

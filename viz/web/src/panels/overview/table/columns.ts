@@ -1,5 +1,6 @@
 /** Columns of the table of kernels: only those that the trace has something for. Pure. */
-import type { KernelLine, Peak } from "../../../data/types";
+import type { Peak } from "../../../data/messages/kernel";
+import type { KernelLine } from "../../../data/messages/overview";
 import { speedOf, type Speed } from "../../../parts/speed";
 import type { Column } from "../../../ui/SortHead";
 
@@ -26,9 +27,9 @@ export function linesOf(
   by: "run" | "compile" | "steps",
   peakOf: (device: string) => Peak | undefined,
 ): Line[] {
-  return kernels.map((k) => ({
+  return kernels.map((k, i) => ({
     ...k,
-    key: String(k.context),
+    key: k.context < 0 ? `launched ${k.device} ${k.name} ${i}` : String(k.context),
     speed: speedOf(k.flops, k.bytes, k.spread?.median, peakOf(k.device)),
     time: by === "run" ? k.us : k.compileUs,
   }));
@@ -79,7 +80,7 @@ const ALL: readonly TableColumn[] = [
     name: "Registers",
     value: registers,
     right: true,
-    width: "64px",
+    width: "58px",
     title: "Registers of a thread, where a compiler says it",
   },
   {

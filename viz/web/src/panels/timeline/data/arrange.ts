@@ -1,5 +1,5 @@
 /** Which rows stand where: tracks from top to bottom, each with its label. Pure. */
-import type { TimelineData } from "../../../data/types";
+import type { TimelineData } from "../../../data/messages/timeline";
 import { bytes, micros, plural, short } from "../../../state/format";
 import { above, type Lane, type MemoryRow, type Part, type SpanRow } from "./spans";
 

@@ -1,5 +1,5 @@
 /** What can be selected in the timeline, as text for the address and back. Pure. */
-import type { TimelineData } from "../../../data/types";
+import type { TimelineData } from "../../../data/messages/timeline";
 import { HUES, timesOf, type Hue } from "./spans";
 import type { Stretch } from "./scale";
 

@@ -2,7 +2,7 @@
  * Spans of a timeline as rows of typed arrays, and what of a row is drawn at a zoom. A frame costs
  * the pixels of its rows times a binary search, however many spans there are. Pure.
  */
-import type { TimelineData, TimelineTrack } from "../../../data/types";
+import type { TimelineData, TimelineTrack } from "../../../data/messages/timeline";
 
 /** What colours a span. */
 export const HUES = ["schedule", "kernel", "pass", "group", "launch"] as const;

@@ -1,0 +1,131 @@
+"""Memory of a device: an allocator, with streams of copies.
+
+Implements no device.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Event(Protocol):
+    """A point in a stream: what was asked for before it."""
+
+    @property
+    def done(self) -> bool:
+        """Whether all of it is done."""
+        ...
+
+    def wait(self) -> None:
+        """Returns when all of it is done."""
+        ...
+
+
+class Passed:
+    """An event of a stream that does everything at once."""
+
+    done = True
+
+    def wait(self) -> None:
+        """Returns at once."""
+
+
+class Stream:
+    """Copies in the order in which they are asked for. This one does each at once; a device with
+    queues of its own returns as soon as a copy is queued, and memory must live until it is done."""
+
+    def __init__(self, allocator: Allocator) -> None:
+        self._allocator = allocator
+
+    def copyin(self, handle: Any, offset: int, data: memoryview) -> None:
+        """Host bytes to the device."""
+        self._allocator.copyin(handle, offset, data)
+
+    def copyout(self, data: memoryview, handle: Any, offset: int) -> None:
+        """Device bytes to the host."""
+        self._allocator.copyout(data, handle, offset)
+
+    def copy(self, target: Place, source: Place, nbytes: int) -> None:
+        """Bytes of any device to this one."""
+        self._allocator.copy(target, source, nbytes)
+
+    def record(self) -> Event:
+        """The point after what was asked for so far."""
+        return Passed()
+
+    def wait(self, event: Event) -> None:
+        """What is asked for from here on begins after `event`."""
+        event.wait()
+
+    def synchronize(self) -> None:
+        """Returns when everything asked for so far is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Memory from `offset` bytes into a handle of an allocator."""
+
+    allocator: Allocator
+    handle: Any
+    offset: int = 0
+
+
+class Allocator(ABC):
+    """Memory of one device, by opaque handles. Sizes and offsets are bytes.
+
+    What a device can do beyond the abstract methods, it says by overriding the others: callers ask
+    these, and never what kind of allocator it is.
+    """
+
+    @abstractmethod
+    def alloc(self, nbytes: int) -> Any:
+        """Uninitialised memory. Raises RunError where there is none left."""
+
+    @abstractmethod
+    def free(self, handle: Any, nbytes: int) -> None:
+        """Gives memory back."""
+
+    @abstractmethod
+    def copyin(self, handle: Any, offset: int, data: memoryview) -> None:
+        """Host bytes to the device."""
+
+    @abstractmethod
+    def copyout(self, data: memoryview, handle: Any, offset: int) -> None:
+        """Device bytes to the host."""
+
+    def host_view(self, handle: Any, offset: int, nbytes: int) -> memoryview | None:
+        """The memory itself, where the host can see it."""
+        return None
+
+    def wrap(self, array: np.ndarray[Any, Any]) -> Any:
+        """A handle for the memory of a contiguous array, shared and not copied; None where kernels
+        of this device cannot reach it."""
+        return None
+
+    def copy(self, target: Place, source: Place, nbytes: int) -> None:
+        """Bytes from memory of any device to memory of this one: straight where the host sees
+        either, else through the host. Devices that reach each other override it. What the source's
+        device was asked for before must be done."""
+        visible = source.allocator.host_view(source.handle, source.offset, nbytes)
+        if visible is not None:
+            self.copyin(target.handle, target.offset, visible)
+            return
+        inside = self.host_view(target.handle, target.offset, nbytes)
+        if inside is not None:
+            source.allocator.copyout(inside, source.handle, source.offset)
+            return
+        bounce = memoryview(bytearray(nbytes))
+        source.allocator.copyout(bounce, source.handle, source.offset)
+        self.copyin(target.handle, target.offset, bounce)
+
+    def stream(self) -> Stream:
+        """A new stream of copies."""
+        return Stream(self)
+
+    def address(self, handle: Any) -> int:
+        """Where the memory begins, as kernels see it."""
+        return 0

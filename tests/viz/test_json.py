@@ -1,0 +1,128 @@
+"""What each command prints with --json is what docs/json.md says: every key, and its type."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.uop.observe import context
+from core.uop.rewrite import graph_rewrite
+from tests.docs.shapes import Shapes, declarations
+from tests.viz.samples import random_graph, rules
+from tests.viz.test_cli import run
+from viz.command.parser import build_parser, commands_of
+from viz.share.html import export_html
+from viz.trace import Recorder
+from viz.views.store import Store
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs/json.md").read_text(encoding="utf-8")
+BLOCKS = "\n".join(re.findall(r"^```ts\n(.*?)^```$", DOCUMENT, re.DOTALL | re.MULTILINE))
+SHAPES = Shapes(declarations(BLOCKS))
+CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
+    ("show", (), "Show"),
+    ("show", ("--tree",), "ShowTree"),
+    ("show", ("--kernel", "kernel_1"), "ShowTree"),
+    ("show", (2,), "Bundle"),
+    ("show", (2, 0), "ShowStep"),
+    ("show", (2, 1), "ShowStep"),
+    ("stats", (), "Stats"),
+    ("query", ("SELECT 1, 2.5, 'a', NULL",), "Query"),
+    ("graph", (2,), "Graph"),
+    ("graph", (2, 1, "-o", "g.dot"), "GraphFile"),
+    ("graph", (2, 1, "-o", "g.svg"), "GraphFile"),
+    ("export", ("-o", "x.viz"), "Export"),
+    ("export", ("-o", "x.html", "--redact"), "Export"),
+    ("timeline", ("-o", "t.json"), "Timeline"),
+)
+
+
+@pytest.fixture(params=["trace", "export", "export without its trace"])
+def file(request: pytest.FixtureRequest, tmp_path: Path, dist: Path) -> Path:
+    """A run with launches, memory and an error, as a trace and as exported files."""
+    path = tmp_path / "run.viz"
+    recorder = Recorder(path).start()
+    try:
+        with context("schedule 2 kernels", "schedule"):
+            graph_rewrite(random_graph(1), rules, name="tidy")
+        for i in range(2):
+            with context(f"kernel_{i}", "kernel", target="x86-64"):
+                graph_rewrite(random_graph(10 + i), rules, name="simplify")
+                recorder.launch(f"kernel_{i}", "CPU", 1000, 0, 8)
+        with pytest.raises(ZeroDivisionError), context("broken", "kernel"):
+            raise ZeroDivisionError("in a kernel")
+    finally:
+        recorder.close()
+    if request.param == "trace":
+        return path
+    store = Store(path)
+    html = export_html(store).html
+    store.close()
+    if request.param != "export":
+        html = re.sub(r'<script type="application/octet-stream".*?</script>', "", html)
+    made = tmp_path / "run.html"
+    made.write_text(html)
+    return made
+
+
+@pytest.mark.parametrize(("command", "arguments", "shape"), CASES)
+def test_json_is_as_documented(
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    arguments: tuple[object, ...],
+    shape: str,
+) -> None:
+    monkeypatch.chdir(file.parent)
+    code, out, err = run(capsys, command, file, *arguments, "--json")
+    if code and "exported file holds no trace" in err:
+        assert (command in ("query", "export"), out) == (True, "")
+        return
+    assert (code, err) == (0, "")
+    assert out.isascii() and out.count("\n") == 1 and out.endswith("\n")
+    assert SHAPES.problems(json.loads(out), shape) == []
+
+
+def test_the_address_of_a_page_as_json(trace: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "viz", "serve", str(trace), "--json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert SHAPES.problems(json.loads(process.stdout.readline()), "Serve") == []
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_every_command_with_json_is_covered() -> None:
+    parsers = commands_of(build_parser())
+    able = {n for n, p in parsers.items() if any(a.dest == "json" for a in p._actions)}
+    assert able == {command for command, _, _ in CASES} | {"open", "serve"}
+    named = set(declarations(BLOCKS))
+    assert {shape for _, _, shape in CASES} | {"Serve"} <= named
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"file": "x", "events": 1}, None),
+        ({"file": "x"}, "Timeline.events is missing"),
+        ({"file": "x", "events": True}, "Timeline.events is True, no number"),
+        ({"file": None, "events": 1}, "Timeline.file is None, no string"),
+        ({"file": "x", "events": 1, "more": 1}, "Timeline.more is not documented"),
+        ([], "Timeline is [], no object"),
+    ],
+)
+def test_what_is_not_as_documented_is_found(value: Any, problem: str | None) -> None:
+    assert SHAPES.problems(value, "Timeline") == ([] if problem is None else [problem])

@@ -1,0 +1,95 @@
+"""One table of queries and hits for the server and for the page of an exported file: the server's
+side of it. viz/web/test/offline.test.ts is the page's."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.viz.share.test_export import BLOCK, entries
+from tests.viz.views.search.queries import MISTAKES, STRUCTURES, TEXTS, random_structures
+from viz.share.copy import write_trace
+from viz.share.html import export_html
+from viz.views.search.find import KINDS
+from viz.views.search.shape import COMMUTATIVE
+from viz.views.store import Store
+
+ROOT = Path(__file__).resolve().parents[4]
+TRACE = ROOT / "tests" / "viz" / "format" / "traces" / "version2.trace"
+SHARED = ROOT / "viz" / "web" / "test" / "data" / "search.json"
+SEED, RANDOM = 7, 60
+SEARCHED = ("/api/tree", "/api/rules", "/api/search-index", "/api/kernels/", "/api/rewrites/")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    path = tmp_path_factory.mktemp("shared") / "old.viz"
+    shutil.copy(TRACE, path)
+    made = Store(path)
+    yield made
+    made.close()
+
+
+def hits(store: Store) -> list[tuple[str, Any]]:
+    """Every query of the table with what is found."""
+    queries = [*TEXTS, *STRUCTURES, *MISTAKES, *random_structures(store, SEED, RANDOM)]
+    return [(query, store.search(query[:200])) for query in queries]
+
+
+def exported(store: Store, folder: Path) -> dict[str, str]:
+    """The entries of an exported file that a search reads."""
+    for name in ("index.html", "app.js", "app.css"):
+        (folder / name).write_text("<html><head></head><body></body></html>")
+    found: dict[str, str] = {}
+    for block in BLOCK.findall(export_html(store, page=folder).html):
+        found |= json.loads(block)
+    return {
+        paths: packed
+        for paths, packed in found.items()
+        if any(path.startswith(SEARCHED) for path in paths.split(" "))
+    }
+
+
+def unpacked(held: dict[str, str]) -> dict[str, Any]:
+    """The answers in entries of an export, by their paths."""
+    return entries(
+        f'<script type="application/json" id="uopviz-data-0">{json.dumps(held)}</script>'
+    )
+
+
+def test_the_table_is_what_the_server_finds(
+    store: Store, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    found, held = hits(store), exported(store, tmp_path)
+    if request.config.getoption("--update-golden"):
+        table = {"commutative": sorted(COMMUTATIVE), "entries": held, "answers": found}
+        SHARED.write_text(json.dumps(table, indent=0) + "\n")
+    table = json.loads(SHARED.read_text())
+    assert table["commutative"] == sorted(COMMUTATIVE)
+    assert unpacked(table["entries"]) == unpacked(held), "run this test with --update-golden"
+    for (query, known), (asked, now) in zip(table["answers"], found, strict=True):
+        assert (query, known) == (asked, json.loads(json.dumps(now)))
+
+
+def test_the_table_has_hits_of_every_kind_and_mistakes(store: Store) -> None:
+    """What the comparison is worth."""
+    found = [answer for _, answer in hits(store)]
+    kinds = {hit["kind"] for answer in found for hit in answer["hits"]}
+    assert kinds == set(KINDS)
+    assert sum(answer["problem"] is not None for answer in found) >= len(MISTAKES) - 1
+    steps = [hit["step"] for answer in found for hit in answer["hits"] if hit["kind"] == "node"]
+    assert {0, 1, 2} < set(steps) and len(steps) > 300
+
+
+@pytest.mark.parametrize("query", ["add", "relu", "simplify", "MUL(x, CONST 2)", "ADD(x, x)"])
+def test_a_copy_gives_the_same_hits(store: Store, tmp_path: Path, query: str) -> None:
+    """Numbers of strings differ in a copy: no order may come from them."""
+    write_trace(store, tmp_path / "copy.viz", published=True)
+    copy = Store(tmp_path / "copy.viz")
+    assert copy.search(query) == store.search(query)
+    copy.close()

@@ -1,0 +1,59 @@
+"""Ctrl-C, a closed terminal and a request to end, as exceptions: whatever runs cleans up.
+
+A file that was to be written is whole or not there. Knows nothing of what runs.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from types import FrameType, TracebackType
+from typing import Any, Final
+
+_AGAIN: Final = 2.0
+"""Seconds for cleaning up, in which the same again changes nothing: people press Ctrl-C twice."""
+_SIGNALS: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class Stopping:
+    """In the block, a signal that would end the process raises KeyboardInterrupt (Ctrl-C) or
+    SystemExit. What swallows exceptions, as SQLite does those of callbacks, does not swallow that
+    it came: see `code`."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        """The signal that came; 0 for none."""
+        self._came = 0.0
+        self._before: dict[int, Any] = {}
+
+    @property
+    def code(self) -> int:
+        """The exit code that says which signal came, as shells have it; 0 for none."""
+        return 128 + self.number if self.number else 0
+
+    def __enter__(self) -> Stopping:
+        if threading.current_thread() is threading.main_thread():
+            for name in _SIGNALS:
+                number = getattr(signal, name, None)  # Windows has not all of them
+                # what is ignored stays so, as after nohup
+                if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        if self.number and time.monotonic() - self._came < _AGAIN:
+            return
+        self.number, self._came = number, time.monotonic()
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(self.code)

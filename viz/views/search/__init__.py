@@ -1,0 +1,1 @@
+"""One search over everything in a run: names, texts of sources, and nodes by their structure."""

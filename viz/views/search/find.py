@@ -1,0 +1,157 @@
+"""One search over everything in a run: kernels, calls, rules, passes, ops, files, texts of sources,
+and nodes by their structure.
+
+Hits come in groups, each of a bounded number with how many there are in all, so that no group
+hides another. Never looks at what was searched before in the same time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.errors import TraceError
+from viz.budget import answering, take
+from viz.read.tracefile import Context
+from viz.views.process import Process
+from viz.views.search.index import Hit
+from viz.views.search.shape import Shape, is_structural, parse
+from viz.views.search.structures import Structures
+
+KINDS: Final[tuple[str, ...]] = (
+    "kernel",
+    "call",
+    "rule",
+    "pass",
+    "group",
+    "op",
+    "file",
+    "source",
+    "node",
+)
+"""The groups, in the order in which they are shown."""
+PER_KIND: Final = 50
+MAX_LINE: Final = 300
+"""Characters of a line of a source that are shown."""
+_HIT: Final = 600
+"""Bytes of a hit in an answer."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A hit in one process. `entry`: the context or rewrite to open; at `step`, with `node`
+    selected, or at `line` (from 1) of the source of this kind and target, where it has these."""
+
+    process: Process
+    entry: int
+    kind: str
+    text: str
+    step: int | None = None
+    node: int | None = None
+    source: tuple[str, str, int] | None = None
+
+
+def find(
+    processes: Sequence[Process],
+    text: str,
+    seconds: float,
+    row_of: Callable[[int], int],
+    place: Callable[[str], str],
+    reading: AbstractContextManager[object],
+) -> dict[str, Any]:
+    """Everything that has `text`, or nodes of the structure that it describes. `row_of`: the row of
+    an entry of the run; `place`: how "file:line" is shown; `reading` is entered to
+    read texts of kernels. What cannot be looked at in that many
+    seconds is said in `truncated`; the next search for it goes on from there. `problem` says what
+    is wrong with a query that can be no structure."""
+    wanted = text.strip()
+    until = time.monotonic() + seconds
+    kept: dict[str, list[Found]] = {kind: [] for kind in KINDS}
+    totals = {kind: len(hits) for kind, hits in kept.items()}
+    problem: dict[str, str] | None = None
+    share = 1.0
+
+    def add(hits: Iterator[Found]) -> None:
+        for hit in hits:
+            totals[hit.kind] += 1
+            if len(kept[hit.kind]) < PER_KIND:
+                kept[hit.kind].append(hit)
+
+    def ops() -> Iterator[str]:
+        for process in processes:
+            yield from Structures(process.file).ops()
+
+    if wanted and is_structural(wanted, ops):
+        try:
+            shape = parse(wanted)
+            with answering("the search for this structure"):
+                for process in processes:
+                    add(_nodes(process, shape))
+        except TraceError as error:
+            problem = {"what": error.what, "where": error.where, "hint": error.hint}
+    elif wanted:
+        done: list[float] = []
+        for process in processes:
+            hits, part = process.index.search(wanted, place, until)
+            add(Found(process, hit.entry, _kind(process, hit), hit.text) for hit in hits)
+            with reading:
+                lines, searched = process.source_texts.search(wanted, until)
+            add(
+                Found(process, line.context, "source", line.text[:MAX_LINE], source=line.place)
+                for line in lines
+            )
+            done.append(min(part, searched))
+        share = sum(done) / len(done) if done else 1.0
+    take(len(KINDS) * PER_KIND, _HIT * sum(map(len, kept.values())))
+    said = None if share == 1 else f"{min(0.99, share):.0%} of the run searched so far."
+    hits = [_data(hit, row_of) for kind in KINDS for hit in kept[kind]]
+    return search_result(hits, totals, said, problem)
+
+
+def search_result(
+    hits: Sequence[Mapping[str, Any]],
+    totals: Mapping[str, int],
+    truncated: str | None = None,
+    problem: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Hits in the form of the page: SearchResult."""
+    return {
+        "hits": hits,
+        "totals": {kind: count for kind, count in totals.items() if count},
+        "total": sum(totals.values()),
+        "truncated": truncated,
+        "problem": problem,
+    }
+
+
+def _kind(process: Process, hit: Hit) -> str:
+    if hit.kind != "name":
+        return hit.kind
+    entry: Context | None = process.file.contexts.get(hit.entry)
+    if entry is None:
+        return "pass"
+    return "kernel" if entry.kind == "kernel" else "group"
+
+
+def _nodes(process: Process, shape: Shape) -> Iterator[Found]:
+    structures = Structures(process.file, process.node)
+    for place in structures.search(shape):
+        more = f" and {place.count - 1:,} more" if place.count > 1 else ""
+        text = structures.describe(place.node) + more
+        yield Found(process, place.rewrite, "node", text, place.step, place.node)
+
+
+def _data(hit: Found, row_of: Callable[[int], int]) -> dict[str, Any]:
+    return {
+        "row": row_of(hit.process.id(hit.entry)),
+        "kind": hit.kind,
+        "text": hit.text,
+        "step": hit.step,
+        "node": None if hit.node is None else hit.process.node(hit.node),
+        "source": None
+        if hit.source is None
+        else {"kind": hit.source[0], "target": hit.source[1], "line": hit.source[2]},
+    }

@@ -1,0 +1,90 @@
+/** One graph_rewrite: its nodes, and what each of its steps changed. */
+/** One graph_rewrite: its node table and the delta of every step. */
+export interface Bundle {
+  version: 1;
+  rewrite: number;
+  name: string;
+  context: number;
+  bottomUp: boolean;
+  /** String tables, indexed by the fields of the same name in `nodes`. */
+  ops: string[];
+  dtypes: string[];
+  args: string[];
+  locs: string[];
+  tags: string[];
+  shapes: string[];
+  nodes: NodeTable;
+  /** Lines of the user's program ("examples/digits.py:41"). */
+  origins: string[];
+  /** Number of slots; slot ids are 0..slots-1. */
+  slots: number;
+  /** State 0: parallel arrays. `src` holds slots. */
+  initial: { slot: number[]; node: number[]; src: number[][] };
+  root: number;
+  steps: Step[];
+  error: null | RewriteError;
+  /** A sentence that says what was left out, if anything. */
+  truncated: null | string;
+}
+
+/** The distinct nodes of one rewrite ("contents"), as parallel arrays. */
+export interface NodeTable {
+  /** Trace-wide node id, shown as u123. */
+  id: number[];
+  op: number[];
+  dtype: number[];
+  arg: number[];
+  loc: number[];
+  tag: number[];
+  shape: number[];
+  /** Value bounds as text, "" if unknown. */
+  lo: string[];
+  hi: string[];
+  /** Range letters, "g0 l1 r2", or "". */
+  ranges: string[];
+  /** Content indices of the sources. */
+  src: number[][];
+  /** Index into `origins`. */
+  origin: number[];
+}
+
+export interface RewriteError {
+  step: number;
+  /** Rule id, -1 for none. */
+  rule: number;
+  message: string;
+  /** The frames of the user's program and of the rule. */
+  traceback: string;
+  /** The rest is missing in older exports. What Python prints, the engine's frames too. */
+  full?: string;
+  /** "file:line" in the rule's file that raised, or "". */
+  place?: string;
+  /** Content index of the node at which it happened, and the slot of the last graph that holds it. */
+  node?: number;
+  slot?: number;
+  /** The steps of a rewrite without an end, and the slots that they changed. */
+  loop?: { rule: number; step: number; slot: number }[];
+}
+
+/** One match, plus the rebuilds and merges that follow it. */
+export interface Step {
+  rule: number;
+  /** Time of the match in microseconds. */
+  us: number;
+  /** The slot that held the matched node. */
+  slot: number;
+  /** The slot that stands for the result: `slot`, or where it was redirected to. */
+  result: number;
+  /** Content indices of the matched node and of the result. */
+  before: number;
+  after: number;
+  /** Pattern name and the content index that it bound, on the before side. */
+  binds: [string, number][];
+  /** [slot, node, source slots]: added, or changed content or edges; the state after the step. */
+  set: [number, number, number[]][];
+  drop: number[];
+  /** Slots to highlight: removed in Before, added in After, moved in both. */
+  removed: number[];
+  added: number[];
+  moved: number[];
+}

@@ -1,0 +1,91 @@
+/** A kernel: its texts, how it is run, what a run gave, and what the machine can do. */
+import type { ApiProblem } from "./job";
+
+export interface Kernel {
+  context: number;
+  name: string;
+  target: string;
+  device: string;
+  /** Node id of the kernel AST. */
+  ast: number;
+  tensorCalls: string[];
+  artifacts: Artifact[];
+  launches: { count: number; us: number[] };
+  inputs: { name: string; dtype: string; size: number }[];
+  flops: number;
+  bytes: number;
+  globalSize: number[];
+  localSize: number[];
+}
+
+/** What was decided about a schedule outside of its passes, and where its nodes come from. */
+export interface Schedule {
+  context: number;
+  artifacts: Artifact[];
+  origins: Origins;
+}
+
+/** The name of a `Kind`, or what another compiler calls a text of its own. */
+export type ArtifactKind = string;
+
+/** One source text of a kernel for one target; or one text of a schedule, for none. */
+export interface Artifact {
+  kind: ArtifactKind;
+  target: string;
+  title: string;
+  language: string;
+  text: string;
+  /** Per text line: trace node ids of the linear program behind it. */
+  lines: number[][];
+  /** Per text line: trace node ids of the kernel AST that it comes from. */
+  origins: number[][];
+  facts: { name: string; value: string }[];
+  error: null | ApiProblem;
+  /** The context of the passes that made it, where these are not the kernel's own: the kernel was
+   * compiled for the target on request. Missing in older exports. */
+  passes?: number | null;
+}
+
+/** For each node seen in a kernel's rewrites, the AST nodes that it comes from. */
+export interface Origins {
+  node: number[];
+  origin: number[][];
+}
+
+/** How to run a kernel. */
+export interface Launch {
+  device: string;
+  /** The optimisations to apply, as text; null: the compiler's own choice. */
+  opts: string | null;
+  /** A text to run in place of the compiler's. */
+  source: { kind: ArtifactKind; text: string } | null;
+}
+
+export interface RunResult {
+  device: string;
+  /** The optimisations that were asked for; null: the compiler's own choice. */
+  opts: string | null;
+  /** The kind of the text that the user had edited; null: the compiler's own. */
+  source: string | null;
+  /** Microseconds of each launch. */
+  us: number[];
+  median: number;
+  p90: number;
+  /** null: there was nothing to compare with, and `detail` says why. */
+  equal: boolean | null;
+  maxError: number;
+  reference: string;
+  tolerance: number;
+  detail: string;
+}
+
+/** What a device of this machine can do, as it was measured. */
+export interface Peak {
+  device: string;
+  /** Name of the processor. */
+  processor: string;
+  /** Floating-point operations, and bytes read and written, per second. */
+  flops: number;
+  bytes: number;
+  measured: string;
+}

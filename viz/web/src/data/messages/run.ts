@@ -1,0 +1,129 @@
+/** The run as a whole: what it was, its rows, its files, and other runs beside it. */
+import type { ArtifactKind } from "./kernel";
+
+export interface Problem {
+  what: string;
+  where: string;
+  hint: string;
+  rewrite: number | null;
+  step: number | null;
+}
+
+/** One program run. `devices` can run kernels here, `targets` can be compiled for; texts of
+ * `editable` can be run once the user has edited them. */
+export interface Run {
+  name: string;
+  command: string;
+  commit: string;
+  dirty: number;
+  started: string;
+  seconds: number;
+  live: boolean;
+  processes: number;
+  bytes: number;
+  file: string;
+  /** Versions of the trace format, and of the exported file that it came in (null: none). */
+  format: { trace: number; export: number | null };
+  lost: number;
+  machine: string;
+  python: string;
+  versions: Record<string, string>;
+  totals: {
+    contexts: number;
+    kernels: number;
+    rewrites: number;
+    steps: number;
+    launches: number;
+  };
+  problems: Problem[];
+  /** Contexts of kernels that were compiled on request. Missing in older exports. */
+  compilations?: number[];
+  devices: string[];
+  editable: { device: string; kind: ArtifactKind; target: string }[];
+  targets: string[];
+  /** Every kind of source text, those that the page prefers first. */
+  kinds: Kind[];
+  /** The family of each target that sources can be made for: "nvidia" for "sm_90". */
+  families: Record<string, string>;
+}
+
+/** A kind of source text, as the compiler's table of them has it. */
+export interface Kind {
+  kind: ArtifactKind;
+  title: string;
+  language: string;
+  /** What the name of a file of it ends with: ".ptx". */
+  ending: string;
+  /** Families of targets that it can be made for. */
+  families: string[];
+}
+
+/** Rows appended or changed since the row asked for. */
+export interface Tree {
+  rows: Row[];
+  total: number;
+}
+
+/** A context or a rewrite in the navigator. */
+export interface Row {
+  row: number;
+  /** Row of the parent, -1 for the root. */
+  parent: number;
+  kind: "context" | "rewrite";
+  /** Context id or rewrite id. */
+  id: number;
+  name: string;
+  label: "schedule" | "kernel" | "pass" | "group";
+  /** Matches, own and below. */
+  steps: number;
+  declines: number;
+  ms: number;
+  /** Rewrites: nodes in the result. */
+  nodes: number;
+  /** "gone": the row stands for nothing any more. */
+  status: "ok" | "error" | "open" | "gone";
+  /** "file:line" of the caller. */
+  caller: string;
+  /** Of a kernel: names of the user's calls that it computes, such as "conv2d, relu". */
+  calls: string;
+  /** Of a kernel compiled on request, below the program's kernel: what for. What is below is no
+   * part of what the program did, and is not counted above. Missing in older exports. */
+  target?: string;
+}
+
+/** The lines of the user's program that the run names, as they were when it ran. */
+export interface UserFile {
+  /** As places show it: a name that `Node.origin` and `Row.caller` begin with. */
+  file: string;
+  /** Whether the file has changed since; null where that cannot be told here. */
+  changed: boolean | null;
+  /** Whether further lines that the run names were left out of the trace: there were too many. */
+  cut: boolean;
+  /** Lines that follow each other, from line `first` on, in order. */
+  parts: { first: number; lines: string[] }[];
+  /** Lines that became kernels, in order, with the numbers of these. */
+  kernels: { line: number; kernels: number[] }[];
+}
+
+/** A trace of the cache that can be opened in place of this one. */
+export interface RecentTrace {
+  /** Name of its file. */
+  name: string;
+  program: string;
+  started: string;
+  steps: number;
+  kernels: number;
+  bytes: number;
+  live: boolean;
+  /** Whether it is the one that is shown. */
+  open: boolean;
+}
+
+/** The traces that can be gone on with: names of their files. */
+export interface RecentTraces {
+  open: string;
+  /** The one that was open before; null: none was. */
+  former: string | null;
+  /** Those of the user's cache, youngest first. */
+  traces: RecentTrace[];
+}

@@ -1,0 +1,36 @@
+/** Commands that choose for which target the passes of the kernel are shown. */
+import { type Command } from "../../parts/command";
+import { choices, chosen, showPasses } from "../../parts/kernel/passes";
+import { pressButton } from "../../state/regions";
+
+/** Id of the button that opens the choice. */
+export const CHOICE = "passes-for";
+
+export const canChoose = (): boolean => chosen.value !== null && choices.value.length > 1;
+
+export const passesCommands: readonly Command[] = [
+  {
+    id: "passes-for",
+    title: "Choose the target of the passes",
+    group: "Graph",
+    keys: ["Shift T"],
+    when: canChoose,
+    run: () => pressButton(`#${CHOICE}`),
+  },
+];
+
+/** One command for each target whose passes are not shown. */
+export function targetCommands(): readonly Command[] {
+  if (!canChoose()) return [];
+  return choices.value
+    .filter((choice) => choice !== chosen.value)
+    .map((choice) => ({
+      id: `passes-for-${choice.own ? "" : choice.target}`,
+      title: choice.own
+        ? `Show the program's own passes, for ${choice.target}`
+        : `Show the passes for ${choice.target}`,
+      group: "Graph",
+      keys: [],
+      run: () => showPasses(choice),
+    }));
+}

@@ -1,0 +1,123 @@
+/** A button that opens a list or a card next to itself. Closes on Escape, choice, outside click. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+interface MenuProps {
+  label: string;
+  /** Of the button. */
+  id?: string;
+  button: ComponentChildren;
+  class?: string;
+  title?: string;
+  disabled?: boolean;
+  /** What opens; gets a function that closes it. */
+  children: (close: () => void) => ComponentChildren;
+}
+
+export function Menu(props: MenuProps) {
+  const [open, setOpen] = useState(false);
+  const trigger = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    setOpen(false);
+    trigger.current?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={trigger}
+        id={props.id}
+        type="button"
+        class={props.class ?? "btn sm"}
+        aria-haspopup="true"
+        aria-expanded={open}
+        aria-label={props.label}
+        title={props.title}
+        disabled={props.disabled}
+        onClick={() => setOpen(!open)}
+      >
+        {props.button}
+      </button>
+      {open && trigger.current && (
+        <Popup anchor={trigger.current} label={props.label} close={close}>
+          {props.children(close)}
+        </Popup>
+      )}
+    </>
+  );
+}
+
+interface PopupProps {
+  anchor: HTMLElement;
+  label: string;
+  close: () => void;
+  children: ComponentChildren;
+}
+
+function Popup({ anchor, label, close, children }: PopupProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const el = box.current;
+    if (!el) return;
+    const at = anchor.getBoundingClientRect();
+    const { width, height } = el.getBoundingClientRect();
+    const left = Math.max(8, Math.min(at.left, innerWidth - width - 8));
+    const below = at.bottom + 4;
+    const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below;
+    el.style.left = `${left}px`;
+    el.style.top = `${top}px`;
+    (el.querySelector<HTMLElement>("input, .mi") ?? el).focus();
+  }, []);
+  useEffect(() => {
+    const outside = (e: PointerEvent): void => {
+      const target = e.target as Node;
+      if (!box.current?.contains(target) && !anchor.contains(target)) close();
+    };
+    addEventListener("pointerdown", outside, true);
+    return () => removeEventListener("pointerdown", outside, true);
+  });
+  const onKeyDown = (e: KeyboardEvent): void => {
+    e.stopPropagation();
+    if (e.key === "Escape") close();
+    if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
+    e.preventDefault();
+    const items = [...(box.current?.querySelectorAll<HTMLElement>("input, .mi") ?? [])];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    items[(at + (e.key === "ArrowDown" ? 1 : -1) + items.length) % items.length]?.focus();
+  };
+  return (
+    <div
+      class="menu"
+      ref={box}
+      role="dialog"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
+      {children}
+    </div>
+  );
+}
+
+interface ItemProps {
+  onClick: () => void;
+  ticked?: boolean;
+  hint?: string;
+  children: ComponentChildren;
+}
+
+/** One line of a menu; with a tick column if `ticked` is given. */
+export function MenuItem({ onClick, ticked, hint, children }: ItemProps) {
+  return (
+    <button
+      type="button"
+      class="mi"
+      role={ticked === undefined ? undefined : "checkbox"}
+      aria-checked={ticked}
+      onClick={onClick}
+    >
+      {ticked !== undefined && <span class="tick">{ticked ? "✓" : ""}</span>}
+      <span class="el sp">{children}</span>
+      {hint && <span class="t3 small num">{hint}</span>}
+    </button>
+  );
+}
