@@ -103,7 +103,7 @@ def try_kernel(
     name = Device.canonicalize(device)
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
     bound |= variables or {}
-    host = _arguments(ast)
+    host = random_arguments(ast)
     say(f"compiling for {name}")
     runner = _runner(ast, name, opts, source)
     buffers = [
@@ -209,7 +209,7 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
     return found.load(program if source is None else with_text(program, device, source))
 
 
-def _arguments(ast: UOp) -> list[Array]:
+def random_arguments(ast: UOp) -> list[Array]:
     """Random values for every argument, the same in every run: floats in [-1, 1), integers 0..9.
     Made a piece at a time, so that nothing needs more memory than they do."""
     random = np.random.default_rng(_SEED)

@@ -94,6 +94,21 @@ def run_kernel(context: int) -> Response:
     return answer({"job": state().launch(context, device, count, opts, source)})
 
 
+@api.post("/kernels/<int:context>/emulate")
+def emulate_kernel(context: int) -> Response:
+    """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
+    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} as in run."""
+    body = _body()
+    opts = body.get("opts")
+    if opts is not None and not isinstance(opts, str):
+        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    numbers = [body.get(name, 0) for name in ("block", "warp")]
+    if not all(isinstance(n, int) and 0 <= n < 1 << 31 for n in numbers):
+        raise ServerError("block and warp are numbers", hint="they count from 0")
+    device = str(body.get("device", "PTX:EMU"))
+    return answer({"job": state().emulate(context, device, numbers[0], numbers[1], opts)})
+
+
 @api.get("/peaks")
 def peaks() -> Response:
     """What was measured of the devices of this machine: Peak[]."""

@@ -200,6 +200,21 @@ class State:
         }
         return self.jobs.start(request, lambda answer: answer)
 
+    def emulate(self, context: int, device: str, block: int, warp: int, opts: str | None) -> int:
+        """Begins to emulate a kernel, and one warp of it step by step. Raises ServerError."""
+        graph, _ = self._graph(context)
+        if opts is not None:
+            parse_opts(opts)  # a mistake is told at once
+        request = {
+            "job": "emulate",
+            "device": device,
+            "block": block,
+            "warp": warp,
+            "graph": graph,
+            "opts": opts,
+        }
+        return self.jobs.start(request, lambda answer: answer)
+
     def measure(self, device: str) -> int:
         """Begins to measure what a device of this machine can do; what comes out is kept. Raises
         ServerError for a device that is not here."""

@@ -31,6 +31,7 @@ from core.uop.observe import observing
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.format.schema import COMPILER
+from viz.work.emulation import asked, emulate
 from viz.work.lines import answer_request, progress
 from viz.work.opts import opts_text, parse_opts
 from viz.work.passrecorder import PassRecorder
@@ -118,6 +119,21 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def emulate_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Emulates a kernel on a device such as PTX:EMU, and says what its lines and one warp did."""
+    ast = _graph(request, MAX_BYTES)
+    opts = request.get("opts")
+    text = request.get("source")
+    return emulate(
+        ast,
+        str(request["device"]),
+        asked(request, "block"),
+        asked(request, "warp"),
+        None if opts is None else parse_opts(str(opts)),
+        None if text is None else Edited(str(text["kind"]), str(text["text"])),
+    )
+
+
 def devices_job(_: Mapping[str, Any]) -> dict[str, Any]:
     """The devices that are present here, and which texts can be run on them once they are
     edited."""
@@ -140,6 +156,7 @@ def peaks_job(request: Mapping[str, Any]) -> dict[str, Any]:
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "compile": compile_job,
     "run": run_job,
+    "emulate": emulate_job,
     "devices": devices_job,
     "peaks": peaks_job,
 }

@@ -77,7 +77,7 @@ class Session:
     """
 
     def __init__(self, kernel: Prepared, launch: Launch, block: int = 0, keep: int = KEEP) -> None:
-        self.kernel, self._launch, self._block = kernel, launch, block
+        self.kernel, self._launch, self.block = kernel, launch, block
         self._first = [r.content.copy() for r in launch.regions]
         self._written = [None if r.written is None else r.written.copy() for r in launch.regions]
         self._before: deque[_Before] = deque(maxlen=keep)
@@ -92,7 +92,7 @@ class Session:
         ]
         data = [data_region(d) for d in self.kernel.code.data]
         self._memory = GlobalMemory([*regions, *data])
-        self.state: State = started(self.kernel, self._launch, self._memory, self._block, 1)
+        self.state: State = started(self.kernel, self._launch, self._memory, self.block, 1)
         self._machine = Machine(self.kernel, self.state)
         self._before.clear()
         self._known: dict[int, Array] = {}

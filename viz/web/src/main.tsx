@@ -25,6 +25,7 @@ import "./style/layout.css";
 import "./style/panels.css";
 import "./style/views.css";
 import "./style/overview.css";
+import "./style/emulator.css";
 import "./style/forced.css";
 
 async function start(): Promise<void> {

@@ -50,11 +50,21 @@ export function questions(ask: Ask): Questions {
 }
 
 /** Actions that need the user's machine. Each starts only on the user's command. */
+/** `device` such as PTX:EMU; `opts`: in place of the compiler's choice. */
+export interface EmulateHow {
+  device: string;
+  block: number;
+  warp: number;
+  opts: string | null;
+}
+
 export interface ServerActions {
   /** Starts compiling; answers with a job whose result is Artifact[]. */
   compile(context: number, target: string): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */
   launch(context: number, count: number, how: Launch): Promise<number>;
+  /** Starts emulating a kernel and one warp of it; answers with a job whose result is Emulation. */
+  emulate(context: number, how: EmulateHow): Promise<number>;
   /** What was measured of the devices of this machine. */
   peaks(): Promise<Peak[]>;
   /** Starts measuring one of them; answers with a job whose result is Peak. */

@@ -65,6 +65,8 @@ export function httpBackend(
       (await post<{ job: number }>(`api/kernels/${context}/compile`, { target })).job,
     launch: async (context, count, how) =>
       (await post<{ job: number }>(`api/kernels/${context}/run`, { ...how, count })).job,
+    emulate: async (context, how) =>
+      (await post<{ job: number }>(`api/kernels/${context}/emulate`, how)).job,
     peaks: () => get<Peak[]>("api/peaks"),
     measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
     job: (id) => get<Job>(`api/jobs/${id}`),

@@ -1,5 +1,6 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
 import { centrePanel, headerPanel } from "../panels/centre/panel";
+import { emulatorPanel } from "../panels/emulator/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
 import { overviewPanel } from "../panels/overview/panel";
 import { navigatorPanel } from "../panels/navigator/panel";
@@ -25,6 +26,7 @@ export const panels: readonly Panel[] = [
   centrePanel,
   scrubberPanel,
   sourcesPanel,
+  emulatorPanel,
   problemsPanel,
   inspectorPanel,
   timelinePanel,

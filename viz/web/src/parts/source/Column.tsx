@@ -151,7 +151,8 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   );
 }
 
-function pointAt(artifact: Artifact, line: number | null): void {
+/** Lights what a line (0-based) of a text belongs to, here and in the other texts; null: nothing. */
+export function pointAt(artifact: Artifact, line: number | null): void {
   if (line === null) {
     pointedLine.value = null;
     lit.value = [];

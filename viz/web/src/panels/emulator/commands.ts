@@ -1,0 +1,51 @@
+/** Commands of the emulator. */
+import type { Command } from "../../parts/command";
+import { toggleDrawer } from "../../state/drawer";
+import { canEmulate, emulate, emulation, goTo, runOn, stepBy } from "./store";
+
+const group = "Sources";
+const there = (): boolean => emulation.value !== null;
+
+export const emulatorCommands: readonly Command[] = [
+  { id: "emulator", title: "Emulator", group, keys: [], run: () => toggleDrawer("emulator") },
+  {
+    id: "emulate",
+    title: "Emulate the kernel",
+    group,
+    keys: ["Shift R"],
+    when: canEmulate,
+    run: () => void emulate(),
+  },
+  {
+    id: "emulator-step",
+    title: "Emulator: one instruction forward",
+    group,
+    keys: [],
+    when: there,
+    run: () => stepBy(1),
+  },
+  {
+    id: "emulator-back",
+    title: "Emulator: one instruction back",
+    group,
+    keys: [],
+    when: there,
+    run: () => stepBy(-1),
+  },
+  {
+    id: "emulator-run",
+    title: "Emulator: on to the next breakpoint",
+    group,
+    keys: [],
+    when: there,
+    run: () => runOn(),
+  },
+  {
+    id: "emulator-restart",
+    title: "Emulator: back to the start",
+    group,
+    keys: [],
+    when: there,
+    run: () => goTo(0),
+  },
+];

@@ -1,0 +1,172 @@
+"""A kernel on an emulated GPU, watched: what each line did, and what one warp did step by step.
+
+Everything is bounded by time: what was not emulated is said, never guessed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.check.edited import Edited, with_text
+from core.check.worker import random_arguments
+from core.compile import compile_kernel
+from core.errors import FaultError, RunError
+from core.helpers import prod
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.runtime.emulator.counters import Counters, Profile
+from core.runtime.emulator.device import EmulatorDevice, launch_of, located
+from core.runtime.emulator.machine import Machine, batches
+from core.runtime.emulator.prepare import Prepared
+from core.runtime.emulator.session import Session
+from core.runtime.emulator.state import Launch
+from core.runtime.emulator.walk import Walk, Written, walk
+from core.toolchain.program import Program
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import Opt
+from viz.work.lines import progress
+
+SECONDS: Final = 8.0
+"""For the counters; and as many for the steps."""
+_EXACT: Final = 1 << 53
+"""Integers below this are numbers in a page."""
+
+
+def emulate(
+    ast: UOp,
+    device: str,
+    block: int = 0,
+    warp: int = 0,
+    opts: Sequence[Opt] | None = None,
+    source: Edited | None = None,
+) -> dict[str, Any]:
+    """`Emulation` of the page: counters of all blocks, or of those that SECONDS were enough for; the
+    steps of one warp. Arguments are random, the same each time. Raises UopvizError for a kernel that
+    does not compile, a device that is no emulated one, or a block or warp that is not there."""
+    name = Device.canonicalize(device)
+    found = Device[name]
+    if not isinstance(found, EmulatorDevice) or found.target is None:
+        raise RunError(f"{name} is no emulated device", hint="such as PTX:EMU")
+    progress(f"compiling for {found.target.name}")
+    program = compile_kernel(ast, found.target, opts)
+    if source is not None:
+        program = with_text(program, name, source)
+    runner = found.load(program)
+    blocks = prod(program.global_size)
+    if not 0 <= block < blocks:
+        raise RunError(f"there is no block {block}", hint=f"blocks are numbered up to {blocks - 1}")
+    bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
+    buffers = _buffers(ast, name)
+    prepared = runner.prepared()
+    launch = launch_of(program, runner.code, buffers, bound)
+    progress(f"stepping through warp {warp} of block {block}")
+    until = time.monotonic() + SECONDS
+    walked = walk(Session(prepared, launch, block), warp, stop=lambda: time.monotonic() > until)
+    counters, done, fault = _counted(prepared, launch, blocks)
+    return {
+        "device": name,
+        "target": found.target.name,
+        "kind": program.source.kind,
+        "text": program.source.text,
+        "grid": program.global_size,
+        "threads": program.local_size,
+        "blocks": [done, blocks],
+        "counters": _columns(counters),
+        "fault": None if fault is None else _said(fault, program),
+        "walk": _walked(walked, prepared, program),
+    }
+
+
+def _buffers(ast: UOp, device: str) -> list[Buffer]:
+    pointers = sorted({u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL}, key=lambda u: u.arg)
+    return [
+        Buffer(device, values.size, u.dtype.base)
+        .allocate()
+        .copyin(np.ascontiguousarray(values).view(np.uint8).data)
+        for u, values in zip(pointers, random_arguments(ast), strict=True)
+    ]
+
+
+def _counted(
+    kernel: Prepared, launch: Launch, blocks: int
+) -> tuple[Counters, int, FaultError | None]:
+    """The counters of a launch, how many blocks they are of, and what ended it early."""
+    profile, done, until = Profile(kernel), 0, time.monotonic() + SECONDS
+    for state in batches(kernel, launch):
+        progress(f"emulating block {done} of {blocks}")
+        state.profile = profile
+        try:
+            with np.errstate(all="ignore"):
+                Machine(kernel, state).run()
+        except FaultError as fault:
+            return profile.counters(), done, fault
+        profile.finish(state)
+        done += state.blocks
+        if time.monotonic() > until:
+            break
+    return profile.counters(), done, None
+
+
+def _columns(counters: Counters) -> dict[str, Any]:
+    rows = list(counters.lines.items())
+    columns: dict[str, Any] = {"line": [number for number, _ in rows]}
+    for name in ("threads", "warps", "divergent", "sectors", "least", "conflicts"):
+        columns[name] = [getattr(row, name) for _, row in rows]
+    columns["loaded"] = [dict(row.loaded) for _, row in rows]
+    columns["stored"] = [dict(row.stored) for _, row in rows]
+    return {"lines": columns, "kinds": dict(counters.kinds), "total": counters.threads}
+
+
+def _said(error: FaultError, program: Program) -> dict[str, Any]:
+    error = located(error, program)
+    return {"what": error.what, "where": error.where, "hint": error.hint, "line": error.line}
+
+
+def _walked(found: Walk, kernel: Prepared, program: Program) -> dict[str, Any]:
+    registers: list[list[Any]] = []
+    memory: list[list[Any]] = []
+    for step, moment in enumerate(found.moments):
+        registers += [[step, w.register, w.kind, _values(w)] for w in moment.registers]
+        memory += [[step, m.space, m.region, list(m.at), m.nbytes] for m in moment.memory]
+    return {
+        "block": found.block,
+        "warp": found.warp,
+        "width": found.threads,
+        "names": list(kernel.code.registers),
+        "line": [moment.line for moment in found.moments],
+        "active": [f"{moment.active:x}" for moment in found.moments],
+        "registers": registers,
+        "memory": memory,
+        "fault": None if found.fault is None else _said(found.fault, program),
+        "more": found.more,
+    }
+
+
+def _values(written: Written) -> Any:
+    """One value where all threads have the same, else a list."""
+    shown = [_value(v, written.kind) for v in written.values]
+    return shown[0] if all(v == shown[0] for v in shown) and None not in shown else shown
+
+
+def _value(value: Any, kind: str) -> Any:
+    """What JSON can hold: as a number where a page reads it exactly, else as text."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return str(value)
+        return value if kind == "float64" else float(str(np.dtype(kind).type(value)))
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _EXACT:
+        return str(value)
+    return value
+
+
+def asked(request: Mapping[str, Any], name: str) -> int:
+    """A number of a request that counts from 0. Raises RunError for anything else."""
+    value = request.get(name, 0)
+    if not isinstance(value, int) or not 0 <= value < 1 << 31:
+        raise RunError(f"{value!r} is no {name}", hint="they are numbered from 0")
+    return value
