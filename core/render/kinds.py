@@ -21,7 +21,8 @@ class Kind:
 
     `families`: the targets that it is made for, by a renderer, or by a tool of another text; none
     for a report. `loaded` for the families whose devices load it. `tools`: only where programs are
-    installed that uopviz does not bring.
+    installed that uopviz does not bring. `rendered`: the module of its name in this folder makes it
+    of a linear program.
     """
 
     name: str
@@ -31,16 +32,17 @@ class Kind:
     families: tuple[Family, ...] = ()
     loaded: tuple[Family, ...] = ()
     tools: bool = False
+    rendered: bool = False
 
 
 KINDS: Final = (
-    Kind("ptx", "PTX", "ptx", ".ptx", ("nvidia",), ("nvidia",)),
+    Kind("ptx", "PTX", "ptx", ".ptx", ("nvidia",), ("nvidia",), rendered=True),
     Kind("amd_isa", "AMD ISA", "asm", ".s", ("amd",)),
-    Kind("hip", "HIP", "cpp", ".hip", ("amd",)),
-    Kind("llvm", "LLVM IR", "llvm", ".ll", ("cpu", "amd"), ("cpu", "amd")),
+    Kind("hip", "HIP", "cpp", ".hip", ("amd",), rendered=True),
+    Kind("llvm", "LLVM IR", "llvm", ".ll", ("cpu", "amd"), ("cpu", "amd"), rendered=True),
     Kind("cpu_asm", "CPU assembly", "asm", ".s", ("cpu",)),
-    Kind("c", "C", "c", ".c", ("cpu",)),
-    Kind("cuda", "CUDA C++", "cpp", ".cu", ("nvidia",)),
+    Kind("c", "C", "c", ".c", ("cpu",), rendered=True),
+    Kind("cuda", "CUDA C++", "cpp", ".cu", ("nvidia",), rendered=True),
     Kind("sass", "SASS", "asm", ".sass", ("nvidia",), tools=True),
     # reports of what is decided outside of rewrites: in kernels, then in schedules
     Kind("linear", "Linear program", "text", ".txt"),

@@ -1,15 +1,16 @@
-"""`RENDERERS`: which module makes which kind of text of a linear program, one row each.
+"""`RENDERERS`: which function makes which kind of text of a linear program.
 
+A row of `KINDS` that is rendered has a module of its name in this folder, with a function `render`.
 Never renders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import Final
 
-from core.render import c, cuda, hip, llvm, ptx
 from core.render.kinds import KINDS
 from core.render.rendered import Rendered
 from core.target import Family, Target
@@ -17,13 +18,7 @@ from core.uop import UOp
 
 Render = Callable[[Sequence[UOp], str, Target], Rendered]
 RENDERERS: Final[Mapping[str, Render]] = MappingProxyType(
-    {
-        "ptx": ptx.render,
-        "hip": hip.render,
-        "llvm": llvm.render,
-        "c": c.render,
-        "cuda": cuda.render,
-    }
+    {k.name: import_module(f"core.render.{k.name}").render for k in KINDS if k.rendered}
 )
 """By the name of the kind. Other kinds are made by a tool, of another text, or are reports."""
 

@@ -127,8 +127,7 @@ def test_the_files_that_recipes_name_are_there() -> None:
 def test_a_renderer_is_one_module_and_one_row(copied: Path) -> None:
     (copied / "core" / "render" / "toy.py").write_text(RENDERER.lstrip())
     kinds = copied / "core/render/kinds.py"
-    edit(kinds, "import c, cuda, hip, llvm, ptx", "import c, cuda, hip, llvm, ptx, toy")
-    row = '    Kind("toy", "Toy", "text", ".toy", ("cpu", "amd"), toy.render),\n'
+    row = '    Kind("toy", "Toy", "text", ".toy", ("cpu", "amd"), rendered=True),\n'
     edit(kinds, "    # reports of what", row + "    # reports of what")
     run(copied, USE_RENDERER)
 

@@ -45,9 +45,11 @@ def emulate(
     opts: Sequence[Opt] | None = None,
     source: Edited | None = None,
 ) -> dict[str, Any]:
-    """`Emulation` of the page: counters of all blocks, or of those that SECONDS were enough for; the
-    steps of one warp. Arguments are random, the same each time. Raises UopvizError for a kernel that
-    does not compile, a device that is no emulated one, or a block or warp that is not there."""
+    """`Emulation` of the page: counters of all blocks, or of those that SECONDS were enough for;
+    the steps of one warp. Arguments are random, the same each time.
+
+    Raises UopvizError for a kernel that does not compile, a device that is no emulated one, or a
+    block or warp that is not there."""
     name = Device.canonicalize(device)
     found = Device[name]
     if not isinstance(found, EmulatorDevice) or found.target is None:
