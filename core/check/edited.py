@@ -11,10 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from core.check.emulated_edited import checked_llvm, checked_ptx
 from core.check.isolate import MAX_TEXT
 from core.check.llvm_edited import checked_ir
 from core.errors import DeviceError, RunError
-from core.target import Target
+from core.runtime.emulator.device import EMULATED
+from core.target import Target, targets
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
 
@@ -31,7 +33,15 @@ class Editable:
     checked: Callable[[str, str, str], str]
 
 
-EDITABLE: Final[Mapping[str, Editable]] = {"CPU": Editable("llvm", host_target, checked_ir)}
+def _emulated(device: str) -> Target:
+    return targets[EMULATED[device].default]
+
+
+EDITABLE: Final[Mapping[str, Editable]] = {
+    "CPU": Editable("llvm", host_target, checked_ir),
+    "PTX:EMU": Editable("ptx", lambda: _emulated("PTX:EMU"), checked_ptx),
+    "AMD:EMU": Editable("llvm", lambda: _emulated("AMD:EMU"), checked_llvm(_emulated("AMD:EMU"))),
+}
 """By device. Other devices run no text that was edited."""
 
 

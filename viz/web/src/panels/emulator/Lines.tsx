@@ -29,6 +29,10 @@ export function Lines({ of }: { of: Emulation }) {
   );
   const facts = useMemo(() => factsOf(of.counters), [of]);
   const most = useMemo(() => Math.max(1, ...of.counters.lines.threads), [of]);
+  const shown = useMemo(
+    () => HEADS.map((_, i) => i).filter((i) => [...facts.values()].some((f) => f.cells[i])),
+    [facts],
+  );
   const now = nextLine(of.walk, steps.value);
   const [cursor, setCursor] = useState<string | null>(null);
   const stops = breakpoints.value;
@@ -39,9 +43,9 @@ export function Lines({ of }: { of: Emulation }) {
       <div class="lh" aria-hidden="true">
         <span class="no">line</span>
         <span class="code" />
-        {HEADS.map(({ name, title }) => (
-          <span class="f" title={title} key={name}>
-            {name}
+        {shown.map((i) => (
+          <span class="f" title={HEADS[i]!.title} key={i}>
+            {HEADS[i]!.name}
           </span>
         ))}
       </div>
@@ -68,6 +72,7 @@ export function Lines({ of }: { of: Emulation }) {
             kind={of.kind}
             facts={facts.get(line.number)}
             most={most}
+            shown={shown}
             now={line.number === now}
             stops={stops.has(line.number)}
           />
@@ -135,16 +140,27 @@ interface RowProps {
   kind: string;
   facts: Facts | undefined;
   most: number;
+  /** Which of HEADS have figures. */
+  shown: readonly number[];
   now: boolean;
   stops: boolean;
 }
 
-function Row({ line, top, cursor, kind, facts, most, now, stops }: RowProps) {
+/** Shades of the first column, by how often the line ran beside the most frequent one. */
+const SHADES = 4;
+
+function cellClass(facts: Facts | undefined, column: number, most: number): string {
+  if (!facts) return "f num";
+  if (column === 0) return `f num heat${Math.ceil((SHADES * facts.threads) / most)}`;
+  return facts.bad[column] ? "f num bad" : "f num";
+}
+
+function Row({ line, top, cursor, kind, facts, most, shown, now, stops }: RowProps) {
   const parts = pieces(languageOf(kind), clip(line.text, LONGEST).text, startState());
   return (
     <div
       id={`emulated-${line.number}`}
-      class={`trow ln${now ? " now" : ""}${cursor ? " cur" : ""}`}
+      class={`trow eln${now ? " now" : ""}${cursor ? " cur" : ""}`}
       role="option"
       aria-selected={cursor}
       aria-current={now ? "step" : undefined}
@@ -168,11 +184,8 @@ function Row({ line, top, cursor, kind, facts, most, now, stops }: RowProps) {
           </span>
         ))}
       </span>
-      {HEADS.map(({ name }, i) => (
-        <span class={facts?.bad[i] ? "f num bad" : "f num"} key={name}>
-          {i === 0 && facts && (
-            <meter class="heat" min={0} max={1} value={facts.threads / most} aria-hidden="true" />
-          )}
+      {shown.map((i) => (
+        <span class={cellClass(facts, i, most)} key={i}>
           {facts?.cells[i]}
         </span>
       ))}

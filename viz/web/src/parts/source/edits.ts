@@ -169,6 +169,6 @@ export const wideEdit = computed<string | null>(() => {
 
 /** The line that a problem is about, from 0; null where it names none. */
 export function lineOf(problem: ApiProblem | null): number | null {
-  const found = /^line (\d+)$/.exec(problem?.where ?? "");
+  const found = /^line (\d+)(?:$|:)/.exec(problem?.where ?? "");
   return found ? Number(found[1]) - 1 : null;
 }
