@@ -4,6 +4,7 @@ import { nextLine } from "../../model/walk";
 import { kernel } from "../../parts/kernel/kernel";
 import { data } from "../../state/actions";
 import { count, plural } from "../../state/format";
+import { run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
 import { Lines } from "./Lines";
 import { Registers } from "./Registers";
@@ -30,8 +31,9 @@ export function Emulator() {
     return <div class="state">This pass belongs to no kernel, so there is nothing to emulate.</div>;
   if (!data().server)
     return <div class="state">To emulate this kernel, open the trace with uopviz.</div>;
-  if (!devices.value.length)
+  if (!run.value?.targets.length)
     return <div class="state">This trace was not recorded by this compiler: nothing runs it here.</div>;
+  if (!devices.value.length) return <div class="state">Looking for the devices of this machine</div>;
   return (
     <div class="emulator">
       <Bar />

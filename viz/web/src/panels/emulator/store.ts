@@ -26,6 +26,8 @@ export const breakpoints = signal<ReadonlySet<number>>(new Set());
 export const device = signal<string | null>(null);
 export const block = signal(0);
 export const warp = signal(0);
+/** Asked for before a device was known. */
+const waiting = signal(false);
 let job: AbortController | null = null;
 
 /** The emulated devices that are here. */
@@ -43,22 +45,29 @@ export function startEmulator(): void {
     breakpoints.value = new Set();
     block.value = 0;
     warp.value = 0;
+    waiting.value = false;
+  });
+  effect(() => {
+    if (waiting.value && chosenDevice.value !== null) void emulate();
   });
 }
 
+/** Whether there is something to emulate; the devices may not be known yet. */
 export const canEmulate = (): boolean =>
   data().server !== null &&
   kernel.value !== null &&
   progress.value === "finished" &&
-  chosenDevice.value !== null;
+  (run.value?.targets ?? []).length > 0;
 
-/** Emulates the kernel; what came before stays where it was on success of the same text only. */
+/** Emulates the kernel, as soon as a device is known. */
 export async function emulate(): Promise<void> {
   const { server } = data();
   const k = kernel.peek();
   const on = chosenDevice.peek();
-  if (!server || !k || on === null) return;
+  if (!server || !k) return;
   openDrawer("emulator");
+  waiting.value = on === null;
+  if (on === null) return;
   job?.abort();
   const mine = (job = new AbortController());
   state.value = { kind: "running", progress: `Starting on ${on}` };
