@@ -3,6 +3,8 @@ written anew."""
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 
@@ -11,3 +13,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fuzz", type=int, default=0, help="cases that each fuzz test tries (0: a few)"
     )
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
+
+
+def pytest_configure() -> None:
+    """Tests that are started in the background begin with Ctrl-C ignored, which the processes that
+    they start would inherit: some of these are ended by it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
