@@ -30,6 +30,8 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     # of each: about two hours on two cores
     ("conditions, choices and gates", "tests/core/uop/test_endless.py", 150_000),
     ("view chains", "tests/core/shape/test_fuzz.py", 150_000),
+    ("jumps in the emulator", "tests/core/runtime/emulator/test_flow.py", 500),
+    ("kernels on AMD:EMU", "tests/core/runtime/emulator/amd/test_kernels.py", 200),
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),
     ("the demo on all targets", "tests/test_demo.py", 1),
 )

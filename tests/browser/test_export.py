@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Download, expect
+from playwright.sync_api import Download, Route, expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
-from tests.browser.served import Process, export
+from tests.browser.served import Process, export, serve
 from viz.share.reopened import open_run
 from viz.write.writer import TraceWriter
 
@@ -87,14 +87,21 @@ def test_the_page_exports_in_the_background(
     e = open_page(some_pass.at(1)).ready()
     menu = e.page.get_by_role("button", name="Export", exact=True)
     menu.click()
+    running = {"state": "running", "progress": "42%, copying", "result": None, "error": None}
+
+    def at_work(route: Route) -> None:  # in truth it may be done at once
+        route.fulfill(json=running)
+
+    e.page.route("**/api/jobs/*", at_work)
     with e.page.expect_download(timeout=60_000) as download:
         e.page.get_by_role("button", name="Whole run", exact=True).click()
         progress = e.page.get_by_role("progressbar", name="Export")
-        expect(progress).to_have_attribute("aria-valuenow", re.compile(r"^\d+$"))
-        expect(progress).to_contain_text(re.compile(r"Exporting \d+%"))
+        expect(progress).to_have_attribute("aria-valuenow", "42")
+        expect(progress).to_contain_text("Exporting 42%")
         expect(menu).to_have_count(0)
         e.press("ArrowRight")  # the page goes on meanwhile
         e.at_step(2)
+        e.page.unroute("**/api/jobs/*")
     expect(menu).to_be_visible()
     expect(e.page.get_by_role("status").filter(has_text="The export is saved")).to_have_count(1)
     path = tmp_path / "saved.html"
@@ -142,10 +149,12 @@ def listed(e: Explorer, query: str) -> list[str]:
 
 
 def test_the_search_finds_offline_what_it_finds_with_a_server(
-    new_page: New, server: Process, exported: Path
+    new_page: New, trace: Path, exported: Path
 ) -> None:
-    served, file = new_page().goto(server.url), new_page(offline=True).goto(exported.as_uri())
-    found = {query: (listed(served, query), listed(file, query)) for query in QUERIES}
+    file = new_page(offline=True).goto(exported.as_uri())
+    with serve(trace) as server:  # of its own: nothing was compiled there
+        served = new_page().goto(server.url)
+        found = {query: (listed(served, query), listed(file, query)) for query in QUERIES}
     for query, (with_server, without) in found.items():
         assert without == with_server, query
     assert "No results" in found["zzz"][0][0] and "is expected" in found["MUL(x,"][0][0]

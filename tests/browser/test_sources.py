@@ -215,7 +215,7 @@ def test_a_page_opened_again_finds_what_was_compiled(open_page: Open, some_pass:
 def test_an_edited_text_runs_beside_the_compilers(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2), drawer=True, viewport={"width": 1440, "height": 900})
     llvm = columns(e)["LLVM IR"]
-    assert not columns(e)["PTX"].get_by_role("button", name="Edit").count()
+    assert not columns(e)["AMD ISA"].get_by_role("button", name="Edit").count()
     e.press("Shift+E")
     text = llvm.get_by_role("textbox", name=re.compile("edited"))
     expect(text).to_be_focused()

@@ -320,7 +320,11 @@ def test_the_page_is_told_what_can_be_edited(state: State) -> None:
     until = time.monotonic() + 60
     while not (editable := value_of(state.answer(RUN))["editable"]) and time.monotonic() < until:
         time.sleep(0.05)
-    assert editable == [{"device": "CPU", "kind": "llvm", "target": host_target().name}]
+    assert editable == [
+        {"device": "CPU", "kind": "llvm", "target": host_target().name},
+        {"device": "PTX:EMU", "kind": "ptx", "target": "sm_90"},
+        {"device": "AMD:EMU", "kind": "llvm", "target": "gfx942"},
+    ]
 
 
 def test_mixtures_of_what_is_refused_are_refused_or_hold_nothing_of_it(own: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.errors import DeviceError
 from core.uop import Ops, UOp
 from viz.files.machine import machine_key
-from viz.work import peaks
+from viz.work import keptpeaks, peaks
 
 PEAK = {
     "device": "CPU",
@@ -25,7 +25,7 @@ PEAK = {
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
-    monkeypatch.setattr(peaks, "cache_folder", lambda: folder)
+    monkeypatch.setattr(keptpeaks, "cache_folder", lambda: folder)
     return folder
 
 
@@ -66,21 +66,24 @@ def test_a_device_that_runs_no_programs_is_refused() -> None:
 
 
 def test_what_is_kept_is_read_again(cache: Path) -> None:
-    assert peaks.known_peaks() == []
-    peaks.keep_peak(PEAK)
-    peaks.keep_peak({**PEAK, "device": "CUDA", "flops": 5e12})
-    peaks.keep_peak({**PEAK, "flops": 4e9})
-    assert {p["device"]: p["flops"] for p in peaks.known_peaks()} == {"CPU": 4e9, "CUDA": 5e12}
-    assert [file.name for file in cache.iterdir()] == [peaks.FILE]
+    assert keptpeaks.known_peaks() == []
+    keptpeaks.keep_peak(PEAK)
+    keptpeaks.keep_peak({**PEAK, "device": "CUDA", "flops": 5e12})
+    keptpeaks.keep_peak({**PEAK, "flops": 4e9})
+    assert {p["device"]: p["flops"] for p in keptpeaks.known_peaks()} == {"CPU": 4e9, "CUDA": 5e12}
+    assert [file.name for file in cache.iterdir()] == [keptpeaks.FILE]
 
 
 def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
-    peaks.keep_peak(PEAK)
-    kept = json.loads((cache / peaks.FILE).read_text())
-    (cache / peaks.FILE).write_text(json.dumps({"another machine": kept[machine_key()]}))
-    assert peaks.known_peaks() == []
-    peaks.keep_peak(PEAK)
-    assert set(json.loads((cache / peaks.FILE).read_text())) == {"another machine", machine_key()}
+    keptpeaks.keep_peak(PEAK)
+    kept = json.loads((cache / keptpeaks.FILE).read_text())
+    (cache / keptpeaks.FILE).write_text(json.dumps({"another machine": kept[machine_key()]}))
+    assert keptpeaks.known_peaks() == []
+    keptpeaks.keep_peak(PEAK)
+    assert set(json.loads((cache / keptpeaks.FILE).read_text())) == {
+        "another machine",
+        machine_key(),
+    }
 
 
 @pytest.mark.parametrize(
@@ -100,8 +103,8 @@ def test_peaks_of_another_machine_are_not_of_this_one(cache: Path) -> None:
 def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> None:
     cache.mkdir()
     devices = {"CPU": {**PEAK, **change}, "CUDA": {**PEAK, "device": "CUDA"}}
-    (cache / peaks.FILE).write_text(json.dumps({machine_key(): devices}))
-    assert [p["device"] for p in peaks.known_peaks()] == ["CUDA"]
+    (cache / keptpeaks.FILE).write_text(json.dumps({machine_key(): devices}))
+    assert [p["device"] for p in keptpeaks.known_peaks()] == ["CUDA"]
 
 
 @pytest.mark.parametrize(
@@ -109,16 +112,16 @@ def test_what_is_no_peak_is_left_out(cache: Path, change: dict[str, Any]) -> Non
 )
 def test_a_damaged_file_knows_nothing(cache: Path, text: str) -> None:
     cache.mkdir()
-    (cache / peaks.FILE).write_text(text)
-    assert peaks.known_peaks() == []
-    peaks.keep_peak(PEAK)
-    assert [p["device"] for p in peaks.known_peaks()] == ["CPU"]
+    (cache / keptpeaks.FILE).write_text(text)
+    assert keptpeaks.known_peaks() == []
+    keptpeaks.keep_peak(PEAK)
+    assert [p["device"] for p in keptpeaks.known_peaks()] == ["CPU"]
 
 
 def test_texts_of_the_file_are_cut(cache: Path) -> None:
     cache.mkdir()
     long = {**PEAK, "processor": "x" * 1000, "more": "y"}
-    (cache / peaks.FILE).write_text(json.dumps({machine_key(): {"CPU": long}}))
-    (found,) = peaks.known_peaks()
+    (cache / keptpeaks.FILE).write_text(json.dumps({machine_key(): {"CPU": long}}))
+    (found,) = keptpeaks.known_peaks()
     assert len(found["processor"]) == 200
     assert "more" not in found

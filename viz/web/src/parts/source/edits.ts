@@ -48,7 +48,9 @@ export const isOpening = (column: string): boolean => opening.value.has(nameOf(c
 /** A column of the current kernel that can be edited, the one that is being edited first. */
 export const editableColumn = computed<string | null>(() => {
   const all = possibleColumns(kernelArtifacts.value, run.value?.targets ?? []);
-  const possible = all.filter((column) => deviceFor(column) !== null);
+  // In the order of the devices: that of the machine itself before emulated ones.
+  const editable = (run.value?.editable ?? []).map(columnKey);
+  const possible = editable.filter((c) => all.includes(c) && deviceFor(c) !== null);
   return possible.find((column) => editOf(column)) ?? possible[0] ?? null;
 });
 
