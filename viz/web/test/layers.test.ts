@@ -11,7 +11,7 @@ const BETWEEN_PANELS: readonly string[] = [];
 const MOST_FILES = 12;
 /** Rooms inside a room, from the bottom up; "" is the room itself. */
 const INSIDE: Readonly<Record<string, readonly string[]>> = {
-  data: ["messages", ""],
+  data: ["messages", "offline", ""],
   graph: ["view", "picture", "paint", ""],
 };
 

@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { examine } from "../src/data/offline/examine";
 import type { Message } from "../src/data/offline/examiner";
+import { pathOf } from "../src/data/backend";
 import { OfflineSearch, type Held, type Part } from "../src/data/offline/search";
 import { COMMUTATIVE, isStructural } from "../src/data/offline/shape";
 import { asNumber, casefold, first, splitLines } from "../src/data/offline/text";
@@ -55,6 +56,7 @@ const held: Held = {
   rows: ((await answer("/api/tree?since=0")) as { rows: Row[] }).rows,
   rules: (await answer("/api/rules")) as Rule[],
   index: (await answer("/api/search-index")) as SearchIndex,
+  pathOf,
   parts,
 };
 

@@ -4,7 +4,7 @@
  * touches the network.
  */
 import { PATHS } from "./answers";
-import { DataError, questions, type Backend } from "./backend";
+import { DataError, questions, type Backend, pathOf } from "./backend";
 import { Examiner } from "./offline/examiner";
 import { OfflineSearch, type Part } from "./offline/search";
 import { unpack } from "./offline/unpack";
@@ -63,7 +63,8 @@ export function embeddedBackend(doc: Document = document): Backend | null {
   async function startSearch(): Promise<OfflineSearch> {
     const index = places.has(PATHS.searchIndex) ? await held.searchIndex() : null;
     const { rows } = await held.tree(0);
-    return new OfflineSearch({ rows, rules: await held.rules(), index, parts }, new Examiner());
+    const rules = await held.rules();
+    return new OfflineSearch({ rows, rules, index, pathOf, parts }, new Examiner());
   }
 
   /** Begun with the first query. */

@@ -3,7 +3,6 @@
  * same groups and the same order. Like a server's, an answer may be partial: it says how far the
  * search is, and asking again goes on.
  */
-import { PATHS } from "../answers";
 import type { Rule } from "../messages/rule";
 import type { Row } from "../messages/run";
 import type { SearchHit, SearchIndex, SearchResult } from "../messages/search";
@@ -26,6 +25,8 @@ export interface Held {
   rules: readonly Rule[];
   /** null in a file of before there was one. */
   index: SearchIndex | null;
+  /** Where the answer about a rewrite or kernel is. */
+  pathOf(what: "bundle" | "kernel", number: number): string;
   /** The entries with the answers at these paths, and how many the file does not have. */
   parts(paths: readonly string[]): { parts: Part[]; missing: number };
 }
@@ -95,12 +96,12 @@ export class OfflineSearch {
     if (isStructural(wanted, index?.ops)) {
       const task: Task = { kind: "structure", shape: parseShape(wanted) };
       const passes = live.filter((row) => row.kind === "rewrite");
-      const paths = passes.map((row) => PATHS.bundle.replace("{rewrite}", String(row.id)));
+      const paths = passes.map((row) => this.held.pathOf("bundle", row.id));
       return { ...found, task, names: [], ...this.held.parts(paths) };
     }
     const text = casefold(wanted);
     const kernels = live.filter((row) => row.label === "kernel" && row.status !== "open");
-    const paths = kernels.map((row) => PATHS.kernel.replace("{context}", String(row.id)));
+    const paths = kernels.map((row) => this.held.pathOf("kernel", row.id));
     return {
       ...found,
       task: { kind: "lines", wanted: text },

@@ -1,6 +1,6 @@
 /** A kernel on an emulated GPU: its text with what each line did, and one warp step by step. */
 import type { ComponentChildren } from "preact";
-import { nextLine } from "../../model/walk";
+import { nextLine } from "./walk";
 import { kernel } from "../../parts/kernel/kernel";
 import { data } from "../../state/actions";
 import { count, plural } from "../../state/format";

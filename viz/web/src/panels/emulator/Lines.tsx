@@ -1,7 +1,7 @@
 /** The text that is emulated: what each line did, where the warp is, where it stops. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Counters, Emulation } from "../../data/messages/emulation";
-import { nextLine } from "../../model/walk";
+import { nextLine } from "./walk";
 import { columnKey } from "../../parts/kernel/columns";
 import { kernelArtifacts } from "../../parts/kernel/kernel";
 import { pointAt } from "../../parts/source/Column";

@@ -1,7 +1,7 @@
 /** Registers of the warp as a table, a column for each thread; and what the last step stored. */
 import { useMemo } from "preact/hooks";
 import type { Value, Walk } from "../../data/messages/emulation";
-import { isActive, registersAfter, storedBy } from "../../model/walk";
+import { isActive, registersAfter, storedBy } from "./walk";
 import { plural } from "../../state/format";
 import { runToChange, steps } from "./store";
 

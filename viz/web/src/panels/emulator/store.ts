@@ -4,7 +4,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import type { Emulation } from "../../data/messages/emulation";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
-import { toBreakpoint, toChange } from "../../model/walk";
+import { toBreakpoint, toChange } from "./walk";
 import { kernel, progress } from "../../parts/kernel/kernel";
 import { runOpts } from "../../parts/run/RunHow";
 import { data } from "../../state/actions";

@@ -1,5 +1,5 @@
 /** Stepping through what a warp did: registers after a step, and where to stop next. Pure. */
-import type { Value, Walk } from "../data/messages/emulation";
+import type { Value, Walk } from "../../data/messages/emulation";
 
 export interface Register {
   name: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Walk } from "../../src/data/messages/emulation";
+import type { Walk } from "../src/data/messages/emulation";
 import {
   isActive,
   nextLine,
@@ -7,7 +7,7 @@ import {
   storedBy,
   toBreakpoint,
   toChange,
-} from "../../src/model/walk";
+} from "../src/panels/emulator/walk";
 
 const walk: Walk = {
   block: 0,
