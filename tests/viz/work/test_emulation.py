@@ -88,7 +88,7 @@ def test_an_edited_text_is_quoted_where_it_is_wrong() -> None:
 
 def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulation, "SECONDS", -1.0)
-    found = of(matmul(256, 256, 256), opts=())
+    found = of(matmul(256, 128, 64), opts=())
     assert 0 < found["blocks"][0] < found["blocks"][1]
     assert found["walk"]["more"]
 
