@@ -65,7 +65,11 @@ def _gpus(device: str, api: Any, open_gpu: Callable[[Any, int], Driver]) -> Iter
     package = _packages[device]
     version = _version(package)
     yield Finding(
-        device, package, version, "" if version else "not installed", "" if version else api.INSTALL
+        device,
+        package,
+        version,
+        "" if version else "not installed",
+        "" if version else api.BINDINGS.install,
     )
     try:
         count = api.gpus()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import lru_cache
 from typing import Final
 
-from core.errors import DeviceError, DriverError
-from core.runtime.gpu.api import Api, Codes
+from core.runtime.gpu.api import Api, Bindings, Codes, opened
 
-MODULE: Final = "cuda.bindings.driver"
-INSTALL: Final = "pip install 'uopviz[cuda]' brings cuda-bindings; the driver is NVIDIA's own"
+BINDINGS: Final = Bindings(
+    "cuda.bindings.driver",
+    "cuda-bindings",
+    "libcuda",
+    "cuInit",
+    "pip install 'uopviz[cuda]' brings cuda-bindings; the driver is NVIDIA's own",
+)
 CODES: Final = Codes(
     vendor="CUDA",
     describe="cuGetErrorString",
@@ -42,22 +45,7 @@ CODES: Final = Codes(
 @lru_cache(maxsize=1)
 def api() -> Api:
     """The driver API. Raises DeviceError, in one sentence, for what is missing."""
-    try:
-        module = importlib.import_module(MODULE)
-    except ImportError as error:
-        raise DeviceError(
-            f"the package cuda-bindings is not installed ({error})", hint=INSTALL
-        ) from error
-    found = Api(module, CODES)
-    try:
-        found("cuInit", 0)
-    except DriverError as error:
-        raise DeviceError(error.what, hint=error.hint or INSTALL) from error
-    except RuntimeError as error:  # cuda-bindings finds no libcuda
-        raise DeviceError(
-            "NVIDIA's driver is not installed: there is no libcuda on this machine", hint=INSTALL
-        ) from error
-    return found
+    return opened(BINDINGS, CODES)
 
 
 def gpus() -> int:

@@ -8,10 +8,43 @@ from typing import Any, Final
 from core.runtime.cuda.jit import machine_code
 from core.runtime.gpu.api import Api
 from core.runtime.gpu.calls import KEEP, CallsDriver
-from core.runtime.gpu.driver import Driver, Limits, Loaded, Resources
+from core.runtime.gpu.driver import Driver, Limits, Loaded
 
 _thread: Final = threading.local()
 """`context`: the one that is current for the thread."""
+
+
+_NAMES: Final = {
+    "alloc": "cuMemAlloc",
+    "alloc in order": "cuMemAllocAsync",
+    "free": "cuMemFree",
+    "free in order": "cuMemFreeAsync",
+    "trim": "cuMemPoolTrimTo",
+    "memory": "cuMemGetInfo",
+    "upload": "cuMemcpyHtoDAsync",
+    "download": "cuMemcpyDtoHAsync",
+    "copy": "cuMemcpyDtoDAsync",
+    "open peer": "cuCtxEnablePeerAccess",
+    "synchronize": "cuStreamSynchronize",
+    "free event": "cuEventDestroy",
+    "record": "cuEventRecord",
+    "passed": "cuEventQuery",
+    "wait for": "cuEventSynchronize",
+    "hold": "cuStreamWaitEvent",
+    "elapsed": "cuEventElapsedTime",
+    "unload": "cuModuleUnload",
+    "begin capture": "cuStreamBeginCapture",
+    "end capture": "cuStreamEndCapture",
+    "make graph": "cuGraphInstantiate",
+    "free capture": "cuGraphDestroy",
+    "run graph": "cuGraphLaunch",
+    "free graph": "cuGraphExecDestroy",
+    "load": "cuModuleLoadData",
+    "function": "cuModuleGetFunction",
+    "blocks": "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+    "launch": "cuLaunchKernel",
+}
+"""The API's functions."""
 
 
 class CudaDriver(CallsDriver):
@@ -20,32 +53,8 @@ class CudaDriver(CallsDriver):
     kind = "CUDA"
     not_ready = "CUDA_ERROR_NOT_READY"
     peers_already = "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"
-    names = {  # noqa: RUF012
-        "alloc": "cuMemAlloc",
-        "alloc in order": "cuMemAllocAsync",
-        "free": "cuMemFree",
-        "free in order": "cuMemFreeAsync",
-        "trim": "cuMemPoolTrimTo",
-        "memory": "cuMemGetInfo",
-        "upload": "cuMemcpyHtoDAsync",
-        "download": "cuMemcpyDtoHAsync",
-        "copy": "cuMemcpyDtoDAsync",
-        "open peer": "cuCtxEnablePeerAccess",
-        "synchronize": "cuStreamSynchronize",
-        "free event": "cuEventDestroy",
-        "record": "cuEventRecord",
-        "passed": "cuEventQuery",
-        "wait for": "cuEventSynchronize",
-        "hold": "cuStreamWaitEvent",
-        "elapsed": "cuEventElapsedTime",
-        "unload": "cuModuleUnload",
-        "begin capture": "cuStreamBeginCapture",
-        "end capture": "cuStreamEndCapture",
-        "make graph": "cuGraphInstantiate",
-        "free capture": "cuGraphDestroy",
-        "run graph": "cuGraphLaunch",
-        "free graph": "cuGraphExecDestroy",
-    }
+    no_extra = 0
+    names = _NAMES
 
     def __init__(self, api: Api, number: int) -> None:
         super().__init__(api)
@@ -101,36 +110,16 @@ class CudaDriver(CallsDriver):
         return self.api("cuEventCreate", int(self.api.module.CUevent_flags.CU_EVENT_DEFAULT))
 
     def load(self, code: str | bytes, name: str, block: int) -> Loaded:
-        assert isinstance(code, str)
-        made = machine_code(self.api, code, name, self.limits.arch, self.limits.driver)
-        module = self.api("cuModuleLoadData", made)
-        function = self.api("cuModuleGetFunction", module, name.encode())
-        kinds = self.api.module.CUfunction_attribute
-
-        def attribute(kind: str) -> int:
-            found = getattr(kinds, f"CU_FUNC_ATTRIBUTE_{kind}")
-            return int(self.api("cuFuncGetAttribute", found, function))
-
-        threads = attribute("MAX_THREADS_PER_BLOCK")
-        blocks = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        needs = Resources(
-            registers=attribute("NUM_REGS"),
-            shared=attribute("SHARED_SIZE_BYTES"),
-            local=attribute("LOCAL_SIZE_BYTES"),
-            threads=threads,
-            blocks=int(self.api(blocks, function, block, 0)) if block <= threads else 0,
+        assert isinstance(code, str)  # PTX
+        limits = self.limits
+        return self.loaded(
+            machine_code(self.api, code, name, limits.arch, limits.driver), name, block
         )
-        return Loaded(module, function, needs)
 
-    def launch(
-        self,
-        function: Any,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        stream: Any,
-        parameters: int,
-    ) -> None:
-        self.api("cuLaunchKernel", function, *grid, *block, 0, stream, parameters, 0)
+    def attribute_of(self, function: Any, name: str) -> int:
+        kinds = self.api.module.CUfunction_attribute
+        found = getattr(kinds, f"CU_FUNC_ATTRIBUTE_{name}")
+        return int(self.api("cuFuncGetAttribute", found, function))
 
-    def _capture_mode(self) -> Any:
+    def capture_mode(self) -> Any:
         return self.api.module.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
-from core.errors import DriverError
+from core.errors import DeviceError, DriverError
 from core.runtime.gpu.driver import FULL
 
 
@@ -23,6 +24,41 @@ class Codes:
     full: str
     lost: frozenset[str]
     hints: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """Where a vendor's API comes from: the module, the package that has it, the library that it
+    loads, the function to call first, and how to install both."""
+
+    module: str
+    package: str
+    library: str
+    first: str
+    install: str
+
+
+def opened(bindings: Bindings, codes: Codes) -> Api:
+    """The API, initialised. Raises DeviceError, in one sentence, for what is missing."""
+    install = bindings.install
+    try:
+        module = import_module(bindings.module)
+    except ImportError as error:
+        raise DeviceError(
+            f"the package {bindings.package} is not installed ({error})", hint=install
+        ) from error
+    found = Api(module, codes)
+    try:
+        found(bindings.first, 0)
+    except DriverError as error:
+        raise DeviceError(error.what, hint=error.hint or install) from error
+    except RuntimeError as error:  # the bindings find no library
+        raise DeviceError(
+            f"{codes.vendor}'s driver is not installed: there is no {bindings.library} on this "
+            "machine",
+            hint=install,
+        ) from error
+    return found
 
 
 class Api:

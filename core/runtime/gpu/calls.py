@@ -5,24 +5,27 @@ Source of the functions: NVIDIA, "CUDA Driver API"; AMD, "HIP Runtime API".
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from contextlib import suppress
+from typing import Any, ClassVar, Final
 
 from core.errors import DriverError
 from core.runtime.gpu.api import Api
-from core.runtime.gpu.driver import Driver
+from core.runtime.gpu.driver import Driver, Loaded, Resources
 
-KEEP = (1 << 64) - 1
+KEEP: Final = (1 << 64) - 1
 """Bytes that a driver's pool of memory keeps: everything, until `trim`."""
 
 
 class CallsDriver(Driver):
     """`names` has the API's function for each of the names used here; `api` calls it. `pool` is the
-    GPU's pool of memory, None where the driver has none."""
+    GPU's pool of memory, None where the driver has none; `no_extra`: the last argument of a launch."""
 
     names: ClassVar[Mapping[str, str]]
     not_ready: ClassVar[str]
     peers_already: ClassVar[str]
+    no_extra: ClassVar[Any]
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -107,19 +110,50 @@ class CallsDriver(Driver):
         self.call("unload", module)
 
     def capture(self, stream: Any, commands: Callable[[], None]) -> Any:
-        self.call("begin capture", stream, self._capture_mode())
+        self.call("begin capture", stream, self.capture_mode())
         try:
             commands()
-        finally:  # the stream must leave this mode whatever happened
-            graph = self.call("end capture", stream)
+        except BaseException:  # the stream must leave this mode whatever happened
+            with suppress(DriverError):  # what happened first is what is told
+                self.call("free capture", self.call("end capture", stream))
+            raise
+        graph = self.call("end capture", stream)
         try:
             return self.call("make graph", graph, 0)
         finally:
             self.call("free capture", graph)
 
-    def _capture_mode(self) -> Any:
+    @abstractmethod
+    def capture_mode(self) -> Any:
         """In which calls of other threads do not disturb the capture."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def attribute_of(self, function: Any, name: str) -> int:
+        """What the loaded code of a kernel takes: NUM_REGS, SHARED_SIZE_BYTES and so on."""
+
+    def loaded(self, code: bytes, name: str, block: int) -> Loaded:
+        """The kernel `name` of machine code, for blocks of `block` threads."""
+        module = self.call("load", code)
+        function = self.call("function", module, name.encode())
+        threads = self.attribute_of(function, "MAX_THREADS_PER_BLOCK")
+        needs = Resources(
+            registers=self.attribute_of(function, "NUM_REGS"),
+            shared=self.attribute_of(function, "SHARED_SIZE_BYTES"),
+            local=self.attribute_of(function, "LOCAL_SIZE_BYTES"),
+            threads=threads,
+            blocks=int(self.call("blocks", function, block, 0)) if block <= threads else 0,
+        )
+        return Loaded(module, function, needs)
+
+    def launch(
+        self,
+        function: Any,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        stream: Any,
+        parameters: int,
+    ) -> None:
+        self.call("launch", function, *grid, *block, 0, stream, parameters, self.no_extra)
 
     def run_graph(self, graph: Any, stream: Any) -> None:
         self.call("run graph", graph, stream)

@@ -7,12 +7,45 @@ from typing import Any, Final
 
 from core.runtime.gpu.api import Api
 from core.runtime.gpu.calls import KEEP, CallsDriver
-from core.runtime.gpu.driver import Driver, Limits, Loaded, Resources
+from core.runtime.gpu.driver import Driver, Limits, Loaded
 
 _thread: Final = threading.local()
 """`driver`: that of the GPU that is current for the thread."""
 _NON_BLOCKING: Final = 1
 """hipStreamNonBlocking."""
+
+
+_NAMES: Final = {
+    "alloc": "hipMalloc",
+    "alloc in order": "hipMallocAsync",
+    "free": "hipFree",
+    "free in order": "hipFreeAsync",
+    "trim": "hipMemPoolTrimTo",
+    "memory": "hipMemGetInfo",
+    "upload": "hipMemcpyHtoDAsync",
+    "download": "hipMemcpyDtoHAsync",
+    "copy": "hipMemcpyDtoDAsync",
+    "open peer": "hipDeviceEnablePeerAccess",
+    "synchronize": "hipStreamSynchronize",
+    "free event": "hipEventDestroy",
+    "record": "hipEventRecord",
+    "passed": "hipEventQuery",
+    "wait for": "hipEventSynchronize",
+    "hold": "hipStreamWaitEvent",
+    "elapsed": "hipEventElapsedTime",
+    "unload": "hipModuleUnload",
+    "begin capture": "hipStreamBeginCapture",
+    "end capture": "hipStreamEndCapture",
+    "make graph": "hipGraphInstantiateWithFlags",
+    "free capture": "hipGraphDestroy",
+    "run graph": "hipGraphLaunch",
+    "free graph": "hipGraphExecDestroy",
+    "load": "hipModuleLoadData",
+    "function": "hipModuleGetFunction",
+    "blocks": "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+    "launch": "hipModuleLaunchKernel",
+}
+"""The API's functions."""
 
 
 class HipDriver(CallsDriver):
@@ -21,32 +54,8 @@ class HipDriver(CallsDriver):
     kind = "AMD"
     not_ready = "hipErrorNotReady"
     peers_already = "hipErrorPeerAccessAlreadyEnabled"
-    names = {  # noqa: RUF012
-        "alloc": "hipMalloc",
-        "alloc in order": "hipMallocAsync",
-        "free": "hipFree",
-        "free in order": "hipFreeAsync",
-        "trim": "hipMemPoolTrimTo",
-        "memory": "hipMemGetInfo",
-        "upload": "hipMemcpyHtoDAsync",
-        "download": "hipMemcpyDtoHAsync",
-        "copy": "hipMemcpyDtoDAsync",
-        "open peer": "hipDeviceEnablePeerAccess",
-        "synchronize": "hipStreamSynchronize",
-        "free event": "hipEventDestroy",
-        "record": "hipEventRecord",
-        "passed": "hipEventQuery",
-        "wait for": "hipEventSynchronize",
-        "hold": "hipStreamWaitEvent",
-        "elapsed": "hipEventElapsedTime",
-        "unload": "hipModuleUnload",
-        "begin capture": "hipStreamBeginCapture",
-        "end capture": "hipStreamEndCapture",
-        "make graph": "hipGraphInstantiateWithFlags",
-        "free capture": "hipGraphDestroy",
-        "run graph": "hipGraphLaunch",
-        "free graph": "hipGraphExecDestroy",
-    }
+    no_extra = None
+    names = _NAMES
 
     def __init__(self, api: Api, number: int) -> None:
         super().__init__(api)
@@ -98,37 +107,15 @@ class HipDriver(CallsDriver):
         return self.api("hipEventCreateWithFlags", 0)
 
     def load(self, code: str | bytes, name: str, block: int) -> Loaded:
-        module = self.api("hipModuleLoadData", code)
-        function = self.api("hipModuleGetFunction", module, name.encode())
+        assert isinstance(code, bytes)  # a code object
+        return self.loaded(code, name, block)
+
+    def attribute_of(self, function: Any, name: str) -> int:
         kinds = self.api.module.hipFunction_attribute
+        found = getattr(kinds, f"HIP_FUNC_ATTRIBUTE_{name}")
+        return int(self.api("hipFuncGetAttribute", found, function))
 
-        def attribute(kind: str) -> int:
-            found = getattr(kinds, f"HIP_FUNC_ATTRIBUTE_{kind}")
-            return int(self.api("hipFuncGetAttribute", found, function))
-
-        threads = attribute("MAX_THREADS_PER_BLOCK")
-        blocks = "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"
-        needs = Resources(
-            registers=attribute("NUM_REGS"),
-            shared=attribute("SHARED_SIZE_BYTES"),
-            local=attribute("LOCAL_SIZE_BYTES"),
-            threads=threads,
-            blocks=int(self.api(blocks, function, block, 0)) if block <= threads else 0,
-        )
-        return Loaded(module, function, needs)
-
-    def launch(
-        self,
-        function: Any,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        stream: Any,
-        parameters: int,
-    ) -> None:
-        launch = "hipModuleLaunchKernel"
-        self.api(launch, function, *grid, *block, 0, stream, parameters, None)
-
-    def _capture_mode(self) -> Any:
+    def capture_mode(self) -> Any:
         return self.api.module.hipStreamCaptureMode.hipStreamCaptureModeThreadLocal
 
 

@@ -18,7 +18,7 @@ from tests.core.runtime.gpu.fake_cuda import FakeCuda
 def cuda(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeCuda]:
     """The fake driver of two GPUs; devices that were opened on it are forgotten afterwards."""
     fake = FakeCuda(gpus=2)
-    monkeypatch.setitem(sys.modules, api.MODULE, fake)
+    monkeypatch.setitem(sys.modules, api.BINDINGS.module, fake)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(Device, "_open", {})
     forget = (api.api.cache_clear, run._kept.cache_clear)  # pyright: ignore[reportPrivateUsage]

@@ -268,7 +268,7 @@ class TestWhatIsMissing:
         """The fake, so that nothing of this machine's own answers."""
 
     def test_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, api.MODULE, None)
+        monkeypatch.setitem(sys.modules, api.BINDINGS.module, None)
         with pytest.raises(DeviceError, match="cuda-bindings is not installed") as found:
             Device["CUDA"]
         assert "pip install" in found.value.hint
@@ -284,7 +284,7 @@ class TestWhatIsMissing:
             raise RuntimeError("libcuda.so.1 not found")
 
         monkeypatch.setattr(cuda, "cuInit", missing)
-        with pytest.raises(DeviceError, match="NVIDIA's driver is not installed"):
+        with pytest.raises(DeviceError, match="CUDA's driver is not installed"):
             Device["CUDA"]
 
     def test_a_gpu_that_is_too_old(self, cuda: FakeCuda) -> None:

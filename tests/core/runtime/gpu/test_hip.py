@@ -35,7 +35,7 @@ linked = pytest.mark.skipif(amd_link.find_linker() is None, reason="no lld on th
 @pytest.fixture
 def amd(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHip]:
     fake = FakeHip()
-    monkeypatch.setitem(sys.modules, api.MODULE, fake)
+    monkeypatch.setitem(sys.modules, api.BINDINGS.module, fake)
     monkeypatch.setattr(Device, "_open", {})
     forget = (api.api.cache_clear, run._kept.cache_clear)  # pyright: ignore[reportPrivateUsage]
     for clear in forget:
@@ -97,7 +97,7 @@ def test_no_memory_left(amd: FakeHip) -> None:
 
 class TestWhatIsMissing:
     def test_the_package(self, amd: FakeHip, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, api.MODULE, None)
+        monkeypatch.setitem(sys.modules, api.BINDINGS.module, None)
         with pytest.raises(DeviceError, match="hip-python is not installed"):
             Device["AMD"]
 
@@ -112,7 +112,7 @@ class TestWhatIsMissing:
             raise RuntimeError("libamdhip64.so: cannot open shared object file")
 
         monkeypatch.setattr(amd, "hipInit", missing, raising=False)
-        with pytest.raises(DeviceError, match="AMD's driver is not installed"):
+        with pytest.raises(DeviceError, match="HIP's driver is not installed"):
             Device["AMD"]
 
     def test_a_linker_and_hiprtc(self, monkeypatch: pytest.MonkeyPatch) -> None:
