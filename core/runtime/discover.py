@@ -64,13 +64,10 @@ _packages: Final = {"CUDA": "cuda-bindings", "AMD": "hip-python"}
 def _gpus(device: str, api: Any, open_gpu: Callable[[Any, int], Driver]) -> Iterator[Finding]:
     package = _packages[device]
     version = _version(package)
-    yield Finding(
-        device,
-        package,
-        version,
-        "" if version else "not installed",
-        "" if version else api.BINDINGS.install,
-    )
+    if version:
+        yield Finding(device, package, version)
+    else:
+        yield Finding(device, package, "", "not installed", api.BINDINGS.install)
     try:
         count = api.gpus()
     except UopvizError as error:

@@ -20,7 +20,8 @@ KEEP: Final = (1 << 64) - 1
 
 class CallsDriver(Driver):
     """`names` has the API's function for each of the names used here; `api` calls it. `pool` is the
-    GPU's pool of memory, None where the driver has none; `no_extra`: the last argument of a launch."""
+    GPU's pool of memory, None where the driver has none. `no_extra`: the last argument of a
+    launch."""
 
     names: ClassVar[Mapping[str, str]]
     not_ready: ClassVar[str]

@@ -192,6 +192,16 @@ class TestGraphs:
         twice.reset()
         assert [graph.freed for graph in cuda.graphs] == [True]
 
+    def test_a_capture_that_fails_leaves_the_stream_as_it_was(self, cuda: FakeCuda) -> None:
+        def wrong() -> None:
+            raise RunError("in the middle")
+
+        device = Device["CUDA"]
+        with pytest.raises(RunError, match="in the middle"):
+            device.capture(wrong)
+        assert [stream.captured for stream in cuda.streams] == [None]
+        assert (filled("CUDA", np.arange(N)).as_array() == np.arange(N)).all()
+
     def test_one_by_one_where_somebody_watches(self, cuda: FakeCuda) -> None:
         cuda.kernels = Everything()
 
