@@ -134,7 +134,8 @@ def c_libraries(texts: Sequence[str], names: Sequence[str], folder: Path) -> lis
             source.write_text(texts[position], encoding="utf-8")
             sources.append(str(source))
         library = folder / f"l{batch[0]}_{len(batch)}.so"
-        flags = ["-std=c11", "-O1", "-shared", "-fPIC", "-ffp-contract=off", "-march=native", "-w"]
+        flags = ["-std=c11", "-O1", "-shared", "-fPIC", "-march=native", "-w"]
+        flags += ["-ffp-contract=off", "-fwrapv"]  # floats and integers as the renderer means them
         compiler = c_compiler()
         assert compiler is not None
         command = [compiler, *flags, "-o", str(library), *sources, "-lm"]
