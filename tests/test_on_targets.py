@@ -218,6 +218,30 @@ def test_the_command(
     assert "(of a) on sm_80: its process ended with SIGSEGV" in out
 
 
+def test_an_interrupted_check_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").mkdir()
+    with observing(Collector(tmp_path / "a")):
+        for ast in (add(10), add(20), add(30)):
+            compile_kernel(ast, targets["sm_80"])
+    chunks: list[int] = []
+
+    def chunk(kernels: Mapping[int, str], columns: Sequence[str], _: float) -> list[Result]:
+        chunks.append(len(kernels))
+        if len(chunks) == 2:
+            raise KeyboardInterrupt
+        return [Result(n, "E", c, 4, 4) for n in kernels for c in columns]
+
+    monkeypatch.setattr(command, "CHUNK", 1)
+    monkeypatch.setattr(command, "_chunk", chunk)
+    chosen = ["a", "--collected", str(tmp_path), "--targets", "sm_80", "--jobs", "1", "--no-texts"]
+    assert command.main(chosen) == 1
+    out = capsys.readouterr().out
+    assert "| a | 1/1/1/1 |" in out
+    assert "INTERRUPTED: 2 kernels were not checked" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

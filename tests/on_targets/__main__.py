@@ -34,7 +34,7 @@ from tests.on_targets.results import STEPS, Result, failures, parts, tables
 CONFORMANCE: Final = "conformance"
 SOURCES: Final = (*PROGRAMS, CONFORMANCE)
 GPUS: Final = tuple(t.name for t in targets.values() if t.family in ("nvidia", "amd"))
-CHUNK: Final = 32
+CHUNK: Final = 64
 """Kernels that one process checks."""
 WORKER = "tests.on_targets.worker"
 """The module that a process runs."""
@@ -91,7 +91,8 @@ def _python_path() -> str:
 def check(
     kernels: Mapping[int, str], columns: Sequence[str], seconds: float, jobs: int
 ) -> list[Result]:
-    """Checks kernels, by number, in processes of their own."""
+    """Checks kernels, by number, in processes of their own. Ctrl-C ends it once the processes that
+    are at work are done, with the results so far."""
     numbers = list(kernels)
     chunks = [numbers[at : at + CHUNK] for at in range(0, len(numbers), CHUNK)]
     began, done = time.monotonic(), 0
@@ -101,14 +102,16 @@ def check(
             pool.submit(_chunk, {n: kernels[n] for n in chunk}, columns, seconds)
             for chunk in chunks
         ]
-        for chunk, future in zip(chunks, work, strict=True):
-            found += future.result()
-            done += len(chunk)
-            bad = sum(r.failed for r in found)
-            took = time.monotonic() - began
-            print(
-                f"{done} of {len(numbers)} kernels, {bad} failures, {took:.0f} s", file=sys.stderr
-            )
+        try:
+            for chunk, future in zip(chunks, work, strict=True):
+                found += future.result()
+                done += len(chunk)
+                bad = sum(r.failed for r in found)
+                said = f"{done} of {len(numbers)} kernels, {bad} failures"
+                print(f"{said}, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            print("ending: waiting for the kernels at work", file=sys.stderr, flush=True)
+            pool.shutdown(cancel_futures=True)
     return found
 
 
@@ -242,8 +245,11 @@ def report(collected: Mapping[str, Mapping[int, str]], chosen: argparse.Namespac
     ):
         if lines:
             print("\n" + "\n".join([f"{title}: {len(lines)}", *(f"  {line}" for line in lines)]))
-    print(f"\n{len(merged)} kernels took {time.monotonic() - began:.0f} s")
-    return 1 if any(r.failed for r in results) else 0
+    left = len(merged) - len({r.kernel for r in results})
+    print(f"\n{len(merged) - left} kernels took {time.monotonic() - began:.0f} s")
+    if left:
+        print(f"INTERRUPTED: {left} kernels were not checked")
+    return 1 if left or any(r.failed for r in results) else 0
 
 
 def _some(numbers: list[int], most: int) -> list[int]:
