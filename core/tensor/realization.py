@@ -5,7 +5,7 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
@@ -16,6 +16,7 @@ from core.tensor.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.origin import origin
 from core.tensor.storage import Storage
+from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -59,6 +60,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     roots |= dict.fromkeys(u for u in graph if u.op in _stored_anyway and live.is_wanted(u))
+    roots |= dict.fromkeys(_wanted_outputs(graph, roots))
     try:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
@@ -75,6 +77,19 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     for t in cut_off:
         lost.computed(t.uop)
     return items
+
+
+def _wanted_outputs(graph: Iterable[UOp], roots: Collection[UOp]) -> list[UOp]:
+    """The outputs of kernels written by hand in `graph` that a live Tensor other than those to be
+    stored needs: what such a kernel computes is not known to be cheap, so it runs once."""
+    found: list[UOp] = []
+    for kernel in graph:
+        if kernel.op is Ops.KERNEL:
+            for output in outputs_of_call(kernel):
+                users = (t for t in live.above({output: None})[1] if isinstance(t, TensorBase))
+                if any(storage_root(t.uop) not in roots for t in users):
+                    found.append(output)
+    return found
 
 
 def realize(tensors: Sequence[TensorBase]) -> None:

@@ -64,7 +64,7 @@ def copy_of_constant(x: UOp, device: UOp) -> UOp:
     return x.replace(src=(device,))
 
 
-_row_major = (Ops.CONTIGUOUS, Ops.BUFFER, Ops.AFTER)
+_row_major = (Ops.CONTIGUOUS, Ops.BUFFER, Ops.AFTER, Ops.OUTPUT)
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(_row_major, name="x"),)))
