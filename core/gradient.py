@@ -39,7 +39,7 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
         if u in wanted or (flows and any(s in leads for s in u.src)):
             leads.add(u)
     found: dict[UOp, UOp] = {root: seed}
-    outputs: dict[UOp, dict[UOp, UOp]] = {}  # of each kernel written by hand, the gradients
+    outputs: dict[UOp, dict[UOp, UOp]] = {}  # gradients of the OUTPUTs of kernels written by hand
     saved = creating.origin
     try:
         for u in reversed(graph):

@@ -19,7 +19,7 @@ from core.helpers import prod
 from core.passes.written import check_written
 from core.runtime.device import Device
 from core.target import Target
-from core.tensor.base import Shape, TensorBase, in_fresh_memory
+from core.tensor.base import GradMode, Shape, TensorBase, in_fresh_memory
 from core.tensor.origin import here, own_lines, raised_at
 from core.uop.kernelcall import KernelCall, Parameter, called_kernel
 from core.uop.kernelinfo import KernelInfo
@@ -90,7 +90,9 @@ class KernelCalls(TensorBase):
         parameters = [Parameter(n, shape, dtype) for n, (shape, dtype) in enumerate(kinds)]
         target = Device[place].written_for
         asked = _Built(tuple(parameters), len(results), tuple(b.src[0] for b in binds), target)
-        gradient = None if backward is None else _Backward(cls, backward)
+        gradient = None
+        if backward is not None and GradMode.enabled:
+            gradient = _Backward(cls, backward)
         call = KernelCall(_kernel_of(build, asked, name), tuple(results), gradient)
         values = [_row_major(x.uop, place) for x in inputs]
         made = called_kernel(call, place, values, binds)

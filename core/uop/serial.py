@@ -53,10 +53,19 @@ _exact_sources: Final = {
     Ops.RANGE: 1,
     Ops.BUFFER_VIEW: 1,
     Ops.STORE: 2,
-    Ops.OUTPUT: 1,
 }
 _some_sources: Final = frozenset(
-    {Ops.VECTORIZE, Ops.REDUCE, Ops.LOAD, Ops.INDEX, Ops.END, Ops.AFTER, Ops.UNROLL, Ops.CONTRACT}
+    {
+        Ops.VECTORIZE,
+        Ops.REDUCE,
+        Ops.LOAD,
+        Ops.INDEX,
+        Ops.END,
+        Ops.AFTER,
+        Ops.UNROLL,
+        Ops.CONTRACT,
+        Ops.OUTPUT,
+    }
 )
 """At least one."""
 

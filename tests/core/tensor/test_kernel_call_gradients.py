@@ -176,3 +176,21 @@ def test_a_model_learns_through_it() -> None:
             losses.append(float(loss.item()))
     assert losses[-1] < losses[0] / 10
     assert losses == sorted(losses, reverse=True)
+
+
+def test_values_that_are_looked_at_on_the_way_keep_their_gradients() -> None:
+    x, y = leaf(A[0]), leaf(A[1])
+    z = call_axpy(x * 2, y)
+    w = call_axpy(z, z + 1)
+    for _ in range(2):
+        assert np.isfinite(w.max().item())
+    with capturing() as steps:
+        assert (z + w).sum().item() is not None
+    assert not any(is_lowered(step.ast) for step in steps if hasattr(step, "ast"))
+    (z * w).sum().backward()
+    first, second = 4 * A[0] + A[1], 3 * (4 * A[0] + A[1]) + 1
+    close(z, first)
+    close(w, second)
+    slope = second + 3 * first
+    close(x.grad, 4 * slope)
+    close(y.grad, slope)
