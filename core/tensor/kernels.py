@@ -65,13 +65,6 @@ class KernelCalls(TensorBase):
         where `build` raises an error; DTypeError, ShapeError or DeviceError for arguments that do
         not fit.
         """
-        for function in (build, backward):
-            if function is not None and not callable(function):
-                raise DTypeError(
-                    f"{type(function).__name__} is not a function",
-                    where=here(),
-                    hint="call_kernel takes the function that builds the kernel, then Tensors",
-                )
         name = _name_of(build)
         several = isinstance(outputs, list)
         results = [_output(x) for x in (cast("list[Any]", outputs) if several else [outputs])]
@@ -218,14 +211,6 @@ def _output(given: Any) -> tuple[Shape, DType]:
 
 def _device_of(name: str, inputs: Sequence[TensorBase], device: str | None) -> str:
     """The one device of a call. Raises DeviceError for several."""
-    for number, x in enumerate(inputs):
-        if not isinstance(x, TensorBase):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise DTypeError(
-                f"{name}: input {number} is {type(x).__name__}",
-                where=here(),
-                hint="inputs are Tensors; numbers that the kernel is built with are the function's "
-                "own, such as those of functools.partial",
-            )
     used = dict.fromkeys(d for x in inputs if (d := x.uop.one_device) is not None)
     if device is not None:
         used[Device.canonicalize(device)] = None

@@ -164,7 +164,8 @@ def _waited_for(order: Iterable[UOp]) -> set[UOp]:
         if u.op not in (Ops.AFTER, Ops.BARRIER):
             continue
         stack = list(u.src if u.op is Ops.BARRIER else u.src[1:])
-        found.update(r for r in stack if r.op is Ops.RANGE)
+        if u.op is Ops.BARRIER or not _without_content(u.src[0]):
+            found.update(r for r in stack if r.op is Ops.RANGE)
         while stack:
             below = stack.pop()
             if below not in seen:
@@ -173,6 +174,13 @@ def _waited_for(order: Iterable[UOp]) -> set[UOp]:
                 if below.op is Ops.END:
                     found.update(r for r in below.src[1:] if r.op is Ops.RANGE)
     return found
+
+
+def _without_content(memory: UOp) -> bool:
+    """Whether nothing was stored in registers or shared memory, so that no loop finds any there."""
+    while memory.op is Ops.AFTER and all(s.op is Ops.RANGE for s in memory.src[1:]):
+        memory = memory.src[0]
+    return memory.op in (Ops.DEFINE_REG, Ops.DEFINE_LOCAL)
 
 
 def run_by_groups(kernel: Kernel) -> None:
