@@ -16,13 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from core.dtype import DType
 from core.errors import UopvizError
 from core.uop.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.format.pack import Ints
-from viz.write.numbering import LOCK, Numbering, Uints
+from viz.write.numbering import LOCK, Numbering
 
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
@@ -53,12 +52,11 @@ class Interner:
         self._ops = np.zeros(max(Ops) + 1, np.int64)
         for op in Ops:
             self._ops[op] = numbers.string(op.name)
-        self._dtypes: dict[DType, int] = {}
-        self._origins: dict[str | None, int] = {None: 0}
+        self._origins: set[str | None] = {None}
         self.new_origins: list[str] = []
         """Origins of nodes that were not there before; whoever reads them removes them."""
-        self._same: dict[int, int] = {id(None): 0}
-        """Strings of arguments and tags by identity, which a rebuilt node shares."""
+        self._heads: dict[tuple[int, ...], int] = {}
+        """The heads of nodes by the identities of their fields, which a rebuilt node shares."""
         self._alive: list[object] = []
         """What has its identity there, so that it means something."""
         self._args: dict[Any, int] = {}
@@ -96,12 +94,10 @@ class Interner:
         if found is None:
             if len(self._sizes) > _KEPT:
                 self._sizes.clear()
-            seen, stack = {u}, [u]
-            while stack:
-                for s in stack.pop().src:
-                    if s not in seen:
-                        seen.add(s)
-                        stack.append(s)
+            seen = layer = {u}
+            while layer:
+                layer = {s for node in layer for s in node.src} - seen
+                seen |= layer
             found = self._sizes[number] = len(seen)
         return found
 
@@ -150,41 +146,32 @@ class Interner:
 
     def _write(self, order: list[UOp]) -> None:
         """Writes new nodes, whose numbers follow in this order."""
-        if len(self._same) > _KEPT:
-            self._same, self._alive = {id(None): 0}, []
-        count, string, sources = len(order), self._numbers.string, list(map(_src, order))
-        dtypes, origins = list(map(_dtype, order)), list(map(_origin, order))
-        for dtype in set(dtypes).difference(self._dtypes):
-            self._dtypes[dtype] = string(str(dtype))
-        for origin in set(origins).difference(self._origins):
-            self._origins[origin] = string(origin or "")
-            self.new_origins.append(origin or "")
-        fields = np.zeros((count, 7), np.uint32)
-        fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
-        fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)
-        fields[:, 2] = self._texts(list(map(_arg, order)))
-        tags = list(map(_tag, order))
-        if tags.count(None) < count:
-            fields[:, 3] = self._texts(tags)
-        fields[:, 4] = np.fromiter(map(self._origins.__getitem__, origins), np.uint32, count)
-        counts = np.fromiter(map(len, sources), np.uint32, count)
+        if len(self._heads) > _KEPT:
+            self._heads, self._alive = {}, []
+        heads, sources = self._heads, list(map(_src, order))
+        fields = [map(id, map(of, order)) for of in (_op, _dtype, _arg, _tag, _origin)]
+        keys = list(zip(*fields, map(len, sources), strict=True))
+        for key, node in dict(zip(keys, order, strict=True)).items():
+            if key not in heads:
+                self._alive += (node.dtype, node.arg, node.tag, node.origin)
+                heads[key] = self._head(node)
+        numbers = np.fromiter(map(heads.__getitem__, keys), np.uint32, len(order))
+        counts = np.fromiter(map(len, sources), np.uint32, len(order))
         flat = map(_serial, chain.from_iterable(sources))
         serials = np.fromiter(flat, np.int64, int(counts.sum()))
         src = np.frombuffer(self._table, np.uint32)[serials]
-        self._numbers.add_nodes(fields, counts, src)
+        self._numbers.add_nodes(numbers, counts, src)
 
-    def _texts(self, values: list[Any]) -> Uints:
-        """The strings of arguments or tags."""
-        ids = list(map(id, values))
-        same = self._same
-        new = set(ids).difference(same)
-        if new:
-            known = dict(zip(ids, values, strict=True))
-            for one in new:
-                value = known[one]
-                self._alive.append(value)
-                same[one] = self._text(value)
-        return np.fromiter(map(same.__getitem__, ids), np.uint32, len(ids))
+    def _head(self, node: UOp) -> int:
+        """The number of what a node has apart from its sources."""
+        string, origin = self._numbers.string, node.origin
+        if origin not in self._origins:
+            self._origins.add(origin)
+            self.new_origins.append(origin or "")
+        arg, tag = (0 if value is None else self._text(value) for value in (node.arg, node.tag))
+        op, dtype = self.op(node.op), string(str(node.dtype))
+        fields = (op, dtype, arg, tag, string(origin or ""), 0, 0)
+        return self._numbers.head(fields, len(node.src))
 
     def _text(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""
