@@ -102,9 +102,12 @@ VISITS: Final = Columns(
     *(*strings("pass", delta=True), *differences("set"), *strings("op", delta=True)),
     *numbers("rule", "count"),
 )
+TEXT_LINES: Final = Columns(
+    "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
+)
 ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differences("nodes"))
-"""No block, but the column `lines` of the table `artifacts`: how many nodes are behind each line,
-and these nodes."""
+"""What version 2 had instead of TEXT_LINES, for each text: no block, but the column `lines` of the
+table `artifacts`."""
 
-PACKED: Final = (PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS)
+PACKED: Final = (PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TEXT_LINES)
 """All kinds of blocks that are columns."""

@@ -26,6 +26,7 @@ VISITS: Final = 9
 USER_LINES: Final = 10
 HEADS: Final = 11
 NODES: Final = 12
+TEXT_LINES: Final = 13
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""

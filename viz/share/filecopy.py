@@ -239,7 +239,7 @@ class FileCopy:
                     number,
                     word("artifacts.kind", one.kind),
                     word("artifacts.target", one.target),
-                    word("artifacts.text", one.text),
+                    None if one.text is None else word("artifacts.text", one.text),
                     [len(line) for line in one.lines],
                     [node for line in one.lines for node in line],
                     self._wording.value("artifacts.facts", one.facts),

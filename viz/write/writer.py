@@ -302,13 +302,14 @@ class TraceWriter:
         context: int,
         kind: str,
         target: str,
-        text: str,
+        text: str | None,
         counts: Sequence[int],
         nodes: Sequence[int] | Ints,
         facts: Mapping[str, str],
         title: str = "",
     ) -> None:
-        """The same, with the number of nodes of each line, and all of them in one list."""
+        """The same, with the number of nodes of each line, and all of them in one list; without a
+        text where that follows from the nodes (viz/replay/listing.py)."""
         self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
 
     def user_lines(
