@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from core.dtype import DType
 from core.errors import UopvizError
 from core.uop.args import encode_arg
 from core.uop.ops import Ops
@@ -27,6 +28,8 @@ _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
 _COARSE: Final = frozenset({float, tuple})
 """Types of which equal values may be different arguments: 0.0 and -0.0, (1,) and (True,)."""
+_KEY: Final = np.dtype("V48")
+"""Six integers as one key."""
 _serial = attrgetter("serial")
 _src = attrgetter("src")
 _op = attrgetter("op")
@@ -49,14 +52,16 @@ class Interner:
         self._numbers = numbers
         self._table = array("I", (0,))
         """By serial number. As long as there are serial numbers, while LOCK is held here."""
-        self._ops = np.zeros(max(Ops) + 1, np.int64)
+        self._ops = [0] * (max(Ops) + 1)
         for op in Ops:
             self._ops[op] = numbers.string(op.name)
-        self._origins: set[str | None] = {None}
+        self._dtypes: dict[DType, int] = {}
+        self._origins: dict[str | None, int] = {None: 0}
         self.new_origins: list[str] = []
         """Origins of nodes that were not there before; whoever reads them removes them."""
-        self._heads: dict[tuple[int, ...], int] = {}
-        """The heads of nodes by the identities of their fields, which a rebuilt node shares."""
+        self._heads: dict[bytes, int] = {}
+        """The heads of nodes by the identities of their fields, which a rebuilt node shares. Bytes,
+        because so many tuples would make the garbage collector walk the whole program."""
         self._alive: list[object] = []
         """What has its identity there, so that it means something."""
         self._args: dict[Any, int] = {}
@@ -64,7 +69,7 @@ class Interner:
 
     def op(self, op: Ops) -> int:
         """The number of the name of an op."""
-        return int(self._ops[op])
+        return self._ops[op]
 
     def __call__(self, u: UOp) -> int:
         """The number of `u`."""
@@ -94,10 +99,12 @@ class Interner:
         if found is None:
             if len(self._sizes) > _KEPT:
                 self._sizes.clear()
-            seen = layer = {u}
-            while layer:
-                layer = {s for node in layer for s in node.src} - seen
-                seen |= layer
+            seen, stack = {u}, [u]
+            while stack:
+                for s in stack.pop().src:
+                    if s not in seen:
+                        seen.add(s)
+                        stack.append(s)
             found = self._sizes[number] = len(seen)
         return found
 
@@ -148,15 +155,18 @@ class Interner:
         """Writes new nodes, whose numbers follow in this order."""
         if len(self._heads) > _KEPT:
             self._heads, self._alive = {}, []
-        heads, sources = self._heads, list(map(_src, order))
-        fields = [map(id, map(of, order)) for of in (_op, _dtype, _arg, _tag, _origin)]
-        keys = list(zip(*fields, map(len, sources), strict=True))
+        count, heads, sources = len(order), self._heads, list(map(_src, order))
+        counts = np.fromiter(map(len, sources), np.uint32, count)
+        fields = np.empty((count, 6), np.int64)
+        for at, field in enumerate((_op, _dtype, _arg, _tag, _origin)):
+            fields[:, at] = np.fromiter(map(id, map(field, order)), np.int64, count)
+        fields[:, 5] = counts
+        keys: list[bytes] = fields.view(_KEY).ravel().tolist()
         for key, node in dict(zip(keys, order, strict=True)).items():
             if key not in heads:
                 self._alive += (node.dtype, node.arg, node.tag, node.origin)
                 heads[key] = self._head(node)
-        numbers = np.fromiter(map(heads.__getitem__, keys), np.uint32, len(order))
-        counts = np.fromiter(map(len, sources), np.uint32, len(order))
+        numbers = np.fromiter(map(heads.__getitem__, keys), np.uint32, count)
         flat = map(_serial, chain.from_iterable(sources))
         serials = np.fromiter(flat, np.int64, int(counts.sum()))
         src = np.frombuffer(self._table, np.uint32)[serials]
@@ -164,13 +174,16 @@ class Interner:
 
     def _head(self, node: UOp) -> int:
         """The number of what a node has apart from its sources."""
-        string, origin = self._numbers.string, node.origin
-        if origin not in self._origins:
-            self._origins.add(origin)
-            self.new_origins.append(origin or "")
-        arg, tag = (0 if value is None else self._text(value) for value in (node.arg, node.tag))
-        op, dtype = self.op(node.op), string(str(node.dtype))
-        fields = (op, dtype, arg, tag, string(origin or ""), 0, 0)
+        dtype = self._dtypes.get(node.dtype)
+        if dtype is None:
+            dtype = self._dtypes[node.dtype] = self._numbers.string(str(node.dtype))
+        origin = self._origins.get(node.origin)
+        if origin is None:
+            origin = self._origins[node.origin] = self._numbers.string(node.origin or "")
+            self.new_origins.append(node.origin or "")
+        arg = 0 if node.arg is None else self._text(node.arg)
+        tag = 0 if node.tag is None else self._text(node.tag)
+        fields = (self._ops[node.op], dtype, arg, tag, origin, 0, 0)
         return self._numbers.head(fields, len(node.src))
 
     def _text(self, arg: Any) -> int:
