@@ -87,7 +87,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.trace",),
     ("viz.read",),
     ("viz.replay",),
-    ("viz.views", "viz.views.overview", "viz.views.rules", "viz.views.search"),
+    ("viz.views", "viz.views.overview", "viz.views.rules", "viz.views.search", "viz.views.since"),
     ("viz.share",),
     ("viz.work",),
     ("viz.server", "viz.server.connections"),

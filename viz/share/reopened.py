@@ -18,12 +18,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from core.errors import TraceError
+from viz.budget import answering
 from viz.files.regular import open_regular
 from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.graphtext import step_text
 from viz.share.exportfile import VERSION, detach, version_of
+from viz.share.heldsearch import HeldSearch
 from viz.views.answers import (
     BUNDLE,
     KERNEL,
@@ -35,6 +37,7 @@ from viz.views.answers import (
     RUN,
     SEARCH,
     SEARCH_INDEX,
+    SINCE,
     TIMELINE,
     TREE,
     USER_LINES,
@@ -42,7 +45,6 @@ from viz.views.answers import (
 from viz.views.compiled import Compilation
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
-from viz.views.search.find import KINDS, PER_KIND, search_result
 from viz.views.store import Store
 
 MAX_FILE: Final = 1 << 30
@@ -158,12 +160,20 @@ class Reopened:
         ]
         self._all_rules = _objects(rules, _RULE)
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
+        self._search = HeldSearch(
+            self._rows,
+            self._all_rules,
+            lambda: self._held(SEARCH_INDEX.at()),
+            lambda context: self._held(KERNEL.at(context)),
+            path.name,
+        )
         self._checked: Final[Mapping[Answer, Callable[..., Any]]] = {
             RUN: self.run,
             TREE: self.tree,
             RULES: self.rules,
             RULE_TOTALS: self.rule_totals,
             USER_LINES: self.user_lines,
+            SINCE: self.since,
             SEARCH: self.search,
         }
         """What is not passed on as it lies in the file."""
@@ -297,6 +307,11 @@ class Reopened:
         """See Run; nothing in an export of before there were any."""
         return self._held(USER_LINES.at()) or []
 
+    def since(self) -> Data:
+        """What had become of the run when it was exported; nothing in an export of before that."""
+        nothing: Data = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
+        return self._held(SINCE.at()) or nothing
+
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""
         return self.ask(BUNDLE, rewrite)
@@ -318,18 +333,9 @@ class Reopened:
         return self.ask(SEARCH_INDEX)
 
     def search(self, text: str, seconds: float = float("inf")) -> Data:
-        """Rows that have `text` in their name or place, and rules."""
-        wanted = text.strip().casefold()
-        found: dict[str, list[Data]] = {kind: [] for kind in KINDS}
-        for row in self._rows if wanted else ():
-            label = "kernel" if row["label"] == "kernel" else "group"
-            name = "pass" if row["kind"] == "rewrite" else label
-            for kind, field in ((name, "name"), ("call", "calls"), ("file", "caller")):
-                if wanted in row[field].casefold():
-                    hit = {"row": row["row"], "kind": kind, "text": row[field]}
-                    found[kind].append({**hit, "step": None, "node": None, "source": None})
-        hits = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
-        return search_result(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
+        """See Run: what `viz/share/heldsearch.py` finds in the answers."""
+        with answering("the search"):
+            return self._search.find(text)
 
     def _add(self, text: str) -> None:
         try:

@@ -128,6 +128,14 @@ USER_LINES: Final = _row(
     "The lines of the user's program, and the kernels that they became",
     Group.VIEWS,
 )
+SINCE: Final = _row(
+    Store.since,
+    "/api/since",
+    "Since",
+    "Who made the run, and what has become of its files and rules since",
+    Group.VIEWS,
+    keep=Keep.NEVER,
+)
 BUNDLE: Final = _row(
     Store.bundle,
     "/api/rewrites/{rewrite}",
@@ -178,6 +186,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     RULE_MATCHES,
     TIMELINE,
     USER_LINES,
+    SINCE,
     BUNDLE,
     LINEAGE,
     SEARCH_INDEX,

@@ -34,6 +34,7 @@ from viz.views.rules.rulebook import Rulebook
 from viz.views.run import Answer
 from viz.views.search.find import find
 from viz.views.search.message import search_index
+from viz.views.since.message import since_data
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row, Tree
@@ -267,6 +268,13 @@ class Store:
             processes = [*self._processes]
         with self._tracing, answering("the lines of the program"):
             return user_lines(processes, self.places.file)
+
+    def since(self) -> dict[str, Any]:
+        """Who made the run, and what has become of its files and rules since."""
+        with self._lock:
+            processes, rules = [*self._processes], self._rules.records
+        with answering("what has changed since the run"):
+            return since_data(processes, self.compiles, rules, self.places.file)
 
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""

@@ -31,7 +31,7 @@ from viz.server.security import Guard
 from viz.share import webpage
 from viz.share.html import export_html
 from viz.share.reopened import Reopened, open_run
-from viz.views.answers import ANSWERS, OVERVIEW, RUN
+from viz.views.answers import ANSWERS, OVERVIEW, RUN, SINCE
 from viz.views.run import Answer, Run, Subject, subjects
 from viz.views.store import Store
 from viz.work.compiling import compiled_for
@@ -97,10 +97,8 @@ def asked(run: Run) -> Iterator[tuple[str, Answer, tuple[int, ...]]]:
 
 
 def plain(value: Any) -> Any:
-    """As a page gets it, without the folder that an exported file leaves out, and without whether
-    source files have changed, which only the machine of the run can tell."""
-    text = json.dumps(value).replace(str(Path.cwd()) + "/", "")
-    return json.loads(text.replace('"changed": false', '"changed": null'))
+    """As a page gets it, without the folder that an exported file leaves out."""
+    return json.loads(json.dumps(value).replace(str(Path.cwd()) + "/", ""))
 
 
 def test_nested_passes_are_in_histories(live: Store) -> None:
@@ -119,6 +117,8 @@ def without_head(path: str, value: Any) -> Any:
         own = {"file", "bytes", "format", "devices", "targets", "editable"}
     elif path == OVERVIEW.at() or path.startswith("/api/kernel-page/"):
         own = {"here"}
+    elif path == SINCE.at():
+        own = {"maker", "files", "compared"}  # only the run itself finds files of the program
     else:
         return value
     return {key: said for key, said in value.items() if key not in own}

@@ -68,6 +68,14 @@ function route(
       return schedule(id);
     case "origins":
       return origins;
+    case "since":
+      return {
+        maker: {
+          ...{ compiler: "uopviz", version: "0", reader: "0" },
+          ...{ own: true, same: true, here: true, elsewhere: false },
+        },
+        ...{ files: [], rules: [], compared: rules.length, notes: [] },
+      };
     case "search":
       return found(url.searchParams.get("q") ?? "");
     case "jobs": {
