@@ -4,6 +4,6 @@ of them is held by tests/browser.
 
 from typing import Final
 
-from tests.states import graphs, pages
+from tests.states import emulator, graphs, pages
 
-STATES: Final = (*graphs.STATES, *pages.STATES)
+STATES: Final = (*graphs.STATES, *emulator.STATES, *pages.STATES)

@@ -137,6 +137,15 @@ BUNDLE: Final = _row(
     Subject.REWRITE,
     keep=Keep.ENDED,
 )
+EMULATED: Final = _row(
+    Store.emulated,
+    "/api/emulated/{context}",
+    "Emulation[]",
+    "What was emulated of a kernel, the newest last",
+    Group.EMULATIONS,
+    Subject.EMULATED,
+    keep=Keep.NEVER,
+)
 LINEAGE: Final = _row(
     Store.lineage,
     "/api/lineage/{scope}",
@@ -179,6 +188,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     TIMELINE,
     USER_LINES,
     BUNDLE,
+    EMULATED,
     LINEAGE,
     SEARCH_INDEX,
     SEARCH,

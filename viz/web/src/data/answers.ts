@@ -3,6 +3,7 @@
  * table in viz/views/answers.py: change that.
  */
 import type { Bundle } from "./messages/bundle";
+import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
@@ -39,6 +40,8 @@ export interface Answers {
   userLines: { takes: []; gives: UserFile[] };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** What was emulated of a kernel, the newest last. */
+  emulated: { takes: [context: number]; gives: Emulation[] };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
   /** Which passes have which rules, ops and places: what a page without a server searches. */
@@ -62,6 +65,7 @@ export const PATHS: Record<keyof Answers, string> = {
   timeline: "/api/timeline",
   userLines: "/api/user-lines",
   bundle: "/api/rewrites/{rewrite}",
+  emulated: "/api/emulated/{context}",
   lineage: "/api/lineage/{scope}",
   searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",

@@ -60,8 +60,10 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (at < 0) return;
     const top = at * lineHeight;
     if (top < position.current + lineHeight) scrollTo(top - 3 * lineHeight);
-    else if (top + 2 * lineHeight > position.current + height)
-      scrollTo(top + 4 * lineHeight - height);
+    else {
+      const now = box.current?.clientHeight ?? height; // the observer tells it after the first drawing
+      if (top + 2 * lineHeight > position.current + now) scrollTo(top + 4 * lineHeight - now);
+    }
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
   useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);
