@@ -49,6 +49,7 @@ def code_of(text: str, name: str, arch: str) -> bytes:
         raise CompileError("hiprtc, ROCm's compiler of HIP C++, is not installed", hint=INSTALL)
     made = api("hiprtcCreateProgram", text.encode(), f"{name}.hip".encode(), 0, None, None)
     options = [f"--offload-arch={arch}".encode(), b"-O3", b"-ffp-contract=off"]
+    options.append(b"-fwrapv")  # integers wrap around, as everywhere
     try:
         api("hiprtcCompileProgram", made, len(options), options)
     except DriverError as error:

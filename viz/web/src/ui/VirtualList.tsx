@@ -62,7 +62,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (top < position.current + lineHeight) scrollTo(top - 3 * lineHeight);
     else {
       const now = box.current?.clientHeight ?? height; // the observer tells it after the first drawing
-      if (top + 2 * lineHeight > position.current + now) scrollTo(top + 4 * lineHeight - now);
+      if (top + 2 * lineHeight > position.current + now)
+        scrollTo(Math.ceil((top + 4 * lineHeight - now) / lineHeight) * lineHeight);
     }
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
