@@ -108,9 +108,13 @@ class TestCuda:
 
     def test_its_parameters_are_checked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         own = program("sm_90")
-        monkeypatch.setattr(nvrtc, "library", lambda: object())
         other = own.source.text.replace(".param .u64 data0,", "")
-        monkeypatch.setattr(nvrtc, "ptx_of", lambda *_: other)
+
+        def compile_other(*_: str) -> str:
+            return other
+
+        monkeypatch.setattr(nvrtc, "library", lambda: object())
+        monkeypatch.setattr(nvrtc, "ptx_of", compile_other)
         with pytest.raises(RunError, match="takes 2 parameters"):
             with_text(own, "CUDA", Edited("cuda", "x"))
 

@@ -95,7 +95,7 @@ def test_a_later_warp_and_block() -> None:
 )
 def test_a_block_or_warp_that_is_not_there(wrong: dict[str, int], said: str) -> None:
     with pytest.raises(RunError, match=said):
-        of(add(1000), **wrong)
+        of(add(1000), "PTX:EMU", **wrong)
 
 
 def test_other_devices_are_not_watched() -> None:
