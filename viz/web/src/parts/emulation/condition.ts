@@ -59,10 +59,11 @@ function tokensOf(text: string): Token[] {
   while (TOKEN.lastIndex < end) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
-    const group = Object.entries(match?.groups ?? {}).find(([, part]) => part !== undefined);
+    const groups = (match?.groups ?? {}) as Record<string, string | undefined>;
+    const group = Object.entries(groups).find(([, part]) => part !== undefined);
     if (!group)
       throw new ConditionError(`“${text.slice(at).trim().slice(0, 20)}” is not understood`);
-    found.push({ kind: group[0] as Token["kind"], text: group[1] });
+    found.push({ kind: group[0] as Token["kind"], text: group[1]! });
   }
   if (!found.length) throw new ConditionError(`Write a condition, ${EXAMPLE}`);
   return found;

@@ -150,10 +150,11 @@ const reading = (label: string): Extension => [
 const ends: readonly KeyBinding[] = (["Home", "End"] as const).flatMap((key) =>
   [false, true].map((extend) => ({
     key: extend ? `Shift-Mod-${key}` : `Mod-${key}`,
-    run({ state, dispatch }: EditorView) {
+    run(view: EditorView) {
+      const { state } = view;
       const head = key === "Home" ? 0 : state.doc.length;
       const anchor = extend ? state.selection.main.anchor : head;
-      dispatch({ selection: { anchor, head }, scrollIntoView: true });
+      view.dispatch({ selection: { anchor, head }, scrollIntoView: true });
       return true;
     },
   })),
