@@ -89,6 +89,7 @@ def export_html(
             progress=lambda share: progress(_COPIED * share, copying),
         )
         part = Store(path)
+        part.emulations.publish(store.emulations, part.kernels())
         try:
             files = {number: file.path for number, file in enumerate(part.files)}
             files |= {one.number: one.file.path for one in part.compilations}
@@ -201,6 +202,7 @@ class _Data:
             Group.KERNELS,
             Group.SCHEDULES,
             Group.PASSES,
+            Group.EMULATIONS,
             Group.VIEWS,
             Group.HISTORIES,
         ):

@@ -145,6 +145,15 @@ BUNDLE: Final = _row(
     Subject.REWRITE,
     keep=Keep.ENDED,
 )
+EMULATED: Final = _row(
+    Store.emulated,
+    "/api/emulated/{context}",
+    "Emulation[]",
+    "What was emulated of a kernel, the newest last",
+    Group.EMULATIONS,
+    Subject.EMULATED,
+    keep=Keep.NEVER,
+)
 LINEAGE: Final = _row(
     Store.lineage,
     "/api/lineage/{scope}",
@@ -188,6 +197,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     USER_LINES,
     SINCE,
     BUNDLE,
+    EMULATED,
     LINEAGE,
     SEARCH_INDEX,
     SEARCH,

@@ -24,6 +24,7 @@ from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
+from viz.views.emulations import Emulations
 from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
@@ -70,6 +71,8 @@ class Store:
         self._tree = Tree()
         self._processes = [Process(file, 0)]
         self._compilations = Compilations()
+        self.emulations = Emulations()
+        """What was emulated of its kernels."""
         self._take(self._processes[0], entries, progress)
         self._find_processes(progress)
         self._find_compilations()
@@ -128,7 +131,8 @@ class Store:
         with self._lock:
             said = [self._rules.problem, self._dropped()]
             noted = [*self._compilations]
-            return run_data(self._processes, [what for what in said if what], noted)
+            made = run_data(self._processes, [what for what in said if what], noted)
+            return made | {"emulated": self.emulations.kernels()}
 
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
@@ -345,6 +349,10 @@ class Store:
                 artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
+
+    def emulated(self, context: int) -> list[dict[str, Any]]:
+        """What was emulated of a kernel, the newest last."""
+        return self.emulations.of(context)
 
     def schedule(self, context: int) -> dict[str, Any] | None:
         """The texts recorded of a schedule, and which of its first graph's nodes others come from;

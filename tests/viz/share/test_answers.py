@@ -22,6 +22,7 @@ from core.uop.rewrite import graph_rewrite
 from core.uop.rule import rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
+from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import TokenClient, ended
 from tests.viz.share.test_export import entries
@@ -35,6 +36,7 @@ from viz.views.answers import ANSWERS, OVERVIEW, RUN, SINCE
 from viz.views.run import Answer, Run, Subject, subjects
 from viz.views.store import Store
 from viz.work.compiling import compiled_for
+from viz.work.emulation import emulate
 
 
 @rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c")), name="m"))
@@ -67,6 +69,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     made = Store(path)
     with compiled_for(made, made.kernels()[:1], ["sm_90", "gfx1100"], progress=print) as failed:
         assert failed == []
+        for kernel, device in zip(made.kernels(), ("PTX:EMU", "AMD:EMU"), strict=False):
+            made.emulations.add(kernel, emulate(add(64), device))
         yield made
     made.close()
 
@@ -152,6 +156,7 @@ def test_question_by_question(live: Store, html: str, tmp_path: Path, how: str) 
         assert plain(exported) == plain(answer), question
         count += 1
     assert count > 100
+    assert len(again.run()["emulated"]) == 2
     again.close()
 
 

@@ -3,6 +3,7 @@
  * table in viz/views/answers.py: change that.
  */
 import type { Bundle } from "./messages/bundle";
+import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
@@ -41,6 +42,8 @@ export interface Answers {
   since: { takes: []; gives: Since };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** What was emulated of a kernel, the newest last. */
+  emulated: { takes: [context: number]; gives: Emulation[] };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
   /** Which passes have which rules, ops and places: what a page without a server searches. */
@@ -65,6 +68,7 @@ export const PATHS: Record<keyof Answers, string> = {
   userLines: "/api/user-lines",
   since: "/api/since",
   bundle: "/api/rewrites/{rewrite}",
+  emulated: "/api/emulated/{context}",
   lineage: "/api/lineage/{scope}",
   searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",

@@ -126,5 +126,7 @@ function times(device: string): RunResult {
     reference: "NumPy, float64",
     tolerance: 1e-5,
     detail: "2,048 of 2,048 outputs compared.",
+    takes: {},
+    instructions: null,
   };
 }

@@ -9,6 +9,16 @@ export interface Problem {
   step: number | null;
 }
 
+/** A kind of text that a device runs once it is edited. Without a device, and for any target, where no
+ * device is there. */
+export interface Editable {
+  device: string;
+  kind: ArtifactKind;
+  target: string;
+  /** What has to be installed first; "" for nothing. */
+  missing: string;
+}
+
 /** One program run. `devices` can run kernels here, `targets` can be compiled for; texts of
  * `editable` can be run once the user has edited them. */
 export interface Run {
@@ -38,8 +48,10 @@ export interface Run {
   problems: Problem[];
   /** Contexts of kernels that were compiled on request. Missing in older exports. */
   compilations?: number[];
+  /** Kernels of which something was emulated. Missing in older exports. */
+  emulated?: number[];
   devices: string[];
-  editable: { device: string; kind: ArtifactKind; target: string }[];
+  editable: Editable[];
   targets: string[];
   /** Every kind of source text, those that the page prefers first. */
   kinds: Kind[];
