@@ -17,7 +17,6 @@ from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
-from core.passes.order import order_report
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
 from core.render.listing import Listing
@@ -84,8 +83,7 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
-            text, nodes = order_report(uops)
-            observer.artifact("linear", target.name, text, nodes, {})
+            observer.linear(target.name, uops)
             observer.kernel(ast, program)
     return program
 
