@@ -55,6 +55,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.passes.address", "core.passes.contract", "core.passes.identities"),
     ("core.passes.view_index",),
     ("core.passes.decompose", "core.passes.optimize", "core.passes.schedule"),
+    ("core.passes.ptx",),
     ("core.passes",),
     ("core.render",),
     ("core.toolchain",),

@@ -1,11 +1,11 @@
 """The verifier of linear programs: what every renderer may rely on, checked before it renders.
 
 A program is a list of nodes in the order of execution. Every node has types that its op allows
-(`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
-still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the target,
-moves and arithmetic are no wider than the target's, all threads of a group reach each barrier, and
-all lanes of a warp each product of matrices. Runs on every compile, in time linear in the program.
-Never changes a program.
+(`program_spec`; `machine_spec` after the passes for one kind of text) and uses only values in
+scope: defined before, in a block (a loop or an IF) that is still open. Blocks are closed once, in
+order. Addresses lie in their memory, memory fits the target, moves and arithmetic are no wider than
+the target's, all threads of a group reach each barrier, and all lanes of a warp each product of
+matrices. Runs on every compile, in time linear in the program. Never changes a program.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.helpers import ceildiv
 from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
-from core.uop import GroupOp, Ops, UOp
+from core.uop import GroupOp, Ops, PatternMatcher, UOp
 from core.uop.pointer import pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
@@ -39,14 +39,19 @@ class Block:
     open: bool = True
 
 
-def verify_program(uops: Sequence[UOp], target: Target, name: str) -> None:
-    """Raises CompileError at the first node of the program of kernel `name` that is invalid."""
-    _Verifier(uops, target, name).run()
+def verify_program(
+    uops: Sequence[UOp], target: Target, name: str, spec: PatternMatcher = program_spec
+) -> None:
+    """Raises CompileError at the first node of the program of kernel `name` that is invalid, by
+    `spec` or by itself."""
+    _Verifier(uops, target, name, spec).run()
 
 
 class _Verifier:
-    def __init__(self, uops: Sequence[UOp], target: Target, name: str) -> None:
-        self.uops, self.target, self.name = uops, target, name
+    def __init__(
+        self, uops: Sequence[UOp], target: Target, name: str, spec: PatternMatcher
+    ) -> None:
+        self.uops, self.target, self.name, self.spec = uops, target, name, spec
         self.home: dict[UOp, Block] = {}
         """Where each node so far is defined."""
         self.blocks = [Block(None)]
@@ -63,7 +68,7 @@ class _Verifier:
         for u in self.uops:
             if u in self.home:
                 self.refuse(u, f"{u.op.name} appears twice")
-            if (what := violation(u, program_spec)) is not None:
+            if (what := violation(u, self.spec)) is not None:
                 self.refuse(u, what)
             self.sources(u)
             self.home[u] = self.blocks[-1]

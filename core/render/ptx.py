@@ -14,10 +14,10 @@ from typing import Final
 from core.errors import RenderError
 from core.render.listing import Listing, resolve
 from core.render.ptx_alu import write_alu
-from core.render.ptx_cast import type_of, write_bitcast, write_cast
+from core.render.ptx_cast import write_cast
 from core.render.ptx_matrix import version_of, write_product
 from core.render.ptx_memory import Memory
-from core.render.ptx_writer import REGISTER_TYPES, Writer
+from core.render.ptx_writer import REGISTER_TYPES, Writer, type_of
 from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.ops import GroupOp, Ops
@@ -161,7 +161,7 @@ def _variable_name(u: UOp) -> str:
 
 _per_lane: dict[Ops, Callable[[Writer, UOp, int], str]] = {
     Ops.CAST: write_cast,
-    Ops.BITCAST: write_bitcast,
+    Ops.BITCAST: write_cast,
 }
 _nothing = frozenset({Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
 _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {

@@ -10,7 +10,6 @@ from typing import Final
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.listing import resolve
-from core.render.ptx_cast import convert
 from core.render.ptx_writer import Writer, class_of, register_type
 from core.uop.ops import Ops
 from core.uop.pointer import address_space, pointer_of
@@ -175,7 +174,7 @@ class Memory:
                     w.do(f"mov.{register_type(dtype)} {register}, {value}")
         w.do(f"{guard}{name}{_vector(count)}.{memory_type(dtype)} {_group(registers)}, {address}")
         if dtypes.is_bool(dtype):
-            return [convert(w, r, dtypes.uint8, dtype) for r in registers]
+            return [w.let("p", f"setp.ne.u16 {{}}, {r}, 0") for r in registers]
         return registers
 
     def _load_packed(

@@ -38,6 +38,13 @@ def register_type(dtype: DType) -> str:
     return REGISTER_TYPES[class_of(dtype)]
 
 
+def type_of(dtype: DType) -> str:
+    """The PTX arithmetic type of one element; 8-bit integers compute in 16 bits."""
+    if dtypes.is_float(dtype):
+        return f"f{dtype.bits}"
+    return ("u" if dtypes.is_unsigned(dtype) else "s") + str(max(16, dtype.bits))
+
+
 def immediate(dtype: DType, value: ConstType) -> str:
     """The exact text of one constant element."""
     scalar = dtype.scalar()

@@ -15,6 +15,7 @@ from core.toolchain import llvm_compiler
 from core.toolchain.ptxas import assemble
 from core.uop.ops import Ops
 from core.uop.uop import UOp
+from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_ALL, ON_GPU, Build, const
 from tests.core.render.running import memory_for, run_both
 
@@ -51,7 +52,7 @@ def test_what_the_programs_compute() -> None:
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
 def test_ptxas_takes_every_program(arch: str) -> None:
     for name, make in ON_GPU.items():
-        made = assemble(ptx.render(make(), name, targets[arch]).text, arch)
+        made = assemble(ptx.render(lowered(make(), arch), name, targets[arch]).text, arch)
         assert made.cubin.startswith(b"\x7fELF")
         assert int(made.facts["registers"]) > 0
 

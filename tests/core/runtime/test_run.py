@@ -205,6 +205,7 @@ def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
         uops[-1],
         host_target(),
         uops,
+        uops,
         source,
         arguments,
         (),
