@@ -33,7 +33,7 @@ from core.uop.kernelinfo import Opt
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
 from core.uop.policy import in_force, stage
-from core.uop.spec import machine_spec
+from core.uop.spec import machine_spec, program_spec
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {
     "cpu": cpu_assembly,
@@ -92,14 +92,13 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
 def _programs(
     sink: UOp, kind: str, target: Target, name: str
 ) -> tuple[tuple[UOp, ...], tuple[UOp, ...]]:
-    """The linear program of a kernel, and what it is for one kind of text. Both are verified."""
+    """The linear program of a kernel, and what it is for one kind of text, which is verified."""
     own = lower_to_text(sink, kind, target)
     uops = tuple(program_of(sink))
     lowered = uops if own is sink else tuple(program_of(own))
     with stage("the verifier of programs"):
-        verify_program(uops, target, name)
-        if lowered is not uops:
-            verify_program(lowered, target, name, machine_spec)
+        spec = program_spec if lowered is uops else machine_spec
+        verify_program(lowered, target, name, spec)
     return uops, lowered
 
 
@@ -112,7 +111,10 @@ def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> 
     """
     program = compile_kernel(ast, target, opts)
     found = [program.source, *_further(program.source, program.name, program.lowered)]
-    for kind, render in renderers(target.family)[1:]:
+    others = renderers(target.family)[1:]
+    if others and program.lowered is not program.uops:
+        verify_program(program.uops, target, program.name)
+    for kind, render in others:
         found.append(_artifact(kind, target, program.uops, program.name, render))
     if target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
         machine_code = sass(program.source, program.name, program.lowered)

@@ -52,7 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.uop.symbolic",),
     ("core.uop",),
     ("core.observers",),
-    ("core.passes.address", "core.passes.contract", "core.passes.identities"),
+    ("core.passes.address", "core.passes.contract", "core.passes.identities", "core.passes.lanes"),
     ("core.passes.view_index",),
     ("core.passes.decompose", "core.passes.optimize", "core.passes.schedule"),
     ("core.passes.ptx",),

@@ -26,7 +26,7 @@ from core.passes.loadstore import loadstore
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.optimize import optimize
-from core.passes.ptx import casts, operations
+from core.passes.ptx import casts, memory, operands, operations
 from core.passes.reduce import reduce
 from core.passes.simplify import simplify
 from core.passes.stage import stage
@@ -144,6 +144,20 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 casts,
                 _ORDER,
                 "every cast is one instruction, or none",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: memory",
+                memory,
+                _ORDER,
+                "a load or store is one instruction; the gate of a load is its predicate",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: operands",
+                operands,
+                _ORDER,
+                "an address in memory is a register and a constant, in bytes",
                 machine_spec,
             ),
         )

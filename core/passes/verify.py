@@ -15,14 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from core.dtype import AddrSpace, PtrDType, dtypes
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import CompileError
 from core.helpers import ceildiv
 from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
-from core.uop.pointer import pointer_of
+from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
 
@@ -170,8 +170,8 @@ class _Verifier:
 
     def load(self, u: UOp) -> None:
         """A LOAD is at an address in its memory, after the barrier that it needs."""
-        gated = u.src[0].op is Ops.INDEX and len(u.src[0].src) > 2
-        self.move(u, u.dtype.count, gated)
+        gated = len(u.src) > 2 or (u.src[0].op is Ops.INDEX and len(u.src[0].src) > 2)
+        self.move(u, u.dtype, gated)
         if pointer_of(u.src[0]) in self.unread:
             self.refuse(u, "shared memory is read without a BARRIER after it was written")
 
@@ -181,33 +181,36 @@ class _Verifier:
         if len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2):
             self.refuse(u, "STORE with a gate")
         chosen = any(b.opener is not None and b.opener.op is Ops.IF for b in self.blocks)
-        self.move(u, value.dtype.count, chosen)
+        self.move(u, value.dtype, chosen)
         pointer = pointer_of(place)
         if pointer.op is Ops.DEFINE_LOCAL and self.target.has_local:
             self.unread.add(pointer)
 
-    def move(self, u: UOp, lanes: int, gated: bool) -> None:
+    def move(self, u: UOp, moved: DType, gated: bool) -> None:
         """What is moved lies in its memory, and is no wider than a move of the target."""
         address, pointer = u.src[0], pointer_of(u.src[0])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
             self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
-        item = pointer.dtype.base.itemsize
-        if pointer.dtype.addrspace is not AddrSpace.REG and lanes > 1 \
-                and lanes * item > self.target.vector_bytes:  # fmt: skip
-            self.refuse(u, f"{lanes * item} bytes at once, {self.target.vector_bytes} at most")
-        size = pointer.dtype.size
-        if size < 0 or address.op is not Ops.INDEX:
+        item, size = pointer.dtype.base.itemsize, pointer.dtype.size
+        if pointer.dtype.addrspace is not AddrSpace.REG and moved.count > 1 \
+                and moved.itemsize > self.target.vector_bytes:  # fmt: skip
+            most = self.target.vector_bytes
+            self.refuse(u, f"{moved.itemsize} bytes at once, {most} at most")
+        offsets, start = parts_of_address(address)
+        for offset, _ in offsets:
+            if offset.dtype.count != 1:
+                self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
+        if size < 0 or gated:
             return
-        offset = address.src[1]
-        if offset.dtype.count != 1:
-            self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
-        low, high = int(offset.vmin), int(offset.vmax)
+        low = start + sum(int(offset.vmin) * step for offset, step in offsets)
+        high = start + sum(int(offset.vmax) * step for offset, step in offsets)
         # bounds may be wider than the values; only what must be outside is wrong
-        outside = low < 0 or high + lanes > size
-        if not gated and outside and not self.exact.holds(offset):
-            outside = high < 0 or low + lanes > size
-        if not gated and outside:
-            self.refuse(u, f"elements {low} to {high + lanes - 1} of memory with {size} elements")
+        outside = low < 0 or high + moved.itemsize > size * item
+        if outside and not all(self.exact.holds(offset) for offset, _ in offsets):
+            outside = high < 0 or low + moved.itemsize > size * item
+        if outside:
+            last = (high + moved.itemsize) // item - 1
+            self.refuse(u, f"elements {low // item} to {last} of memory with {size} elements")
 
     # values
 
@@ -225,6 +228,8 @@ class _Verifier:
 
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
+        if u.op is Ops.BITCAST and u.dtype.count != u.src[0].dtype.count:
+            return  # a word and what it holds
         lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
         if lanes > 1 and self.target.alu_lanes(dtypes.uint8) == 1:
             self.refuse(u, f"{u.op.name} of {lanes} lanes, on a target without vector arithmetic")

@@ -73,10 +73,24 @@ BITCASTS: Final[Mapping[tuple[DType, DType], str]] = MappingProxyType(_bitcasts(
 
 
 def write_cast(w: Writer, u: UOp, lane: int) -> str:
-    """Element `lane` of a CAST or BITCAST. Raises RenderError where there is no row."""
+    """Element `lane` of a CAST or BITCAST of as many elements. Raises RenderError where there is no
+    row."""
     table = CASTS if u.op is Ops.CAST else BITCASTS
     text = table.get((u.src[0].dtype.scalar(), u.dtype.scalar()))
     if text is None or u.src[0].dtype.count != u.dtype.count:
         raise w.listing.unsupported(u)
     x = w.register(u.src[0], lane)
     return w.let(class_of(u.dtype), text.format(d="{}", a=x)) if text else x
+
+
+def write_halves(w: Writer, u: UOp) -> tuple[str, ...]:
+    """A BITCAST between a word and its two halves. Raises RenderError for other counts."""
+    source, target = u.src[0].dtype, u.dtype
+    if (source.count, target.count) == (2, 1):
+        low, high = (w.register(u.src[0], lane) for lane in range(2))
+        return (w.let(class_of(target), f"mov.b32 {{}}, {{{{{low}, {high}}}}}"),)
+    if (source.count, target.count) != (1, 2):
+        raise w.listing.unsupported(u)
+    halves = w.of(target.scalar()), w.of(target.scalar())
+    w.do(f"mov.b32 {{{halves[0]}, {halves[1]}}}, {w.register(u.src[0], 0)}")
+    return halves

@@ -55,7 +55,17 @@ _exact_sources: Final = {
     Ops.STORE: 2,
 }
 _some_sources: Final = frozenset(
-    {Ops.VECTORIZE, Ops.REDUCE, Ops.LOAD, Ops.INDEX, Ops.END, Ops.AFTER, Ops.UNROLL, Ops.CONTRACT}
+    {
+        Ops.VECTORIZE,
+        Ops.REDUCE,
+        Ops.LOAD,
+        Ops.INDEX,
+        Ops.ADDRESS,
+        Ops.END,
+        Ops.AFTER,
+        Ops.UNROLL,
+        Ops.CONTRACT,
+    }
 )
 """At least one."""
 

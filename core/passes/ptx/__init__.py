@@ -7,6 +7,8 @@ of `core/uop/meaning.py`, so that the reference runs the program before and afte
 from __future__ import annotations
 
 from core.passes.ptx.casts import casts
+from core.passes.ptx.memory import memory
+from core.passes.ptx.operands import operands
 from core.passes.ptx.operations import operations
 
-__all__ = ["casts", "operations"]
+__all__ = ["casts", "memory", "operands", "operations"]
