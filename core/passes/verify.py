@@ -170,9 +170,10 @@ class _Verifier:
 
     def load(self, u: UOp) -> None:
         """A LOAD is at an address in its memory, after the barrier that it needs."""
-        gated = len(u.src) > 2 or (u.src[0].op is Ops.INDEX and len(u.src[0].src) > 2)
+        place = u.src[0]
+        gated = len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2)
         self.move(u, u.dtype, gated)
-        if pointer_of(u.src[0]) in self.unread:
+        if pointer_of(place) in self.unread:
             self.refuse(u, "shared memory is read without a BARRIER after it was written")
 
     def store(self, u: UOp) -> None:
@@ -218,8 +219,9 @@ class _Verifier:
         """A WMMA is of one tile, one that the target has, and whole warps run it."""
         if u.arg not in self.target.tensor_cores:
             self.refuse(u, f"{self.target.name} has no {u.arg}")
-        if u.dtype.count != u.arg.c.count:
-            self.refuse(u, f"a WMMA of {u.dtype.count // u.arg.c.count} tiles")
+        tile = u.arg.c.count * u.arg.dtype_out.itemsize
+        if u.dtype.itemsize != tile:
+            self.refuse(u, f"a WMMA of {u.dtype.itemsize // tile} tiles")
         self.products.append(u)
         for block in self.blocks:
             opener = block.opener

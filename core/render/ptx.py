@@ -14,7 +14,7 @@ from typing import Final
 from core.errors import RenderError
 from core.render.listing import Listing, resolve
 from core.render.ptx_alu import write_alu
-from core.render.ptx_cast import write_cast, write_halves
+from core.render.ptx_cast import write_cast, write_word
 from core.render.ptx_matrix import version_of, write_product
 from core.render.ptx_memory import Memory
 from core.render.ptx_writer import Writer, class_of, type_of
@@ -80,7 +80,7 @@ class _Kernel:
 
     def cast(self, u: UOp) -> None:
         if u.dtype.count != u.src[0].dtype.count:
-            self.w.bind(u, write_halves(self.w, u))
+            self.w.bind(u, write_word(self.w, u))
         else:
             self.lanes(u, write_cast)
 

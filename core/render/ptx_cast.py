@@ -83,14 +83,26 @@ def write_cast(w: Writer, u: UOp, lane: int) -> str:
     return w.let(class_of(u.dtype), text.format(d="{}", a=x)) if text else x
 
 
-def write_halves(w: Writer, u: UOp) -> tuple[str, ...]:
-    """A BITCAST between a word and its two halves. Raises RenderError for other counts."""
+_BYTES: Final = "prmt.b32 {{}}, {a}, {b}, 0x6420"
+"""Of each register of 16 bits in two words, the lower byte."""
+
+
+def write_word(w: Writer, u: UOp) -> tuple[str, ...]:
+    """A BITCAST between a word and its two halves, or of four bytes to a word. Raises RenderError
+    for other counts."""
     source, target = u.src[0].dtype, u.dtype
-    if (source.count, target.count) == (2, 1):
-        low, high = (w.register(u.src[0], lane) for lane in range(2))
-        return (w.let(class_of(target), f"mov.b32 {{}}, {{{{{low}, {high}}}}}"),)
-    if (source.count, target.count) != (1, 2):
+    shape = source.count, target.count
+    if shape == (1, 2):
+        low, high = w.of(target.scalar()), w.of(target.scalar())
+        w.do(f"mov.b32 {{{low}, {high}}}, {w.register(u.src[0], 0)}")
+        return low, high
+    if shape not in ((2, 1), (4, 1)):
         raise w.listing.unsupported(u)
-    halves = w.of(target.scalar()), w.of(target.scalar())
-    w.do(f"mov.b32 {{{halves[0]}, {halves[1]}}}, {w.register(u.src[0], 0)}")
-    return halves
+    parts = [w.register(u.src[0], lane) for lane in range(source.count)]
+    pairs = [
+        w.let("r", f"mov.b32 {{}}, {{{{{a}, {b}}}}}")
+        for a, b in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    if len(pairs) == 1:
+        return (pairs[0],)
+    return (w.let("r", _BYTES.format(a=pairs[0], b=pairs[1])),)

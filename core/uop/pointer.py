@@ -35,11 +35,11 @@ def parts_of_address(u: UOp) -> tuple[list[tuple[UOp, int]], int]:
     offsets: list[tuple[UOp, int]] = []
     constant = 0
     while u.op in _on_pointers:
+        below = u.src[0]
         if u.op is Ops.INDEX:
             offsets.append((u.src[1], u.dtype.base.itemsize))
-        elif u.op is Ops.ADDRESS and len(u.src) > 1:
-            offsets.append((u.src[1], u.arg))
         elif u.op is Ops.ADDRESS:
-            constant += u.arg
-        u = u.src[0]
+            offsets += [(offset, u.arg) for offset in u.src[1:]]
+            constant += 0 if len(u.src) > 1 else u.arg
+        u = below
     return offsets, constant

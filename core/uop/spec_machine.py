@@ -7,6 +7,7 @@ changes a graph.
 from __future__ import annotations
 
 from core.dtype import DType, dtypes
+from core.tensor_cores import TensorCore
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
 from core.uop.rule import rule
@@ -58,6 +59,21 @@ def moved_store_spec(u: UOp, p: UOp, x: UOp) -> bool:
     return is_pointer(p) and _holds(p, x.dtype) and gated
 
 
+@rule(UPat(Ops.WMMA, src=(UPat.var("a"), UPat.var("b"), UPat.var("c")), name="u"))
+def words_spec(u: UOp, a: UOp, b: UOp, c: UOp) -> bool | None:
+    """WMMA of words: those that hold one tile of a and of b; c of 16 bits is in words, too"""
+    core = u.arg
+    if not isinstance(core, TensorCore) or a.dtype.scalar() is not dtypes.uint32:
+        return None
+    bytes_ = [part.count * core.dtype_in.itemsize for part in core.fragments[:2]]
+    bytes_.append(core.c.count * core.dtype_out.itemsize)
+    held = core.dtype_out if core.dtype_out.itemsize == 4 else dtypes.uint32
+    kinds = (dtypes.uint32, dtypes.uint32, held)
+    alike = all(s.dtype.scalar() is kind for s, kind in zip(u.src, kinds, strict=True))
+    whole = [s.dtype.itemsize for s in u.src] == bytes_
+    return alike and whole and u.dtype == c.dtype
+
+
 machine_spec = PatternMatcher(
     [
         shift_spec,
@@ -65,6 +81,7 @@ machine_spec = PatternMatcher(
         predicated_load_spec,
         moved_load_spec,
         moved_store_spec,
+        words_spec,
         *program_spec.rules,
     ],
     name="machine",

@@ -2,7 +2,8 @@
 
 Bools are bytes; elements of 16 bits are moved in words of 32; a move is at most 4 registers and 16
 bytes; the gate of a load is its last source, a predicate. Loads from memory that nothing writes say
-so. Registers of a thread (DEFINE_REG) stay as they are, and so do addresses.
+so. Matrix instructions take and give words. Registers of a thread (DEFINE_REG) stay as they are, as
+do addresses.
 """
 
 from __future__ import annotations
@@ -82,19 +83,19 @@ def _most(dtype: DType) -> int:
 
 
 def _packed(lanes: Sequence[UOp]) -> UOp:
-    """Two elements of 16 bits in a word, the first in the lower half."""
-    low, high = lanes
-    if low.op is Ops.CONST and high.op is Ops.CONST:
-        a, b = (to_bits(u.arg, u.dtype) for u in lanes)
-        return UOp.const(_word, a | b << 16)
-    return UOp.vectorize(low, high).bitcast(_word)
+    """Elements in a word, the first in the lowest bits."""
+    dtype = lanes[0].dtype
+    if all(u.op is Ops.CONST for u in lanes):
+        bits = (to_bits(u.arg, dtype) << i * dtype.bits for i, u in enumerate(lanes))
+        return UOp.const(_word, sum(bits))
+    return UOp.vectorize(*lanes).bitcast(_word)
 
 
 def _words(v: UOp) -> UOp:
-    """A vector of elements of 16 bits as words."""
-    lanes = lanes_of(v)
-    pairs = [lanes[i : i + 2] for i in range(0, len(lanes), 2)]
-    return UOp.vectorize(*(_packed(pair) for pair in pairs))
+    """A vector of elements of up to 32 bits as words."""
+    lanes, each = lanes_of(v), _word.itemsize // v.dtype.scalar().itemsize
+    parts = [lanes[i : i + each] for i in range(0, len(lanes), each)]
+    return UOp.vectorize(*(_packed(part) for part in parts))
 
 
 def _unpacked(words: UOp, dtype: DType) -> UOp:
@@ -215,6 +216,17 @@ def read_only_load(ctx: Pointers, load: UOp) -> UOp | None:
     return load.replace(arg=READ_ONLY)
 
 
+@rule(UPat(Ops.WMMA, src=(UPat.var("a"), UPat.var("b"), UPat.var("c")), name="product"))
+def product_of_words(product: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
+    """wmma(a, b, c) -> wmma(words of a, words of b, c);  so for a c, and a result, of 16 bits"""
+    if a.dtype.scalar() is _word:
+        return None
+    if c.dtype.scalar().itemsize > 2:
+        return product.rebuild((_words(a), _words(b), c))
+    src = (_words(a), _words(b), _words(c))
+    return _unpacked(UOp(Ops.WMMA, src[2].dtype, src, product.arg), product.dtype.scalar())
+
+
 moves = PatternMatcher(
     [
         load_of_bools,
@@ -226,6 +238,7 @@ moves = PatternMatcher(
         word_of_its_halves,
         predicated_load,
         read_only_load,
+        product_of_words,
         gep_of_vectorize,
         gep_of_const,
         vectorize_of_consts,

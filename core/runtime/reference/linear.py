@@ -168,12 +168,16 @@ class _Machine:
                 "a pass put it under a condition",
             )
         held: list[Array] = []
-        for s, part in zip(u.src, core.fragments, strict=True):
+        kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
+        for s, part, kind in zip(u.src, core.fragments, kinds, strict=True):
             value = self.of(s)
+            value = value if s.dtype.scalar() is kind else _as_bits(value, s.dtype, kind)
             value = value if value.ndim == 2 else value[:, None]
             full = np.broadcast_to(value, (self.lanes, part.count))
             held.append(full.reshape(-1, core.threads, part.count))
-        self.values[u] = multiply(core, *held).reshape(self.lanes, core.c.count)
+        found = multiply(core, *held).reshape(self.lanes, core.c.count)
+        out = core.dtype_out
+        self.values[u] = found if u.dtype.scalar() is out else _as_bits(found, out, u.dtype)
 
     # memory
 

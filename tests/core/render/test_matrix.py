@@ -120,7 +120,7 @@ def test_nvcc_takes_cuda(number: int, tmp_path: Path) -> None:
 def test_bytes_are_packed_first_in_the_lowest() -> None:
     """prmt.b32 takes bytes 0, 2, 4 and 6: the lower byte of each register of 16 bits."""
     text = program((targets["sm_90"], 4)).source.text
-    assert "prmt.b32 %r" in text
+    assert "prmt.b32 %word" in text
     assert "0x6420" in text
 
 

@@ -17,17 +17,23 @@ from core.passes.ptx.memory import READ_ONLY, moves
 from core.passes.ptx.operands import addressing
 from core.passes.verify import verify_program
 from core.render import ptx
-from core.runtime.numeric import memory_dtype
+from core.runtime.emulator.machine import execute
+from core.runtime.emulator.prepare import prepare
+from core.runtime.emulator.ptx.front import read
+from core.runtime.numeric import memory_dtype, to_memory
 from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.uop import Ops, UOp
+from core.uop.meaning_arrays import numpy_dtype
 from core.uop.observe import recording
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.spec import machine_spec, violation
+from tests.core.passes.matrices import row_id
 from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_GPU, Build, const
 from tests.core.render.running import Memory, memory_for
-from tests.core.runtime.emulator.running import run_linear
+from tests.core.render.test_matrix import NVIDIA, Row, program
+from tests.core.runtime.emulator.running import launch, run_linear
 
 SM_90 = targets["sm_90"]
 MOVED = tuple(dtypes.all)
@@ -122,8 +128,28 @@ def test_every_rule_fires() -> None:
                 lowered(copying(dtype, 16, gates, False, False), "sm_90")
         for make in ON_GPU.values():
             lowered(make(), "sm_90")
+        program.__wrapped__(NVIDIA[0])
     fired = set(steps.rules)
     assert {r.name for r in (*moves.rules, *addressing.rules)} - fired == set()
+
+
+@pytest.mark.parametrize("row", NVIDIA, ids=row_id)
+def test_matrix_instructions_take_words(row: Row) -> None:
+    made = program(row)
+    product = next(u for u in made.lowered if u.op is Ops.WMMA)
+    assert product.src[0].dtype.scalar() is dtypes.uint32
+    rng = np.random.default_rng(1)
+    memory: Memory = {}
+    for argument in made.arguments:
+        exact = rng.integers(-4, 5, argument.size).astype(numpy_dtype(argument.dtype))
+        memory[argument.number] = to_memory(exact, argument.dtype)
+    found = [{k: a.copy() for k, a in memory.items()} for _ in range(3)]
+    evaluate_linear(made.uops, found[0])
+    evaluate_linear(made.lowered, found[1])
+    execute(prepare(read(made.source.text, made.name)),
+            launch(found[2], made.global_size, made.local_size))  # fmt: skip
+    same(found[1], found[0])
+    same(found[2], found[0])
 
 
 def only(uops: Sequence[UOp], op: Ops) -> list[UOp]:
