@@ -203,15 +203,13 @@ class _Verifier:
                 self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
         if size < 0 or gated:
             return
-        low = start + sum(int(offset.vmin) * step for offset, step in offsets)
-        high = start + sum(int(offset.vmax) * step for offset, step in offsets)
-        # bounds may be wider than the values; only what must be outside is wrong
-        outside = low < 0 or high + moved.itemsize > size * item
-        if outside and not all(self.exact.holds(offset) for offset, _ in offsets):
-            outside = high < 0 or low + moved.itemsize > size * item
-        if outside:
-            last = (high + moved.itemsize) // item - 1
-            self.refuse(u, f"elements {low // item} to {last} of memory with {size} elements")
+        if len(offsets) > 1 or start % item or any(step != item for _, step in offsets):
+            self.refuse(u, f"{u.op.name} at an address that is no element of its memory")
+        lanes, first = moved.itemsize // item, start // item
+        offset = offsets[0][0] if offsets else UOp.const(dtypes.index, 0)
+        if self.exact.outside(offset, lanes, size, first):
+            low, high = int(offset.vmin) + first, int(offset.vmax) + first + lanes - 1
+            self.refuse(u, f"elements {low} to {high} of memory with {size} elements")
 
     # values
 

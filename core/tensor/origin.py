@@ -24,11 +24,13 @@ _core = f"{Path(__file__).parent.parent}{os.sep}"
 T = TypeVar("T")
 
 
-def user_line(frame: FrameType | None, call: str) -> str | None:
-    """ "file:line call" of the first frame, from `frame` outwards, that is not in package core."""
+def user_line(frame: FrameType | None, call: str | None = None) -> str | None:
+    """ "file:line call" of the first frame, from `frame` outwards, that is not in package core;
+    without `call`, with the name of the function that the line is in."""
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_core):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno} {call}"
+            name = frame.f_code.co_name if call is None else call
+            return f"{frame.f_code.co_filename}:{frame.f_lineno} {name}"
         frame = frame.f_back
     return None
 
@@ -42,10 +44,35 @@ def here() -> str:
 def origin(line: str | None) -> Generator[None]:
     """Marks nodes made in the block with `line` instead of the line in force."""
     saved, creating.origin = creating.origin, line
+    find, creating.find = creating.find, None
     try:
         yield
     finally:
-        creating.origin = saved
+        creating.origin, creating.find = saved, find
+
+
+@contextmanager
+def own_lines() -> Generator[None]:
+    """Marks each node made in the block with the line that makes it, in place of the line in force:
+    for a user's function that is called from a public call."""
+    with origin(None):
+        creating.find = _line_of_caller
+        yield
+
+
+def _line_of_caller() -> str | None:
+    return user_line(sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
+
+
+def raised_at(error: BaseException) -> str:
+    """ "file:line" of the innermost frame, not in package core, that an error passed through; ""
+    where there is none."""
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_core):
+            found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
 
 
 def marks_origin(
