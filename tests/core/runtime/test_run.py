@@ -208,6 +208,7 @@ def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
         uops[-1],
         host_target(),
         uops,
+        uops,
         source,
         arguments,
         (),
