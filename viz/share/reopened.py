@@ -169,8 +169,8 @@ class Reopened:
         self._search = HeldSearch(
             self._rows,
             self._all_rules,
-            lambda: self._held(SEARCH_INDEX.at()),
-            lambda context: self._held(KERNEL.at(context)),
+            lambda: self._entries.get(SEARCH_INDEX.at()),
+            lambda context: self._entries.get(KERNEL.at(context)),
             path.name,
         )
         self._checked: Final[Mapping[Answer, Callable[..., Any]]] = {
@@ -325,7 +325,7 @@ class Reopened:
     def since(self) -> Data:
         """What had become of the run when it was exported; nothing in an export of before that."""
         nothing: Data = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
-        return self._held(SINCE.at()) or nothing
+        return self._entries.get(SINCE.at()) or nothing
 
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""
