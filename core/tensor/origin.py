@@ -7,45 +7,19 @@ never changed.
 from __future__ import annotations
 
 import functools
-import os
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType, FunctionType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 from core.errors import UopvizError
 from core.tensor.arguments import Check, check_of
-from core.uop.origin import split_origin
+from core.uop.caller import here, origin, user_line
 from core.uop.uop import creating
 
-_core = f"{Path(__file__).parent.parent}{os.sep}"
+__all__ = ["here", "mark_methods", "mark_object", "marks_origin", "origin", "user_line"]
+
 T = TypeVar("T")
-
-
-def user_line(frame: FrameType | None, call: str) -> str | None:
-    """ "file:line call" of the first frame, from `frame` outwards, that is not in package core."""
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_core):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno} {call}"
-        frame = frame.f_back
-    return None
-
-
-def here() -> str:
-    """The user's line in force, for error messages; "" where there is none."""
-    return split_origin(creating.origin or "")[0]
-
-
-@contextmanager
-def origin(line: str | None) -> Generator[None]:
-    """Marks nodes made in the block with `line` instead of the line in force."""
-    saved, creating.origin = creating.origin, line
-    try:
-        yield
-    finally:
-        creating.origin = saved
 
 
 def marks_origin(
