@@ -342,6 +342,13 @@ def unroll_spec(u: UOp, x: UOp) -> bool:
     return isinstance(u.arg, tuple) and u.dtype.scalar() == x.dtype.scalar()
 
 
+@rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="u"))
+def shuffle_spec(u: UOp, x: UOp) -> bool:
+    """SHUFFLE takes a value from the lane numbered XOR arg, which is positive; it keeps the dtype"""
+    moved = type(u.arg) is int and 0 < u.arg < 64
+    return moved and u.dtype == x.dtype and not is_pointer(x) and x.dtype is not dtypes.void
+
+
 @rule(UPat(Ops.BARRIER, dtypes.void))
 def barrier_spec() -> bool:
     """BARRIER is void"""
@@ -372,6 +379,7 @@ _lowered: Final = (
     vectorize_spec,
     gep_spec,
     wmma_spec,
+    shuffle_spec,
     barrier_spec,
     if_spec,
     endif_spec,

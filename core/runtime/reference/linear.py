@@ -146,6 +146,28 @@ class _Machine:
             raise RunError(f"the program needs a value for {u.arg[0]}", self._where(u), "bind it")
         self.values[u] = np.asarray([self.variables[u.arg[0]]], numpy_dtype(u.dtype))
 
+    def shuffle(self, u: UOp) -> None:
+        """A SHUFFLE: the value of the work item whose number is this one's XOR the argument; only
+        lanes of a warp have such neighbours."""
+        x = self.of(u.src[0])
+        x = np.broadcast_to(x, (self.lanes, *x.shape[1:]))
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        if items % (1 << u.arg.bit_length()):
+            raise RunError(
+                f"SHUFFLE by {u.arg} in a work group of {items}",
+                self._where(u),
+                "lanes have no such neighbours",
+            )
+        other = self.lane ^ u.arg
+        active = self.masks[-1]
+        if (active & ~active[other]).any():
+            raise RunError(
+                "SHUFFLE where some lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition",
+            )
+        self.values[u] = x[other]
+
     def multiply(self, u: UOp) -> None:
         """A WMMA: each run of as many work items as it has lanes is a warp."""
         core: TensorCore = u.arg
@@ -190,15 +212,17 @@ class _Machine:
         """The memory, and the indices in it of (lanes, elements); checked where `mask` is."""
         pointer = pointer_of(index)
         memory = self.memory[pointer]
-        offset = np.broadcast_to(self.of(index.src[1]), (self.lanes,)).astype(np.int64)
         size, count = memory.shape[-1], dtype.count
-        elements = offset[:, None] + np.arange(count)
+        offset = self.of(index.src[1]).astype(np.int64)
+        if offset.ndim == 1:
+            offset = offset[:, None] + np.arange(count)
+        elements = np.broadcast_to(offset, (self.lanes, count))
         wanted = mask if mask.ndim == 2 else mask[:, None]
         outside = (wanted & ((elements < 0) | (elements >= size))).any(axis=1)
         if outside.any():
             lane = int(np.argmax(outside))
             raise RunError(
-                f"{u.op.name} of {count} elements at {int(offset[lane])} in memory of {size}",
+                f"{u.op.name} of {count} elements at {int(elements[lane, 0])} in memory of {size}",
                 f"{self._where(u)}\nwork item {lane}",
                 "a pass or the kernel's AST is wrong",
             )
@@ -207,7 +231,7 @@ class _Machine:
         if space is AddrSpace.GLOBAL:
             return memory, elements
         rows = self.group if space is AddrSpace.LOCAL else self.lane
-        return memory, (rows[:, None], elements)
+        return memory, (np.broadcast_to(rows[:, None], elements.shape), elements)
 
     def _gate(self, index: UOp) -> Array:
         mask = self.masks[-1]
@@ -235,6 +259,8 @@ class _Machine:
     def store(self, u: UOp) -> None:
         index, dtype = _resolve(u.src[0]), u.src[1].dtype
         mask = self._gate(index)
+        if len(u.src) > 2:  # a gate for each lane
+            mask = mask[:, None] & self.of(u.src[2])
         memory, where = self._place(index, dtype, mask, u)
         value = self.of(u.src[1])
         value = value if value.ndim == 2 else value[:, None]
@@ -297,6 +323,7 @@ _handlers: dict[Ops, Handler] = {
     Ops.VECTORIZE: _Machine.vectorize,
     Ops.GEP: _Machine.gep,
     Ops.WMMA: _Machine.multiply,
+    Ops.SHUFFLE: _Machine.shuffle,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
     Ops.RANGE: _Machine.range,
