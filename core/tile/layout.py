@@ -72,7 +72,8 @@ class Layout:
 
     def of_lane(self, axis: Axis, lane: UOp) -> UOp:
         """What the lane's number adds to the row or column of its elements."""
-        return _coordinate(self.base, axis, lane, 0, lane)
+        found = _coordinate(self.base, axis, lane, 0)
+        return found if isinstance(found, UOp) else lane.const_like(found)
 
     def spread(self, axis: Axis) -> int:
         """Neighbours along an axis that one lane holds side by side, a power of two."""
@@ -100,17 +101,15 @@ def _constants(layout: Layout, axis: Axis) -> tuple[int, ...]:
     base, size = layout.base, layout.base.size(axis)
     found: list[int] = []
     for position in range(base.count):
-        within = _coordinate(base, axis, 0, position, 0)
+        within = _coordinate(base, axis, 0, position)
         for down in range(layout.down):
             for across in range(layout.across):
                 found.append(within + size * (down if axis == "m" else across))
     return tuple(found)
 
 
-def _coordinate(base: Fragment, axis: Axis, lane: Any, position: Any, like: Any) -> Any:
-    if base.size(axis) == 1:
-        return like.const_like(0) if isinstance(like, UOp) else 0
-    return base.coordinate(axis, lane, position)
+def _coordinate(base: Fragment, axis: Axis, lane: Any, position: int) -> Any:
+    return 0 if base.size(axis) == 1 else base.coordinate(axis, lane, position)
 
 
 @lru_cache(maxsize=512)
@@ -119,7 +118,7 @@ def coordinates(layout: Layout) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     lanes = np.arange(layout.base.threads)[:, None]
     found: list[npt.NDArray[Any]] = []
     for axis in ("m", "n"):
-        own = _coordinate(layout.base, axis, lanes, 0, 0)
+        own = _coordinate(layout.base, axis, lanes, 0)
         found.append(own + np.asarray(layout.constants(axis))[None, :] + 0 * lanes)
     return found[0], found[1]
 

@@ -169,8 +169,10 @@ class _Machine:
         self.values[u] = x[other]
 
     def multiply(self, u: UOp) -> None:
-        """A WMMA: each run of as many work items as it has lanes is a warp."""
+        """A WMMA: each run of as many work items as it has lanes is a warp. Of several tiles,
+        element e of tile t lies at e * tiles + t."""
         core: TensorCore = u.arg
+        tiles = u.dtype.count // core.c.count
         items = len(self.lane) // (int(self.group[-1]) + 1)
         active = self.masks[-1]
         if items % core.threads:
@@ -190,9 +192,11 @@ class _Machine:
         for s, part in zip(u.src, core.fragments, strict=True):
             value = self.of(s)
             value = value if value.ndim == 2 else value[:, None]
-            full = np.broadcast_to(value, (self.lanes, part.count))
-            held.append(full.reshape(-1, core.threads, part.count))
-        self.values[u] = multiply(core, *held).reshape(self.lanes, core.c.count)
+            full = np.broadcast_to(value, (self.lanes, part.count * tiles))
+            apart = full.reshape(-1, core.threads, part.count, tiles).transpose(0, 3, 1, 2)
+            held.append(apart.reshape(-1, core.threads, part.count))
+        found = multiply(core, *held).reshape(-1, tiles, core.threads, core.c.count)
+        self.values[u] = found.transpose(0, 2, 3, 1).reshape(self.lanes, -1)
 
     # memory
 
