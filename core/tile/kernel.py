@@ -179,7 +179,7 @@ class Kernel:
         if layout not in LAYOUTS:
             raise DTypeError(f"layout {layout!r}", hint="one of " + ", ".join(LAYOUTS))
         kind = _dtype(dtype)
-        base = self._kernel.choice.base(layout, kind)
+        base = self._kernel.choice.base(layout, kind, (rows, columns))
         m, n = base.size("m"), base.size("n")
         if rows % m or columns % n:
             raise ShapeError(

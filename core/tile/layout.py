@@ -17,6 +17,7 @@ import numpy.typing as npt
 from core.dtype import DType
 from core.target import Target
 from core.tensor_cores import COPY, Fragment, TensorCore
+from core.tile.swizzle import PIECE
 from core.uop.uop import UOp
 
 Axis = Literal["m", "n"]
@@ -173,15 +174,41 @@ class Choice:
                 return core
         return None
 
-    def base(self, name: str, dtype: DType) -> Fragment:
-        """How a base tile of `dtype` lies in the layout `name`: as an instruction wants it, where
-        there is one for the dtype."""
+    def base(self, name: str, dtype: DType, shape: tuple[int, int]) -> Fragment:
+        """How a base tile of `dtype` lies in a tile of a shape in the layout `name`: as an
+        instruction wants it, where there is one for the dtype."""
         core = self.core(None, dtype) if name == "acc" else self.core(dtype, None)
         core = core or self.core(None, None)
         if core is None:
             return _plain(self.target.wave)
-        part = {"row": core.a, "col": core.b, "acc": core.c}[name]
-        return renamed(part, *_LETTERS[name])
+        if name == "acc":
+            return renamed(core.c, "m", "n")
+        steps = together(core, shape[1] if name == "row" else shape[0])
+        return renamed(deepened(core.a if name == "row" else core.b, steps), *_LETTERS[name])
+
+
+def together(core: TensorCore, depth: int) -> int:
+    """How many instructions take their steps of K from one base tile, of a sum over `depth`: as
+    many as let a lane hold 16 bytes of neighbours. More than one only where what a lane holds lies
+    all along K, in A and in B alike; which step of the sum is done when is free."""
+    run = [f"k{i}" for i in range(len(core.a.elements))]
+    among = [[bit for bit in part.lanes if bit[0] == "k"] for part in (core.a, core.b)]
+    if run != [*core.a.elements] or run != [*core.b.elements] or among[0] != among[1]:
+        return 1
+    steps = max(1, PIECE // (core.dtype_in.itemsize << len(run)))
+    while steps > 1 and depth % (core.k * steps):
+        steps //= 2
+    return steps
+
+
+def deepened(part: Fragment, steps: int) -> Fragment:
+    """An operand of `steps` instructions at once: each lane holds as many times the neighbours
+    along K; those of the later instructions are at the later positions."""
+    if steps == 1:
+        return part
+    more, run = steps.bit_length() - 1, len(part.elements)
+    lanes = tuple(f"k{int(bit[1:]) + more}" if bit[0] == "k" else bit for bit in part.lanes)
+    return Fragment(lanes, (*part.elements, *(f"k{run + i}" for i in range(more))))
 
 
 def renamed(part: Fragment, row: str, column: str) -> Fragment:

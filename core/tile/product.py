@@ -10,11 +10,12 @@ allowed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 from core.errors import DTypeError, ShapeError
 from core.tensor_cores import TensorCore
 from core.tile.addresses import Points, in_shared, points_of
-from core.tile.layout import Layout, renamed, renaming
+from core.tile.layout import Layout, deepened, renamed, renaming, together
 from core.tile.order import Place
 from core.tile.team import Team, read
 from core.tile.tiles import RT, ST
@@ -70,36 +71,38 @@ def _operand(team: Team, tile: RT, wanted: Layout) -> tuple[RT, tuple[int, ...]]
 def _by_core(
     team: Team, core: TensorCore, c: RT, a: RT, b: RT, a_turned: bool, b_turned: bool
 ) -> None:
-    left = renamed(core.a, *("km" if a_turned else "mk"))
-    right = renamed(core.b, *("nk" if b_turned else "kn"))
+    depth = a.shape[0] if a_turned else a.shape[1]
+    deep = together(core, depth)
+    left = renamed(deepened(core.a, deep), *("km" if a_turned else "mk"))
+    right = renamed(deepened(core.b, deep), *("nk" if b_turned else "kn"))
     wanted_a, wanted_b = Layout("row", *a.shape, left), Layout("col", *b.shape, right)
     a, of_a = _operand(team, a, wanted_a)
     b, of_b = _operand(team, b, wanted_b)
     down, across = c.layout.rows // core.m, c.layout.columns // core.n
     tiles = [(i, j) for i in range(down) for j in range(across)]
-    steps = (a.shape[0] if a_turned else a.shape[1]) // core.k
     of_c = _lies(c, core)
     assert of_c is not None
     back = tuple(sorted(range(len(of_c)), key=of_c.__getitem__))
 
     def picks(
-        layout: Layout, own: tuple[int, ...], chosen: Sequence[tuple[int, int]]
+        layout: Layout, own: tuple[int, ...], part: int, chosen: Sequence[tuple[int, int]]
     ) -> tuple[int, ...]:
+        count = layout.base.count // deep
         return tuple(
             own[position * layout.tiles + i * layout.across + j]
-            for position in range(layout.base.count)
+            for position in range(part * count, (part + 1) * count)
             for i, j in chosen
         )
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         value_a, value_b = read(sources[0], len(of_a)), read(sources[1], len(of_b))
         total = read(sources[2], len(of_c)).gep(of_c)
-        for step in range(steps):
+        for step, part in product(range(depth // core.k // deep), range(deep)):
             in_a = [(step, i) if a_turned else (i, step) for i, _ in tiles]
             in_b = [(j, step) if b_turned else (step, j) for _, j in tiles]
-            part_a = value_a.gep(picks(wanted_a, of_a, in_a))
-            part_b = value_b.gep(picks(wanted_b, of_b, in_b))
-            total = UOp(Ops.WMMA, total.dtype, (part_a, part_b, total), core)
+            own_a = value_a.gep(picks(wanted_a, of_a, part, in_a))
+            own_b = value_b.gep(picks(wanted_b, of_b, part, in_b))
+            total = UOp(Ops.WMMA, total.dtype, (own_a, own_b, total), core)
         return state.index(0).store(total.gep(back))
 
     places = [Place(a.memory), Place(b.memory), Place(c.memory)]

@@ -3,9 +3,9 @@
 Rows are cut into pieces of 16 bytes, what a thread moves at once. Piece number c of a row lies
 where piece c ^ key would, and the key changes from row to row. Shared memory serves 128 bytes at
 once. What fragments read together are pieces c of 8 neighbouring rows or of every second one, two
-pieces of 4 neighbouring rows, or four pieces of 2 rows that are 1 or 4 apart: so the bits of a row's
-number are those of its key in reverse, and its last one changes the key's highest, too. Never makes
-a memory.
+pieces of 4 neighbouring rows, or several pieces of 2 rows that are 1, 4 or 8 apart: so the bits of a
+row's number are those of its key in reverse, and those that count 4 and 8 change the key's highest,
+too. Never makes a memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Swizzle:
         """Whether parts of a tile that begin at multiples of `side` rows (m) or columns (n) can be
         addressed by `of_many`: no bit of such a start, as far as keys and pieces look at it, is
         set in a number below `side`."""
-        looked_at = 8 if axis == "m" else self.keys * self.piece
+        looked_at = 16 if axis == "m" else self.keys * self.piece
         return side & (side - 1) == 0 or side % looked_at == 0
 
     @property
@@ -61,7 +61,8 @@ class Swizzle:
         number, bits = row // self.repeat % self.keys, self.keys.bit_length() - 1
         turned = sum((number >> i & 1) << (bits - 1 - i) for i in range(bits))
         last = number * 2 // self.keys if bits > 1 else 0
-        return turned ^ last * (self.keys // 2)
+        beyond = row // (self.repeat * self.keys) % 2 if bits else 0
+        return turned ^ (last ^ beyond) * (self.keys // 2)
 
     def key_of(self, row: UOp) -> UOp:
         """`key` of a row number that the kernel computes."""
@@ -69,9 +70,9 @@ class Swizzle:
         turned = row.const_like(0)
         for i in range(bits):
             turned = turned + number // (1 << i) % 2 * (1 << (bits - 1 - i))
-        if bits < 2:
-            return turned
-        return turned.alu(Ops.XOR, number // (self.keys // 2) * (self.keys // 2))
+        beyond = row // (self.repeat * self.keys) % 2
+        last = number // (self.keys // 2) if bits > 1 else row.const_like(0)
+        return turned.alu(Ops.XOR, last.alu(Ops.XOR, beyond) * (self.keys // 2))
 
     def at(self, row: UOp, column: UOp) -> UOp:
         """Where element (row, column) lies."""

@@ -107,7 +107,9 @@ def attention(
             ker.group.mma_ABt(s, q_r, k_r)
             ker.group.map_indexed(
                 s,
-                lambda x, row, key, r, c: shape.visible(r + row, c + key).where(x * scale, -math.inf),
+                lambda x, row, key, r, c: shape.visible(r + row, c + key).where(
+                    x * scale, -math.inf
+                ),
                 s,
                 first,
                 j * keys,

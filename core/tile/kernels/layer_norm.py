@@ -50,8 +50,6 @@ def layer_norm(
             ker.group.load(part, x[ker.gx, i])
             ker.group.load(w, weight[i])
             ker.group.load(b, bias[i])
-            ker.group.map(
-                part, lambda v, m, s, w, b: (v - m) * s * w + b, part, mean, scale, w, b
-            )
+            ker.group.map(part, lambda v, m, s, w, b: (v - m) * s * w + b, part, mean, scale, w, b)
             ker.group.store(y[ker.gx, i], part)
     return ker.ast

@@ -45,8 +45,6 @@ def softmax(
             ker.group.row_reduce(total, part, Ops.ADD, accumulate=True)
         for i in ker.range(steps):
             ker.group.load(part, x[ker.gx, i])
-            ker.group.map(
-                part, lambda v, top, s: (v * LOG2E - top).exp2() / s, part, most, total
-            )
+            ker.group.map(part, lambda v, top, s: (v * LOG2E - top).exp2() / s, part, most, total)
             ker.group.store(y[ker.gx, i], part)
     return ker.ast
