@@ -4,10 +4,18 @@ that gives a kernel's graph; arguments are outputs first."""
 from __future__ import annotations
 
 from core.tile.kernels.attention import attention
+from core.tile.kernels.attention_backward import Backward, attention_backward
 from core.tile.kernels.copy import copy
 from core.tile.kernels.layer_norm import layer_norm
 from core.tile.kernels.matmul import matmul
 from core.tile.kernels.softmax import softmax
 
-
-__all__ = ["attention", "copy", "layer_norm", "matmul", "softmax"]
+__all__ = [
+    "Backward",
+    "attention",
+    "attention_backward",
+    "copy",
+    "layer_norm",
+    "matmul",
+    "softmax",
+]

@@ -99,7 +99,7 @@ def attention(
         ker.group.neg_inf(most)
         ker.group.zero(powers)
         ker.group.zero(total)
-        for j in ker.range(_blocks(shape, first)):
+        for j in ker.range(blocks(shape, first)):
             ker.group.load(k_s, k[b, h, j, 0])
             ker.group.load(v_s, v[b, h, j, 0])
             ker.warp.load(k_r, k_s)
@@ -131,7 +131,7 @@ def attention(
     return ker.ast
 
 
-def _blocks(shape: Shape, first: UOp) -> int | UOp:
+def blocks(shape: Shape, first: UOp) -> int | UOp:
     """How many blocks of keys the queries from `first` on see."""
     every = ceildiv(shape.length, shape.keys)
     if not shape.causal:
