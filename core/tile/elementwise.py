@@ -7,26 +7,36 @@ through shared memory. Never moves an element to another row or column, but for 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from core.dtype import ConstType
 from core.errors import DTypeError, ShapeError
 from core.tile.layout import broadcasting, renaming
 from core.tile.order import Place
-from core.tile.team import Team, read, spread
+from core.tile.team import Team, spread
 from core.tile.tiles import RT, RV, Registers
 from core.tile.transfer import exchange
 from core.uop.uop import UOp
 
 Operand: TypeAlias = "Registers | UOp | ConstType"
-Function: TypeAlias = Callable[..., UOp]
+N: TypeAlias = UOp
+Function: TypeAlias = (
+    Callable[[N], N]
+    | Callable[[N, N], N]
+    | Callable[[N, N, N], N]
+    | Callable[[N, N, N, N], N]
+    | Callable[[N, N, N, N, N], N]
+    | Callable[[N, N, N, N, N, N], N]
+    | Callable[[N, N, N, N, N, N, N], N]
+)
+"""Of the elements of operands, and of their row and column where these are asked for."""
 
 
 def fill(team: Team, dst: Registers, value: ConstType) -> None:
     """Every element becomes `value`."""
 
     def build(state: UOp, _: Sequence[UOp]) -> UOp:
-        return state.index(0).store(UOp.const(dst.dtype.vec(dst.layout.count), value))
+        return team.write(state, UOp.const(dst.dtype.vec(dst.layout.count), value))
 
     team.order.effect(build, Place(dst.memory))
 
@@ -36,17 +46,18 @@ def mapped(team: Team, dst: Registers, function: Function, operands: Sequence[Op
     """dst = function(operands), element by element; `indexed`: of its row and column, too."""
     held = [x for x in operands if isinstance(x, RT | RV)]
     picks = {id(x): _picks(dst, x) for x in held}
+    of_any = cast("Callable[..., object]", function)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         states = dict(zip(map(id, held), sources, strict=True))
         values: list[UOp] = []
         for x in operands:
             if isinstance(x, RT | RV):
-                values.append(read(states[id(x)], x.layout.count).gep(picks[id(x)]))
+                values.append(team.read(states[id(x)], x.layout.count).gep(picks[id(x)]))
             else:
                 values.append(_scalar(x, dst).broadcast(dst.layout.count))
         values += _indices(team, dst) if indexed else []
-        return state.index(0).store(_result(function(*values), dst))
+        return team.write(state, _result(of_any(*values), dst))
 
     team.order.effect(build, Place(dst.memory), [Place(x.memory) for x in held])
 
@@ -68,8 +79,8 @@ def copied(team: Team, dst: Registers, src: Registers, turned: bool = False) -> 
         picks = _picks(dst, src)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = read(sources[0], src.layout.count).gep(picks)
-        return state.index(0).store(value.cast(dst.dtype))
+        value = team.read(sources[0], src.layout.count).gep(picks)
+        return team.write(state, value.cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [Place(src.memory)])
 

@@ -188,7 +188,7 @@ def group_of(kernel: Building, warps: int) -> Group:
     return Group(kernel, warps)
 
 
-_NAMES = {
+_NAMES: dict[type[object], str] = {
     Window: "a window of a global view",
     GL: "a global view",
     ST: "a shared tile",

@@ -27,6 +27,8 @@ from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
+MOST_WARPS = 32
+"""Where one thread does the work of all warps."""
 _AXES = {"row": "m", "column": "n"}
 
 
@@ -92,13 +94,16 @@ class Kernel:
         wave, gpu = self.target.wave, self.target.has_local
         choice = Choice(self.target, bool(ALLOW_TF32) if tf32 is None else tf32)
         zero = index(0)
-        self._kernel = Building(self.target, choice, Order(wave * warps == 1), warps, zero, zero)
+        alone = wave == 1
+        each = UOp.range(warps, -1, AxisType.LOCAL) if alone and warps > 1 else None
+        self._kernel = Building(self.target, choice, Order(alone, each), warps, zero, zero)
         kind = AxisType.GLOBAL if gpu else AxisType.LOOP
         outer = [self._parallel(n, kind) for n in reversed(sizes)][::-1]
         self.gx, self.gy, self.gz = outer
-        self.warp_id = self._kernel.warp = self._parallel(warps, AxisType.LOCAL)
+        self.warp_id = self._kernel.warp = each or self._parallel(warps, AxisType.LOCAL)
         self.lane = self._kernel.lane = self._parallel(wave, AxisType.WARP)
-        self._outer = [r for r in (*outer, self.warp_id, self.lane) if r.op is Ops.RANGE]
+        parallel = (*outer, self.warp_id, self.lane)
+        self._outer = [r for r in parallel if r.op is Ops.RANGE and r is not each]
         self._globals: list[GL] = []
         self._finished: UOp | None = None
         self.warp = Group(self._kernel, 1)
@@ -272,7 +277,7 @@ def _grid(grid: Sequence[int], target: Target) -> tuple[int, int, int]:
 
 
 def _check_warps(warps: int, target: Target) -> None:
-    most = max(1, target.threads_max // target.wave)
+    most = max(1, target.threads_max // target.wave) if target.has_local else MOST_WARPS
     if type(warps) is not int or not 1 <= warps <= most:
         raise ShapeError(
             f"{warps!r} warps in a work group",

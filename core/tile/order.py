@@ -77,10 +77,12 @@ Build = Callable[[UOp, Sequence[UOp]], UOp]
 
 
 class Order:
-    """The effects of one kernel so far. `alone`: it has one thread, so nobody has to wait."""
+    """The effects of one kernel so far. `alone`: it has one thread, so nobody has to wait. `warp`:
+    a loop variable that stands for the number of a warp where one thread does what all warps do;
+    each effect is done for every one in turn."""
 
-    def __init__(self, alone: bool) -> None:
-        self.alone = alone
+    def __init__(self, alone: bool, warp: UOp | None = None) -> None:
+        self.alone, self.warp = alone, warp
         self.blocks = [Block(None)]
 
     @property
@@ -93,7 +95,7 @@ class Order:
         for place, wrote in [*((r, False) for r in reads), (writes, True)]:
             self._wait(place, wrote)
         sources = [self._state(r.memory, False) for r in reads]
-        made = build(self._state(writes.memory, True), sources)
+        made = self._by_warps(build(self._state(writes.memory, True), sources))
         block = self.blocks[-1]
         block.effects.append(made)
         for place in reads:
@@ -103,6 +105,13 @@ class Order:
         for place in reads:
             if place.memory is not writes.memory:
                 place.memory.reads += (made,)
+
+    def _by_warps(self, effect: UOp) -> UOp:
+        warp = self.warp
+        if warp is None:
+            return effect
+        numbers = range(int(warp.vmax) + 1)
+        return UOp.group(*(effect.substitute({warp: warp.const_like(n)}) for n in numbers))
 
     def open(self, loop: UOp) -> None:
         """A loop begins."""

@@ -17,7 +17,7 @@ from core.tensor_cores import TensorCore
 from core.tile.addresses import Points, in_shared, points_of
 from core.tile.layout import Layout, deepened, renamed, renaming, together
 from core.tile.order import Place
-from core.tile.team import Team, read
+from core.tile.team import Team
 from core.tile.tiles import RT, ST
 from core.tile.transfer import exchange, shared_from_registers
 from core.uop.kernelinfo import AxisType
@@ -95,15 +95,15 @@ def _by_core(
         )
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value_a, value_b = read(sources[0], len(of_a)), read(sources[1], len(of_b))
-        total = read(sources[2], len(of_c)).gep(of_c)
+        value_a, value_b = team.read(sources[0], len(of_a)), team.read(sources[1], len(of_b))
+        total = team.read(sources[2], len(of_c)).gep(of_c)
         for step, part in product(range(depth // core.k // deep), range(deep)):
             in_a = [(step, i) if a_turned else (i, step) for i, _ in tiles]
             in_b = [(j, step) if b_turned else (step, j) for _, j in tiles]
             own_a = value_a.gep(picks(wanted_a, of_a, part, in_a))
             own_b = value_b.gep(picks(wanted_b, of_b, part, in_b))
             total = UOp(Ops.WMMA, total.dtype, (own_a, own_b, total), core)
-        return state.index(0).store(total.gep(back))
+        return team.write(state, total.gep(back))
 
     places = [Place(a.memory), Place(b.memory), Place(c.memory)]
     team.order.effect(build, Place(c.memory), places)
@@ -136,7 +136,7 @@ def _by_threads(team: Team, c: RT, a: RT, b: RT, a_turned: bool, b_turned: bool)
             offsets = in_shared(part, at.turned() if turned else at)
             value = source.index(offsets).load(dtype=part.dtype.vec(count))
             found.append(value.cast(c.dtype))
-        return state.index(0).store(found[0] * found[1] + read(sources[2], count))
+        return team.write(state, found[0] * found[1] + team.read(sources[2], count))
 
     team.order.effect(build, Place(c.memory), [left.place, right.place, Place(c.memory)])
     kernel.order.close()

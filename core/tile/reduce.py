@@ -15,7 +15,7 @@ from core.errors import ShapeError
 from core.tile.addresses import points_of
 from core.tile.layout import Axis, broadcasting
 from core.tile.order import Place
-from core.tile.team import Team, index, owner, read, spread
+from core.tile.team import Team, index, owner, spread
 from core.tile.tiles import RT, RV
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -39,10 +39,10 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
     across = axis == "n" and team.warps > 1
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _within_warp(src, sources[0], axis, combine).cast(dst.dtype)
+        value = _within_warp(team, src, sources[0], axis, combine).cast(dst.dtype)
         if more and not across:
-            value = combine(read(sources[-1], dst.layout.count), value)
-        return state.index(0).store(value)
+            value = combine(team.read(sources[-1], dst.layout.count), value)
+        return team.write(state, value)
 
     before = _kept(team, dst) if more and across else None
     reads = [Place(src.memory), *([Place(dst.memory)] if more and not across else [])]
@@ -51,7 +51,7 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
         _between_warps(team, dst, combine, before)
 
 
-def _within_warp(src: RT, state: UOp, axis: Axis, combine: Combine) -> UOp:
+def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) -> UOp:
     layout = src.layout
     vector = layout.along(axis)
     picks = broadcasting(vector, axis, layout)
@@ -59,7 +59,7 @@ def _within_warp(src: RT, state: UOp, axis: Axis, combine: Combine) -> UOp:
     members: list[list[int]] = [[] for _ in range(vector.count)]
     for register, at in enumerate(picks):
         members[at].append(register)
-    value = read(state, layout.count)
+    value = team.read(state, layout.count)
     turns = [value.gep(tuple(group[i] for group in members)) for i in range(len(members[0]))]
     while len(turns) > 1:  # by halves: short chains
         half = len(turns) // 2
@@ -82,7 +82,7 @@ def _kept(team: Team, vector: RV) -> RV:
     made = RV(memory, vector.dtype, vector.layout, vector.axis)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        return state.index(0).store(read(sources[0], vector.layout.count))
+        return team.write(state, team.read(sources[0], vector.layout.count))
 
     team.order.effect(build, Place(memory), [Place(vector.memory)])
     return made
@@ -99,7 +99,7 @@ def _between_warps(team: Team, dst: RV, combine: Combine, before: RV | None) -> 
         return spread(warp * length + column, layout.constants("n"))
 
     def write(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = read(sources[0], layout.count)
+        value = team.read(sources[0], layout.count)
         return state.index(offsets(kernel.warp), gate=owner(layout, kernel.lane)).store(value)
 
     team.order.effect(write, Place(scratch.memory), [Place(dst.memory)])
@@ -111,8 +111,8 @@ def _between_warps(team: Team, dst: RV, combine: Combine, before: RV | None) -> 
             sources[0].index(offsets(first + index(w))).load(dtype=dtype) for w in range(team.warps)
         ]
         if before is not None:
-            parts.insert(0, read(sources[1], layout.count))
-        return state.index(0).store(fold(combine, parts))
+            parts.insert(0, team.read(sources[1], layout.count))
+        return team.write(state, fold(combine, parts))
 
     reads = [Place(scratch.memory), *([Place(before.memory)] if before is not None else [])]
     team.order.effect(gather, Place(dst.memory), reads)

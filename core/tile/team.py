@@ -61,6 +61,8 @@ class Building:
                     hint="make tiles smaller, or take fewer stages",
                 )
             self.shared_bytes += wanted
+        if space is AddrSpace.REG and self.order.warp is not None:
+            size *= self.warps
         number = self.counts.get(space, 0)
         self.counts[space] = number + 1
         op = {
@@ -109,6 +111,19 @@ class Team:
         """Of a thread, from 0 to `threads` - 1."""
         return self.number * self.kernel.target.wave + self.kernel.lane
 
+    def read(self, state: UOp, count: int) -> UOp:
+        """All that a lane holds of register memory at a state, as one vector."""
+        return state.index(self._own(count)).load(dtype=state.dtype.base.vec(count))
+
+    def write(self, state: UOp, value: UOp) -> UOp:
+        """The store of all that a lane holds of register memory at a state."""
+        return state.index(self._own(value.dtype.count)).store(value)
+
+    def _own(self, count: int) -> UOp:
+        """Where the registers of a warp begin: where one thread does the work of all warps, each
+        has its part."""
+        return self.kernel.warp * count if self.kernel.order.warp is not None else index(0)
+
     @property
     def order(self) -> Order:
         """The kernel's order of effects."""
@@ -128,11 +143,6 @@ def numbers(values: tuple[int, ...], like: UOp) -> UOp:
 def spread(value: UOp, values: tuple[int, ...]) -> UOp:
     """A vector of `value` + each of `values`."""
     return value.broadcast(len(values)) + numbers(values, value)
-
-
-def read(place: UOp, count: int) -> UOp:
-    """All that a lane holds of register memory at a state, as one vector."""
-    return place.index(0).load(dtype=place.dtype.base.vec(count))
 
 
 def owner(layout: Layout, lane: UOp) -> UOp | None:

@@ -16,7 +16,7 @@ from core.tile.addresses import Points, in_global, in_shared, neighbours, points
 from core.tile.layout import Layout
 from core.tile.order import Place
 from core.tile.swizzle import PIECE
-from core.tile.team import Team, both, index, owner, read
+from core.tile.team import Team, both, index, owner
 from core.tile.tiles import GL, RT, RV, ST, SV, Registers, Window
 from core.uop.uop import UOp
 
@@ -58,7 +58,7 @@ def registers_from_shared(team: Team, dst: RT, src: ST, turned: bool = False) ->
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         value = _load(sources[0], in_shared(src, _band(team, dst.layout, turned)), None, 0)
-        return state.index(0).store(value.cast(dst.dtype))
+        return team.write(state, value.cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [src.place])
 
@@ -68,7 +68,7 @@ def shared_from_registers(team: Team, dst: ST, src: RT) -> None:
     _same_shape(team, src, dst, False)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = read(sources[0], src.layout.count).cast(dst.dtype)
+        value = team.read(sources[0], src.layout.count).cast(dst.dtype)
         gate = owner(src.layout, team.kernel.lane)
         return state.index(in_shared(dst, _band(team, src.layout, False)), gate=gate).store(value)
 
@@ -82,7 +82,7 @@ def registers_from_global(team: Team, dst: Registers, src: Window, fill: ConstTy
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         together = neighbours(dst.layout, src.gl.shape[3]) if isinstance(dst, RT) else 1
         offsets, gate = in_global(src, shape, points, together)
-        return state.index(0).store(_load(sources[0], offsets, gate, fill).cast(dst.dtype))
+        return team.write(state, _load(sources[0], offsets, gate, fill).cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [Place(src.gl.memory)])
 
@@ -92,7 +92,7 @@ def global_from_registers(team: Team, dst: Window, src: Registers) -> None:
     shape, points = _window(team, src)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = read(sources[0], src.layout.count).cast(dst.gl.dtype)
+        value = team.read(sources[0], src.layout.count).cast(dst.gl.dtype)
         together = neighbours(src.layout, dst.gl.shape[3]) if isinstance(src, RT) else 1
         offsets, inside = in_global(dst, shape, points, together)
         gate = both(inside, _first(team, src))
@@ -108,7 +108,7 @@ def vector_from_shared(team: Team, dst: RV, src: SV) -> None:
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         value = _load(sources[0], _along(points), None, 0)
-        return state.index(0).store(value.cast(dst.dtype))
+        return team.write(state, value.cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [Place(src.memory)])
 
@@ -119,7 +119,7 @@ def shared_from_vector(team: Team, dst: SV, src: RV) -> None:
     _same_length(shape[1], src, dst)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = read(sources[0], src.layout.count).cast(dst.dtype)
+        value = team.read(sources[0], src.layout.count).cast(dst.dtype)
         return state.index(_along(points), gate=_first(team, src)).store(value)
 
     team.order.effect(build, Place(dst.memory), [Place(src.memory)])

@@ -304,8 +304,10 @@ def load_spec(u: UOp, p: UOp) -> bool:
 
 @rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True, name="u"))
 def store_spec(u: UOp, p: UOp, x: UOp) -> bool:
-    """STORE writes elements of its pointer's dtype, where its gate (a bool, if any) holds"""
-    gated = len(u.src) == 3 and u.src[2].dtype == dtypes.bool and p.op is Ops.INDEX
+    """STORE writes elements of its pointer's dtype, where its gate (if any, a bool or one for each
+    element) holds"""
+    gates = dtypes.bool, dtypes.bool.vec(x.dtype.count)
+    gated = len(u.src) == 3 and u.src[2].dtype in gates and p.op is Ops.INDEX
     plain = len(u.src) == 2 or (gated and len(p.src) == 2)
     return plain and is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
 

@@ -263,8 +263,8 @@ class _Machine:
     def store(self, u: UOp) -> None:
         index, dtype = _resolve(u.src[0]), u.src[1].dtype
         mask = self._gate(index)
-        if len(u.src) > 2:  # a gate for each lane
-            mask = mask[:, None] & self.of(u.src[2])
+        for gate in u.src[2:]:  # one for each lane
+            mask = mask[:, None] & self.of(gate)
         memory, where = self._place(index, dtype, mask, u)
         value = self.of(u.src[1])
         value = value if value.ndim == 2 else value[:, None]

@@ -56,14 +56,13 @@ def run(
         runner = device.load(compile_kernel(ast, targets[target]))
         buffers = [Buffer(name, m.size, d).allocate() for m, d in zip(memory, kinds, strict=True)]
         for b, m in zip(buffers, memory, strict=True):
-            b.copyin(memoryview(m).cast("B"))
+            b.copyin(m.data.cast("B"))
         runner(buffers, variables or {}, wait=True)
         device.synchronize()
         for b, m in zip(buffers, memory, strict=True):
-            b.copyout(memoryview(m).cast("B"))
+            b.copyout(m.data.cast("B"))
     return [
-        from_memory(m, d).reshape(a.shape)
-        for m, d, a in zip(memory, kinds, arrays, strict=True)
+        from_memory(m, d).reshape(a.shape) for m, d, a in zip(memory, kinds, arrays, strict=True)
     ]
 
 
@@ -77,7 +76,7 @@ def counted(ast: UOp, arrays: Sequence[Array], target: str) -> Counters:
     buffers: list[Buffer] = []
     for a, d in zip(arrays, kinds, strict=True):
         memory = memory_of(a, d)
-        buffers.append(Buffer(name, memory.size, d).allocate().copyin(memoryview(memory).cast("B")))
+        buffers.append(Buffer(name, memory.size, d).allocate().copyin(memory.data.cast("B")))
     prepared = runner.prepared()
     profile = Profile(prepared)
     execute(prepared, launch_of(program, runner.code, buffers, {}), profile=profile)
