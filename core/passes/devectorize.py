@@ -105,7 +105,8 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
 
 cutting = (
     PatternMatcher(
-        [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles], name="devectorize"
+        [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles],
+        name="devectorize",
     )
     + sink_lanes
 )

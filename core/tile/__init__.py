@@ -1,8 +1,8 @@
 """Kernels written with tiles: a small language that builds the graph of a kernel from Python.
 
-layout.py and swizzle.py say where elements lie; order.py, in which order memory is read and written;
-tiles.py has the objects and kernel.py makes them; group.py has the operations, in transfer.py,
-elementwise.py, reduce.py and product.py. `kernels/` has kernels written with it.
+layout.py and swizzle.py say where elements lie; order.py, in which order memory is read and
+written; tiles.py has the objects and kernel.py makes them; group.py has the operations, which
+transfer.py, elementwise.py, reduce.py and product.py do. `kernels/` has kernels written with it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`call`: marks what a public call of this package makes with the user's line, and puts that line on
-its errors.
+"""`call`: marks what a public call of this package makes with the user's line, and puts that line
+on its errors.
 
 Never changes what a call returns. Lines of the kernels that are shipped here count as the user's.
 """

@@ -18,7 +18,7 @@ from core.target import Target, target_named
 from core.tile.addresses import most
 from core.tile.calls import call
 from core.tile.group import Group, group_of
-from core.tile.layout import LAYOUTS, Choice, Layout
+from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
 from core.tile.order import Order
 from core.tile.swizzle import Swizzle
 from core.tile.team import Building, index
@@ -91,19 +91,20 @@ class Kernel:
         sizes = _grid(grid, self.target)
         _check_warps(warps, self.target)
         self.warps = warps
-        wave, gpu = self.target.wave, self.target.has_local
+        wave, gpu = lanes_of(self.target), self.target.has_local
         choice = Choice(self.target, bool(ALLOW_TF32) if tf32 is None else tf32)
         zero = index(0)
-        alone = wave == 1
-        each = UOp.range(warps, -1, AxisType.LOCAL) if alone and warps > 1 else None
-        self._kernel = Building(self.target, choice, Order(alone, each), warps, zero, zero)
+        self._kernel = Building(self.target, choice, Order(), warps, zero, zero)
         kind = AxisType.GLOBAL if gpu else AxisType.LOOP
         outer = [self._parallel(n, kind) for n in reversed(sizes)][::-1]
         self.gx, self.gy, self.gz = outer
-        self.warp_id = self._kernel.warp = each or self._parallel(warps, AxisType.LOCAL)
+        self.warp_id = self._kernel.warp = self._parallel(warps, AxisType.LOCAL)
         self.lane = self._kernel.lane = self._parallel(wave, AxisType.WARP)
-        parallel = (*outer, self.warp_id, self.lane)
-        self._outer = [r for r in parallel if r.op is Ops.RANGE and r is not each]
+        inner = self.warp_id, self.lane
+        self._outer = [r for r in (*outer, *(inner if gpu else ())) if r.op is Ops.RANGE]
+        if not gpu:
+            self._kernel.order = Order(inner, self._kernel.number)
+            self._kernel.order.outer = tuple(self._outer)
         self._globals: list[GL] = []
         self._finished: UOp | None = None
         self.warp = Group(self._kernel, 1)

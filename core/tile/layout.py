@@ -26,7 +26,8 @@ LAYOUTS: Final = ("row", "col", "acc")
 """As operand A of a matrix instruction, whose lanes hold neighbours along a row; as operand B, along
 a column; as the product."""
 _LETTERS: Final = {"row": "mk", "col": "kn", "acc": "mn"}
-_PLAIN: Final = Fragment((), ())
+SERIAL: Final = 16
+"""Iterations of a loop that stands for the threads of a warp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class Choice:
         core = self.core(None, dtype) if name == "acc" else self.core(dtype, None)
         core = core or self.core(None, None)
         if core is None:
-            return _plain(self.target.wave)
+            return _plain(self.target)
         if name == "acc":
             return renamed(core.c, "m", "n")
         steps = together(core, shape[1] if name == "row" else shape[0])
@@ -221,11 +222,16 @@ def renamed(part: Fragment, row: str, column: str) -> Fragment:
     return Fragment(tuple(map(bit, part.lanes)), tuple(map(bit, part.elements)))
 
 
-def _plain(lanes: int) -> Fragment:
+def lanes_of(target: Target) -> int:
+    """Threads of a warp; where there are none, of what stands for one: a loop over rows."""
+    return target.wave if target.wave > 1 else SERIAL
+
+
+def _plain(target: Target) -> Fragment:
     """The layout of targets without matrix instructions: neighbours along a row, 4 to a lane; where
-    threads have no lanes, all elements in the one thread, row by row."""
-    if lanes == 1:
-        return _PLAIN
-    bits = lanes.bit_length() - 1
-    across = [f"n{i + 2}" for i in range(2)]
-    return Fragment((*across, *(f"m{i}" for i in range(bits - 2))), ("n0", "n1"))
+    warps are loops, a row for each iteration."""
+    bits = lanes_of(target).bit_length() - 1
+    if target.wave == 1:
+        return Fragment(tuple(f"m{i}" for i in range(bits)), ())
+    rows = tuple(f"m{i}" for i in range(bits - 2))
+    return Fragment(("n2", "n3", *rows), ("n0", "n1"))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.dtype import AddrSpace, PtrDType, dtypes
+from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -34,6 +35,11 @@ class Memory:
         dtype = self.define.dtype
         return isinstance(dtype, PtrDType) and dtype.addrspace is not AddrSpace.REG
 
+    @property
+    def local(self) -> bool:
+        """Whether the threads of one work group see it."""
+        return self.define.op is Ops.DEFINE_LOCAL
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -45,7 +51,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access since the last barrier; `place` None: any access of any memory."""
+    """An access since the last barrier; `place` None: of the iteration before, any access of shared
+    memory, or of global memory that was stored to before the loop."""
 
     place: Place | None
     wrote: bool
@@ -54,7 +61,7 @@ class Access:
     def meets(self, place: Place, writes: bool) -> bool:
         """Whether another access may not be moved past this one."""
         if self.place is None:
-            return True
+            return place.memory.local or place.memory.written
         if self.place.memory is not place.memory or not (writes or self.wrote):
             return False
         return not _apart(self.place.stage, place.stage, place.memory.stages)
@@ -77,13 +84,23 @@ Build = Callable[[UOp, Sequence[UOp]], UOp]
 
 
 class Order:
-    """The effects of one kernel so far. `alone`: it has one thread, so nobody has to wait. `warp`:
-    a loop variable that stands for the number of a warp where one thread does what all warps do;
-    each effect is done for every one in turn."""
+    """The effects of one kernel so far.
 
-    def __init__(self, alone: bool, warp: UOp | None = None) -> None:
-        self.alone, self.warp = alone, warp
+    `threads`: where one thread does what all threads of a work group would, the numbers of warps
+    and lanes that stand for them; `number` gives loops their numbers. Each effect is then a loop
+    over all of them, and nobody has to wait.
+    """
+
+    def __init__(self, threads: tuple[UOp, ...] = (), number: Callable[[], int] = int) -> None:
+        self.threads, self._number = threads, number
         self.blocks = [Block(None)]
+        self.outer: tuple[UOp, ...] = ()
+        """Loops over work groups, where these run one after the other."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether one thread does all."""
+        return bool(self.threads)
 
     @property
     def loops(self) -> tuple[UOp, ...]:
@@ -95,7 +112,7 @@ class Order:
         for place, wrote in [*((r, False) for r in reads), (writes, True)]:
             self._wait(place, wrote)
         sources = [self._state(r.memory, False) for r in reads]
-        made = self._by_warps(build(self._state(writes.memory, True), sources))
+        made = self._by_all(build(self._state(writes.memory, True), sources))
         block = self.blocks[-1]
         block.effects.append(made)
         for place in reads:
@@ -106,12 +123,16 @@ class Order:
             if place.memory is not writes.memory:
                 place.memory.reads += (made,)
 
-    def _by_warps(self, effect: UOp) -> UOp:
-        warp = self.warp
-        if warp is None:
+    def _by_all(self, effect: UOp) -> UOp:
+        """The effect of every thread."""
+        if not self.threads:
             return effect
-        numbers = range(int(warp.vmax) + 1)
-        return UOp.group(*(effect.substitute({warp: warp.const_like(n)}) for n in numbers))
+        loops = {
+            thread: UOp.range(int(thread.vmax) + 1, self._number(), AxisType.REDUCE)
+            for thread in self.threads
+            if thread.op is Ops.RANGE
+        }
+        return effect.substitute(loops).end(*loops.values())
 
     def open(self, loop: UOp) -> None:
         """A loop begins."""
@@ -134,15 +155,18 @@ class Order:
             else:
                 memory.reads = (*(e for e in memory.reads if e not in body.effects), end)
             outer.touched[memory] = outer.touched.get(memory, False) or wrote
-        if any(memory.shared for memory in body.touched):
-            outer.pending.append(Access(None, True, end))
+        outer.pending += [
+            Access(Place(memory), wrote, end)
+            for memory, wrote in body.touched.items()
+            if memory.shared and not self.alone
+        ]
 
     def _state(self, memory: Memory, writes: bool) -> UOp:
         before = [*memory.writes, *(memory.reads if writes else ())]
         if memory.shared:
             found = next((b.barrier for b in reversed(self.blocks) if b.barrier is not None), None)
             before += [] if found is None else [found]
-        return memory.define.after(*dict.fromkeys(before), *self.loops)
+        return memory.define.after(*dict.fromkeys(before), *self.outer, *self.loops)
 
     def _touch(self, place: Place, wrote: bool, effect: UOp) -> None:
         memory, block = place.memory, self.blocks[-1]

@@ -36,7 +36,8 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
             f"that lies like another",
             hint=f'make it like the tile: ker.rv(dtype, like=tile, each="{each}")',
         )
-    across = axis == "n" and team.warps > 1
+    alone = team.order.alone
+    across = axis == "n" and (team.warps > 1 or alone)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         value = _within_warp(team, src, sources[0], axis, combine).cast(dst.dtype)
@@ -66,7 +67,7 @@ def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) 
         pairs = [combine(a, b) for a, b in zip(turns[:half], turns[half:], strict=False)]
         turns = pairs + turns[2 * half :]
     found = turns[0]
-    for bit in layout.lane_bits(OTHER[axis]):
+    for bit in () if team.order.alone else layout.lane_bits(OTHER[axis]):
         found = combine(found, shuffled(found, 1 << bit))
     return found
 
@@ -89,26 +90,31 @@ def _kept(team: Team, vector: RV) -> RV:
 
 
 def _between_warps(team: Team, dst: RV, combine: Combine, before: RV | None) -> None:
-    """Combines the vectors of the warps of a group: each warp reads what all have written."""
+    """Combines the vectors of the warps of a group: each warp reads what all have written. Where
+    lanes have no other way to exchange values, these of all lanes."""
     layout, kernel = dst.layout, team.kernel
     length = layout.columns
-    scratch = kernel.scratch(dst.dtype, kernel.warps, length)
+    many = team.lanes if team.order.alone else 1
+    scratch = kernel.scratch(dst.dtype, kernel.warps * many, length)
+    own = kernel.warp * many + (kernel.lane if team.order.alone else index(0))
     column = points_of(layout, kernel.lane).column
 
-    def offsets(warp: UOp) -> UOp:
-        return spread(warp * length + column, layout.constants("n"))
+    def offsets(writer: UOp) -> UOp:
+        return spread(writer * length + column, layout.constants("n"))
 
     def write(state: UOp, sources: Sequence[UOp]) -> UOp:
         value = team.read(sources[0], layout.count)
-        return state.index(offsets(kernel.warp), gate=owner(layout, kernel.lane)).store(value)
+        gate = None if team.order.alone else owner(layout, kernel.lane)
+        return state.index(offsets(own), gate=gate).store(value)
 
     team.order.effect(write, Place(scratch.memory), [Place(dst.memory)])
-    first = kernel.warp - team.number
+    first = (kernel.warp - team.number) * many
 
     def gather(state: UOp, sources: Sequence[UOp]) -> UOp:
         dtype = dst.dtype.vec(layout.count)
         parts = [
-            sources[0].index(offsets(first + index(w))).load(dtype=dtype) for w in range(team.warps)
+            sources[0].index(offsets(first + index(w))).load(dtype=dtype)
+            for w in range(team.warps * many)
         ]
         if before is not None:
             parts.insert(0, team.read(sources[1], layout.count))

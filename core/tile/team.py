@@ -11,7 +11,7 @@ from core.dtype import AddrSpace, DType, dtypes
 from core.errors import CompileError
 from core.target import Target
 from core.tensor_cores import COPY
-from core.tile.layout import Choice, Layout
+from core.tile.layout import Choice, Layout, lanes_of
 from core.tile.order import Memory, Order
 from core.tile.swizzle import Swizzle
 from core.tile.tiles import RT, ST
@@ -45,8 +45,12 @@ class Building:
 
     def range(self, n: int | UOp, kind: AxisType) -> UOp:
         """A new loop, numbered in the order of the program."""
+        return UOp.range(n, self.number(), kind)
+
+    def number(self) -> int:
+        """That of the next loop."""
         self.ranges += 1
-        return UOp.range(n, self.ranges - 1, kind)
+        return self.ranges - 1
 
     def memory(self, dtype: DType, size: int, space: AddrSpace, stages: int = 1) -> Memory:
         """New memory of `size` elements for each of `stages`. Raises CompileError where a work
@@ -61,8 +65,8 @@ class Building:
                     hint="make tiles smaller, or take fewer stages",
                 )
             self.shared_bytes += wanted
-        if space is AddrSpace.REG and self.order.warp is not None:
-            size *= self.warps
+        if space is AddrSpace.REG and self.order.alone:
+            size *= self.warps * lanes_of(self.target)
         number = self.counts.get(space, 0)
         self.counts[space] = number + 1
         op = {
@@ -104,12 +108,12 @@ class Team:
     @property
     def threads(self) -> int:
         """How many threads they are."""
-        return self.warps * self.kernel.target.wave
+        return self.warps * self.lanes
 
     @property
     def thread(self) -> UOp:
         """Of a thread, from 0 to `threads` - 1."""
-        return self.number * self.kernel.target.wave + self.kernel.lane
+        return self.number * self.lanes + self.kernel.lane
 
     def read(self, state: UOp, count: int) -> UOp:
         """All that a lane holds of register memory at a state, as one vector."""
@@ -120,9 +124,15 @@ class Team:
         return state.index(self._own(value.dtype.count)).store(value)
 
     def _own(self, count: int) -> UOp:
-        """Where the registers of a warp begin: where one thread does the work of all warps, each
-        has its part."""
-        return self.kernel.warp * count if self.kernel.order.warp is not None else index(0)
+        """Where registers begin: where one thread does the work of all, each has its part."""
+        if not self.order.alone:
+            return index(0)
+        return (self.kernel.warp * self.lanes + self.kernel.lane) * count
+
+    @property
+    def lanes(self) -> int:
+        """Threads of a warp."""
+        return lanes_of(self.kernel.target)
 
     @property
     def order(self) -> Order:

@@ -79,9 +79,11 @@ def attention(
     warps: int = 4,
     keys: int = 32,
 ) -> UOp:
-    """o = softmax(q k^T / sqrt(size)) v of [batch, heads, length, size]; arguments: o, l, q, k, v. l
-    of [batch, heads, 1, length] becomes the logarithm, to base 2, of each row's sum of powers, for
-    the backward pass."""
+    """o = softmax(q k^T / sqrt(size)) v of [batch, heads, length, size]; arguments: o, l, q, k, v.
+
+    l of [batch, heads, 1, length] becomes the logarithm, to base 2, of each row's sum of powers,
+    for the backward pass.
+    """
     shape = Shape(batch, heads, length, size, causal, warps, keys)
     scale = shape.scale * math.log2(math.e)
     with Kernel(shape.name("attention"), shape.grid(), warps, target) as ker:

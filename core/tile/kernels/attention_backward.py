@@ -107,8 +107,8 @@ def _of_keys(shape: Shape, target: Target | str, dtype: DType) -> UOp:
             ker.group.mma_ABt(p, k_r, by_row)
             ker.group.map_indexed(
                 p,
-                lambda x, l, key, query, r, c: shape.visible(c + query, r + key).where(
-                    (x * scale - l).exp2(), 0.0
+                lambda x, sums, key, query, r, c: shape.visible(c + query, r + key).where(
+                    (x * scale - sums).exp2(), 0.0
                 ),
                 p,
                 l_r,
@@ -158,8 +158,8 @@ def _of_queries(shape: Shape, target: Target | str, dtype: DType) -> UOp:
             ker.group.mma_ABt(p, q_r, by_row)
             ker.group.map_indexed(
                 p,
-                lambda x, l, query, key, r, c: shape.visible(r + query, c + key).where(
-                    (x * scale - l).exp2(), 0.0
+                lambda x, sums, query, key, r, c: shape.visible(r + query, c + key).where(
+                    (x * scale - sums).exp2(), 0.0
                 ),
                 p,
                 l_r,

@@ -131,7 +131,9 @@ def attention(
     p = problem(length, size, causal, dtype=dtype)
     ast = kernels.attention(1, 2, length, size, target, causal, dtype, warps, keys)
     _, l = p.probabilities
-    return Case(ast, [np.zeros_like(p.q), np.zeros_like(l), p.q, p.k, p.v], [p.output, l], tolerance)
+    return Case(
+        ast, [np.zeros_like(p.q), np.zeros_like(l), p.q, p.k, p.v], [p.output, l], tolerance
+    )
 
 
 def attention_backward(

@@ -33,7 +33,16 @@ from core.runtime.emulator.llvm.types import (
     scalar_of,
     with_scalar,
 )
-from core.runtime.emulator.program import Barrier, Const, Guard, Load, Precondition, Reg, Special, Warp
+from core.runtime.emulator.program import (
+    Barrier,
+    Const,
+    Guard,
+    Load,
+    Precondition,
+    Reg,
+    Special,
+    Warp,
+)
 from core.runtime.numeric import Array
 
 _SUFFIX: Final = re.compile(r"((?:\.(?:v\d+)?(?:f16|bf16|f32|f64|i\d+|p\d+))*)", re.ASCII)
