@@ -4,7 +4,8 @@ A program is a list of nodes in the order of execution. Every node has types tha
 (`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
 still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the target,
 moves and arithmetic are no wider than the target's, all threads of a group reach each barrier, and
-all lanes of a warp each product of matrices and each exchange of values. Runs on every compile, in time linear in the program.
+all lanes of a warp each product of matrices and each exchange of values. Runs on every compile, in
+time linear in the program.
 Never changes a program.
 """
 

@@ -20,8 +20,9 @@ class Dialect:
     """A target's triple and data layout come from LLVM itself; this is the rest.
 
     `spaces` maps address spaces to LLVM's numbers, `special` the prefix of a hardware index to the
-    intrinsic that reads it (x, y or z is appended), `permute` the intrinsic that reads a register of
-    the lane at an address in bytes, `lanes_before` those that count the lanes below one's own, `barrier` is the instructions of a barrier,
+    intrinsic that reads it (x, y or z is appended), `permute` the intrinsic that reads a register
+    of the lane at an address in bytes, `lanes_before` those that count the lanes below one's own,
+    `barrier` is the instructions of a barrier,
     `half_fma` whether there is a fused multiply-add of float16,
     `soft` the names of the dtypes that are integers of their bits (see `llvm_types`),
     `aligned` the bytes that every buffer's address is a multiple of (0: those of its elements; a

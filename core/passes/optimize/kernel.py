@@ -137,11 +137,14 @@ class Kernel:
             ranks[AxisType.GROUP_REDUCE] = ranks[AxisType.LOOP]
             ranks[AxisType.LOOP] = ranks[AxisType.GLOBAL] = -1
         order = sorted(self.path, key=lambda r: (ranks[r.arg[1]], self.path[r]))
-        renamed = {
-            r: r.replace(arg=(number, r.arg[1]))
-            for number, r in enumerate(order)
-            if r.arg[0] != number
-        }
+        place = {r: number for number, r in enumerate(order)}
+        renamed: dict[UOp, UOp] = {}
+        for r in self.sink.toposort():  # what a loop's length depends on comes before the loop
+            if r not in place:
+                continue
+            made = r.replace(src=(r.src[0].substitute(renamed),), arg=(place[r], r.arg[1]))
+            if made is not r:
+                renamed[r] = made
         if not renamed:
             return self.sink
         return graph_rewrite(self.sink, numbering, renamed, name="optimize: number loops")

@@ -19,7 +19,7 @@ from tests.core.tile.running import ON, Array, run
 TARGETS = ("sm_80", "gfx942", "gfx1100")
 WARPS = (1, 2, 4, 8)
 SIZE = 32
-"""Of the side of a warp's tile."""
+"""Columns of a warp's tile."""
 INPUTS: dict[str, tuple[tuple[DType, DType], ...]] = {
     "sm_80": ((dtypes.float16, dtypes.float32), (dtypes.bfloat16, dtypes.float32),
               (dtypes.float16, dtypes.float16), (dtypes.int8, dtypes.int32)),
@@ -41,11 +41,11 @@ def both(ast: UOp, arrays: list[Array], target: str) -> list[list[Array]]:
 @pytest.mark.parametrize("warps", WARPS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_elements_vectors_and_reduces(target: str, warps: int, layout: str) -> None:
-    rows = SIZE * warps
+    rows = 16 * warps
     with tile.Kernel("k", warps=warps, target=target) as ker:
         y, sums, tops = (ker.gl(dtypes.float, s) for s in ((rows, SIZE), (rows,), (SIZE,)))
         x = ker.gl(dtypes.float, (rows, SIZE))
-        held = ker.rt(dtypes.float, (SIZE, SIZE), layout)
+        held = ker.rt(dtypes.float, (16, SIZE), layout)
         by_row, by_column = ker.rv(dtypes.float, held), ker.rv(dtypes.float, held, "column")
         ker.group.load(held, x)
         ker.group.row_reduce(by_row, held)
@@ -71,9 +71,9 @@ def test_elements_vectors_and_reduces(target: str, warps: int, layout: str) -> N
 def test_dtypes_are_converted_on_the_way(target: str, dtype: DType) -> None:
     """float32 to the dtype in shared memory, in registers and back; reduced in it, by lanes."""
     with tile.Kernel("k", warps=2, target=target) as ker:
-        y, tops = ker.gl(dtypes.float, (64, SIZE)), ker.gl(dtype, (64,))
-        x = ker.gl(dtypes.float, (64, SIZE))
-        shared, held = ker.st(dtype, (64, SIZE)), ker.rt(dtype, (32, SIZE), "acc")
+        y, tops = ker.gl(dtypes.float, (32, SIZE)), ker.gl(dtype, (32,))
+        x = ker.gl(dtypes.float, (32, SIZE))
+        shared, held = ker.st(dtype, (32, SIZE)), ker.rt(dtype, (16, SIZE), "acc")
         most = ker.rv(dtype, held)
         ker.group.load(shared, x)
         ker.group.load(held, shared)
@@ -81,8 +81,8 @@ def test_dtypes_are_converted_on_the_way(target: str, dtype: DType) -> None:
         ker.group.store(shared, held)
         ker.group.store(y, shared)
         ker.group.store(tops, most)
-    values = numbers(64, SIZE, dtype=dtypes.int8).astype(np.float32)
-    zeros = [np.zeros((64, SIZE), np.float32), np.zeros(64, np.float32)]
+    values = numbers(32, SIZE, dtype=dtypes.int8).astype(np.float32)
+    zeros = [np.zeros((32, SIZE), np.float32), np.zeros(32, np.float32)]
     for found in both(ker.ast, [*zeros, values], target):
         np.testing.assert_array_equal(found[0], values)
         np.testing.assert_array_equal(found[1], values.max(1))
@@ -94,7 +94,7 @@ def test_dtypes_are_converted_on_the_way(target: str, dtype: DType) -> None:
 def test_products_in_all_four_forms(
     target: str, dtype: DType, out: DType, a_turned: bool, b_turned: bool
 ) -> None:
-    warps, m, n, k = 2, 32, 32, 64
+    warps, m, n, k = 2, 16, 16, 64 if target == "gfx950" else 32
     name = f"mma_A{'t' * a_turned}B{'t' * b_turned}"
     with tile.Kernel("k", warps=warps, target=target) as ker:
         c = ker.gl(out, (warps * m, n))
@@ -164,20 +164,20 @@ def test_tf32_is_used_where_it_is_allowed_only() -> None:
 @pytest.mark.parametrize("target", [*TARGETS, "x86-64"])
 def test_copy_and_transpose_between_layouts(target: str, src: str, dst: str) -> None:
     with tile.Kernel("k", warps=2, target=target) as ker:
-        y, z = ker.gl(dtypes.float, (64, 64)), ker.gl(dtypes.float, (128, 32))
-        x = ker.gl(dtypes.half, (64, 64))
-        first, second = ker.rt(dtypes.half, (32, 64), src), ker.rt(dtypes.float, (32, 64), dst)
-        turned = ker.rt(dtypes.float, (64, 32), dst)
+        y, z = ker.gl(dtypes.float, (32, 32)), ker.gl(dtypes.float, (64, 16))
+        x = ker.gl(dtypes.half, (32, 32))
+        first, second = ker.rt(dtypes.half, (16, 32), src), ker.rt(dtypes.float, (16, 32), dst)
+        turned = ker.rt(dtypes.float, (32, 16), dst)
         ker.group.load(first, x)
         ker.group.copy(second, first)
         ker.group.transpose(turned, first)
         ker.group.store(y, second)
         ker.group.store(z, turned)
-    values = numbers(64, 64, dtype=dtypes.float16)
-    zeros = np.zeros((64, 64), np.float32), np.zeros((128, 32), np.float32)
+    values = numbers(32, 32, dtype=dtypes.float16)
+    zeros = np.zeros((32, 32), np.float32), np.zeros((64, 16), np.float32)
     (found,) = both(ker.ast, [*zeros, values], target)[1:]
     np.testing.assert_array_equal(found[0], values)
-    np.testing.assert_array_equal(found[1], np.concatenate([values[:32].T, values[32:].T]))
+    np.testing.assert_array_equal(found[1], np.concatenate([values[:16].T, values[16:].T]))
 
 
 @pytest.mark.parametrize("warps", WARPS)
