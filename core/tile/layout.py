@@ -1,8 +1,9 @@
-"""Where the elements of a register tile lie: which lane of a warp holds which, and at which position.
+"""Where the elements of a register tile lie: which lane of a warp holds which, and at which
+position.
 
-A layout is a grid of equal base tiles. How a base tile lies is a `Fragment`, taken from the target's
-matrix instructions: rows are its m, columns its n. Nothing here knows a vendor or the number of
-lanes. Never makes a memory; coordinates are made as nodes.
+A layout is a grid of equal base tiles. How a base tile lies is a `Fragment`, taken from the
+target's matrix instructions: rows are its m, columns its n. Nothing here knows a vendor or the
+number of lanes. Never makes memory; coordinates are made as nodes.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from core.uop.uop import UOp
 Axis = Literal["m", "n"]
 """m: down, the rows; n: across, the columns."""
 LAYOUTS: Final = ("row", "col", "acc")
-"""As operand A of a matrix instruction, whose lanes hold neighbours along a row; as operand B, along
-a column; as the product."""
+"""As operand A of a matrix instruction, whose lanes hold neighbours along a row; as operand B,
+along a column; as the product."""
 _LETTERS: Final = {"row": "mk", "col": "kn", "acc": "mn"}
 SERIAL: Final = 16
 """Iterations of a loop that stands for the threads of a warp."""
@@ -32,7 +33,7 @@ SERIAL: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A tile of `rows` x `columns` as a grid of tiles that lie as `base` says (m: rows, n: columns).
+    """A tile of `rows` x `columns`: a grid of tiles that lie as `base` says (m: rows, n: columns).
 
     Register r of a lane is at position r // tiles of base tile r % tiles; tiles are numbered row by
     row. `name` is one of LAYOUTS.

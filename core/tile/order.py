@@ -1,9 +1,9 @@
 """In which order a tile kernel reads and writes its memory: states, loops and barriers.
 
-Every operation is an effect: a store, or several, at the *state* of the memory that it writes, which
-is the memory AFTER all that has to happen before. The next state comes after that effect. Barriers
-are made here and nowhere else: an access of shared memory that may meet one by another thread since
-the last barrier gets a BARRIER before it. Never looks at what is stored.
+Every operation is an effect: a store, or several, at the *state* of the memory that it writes,
+which is the memory AFTER all that has to happen before. The next state comes after that effect.
+Barriers are made here and nowhere else: an access of shared memory that may meet one by another
+thread since the last barrier gets a BARRIER before it. Never looks at what is stored.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access since the last barrier; `place` None: of the iteration before, any access of shared
+    """An access since the last barrier; `place` None: in the iteration before, any access of shared
     memory, or of global memory that was stored to before the loop."""
 
     place: Place | None

@@ -3,9 +3,9 @@
 Rows are cut into pieces of 16 bytes, what a thread moves at once. Piece number c of a row lies
 where piece c ^ key would, and the key changes from row to row. Shared memory serves 128 bytes at
 once. What fragments read together are pieces c of 8 neighbouring rows or of every second one, two
-pieces of 4 neighbouring rows, or several pieces of 2 rows that are 1, 4 or 8 apart: so the bits of a
-row's number are those of its key in reverse, and those that count 4 and 8 change the key's highest,
-too. Never makes a memory.
+pieces of 4 neighbouring rows, or several pieces of 2 rows that are 1, 4 or 8 apart: so the bits of
+a row's number are those of its key in reverse, and those that count 4 and 8 change the key's
+highest, too. Never makes memory.
 """
 
 from __future__ import annotations

@@ -346,7 +346,7 @@ def unroll_spec(u: UOp, x: UOp) -> bool:
 
 @rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="u"))
 def shuffle_spec(u: UOp, x: UOp) -> bool:
-    """SHUFFLE takes a value from the lane numbered XOR arg, which is positive; it keeps the dtype"""
+    """SHUFFLE takes a value of its dtype from the lane that is this one XOR arg, 1 to 63"""
     moved = type(u.arg) is int and 0 < u.arg < 64
     return moved and u.dtype == x.dtype and not is_pointer(x) and x.dtype is not dtypes.void
 

@@ -1,7 +1,7 @@
 """A product of matrices with double-buffered shared memory.
 
-While warps multiply one part of K, the next one goes to the other half of the shared tiles, so there
-is one barrier for each part.
+While warps multiply one part of K, the next one goes to the other half of the shared tiles, so
+there is one barrier for each part.
 """
 
 from __future__ import annotations

@@ -130,9 +130,9 @@ def attention(
 ) -> Case:  # fmt: skip
     p = problem(length, size, causal, dtype=dtype)
     ast = kernels.attention(1, 2, length, size, target, causal, dtype, warps, keys)
-    _, l = p.probabilities
+    _, sums = p.probabilities
     return Case(
-        ast, [np.zeros_like(p.q), np.zeros_like(l), p.q, p.k, p.v], [p.output, l], tolerance
+        ast, [np.zeros_like(p.q), np.zeros_like(sums), p.q, p.k, p.v], [p.output, sums], tolerance
     )
 
 
@@ -141,9 +141,9 @@ def attention_backward(
 ) -> tuple[Case, Case, Case]:
     p = problem(length, size, causal)
     made = kernels.attention_backward(1, 2, length, size, target, causal, warps=warps)
-    out, (_, l), delta = p.output, p.probabilities, p.delta
+    out, (_, sums), delta = p.output, p.probabilities, p.delta
     dq, dk, dv = p.gradients
-    rest, zero = [p.q, p.k, p.v, p.do, l, delta], np.zeros_like(p.q)
+    rest, zero = [p.q, p.k, p.v, p.do, sums, delta], np.zeros_like(p.q)
     return (
         Case(made.delta, [np.zeros_like(delta), out, p.do], [delta], 1e-2),
         Case(made.keys, [zero, zero, *rest], [dk, dv], 8e-3),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.compile import compile_kernel
-from core.dtype import DType
+from core.dtype import DType, dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.emulator.counters import Counters, Profile
@@ -34,8 +34,9 @@ def dtypes_of(ast: UOp) -> list[DType]:
 
 def memory_of(values: Array, dtype: DType) -> Array:
     """Values as a flat argument of a kernel."""
-    return to_memory(np.ascontiguousarray(values).reshape(-1).astype(np.float64
-                     if memory_dtype(dtype).kind not in "iub" else values.dtype), dtype)  # fmt: skip
+    flat = np.ascontiguousarray(values).reshape(-1)
+    exact = memory_dtype(dtype).kind in "iub" and not dtypes.is_float(dtype)
+    return to_memory(flat if exact else flat.astype(np.float64), dtype)
 
 
 def run(

@@ -10,7 +10,7 @@ import pytest
 
 from core import tile
 from core.compile import compile_kernel
-from core.dtype import dtypes
+from core.dtype import DType, dtypes
 from core.errors import CompileError, DTypeError, ShapeError, UopvizError
 from core.target import targets
 from core.tile import RT, Kernel, kernels
@@ -22,8 +22,12 @@ def kernel(target: str = "sm_80", warps: int = 4) -> Kernel:
     return Kernel("k", (4,), warps, target)
 
 
-def square(ker: Kernel, layout: str = "acc") -> RT:
-    return ker.rt(dtypes.half, (16, 16), layout)
+def square(ker: Kernel, layout: str = "acc", dtype: DType = dtypes.half) -> RT:
+    return ker.rt(dtype, (16, 16), layout)
+
+
+def wide(ker: Kernel, layout: str) -> RT:
+    return ker.rt(dtypes.half, (16, 32), layout)
 
 
 def broken_loop(ker: Kernel) -> None:
@@ -71,24 +75,24 @@ WRONG: dict[str, tuple[Callable[[Kernel], object], type[UopvizError], str, str]]
                      "each of 4 warps", "64 x 16"),
     "copied shape": (lambda k: k.warp.copy(square(k), k.rt(dtypes.half, (16, 32))), ShapeError,
                      "(16, 32) to one of (16, 16)", "(16, 32)"),
-    "mapped shape": (lambda k: k.warp.map(square(k), lambda x: x, k.rt(dtypes.half, (32, 16), "acc")),
-                     ShapeError, "32 x 16", "one shape"),
-    "lanes": (lambda k: k.warp.map(square(k, "col"), lambda x, y: x + y, square(k), square(k, "col")),
-              ShapeError, "different lanes", "copy"),
+    "mapped shape": (lambda k: k.warp.map(square(k), lambda x: x, wide(k, "acc")), ShapeError,
+                     "16 x 32", "one shape"),
+    "lanes": (lambda k: k.warp.map(square(k, "col"), lambda x: x, square(k)), ShapeError,
+              "different lanes", "copy"),
     "function": (lambda k: k.warp.map(square(k), cast("Any", lambda x: None)), DTypeError,
                  "no value", "lambda"),
     "reduce op": (lambda k: k.warp.row_reduce(k.rv(dtypes.half, square(k)), square(k), Ops.SUB),
                   DTypeError, "SUB", "ADD"),
-    "reduce axis": (lambda k: k.warp.col_reduce(k.rv(dtypes.half, square(k)), square(k)), ShapeError,
-                    "for each row", 'each="column"'),
+    "reduce axis": (lambda k: k.warp.col_reduce(k.rv(dtypes.half, square(k)), square(k)),
+                    ShapeError, "for each row", 'each="column"'),
     "reduce vector": (
         lambda k: k.warp.row_reduce(k.rv(dtypes.half, square(k, "col")), square(k)), ShapeError,
         "lies like another", "like=tile"),
     "product shapes": (
-        lambda k: k.warp.mma_ABt(square(k), square(k, "row"), k.rt(dtypes.half, (16, 32), "col")),
+        lambda k: k.warp.mma_ABt(square(k), square(k, "row"), wide(k, "col")),
         ShapeError, "mma_ABt", "N x K"),
     "product dtypes": (
-        lambda k: k.warp.mma_AB(square(k), square(k, "row"), k.rt(dtypes.bfloat16, (16, 16), "col")),
+        lambda k: k.warp.mma_AB(square(k), square(k, "row"), square(k, "col", dtypes.bfloat16)),
         DTypeError, "float16 and bfloat16", "copy"),
     "range": (lambda k: k.range(-1), ShapeError, "-1", "0 or more"),
     "break": (broken_loop, CompileError, "left by break", "no such jumps"),

@@ -1,5 +1,5 @@
-"""The shipped kernels against NumPy, on the reference runtime, on emulated GPUs and on the CPU; what
-the vendors' tools say of their texts; and that their shared memory has no bank conflicts."""
+"""The shipped kernels against NumPy, on the reference runtime, on emulated GPUs and on the CPU;
+what the vendors' tools say of their texts; and that their shared memory has no bank conflicts."""
 
 from __future__ import annotations
 
