@@ -17,7 +17,6 @@ from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
-from core.passes.order import order_report
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
 from core.render.listing import Listing
@@ -30,6 +29,7 @@ from core.toolchain.program import Argument, Artifact, Program
 from core.toolchain.sass import sass
 from core.uop import UOp
 from core.uop.kernelinfo import Opt
+from core.uop.kernels import is_lowered
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
 from core.uop.policy import in_force, stage
@@ -71,7 +71,7 @@ def _kept(
 @collector_paused()
 def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
-    calls = calls_of(ast.toposort()) if attached() is not None else ()
+    calls = _calls(ast) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
         uops = tuple(lower_kernel(ast, target, opts))
         with stage("the verifier of programs"):
@@ -83,10 +83,16 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
-            text, nodes = order_report(uops)
-            observer.artifact("linear", target.name, text, nodes, {})
+            observer.linear(target.name, uops)
             observer.kernel(ast, program)
     return program
+
+
+def _calls(ast: UOp) -> tuple[str, ...]:
+    """The user's lines and calls behind a kernel; of one written by hand, first the call of it."""
+    lines = calls_of(ast.toposort())
+    written = is_lowered(ast) and ast.origin
+    return tuple(dict.fromkeys((written, *lines))) if written else lines
 
 
 def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> list[Artifact]:

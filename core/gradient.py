@@ -8,12 +8,14 @@ Never evaluates anything: a gradient is a graph like any other, so it has gradie
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
 from core.dtype import dtypes, sum_acc_dtype
 from core.errors import GradientError
 from core.helpers import argsort, ceildiv, prod
+from core.kernelgradient import call_gradients
+from core.uop.kernelcall import inputs_of_call
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import GroupOp, Ops
 from core.uop.origin import backward_of
@@ -31,15 +33,24 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
     `seed`. Raises GradientError for a node on the way that has no rule."""
     wanted = set(targets)
     graph = root.toposort()
-    leads: set[UOp] = set()  # nodes with a target among what they need
+    leads: set[UOp] = set()  # nodes with a target among what they are differentiable functions of
     for u in graph:
-        if u in wanted or any(s in leads for s in u.src):
+        flows = u.op is Ops.KERNEL or (dtypes.is_float(u.dtype) and u.op not in _FLAT)
+        if u in wanted or (flows and any(s in leads for s in u.src)):
             leads.add(u)
     found: dict[UOp, UOp] = {root: seed}
+    outputs: dict[UOp, dict[UOp, UOp]] = {}  # gradients of the OUTPUTs of kernels written by hand
     saved = creating.origin
     try:
         for u in reversed(graph):
-            if u in found and any(s in leads for s in u.src):
+            if u.op is Ops.OUTPUT and u in found and u in leads:
+                kept = found[u] if u in wanted else found.pop(u)
+                outputs.setdefault(u.src[0], {})[u] = kept
+            elif u in outputs and u in leads:
+                creating.origin = backward_of(u.origin) if u.origin else saved
+                grads = zip(inputs_of_call(u), call_gradients(u, outputs.pop(u)), strict=True)
+                _add(grads, leads, found)
+            elif u in found and any(s in leads for s in u.src):
                 creating.origin = backward_of(u.origin) if u.origin else saved
                 _flow(u, found[u] if u in wanted else found.pop(u), leads, found)
     finally:
@@ -56,7 +67,14 @@ def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:
             where=u.origin or "",
             hint="detach() it, or add a rule to core/gradient.py",
         )
-    for source, g in zip(u.src, grads, strict=False):
+    _add(zip(u.src, grads, strict=False), leads, found)
+
+
+def _add(
+    grads: Iterable[tuple[UOp, UOp | None]], leads: Collection[UOp], found: dict[UOp, UOp]
+) -> None:
+    """Adds gradients of nodes that lead to a target to what these already have."""
+    for source, g in grads:
         if g is not None and source in leads:
             found[source] = found[source] + g if source in found else g
 
@@ -66,25 +84,25 @@ def summed(g: UOp, axes: tuple[int, ...]) -> UOp:
     return g.cast(sum_acc_dtype(g.dtype)).r(Ops.ADD, axes).cast(g.dtype)
 
 
-@rule(
-    UPat(
-        frozenset(
-            {
-                Ops.DETACH,
-                Ops.BITCAST,
-                Ops.IDIV,
-                Ops.MOD,
-                Ops.AND,
-                Ops.OR,
-                Ops.XOR,
-                Ops.SHL,
-                Ops.SHR,
-                Ops.THREEFRY,
-                *GroupOp.Comparison,
-            }
-        )
-    )
+_FLAT = frozenset(
+    {
+        Ops.DETACH,
+        Ops.BITCAST,
+        Ops.IDIV,
+        Ops.MOD,
+        Ops.AND,
+        Ops.OR,
+        Ops.XOR,
+        Ops.SHL,
+        Ops.SHR,
+        Ops.THREEFRY,
+        *GroupOp.Comparison,
+    }
 )
+"""What no gradient flows through."""
+
+
+@rule(UPat(_FLAT))
 def no_gradient() -> Grads:
     """d(comparisons, integers, bits, detached) is not defined"""
     return ()

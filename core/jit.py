@@ -22,6 +22,7 @@ from core.runtime.batch import Batch
 from core.tensor import Tensor
 from core.tensor.base import live
 from core.tensor.realization import settle, settle_state
+from core.uop.kernels import output_count
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -307,7 +308,7 @@ def touched(steps: Sequence[Step]) -> tuple[frozenset[UOp], frozenset[UOp]]:
             continue
         bufs = [b.src[0] if b.op is Ops.BUFFER_VIEW else b for b in item.bufs]
         used.update(bufs)
-        written.update(bufs[: len(item.ast.src) if item.ast.op is Ops.SINK else 1])
+        written.update(bufs[: output_count(item.ast)])
     return frozenset(used - written), frozenset(written)
 
 

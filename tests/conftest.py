@@ -16,7 +16,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Tests that are started in the background begin with Ctrl-C ignored, which the processes that
-    they start would inherit: some of these are ended by it."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Tests that are started in the background begin with Ctrl-C ignored, under nohup with SIGHUP
+    ignored, and the processes that they start would inherit that: some of these are ended by it."""
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)

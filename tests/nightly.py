@@ -93,6 +93,8 @@ def parts() -> list[Part]:
             {"CONFORMANCE_EXAMPLES": "100"},
         )
     )
+    on_targets = (PYTHON, "-m", "tests.on_targets", *(("--jobs", JOBS) if JOBS != "auto" else ()))
+    found.append(Part("kernels on all targets", on_targets))
     return found
 
 

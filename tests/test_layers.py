@@ -74,6 +74,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime.batch",),
     ("core.check",),
     ("core.realize",),
+    ("core.kernelgradient",),
     ("core.gradient",),
     ("core.tensor",),
     ("core.jit",),

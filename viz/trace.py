@@ -251,6 +251,10 @@ class Recorder:
         counts, nodes = list(map(len, lines)), [u for line in lines for u in line]
         self._settled().add(Artifact(kind, target, text, counts, nodes, facts))
 
+    def linear(self, target: str, uops: Sequence[UOp]) -> None:
+        """See Observer. The line above the nodes has none of them."""
+        self._settled().add(Artifact("linear", target, None, [0] + [1] * len(uops), uops, {}))
+
     def kernel(self, ast: UOp, program: object) -> None:
         """See Observer."""
         self._settled().add(Kernel(ast, program))

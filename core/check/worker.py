@@ -30,6 +30,7 @@ from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.device import evaluate_ast
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
+from core.uop.kernels import stores_of
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.serial import from_data
@@ -246,7 +247,7 @@ def _compared(
     """The largest error of any output, the one that is allowed, and a sentence."""
     worst, tolerance, detail = 0.0, 0.0, "all outputs agree with the reference"
     rounded = summed_products(ast)
-    for number in sorted({int(pointer_of(store.src[0]).arg) for store in ast.src}):
+    for number in sorted({int(pointer_of(store.src[0]).arg) for store in stores_of(ast)}):
         dtype = arguments(ast)[number].dtype.base
         got = buffers[number].as_array()
         error, limit = difference(got, right[number], dtype.name, rounded)

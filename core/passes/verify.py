@@ -203,13 +203,9 @@ class _Verifier:
         offset = address.src[1]
         if offset.dtype.count != 1:
             self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
-        low, high = int(offset.vmin), int(offset.vmax)
-        # bounds may be wider than the values; only what must be outside is wrong
-        outside = low < 0 or high + lanes > size
-        if not gated and outside and not self.exact.holds(offset):
-            outside = high < 0 or low + lanes > size
-        if not gated and outside:
-            self.refuse(u, f"elements {low} to {high + lanes - 1} of memory with {size} elements")
+        if not gated and self.exact.outside(offset, lanes, size):
+            low, high = int(offset.vmin), int(offset.vmax) + lanes - 1
+            self.refuse(u, f"elements {low} to {high} of memory with {size} elements")
 
     # values
 

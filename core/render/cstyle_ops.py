@@ -99,7 +99,7 @@ def alu(dialect: Dialect, u: UOp, operands: list[str], listing: Listing) -> tupl
         return _float_alu(dialect, u, dtype, operands, listing)
     to = dialect.types[dtype.name]
     if op in (Ops.IDIV, Ops.MOD):
-        return _division(u, a, b), ""
+        return _division(u, dtype, a, b)
     if op in (Ops.SHL, Ops.SHR):
         return _narrowed(to, dtype, _shift(dialect, u, dtype, a, b)), ""
     if op is Ops.MAX:
@@ -142,12 +142,14 @@ def _float_alu(
     return f"{_functions[op]}{'f' if dtype.bits == 32 else ''}({', '.join(operands)})", ""
 
 
-def _division(u: UOp, a: str, b: str) -> str:
+def _division(u: UOp, dtype: DType, a: str, b: str) -> tuple[str, str]:
+    """An expression, and the name of the helper function that it needs or ""."""
     sign = "/" if u.op is Ops.IDIV else "%"
     divisor = resolve(u.src[1])
-    if divisor.op is Ops.CONST and divisor.arg != 0:
-        return f"({a} {sign} {b})"
-    return f"({b} == 0 ? {'0' if u.op is Ops.IDIV else a} : {a} {sign} {b})"
+    if divisor.op is Ops.CONST and divisor.arg not in (0, -1):
+        return f"({a} {sign} {b})", ""
+    name = f"{'div' if u.op is Ops.IDIV else 'mod'}_{dtype.name}"
+    return f"{name}({a}, {b})", name
 
 
 def _shift(dialect: Dialect, u: UOp, dtype: DType, a: str, b: str) -> str:
@@ -164,13 +166,29 @@ def _shift(dialect: Dialect, u: UOp, dtype: DType, a: str, b: str) -> str:
 
 def helper(dialect: Dialect, name: str) -> str:
     """The definition of a helper function that `alu` or `cast` asked for. max is NaN where either
-    is; a float beyond the integers of a dtype becomes the nearest of them, NaN becomes 0."""
+    is; a float beyond the integers of a dtype becomes the nearest of them, NaN becomes 0; x / 0 is
+    0, x % 0 is x, and the smallest integer / -1 is itself."""
     if "_of_" in name:
         return _conversion(dialect, name, *map(dtypes.named, name.split("_of_")))
-    dtype = dtypes.named(name.removeprefix("max_"))
+    kind, _, of = name.partition("_")
+    dtype = dtypes.named(of)
     to = dialect.types[dtype.name]
+    if kind in ("div", "mod"):
+        return (
+            f"{dialect.helper} {to} {name}({to} a, {to} b) {{ {_divided(dialect, kind, dtype)} }}"
+        )
     test = "a > b || a != a" if dtypes.is_float(dtype) else "a > b"
     return f"{dialect.helper} {to} {name}({to} a, {to} b) {{ return {test} ? a : b; }}"
+
+
+def _divided(dialect: Dialect, kind: str, dtype: DType) -> str:
+    """What C leaves undefined never gets to a division: some processors trap."""
+    zero, sign = ("0", "/") if kind == "div" else ("a", "%")
+    if dtypes.is_unsigned(dtype):
+        return f"return b == 0 ? {zero} : a {sign} b;"
+    unsigned = dialect.types["uint64" if dtype.bits == 64 else "uint32"]
+    minus = f"({dialect.types[dtype.name]})(0 - ({unsigned})a)" if kind == "div" else "0"
+    return f"return b == 0 ? {zero} : b == -1 ? {minus} : a {sign} b;"
 
 
 def _conversion(dialect: Dialect, name: str, target: DType, source: DType) -> str:

@@ -43,6 +43,13 @@ class ComputeDevice(ABC):
     def __init__(self, name: str, target: Target | None, allocator: Allocator) -> None:
         self.name, self.target, self.allocator = name, target, allocator
 
+    @property
+    def written_for(self) -> Target:
+        """The target that kernels written by hand are made for."""
+        if self.target is None:
+            raise NotImplementedError(f"{self.name} has no target for kernels written by hand")
+        return self.target
+
     @abstractmethod
     def load(self, program: Program) -> Runner:
         """Makes a compiled kernel ready to run. Raises CompileError."""

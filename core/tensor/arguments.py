@@ -91,6 +91,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
     "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
+    "Callable[..., UOp]": ("a function", callable),
+    "Callable[..., Any]": ("a function", callable),
     "Axes": ("an axis, several, or None", _either(_of(type(None)), _is_int, _ints)),
     "Sizes": ("an integer or several", _either(_is_int, _ints)),
     "Widths": ("integers, or a pair or None per axis", _either(_ints, _each(_is_pair))),

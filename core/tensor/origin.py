@@ -14,10 +14,19 @@ from typing import Any, Final, TypeVar, cast
 
 from core.errors import UopvizError
 from core.tensor.arguments import Check, check_of
-from core.uop.caller import here, origin, user_line
+from core.uop.caller import here, origin, own_lines, raised_at, user_line
 from core.uop.uop import creating
 
-__all__ = ["here", "mark_methods", "mark_object", "marks_origin", "origin", "user_line"]
+__all__ = [
+    "here",
+    "mark_methods",
+    "mark_object",
+    "marks_origin",
+    "origin",
+    "own_lines",
+    "raised_at",
+    "user_line",
+]
 
 T = TypeVar("T")
 

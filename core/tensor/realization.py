@@ -16,6 +16,7 @@ from core.tensor.base import TensorBase, in_fresh_memory, live, placed
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.origin import origin
 from core.tensor.storage import Storage
+from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -59,6 +60,8 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     roots |= dict.fromkeys(u for u in graph if u.op in _stored_anyway and live.is_wanted(u))
+    outputs = _wanted_outputs(roots)
+    roots |= dict.fromkeys(outputs)
     try:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
@@ -71,10 +74,30 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         for t in readers
         if isinstance(t, TensorBase) and t.requires_grad and lost.needs_changed(t.uop)
     ]
-    replace_in_live({root: realized[root] for root in roots if root in realized})
+    stored = {root: realized[root] for root in roots if root in realized}
+    for u in outputs:  # sources first: what is computed from it still has its gradient
+        if u.src[0].arg.backward is not None:
+            kernel = u.src[0].substitute({k: v for k, v in stored.items() if k is not u})
+            stored[u] = u.rebuild((kernel, realized[u]))
+    replace_in_live(stored)
     for t in cut_off:
         lost.computed(t.uop)
     return items
+
+
+def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
+    """The outputs of kernels written by hand below `roots` that a live Tensor other than those to
+    be stored needs: what such a kernel computes is not known to be cheap, so it runs once. Sources
+    first."""
+    found: list[UOp] = []
+    sink = UOp.sink(*roots)
+    for kernel in sink.toposort(lambda u: u.op is not Ops.OUTPUT or len(u.src) == 1):
+        if kernel.op is Ops.KERNEL:
+            for output in outputs_of_call(kernel):
+                users = (t for t in live.above({output: None})[1] if isinstance(t, TensorBase))
+                if output not in roots and any(storage_root(t.uop) not in roots for t in users):
+                    found.append(output)
+    return found
 
 
 def realize(tensors: Sequence[TensorBase]) -> None:

@@ -7,10 +7,12 @@ Never makes a node.
 from __future__ import annotations
 
 from math import prod
+from weakref import WeakKeyDictionary
 
 from core.dtype import AddrSpace, PtrDType
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
+from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 _REDUCING = (AxisType.REDUCE, AxisType.GROUP_REDUCE, AxisType.UNROLL)
@@ -28,6 +30,21 @@ def is_lowered(root: UOp) -> bool:
 def stores_of(sink: UOp) -> list[UOp]:
     """The STOREs to global memory of a kernel at any stage, sources first."""
     return [u for u in sink.toposort() if u.op is Ops.STORE and _is_global(u.src[0])]
+
+
+def output_count(ast: UOp) -> int:
+    """How many of a kernel's arguments, the first ones, it writes: one for each STORE of shaped
+    values, one for a COPY; of loops, each memory that it stores to. Looked up once per AST."""
+    if ast.op is not Ops.SINK:
+        return 1
+    if not is_lowered(ast):
+        return len(ast.src)
+    if (known := _outputs.get(ast)) is None:
+        known = _outputs[ast] = len({pointer_of(u.src[0]) for u in stores_of(ast)})
+    return known
+
+
+_outputs: WeakKeyDictionary[UOp, int] = WeakKeyDictionary()
 
 
 def sizes_of(sink: UOp) -> tuple[list[int], list[int]]:

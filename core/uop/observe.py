@@ -75,6 +75,10 @@ class Observer(Protocol):
         """A text was made of the current kernel, or of the schedule; `lines` has the nodes behind
         each line, `kind` is one of `core/render/kinds.py`."""
 
+    def linear(self, target: str, uops: Sequence[UOp]) -> None:
+        """The linear program of the current kernel, for a target. Its text and the reasons for its
+        order follow from the nodes: `core.passes.order.order_report`."""
+
     def kernel(self, ast: UOp, program: object) -> None:
         """Inside a kernel context: the finished Program."""
 

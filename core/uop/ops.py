@@ -21,7 +21,13 @@ class Ops(IntEnum):
     DEVICE = auto()
     """A device by name; arg is the name."""
     KERNEL = auto()
-    """A kernel call: sources are the buffers and assigns it needs, arg is a KernelInfo."""
+    """A kernel call. Of a kernel written by hand, in a graph of Tensors: sources are the DEVICE,
+    the inputs and the BINDs, arg is a KernelCall. In a schedule: sources are the AST, the memory of
+    its arguments and the BINDs, arg is a KernelInfo."""
+    OUTPUT = auto()
+    """What a KERNEL written by hand (source 0) stores in one of its outputs; arg is (number,
+    shape). With a source 1, the kernel has run and that is the value: the KERNEL is there for the
+    gradient alone."""
 
     # buffers and laziness
     BUFFER = auto()

@@ -56,7 +56,17 @@ _exact_sources: Final = {
     Ops.STORE: 2,
 }
 _some_sources: Final = frozenset(
-    {Ops.VECTORIZE, Ops.REDUCE, Ops.LOAD, Ops.INDEX, Ops.END, Ops.AFTER, Ops.UNROLL, Ops.CONTRACT}
+    {
+        Ops.VECTORIZE,
+        Ops.REDUCE,
+        Ops.LOAD,
+        Ops.INDEX,
+        Ops.END,
+        Ops.AFTER,
+        Ops.UNROLL,
+        Ops.CONTRACT,
+        Ops.OUTPUT,
+    }
 )
 """At least one."""
 
@@ -207,6 +217,7 @@ _pairs = "a tuple of pairs, one per axis", _tuple_of(_fields(_int, _int), MAX_RA
 _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.SINK: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
     Ops.KERNEL: ("a KernelInfo or nothing", _of(KernelInfo, NoneType)),
+    Ops.OUTPUT: ("(number, shape)", _fields(_int, _tuple_of(_int, MAX_RANK))),
     Ops.UNIQUE: ("a number or a name", _of(int, str)),
     Ops.DEVICE: ("a name, or several", is_devices),
     Ops.SPECIAL: ("a name", _of(str)),

@@ -58,6 +58,8 @@ def shape_of(u: Node) -> Shape | None:
         return _bitcast(u)
     if op is Ops.KERNEL:
         return u.src[0].shape if u.src else None
+    if op is Ops.OUTPUT:
+        return u.arg[1]
     if op is Ops.DEFINE_GLOBAL and isinstance(u.dtype, PtrDType):
         return (u.dtype.size,) if u.dtype.size >= 0 else None
     if op in _pass_through and u.src:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from core.dtype import DType, PtrDType, dtypes
+from core.uop.kernelcall import KernelCall, inputs_of_call
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.matcher import PatternMatcher
 from core.uop.meaning import on_bools, on_floats, on_ints
@@ -200,10 +201,21 @@ def assign_spec(u: UOp, x: UOp, y: UOp) -> bool:
     return u.dtype == x.dtype == y.dtype and x.shape == y.shape
 
 
-@rule(UPat(Ops.KERNEL))
-def kernel_spec() -> bool:
-    """KERNEL calls a kernel"""
-    return True
+@rule(UPat(Ops.KERNEL, dtypes.void, name="u"))
+def kernel_spec(u: UOp) -> bool:
+    """KERNEL calls a kernel; one written by hand is on a DEVICE, and its arguments are values"""
+    if not isinstance(u.arg, KernelCall):
+        return True
+    inputs = inputs_of_call(u)
+    return u.src[0].op is Ops.DEVICE and all(s.shape is not None for s in inputs)
+
+
+@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL, name="k"),), allow_any_len=True, name="u"))
+def output_spec(u: UOp, k: UOp) -> bool:
+    """the arg of an OUTPUT is (number, shape), as its KERNEL has it; so is its value, if known"""
+    (number, shape), known = u.arg, u.src[1:]
+    alike = all(s.shape == shape and s.dtype == u.dtype for s in known)
+    return len(known) < 2 and alike and k.arg.outputs[number] == (shape, u.dtype)
 
 
 tensor_spec = PatternMatcher(
@@ -220,6 +232,7 @@ tensor_spec = PatternMatcher(
         copy_spec,
         assign_spec,
         kernel_spec,
+        output_spec,
     ],
     name="tensor",
 )

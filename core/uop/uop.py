@@ -33,6 +33,8 @@ class Creating(threading.local):
     `core/uop/origin.py` describes it, or None."""
 
     origin: str | None = None
+    find: Callable[[], str | None] | None = None
+    """Finds the line for a node where `origin` is None; None for nodes without one."""
 
 
 creating = Creating()
@@ -123,6 +125,8 @@ class UOp(Arithmetic, Movement):
         self = object.__new__(cls)
         self.op, self.dtype, self.src, self.arg, self.tag = op, dtype, src, arg, tag
         self.origin = creating.origin if origin is _IN_FORCE else origin
+        if self.origin is None and creating.find is not None:
+            self.origin = creating.find()
         self.serial = 0
         ref = _Interned(self, _forget)
         ref.key = key

@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from core.errors import UopvizError
 from viz.format import schema
-from viz.format.blocks import EVENTS, NODES
+from viz.format.blocks import EVENTS, HEADS, NODES
 from viz.format.jsontext import to_json
 from viz.format.pack import pack
 from viz.views.store import Store
@@ -228,8 +228,8 @@ def wide(path: Path) -> None:
         step = t.rewrite_begin("pass", node)
         t.rewrite_end(step, node)
     n = 1 << 18
-    fields = [[1] * n, [0] * n, *[[0] * n] * 5]
-    blob = pack([*fields, [1] * n, [1] * n], [False] * len(NODES.names))
+    _insert(path, [(schema.HEADS, 2, 1, HEADS.pack([[1], *[[0]] * 6, [1]]))])
+    blob = NODES.pack(([2] * n, [1] * n, []))
     _insert(path, [(schema.NODES, 2 + i * n, n, blob) for i in range(16)])
     _change(path, "UPDATE rewrites SET sink = ?", (1 + 16 * n,))
 

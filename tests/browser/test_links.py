@@ -151,7 +151,7 @@ def test_a_link_of_another_run_says_so_and_opens_it(
     e = new_page()
     e.page.goto(f"{two.url}#trace=small.viz&v=rules&{some_pass.at(3)}")
     notice = e.page.locator(".notices")
-    expect(notice.get_by_role("alert")).to_have_text("This link is of another run: small.viz.")
+    expect(notice.get_by_role("alert")).to_have_text("This link belongs to another run: small.viz.")
     expect(e.page.get_by_role("button", name="Overview", exact=True)).to_have_attribute(
         "aria-current", "page"
     )
@@ -171,10 +171,10 @@ def test_a_link_of_a_run_that_is_not_here_can_be_put_aside(
     e = new_page()
     e.page.goto(f"{two.url}#trace=%3Cimg%20src=x%3E.viz&r=7&k=3")
     notice = e.page.locator(".notices")
-    expect(notice).to_contain_text("This link is of another run: <img src=x>.viz.")
+    expect(notice).to_contain_text("This link belongs to another run: <img src=x>.viz.")
     expect(notice).to_contain_text("uopviz open")
     expect(notice.get_by_role("button", name="Open that run")).to_have_count(0)
-    notice.get_by_role("button", name="Stay on this run").click()
+    notice.get_by_role("button", name="Stay in this run").click()
     expect(notice).to_be_empty()
     e.page.evaluate("location.hash = 'v=graphs'")
     e.ready()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Pass
@@ -49,6 +50,25 @@ def test_nothing_moves_while_the_page_fills(new_page: New, server: Process) -> N
     for size in ((1280, 720), (1440, 900), (1920, 1080)):
         e = _watched(new_page, viewport={"width": size[0], "height": size[1]})
         e.goto(server.url)
+        assert _shifts(e) == [], f"at {size}"
+
+
+PAGES = {
+    "the overview": ("", ".ov-row"),
+    "a kernel": ("kernel={kernel}", ".kp .cm-line"),
+    "the timeline": ("v=timeline", ".tl .trow"),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_moves_while_a_page_fills(new_page: New, server: Process, name: str) -> None:
+    at, filled = PAGES[name]
+    kernel = next(row["id"] for row in server.rows() if row["label"] == "kernel")
+    for size in ((1280, 720), (1920, 1080)):
+        e = _watched(new_page, viewport={"width": size[0], "height": size[1]})
+        e.page.goto(f"{server.url}#{at.format(kernel=kernel)}")
+        expect(e.page.locator(filled).first).to_be_visible()
+        e.page.wait_for_load_state("networkidle")
         assert _shifts(e) == [], f"at {size}"
 
 

@@ -1,5 +1,5 @@
-"""Every state that the page can be in. tests/screenshots.py takes a picture of each; what must hold
-of them is held by tests/browser.
+"""Every state that the page can be in. tests/screenshots.py takes a picture of each;
+test_states.py finds faults that can be seen in any of them.
 """
 
 from typing import Final

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import os
 import re
@@ -353,6 +354,13 @@ def test_every_argument_is_explained() -> None:
     for name, command in commands.items():
         for action in command._actions:
             assert action.help, f"{name} {action.dest}"
+
+
+def test_every_command_leads_to_a_function() -> None:
+    parser = build_parser()
+    for command in (parser, *commands_of(parser).values()):
+        module, _, function = str(command.get_default("run")).partition(":")
+        assert callable(getattr(importlib.import_module(module), function))
 
 
 def test_show_a_group(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:

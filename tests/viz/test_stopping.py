@@ -76,8 +76,10 @@ def stopped(process: subprocess.Popen[str], *signals: signal.Signals) -> tuple[i
         process.send_signal(number)
     try:
         out, err = process.communicate(timeout=60)
-    finally:
+    except subprocess.TimeoutExpired:
         process.kill()
+        process.communicate()
+        raise
     return process.returncode, out, err
 
 

@@ -43,7 +43,7 @@ def build_parser() -> Parser:
     parser = Parser("uopviz", description="Shows, queries and exports recorded runs.")
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     parser.set_defaults(
-        run="viz.command.serving:start",
+        run="viz.command.start:start",
         error=parser.error,
         live=False,
         json=False,

@@ -68,7 +68,16 @@ class Columns:
 
 NODE_STRINGS: Final = ("op", "dtype", "arg", "tag", "origin", "loc", "extra")
 """Fields of a node that are texts."""
-NODES: Final = Columns("nodes", schema.NODES, *strings(*NODE_STRINGS), *numbers("nsrc", "src"))
+PLAIN_NODES: Final = Columns(
+    "plain_nodes", schema.PLAIN_NODES, *strings(*NODE_STRINGS), *numbers("nsrc", "src")
+)
+"""What version 2 had instead of HEADS and NODES."""
+HEADS: Final = Columns("heads", schema.HEADS, *strings(*NODE_STRINGS), *numbers("nsrc"))
+"""What nodes have apart from their sources, each combination once."""
+NODES: Final = Columns("nodes", schema.NODES, *numbers("head", "near", "far"))
+NEAR: Final = 128
+"""A source that stands fewer nodes before its user is stored as this distance, in one byte; any
+other one as its number: the same constants are used from everywhere."""
 EVENTS: Final = Columns(
     "events",
     schema.EVENTS,
@@ -93,9 +102,12 @@ VISITS: Final = Columns(
     *(*strings("pass", delta=True), *differences("set"), *strings("op", delta=True)),
     *numbers("rule", "count"),
 )
+TEXT_LINES: Final = Columns(
+    "text_lines", schema.TEXT_LINES, *numbers("lines", "length"), *differences("nodes")
+)
 ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differences("nodes"))
-"""No block, but the column `lines` of the table `artifacts`: how many nodes are behind each line,
-and these nodes."""
+"""What version 2 had instead of TEXT_LINES, for each text: no block, but the column `lines` of the
+table `artifacts`."""
 
-PACKED: Final = (NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS)
+PACKED: Final = (PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TEXT_LINES)
 """All kinds of blocks that are columns."""

@@ -1,4 +1,4 @@
-"""The trace format: one SQLite file per process, version 2, readable without this program.
+"""The trace format: one SQLite file per process, version 3, readable without this program.
 
 The names and numbers in it; docs/trace-format.md describes it. Its tables are declared in
 `viz/format/rows.py`, the columns of its packed blocks in `viz/format/blocks.py`; `uopviz query`
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 2
+VERSION: Final = 3
 APPLICATION_ID: Final = 0x556F7056  # "UopV", as SQLite's application_id
 SUFFIX: Final = ".viz"
 
 # Kinds of packed blocks.
 STRINGS: Final = 1
-NODES: Final = 2
+PLAIN_NODES: Final = 2  # of version 2
 RULES: Final = 3
 EVENTS: Final = 4
 LAUNCHES: Final = 5
@@ -24,6 +24,9 @@ TEXTS: Final = 7
 RULE_SETS: Final = 8
 VISITS: Final = 9
 USER_LINES: Final = 10
+HEADS: Final = 11
+NODES: Final = 12
+TEXT_LINES: Final = 13
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""

@@ -88,7 +88,9 @@ class TraceFile:
         self._last_block = self._last_rule = self._last_entry = 0
         self._readers: dict[int, Callable[[int, int, bytes], None]] = {
             schema.STRINGS: self._add_strings,
+            schema.HEADS: self.nodes.add_heads,
             schema.NODES: self.nodes.add,
+            schema.PLAIN_NODES: self.nodes.add_plain,
             schema.RULES: self._add_rule_texts,
             schema.LAUNCHES: self._add_launches,
             schema.MEMORY: self._add_memory,

@@ -22,12 +22,14 @@ from core.uop.args import encode_arg
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from viz.format.pack import Ints
-from viz.write.numbering import LOCK, Numbering, Uints
+from viz.write.numbering import LOCK, Numbering
 
 _KEPT: Final = 50_000
 """Entries of a cache before it is emptied."""
 _COARSE: Final = frozenset({float, tuple})
 """Types of which equal values may be different arguments: 0.0 and -0.0, (1,) and (True,)."""
+_KEY: Final = np.dtype("V48")
+"""Six integers as one key."""
 _serial = attrgetter("serial")
 _src = attrgetter("src")
 _op = attrgetter("op")
@@ -50,15 +52,16 @@ class Interner:
         self._numbers = numbers
         self._table = array("I", (0,))
         """By serial number. As long as there are serial numbers, while LOCK is held here."""
-        self._ops = np.zeros(max(Ops) + 1, np.int64)
+        self._ops = [0] * (max(Ops) + 1)
         for op in Ops:
             self._ops[op] = numbers.string(op.name)
         self._dtypes: dict[DType, int] = {}
         self._origins: dict[str | None, int] = {None: 0}
         self.new_origins: list[str] = []
         """Origins of nodes that were not there before; whoever reads them removes them."""
-        self._same: dict[int, int] = {id(None): 0}
-        """Strings of arguments and tags by identity, which a rebuilt node shares."""
+        self._heads: dict[bytes, int] = {}
+        """The heads of nodes by the identities of their fields, which a rebuilt node shares. Bytes,
+        because so many tuples would make the garbage collector walk the whole program."""
         self._alive: list[object] = []
         """What has its identity there, so that it means something."""
         self._args: dict[Any, int] = {}
@@ -66,7 +69,7 @@ class Interner:
 
     def op(self, op: Ops) -> int:
         """The number of the name of an op."""
-        return int(self._ops[op])
+        return self._ops[op]
 
     def __call__(self, u: UOp) -> int:
         """The number of `u`."""
@@ -150,41 +153,38 @@ class Interner:
 
     def _write(self, order: list[UOp]) -> None:
         """Writes new nodes, whose numbers follow in this order."""
-        if len(self._same) > _KEPT:
-            self._same, self._alive = {id(None): 0}, []
-        count, string, sources = len(order), self._numbers.string, list(map(_src, order))
-        dtypes, origins = list(map(_dtype, order)), list(map(_origin, order))
-        for dtype in set(dtypes).difference(self._dtypes):
-            self._dtypes[dtype] = string(str(dtype))
-        for origin in set(origins).difference(self._origins):
-            self._origins[origin] = string(origin or "")
-            self.new_origins.append(origin or "")
-        fields = np.zeros((count, 7), np.uint32)
-        fields[:, 0] = self._ops[np.fromiter(map(_op, order), np.int64, count)]
-        fields[:, 1] = np.fromiter(map(self._dtypes.__getitem__, dtypes), np.uint32, count)
-        fields[:, 2] = self._texts(list(map(_arg, order)))
-        tags = list(map(_tag, order))
-        if tags.count(None) < count:
-            fields[:, 3] = self._texts(tags)
-        fields[:, 4] = np.fromiter(map(self._origins.__getitem__, origins), np.uint32, count)
+        if len(self._heads) > _KEPT:
+            self._heads, self._alive = {}, []
+        count, heads, sources = len(order), self._heads, list(map(_src, order))
         counts = np.fromiter(map(len, sources), np.uint32, count)
+        fields = np.empty((count, 6), np.int64)
+        for at, field in enumerate((_op, _dtype, _arg, _tag, _origin)):
+            fields[:, at] = np.fromiter(map(id, map(field, order)), np.int64, count)
+        fields[:, 5] = counts
+        keys: list[bytes] = fields.view(_KEY).ravel().tolist()
+        for key, node in dict(zip(keys, order, strict=True)).items():
+            if key not in heads:
+                self._alive += (node.dtype, node.arg, node.tag, node.origin)
+                heads[key] = self._head(node)
+        numbers = np.fromiter(map(heads.__getitem__, keys), np.uint32, count)
         flat = map(_serial, chain.from_iterable(sources))
         serials = np.fromiter(flat, np.int64, int(counts.sum()))
         src = np.frombuffer(self._table, np.uint32)[serials]
-        self._numbers.add_nodes(fields, counts, src)
+        self._numbers.add_nodes(numbers, counts, src)
 
-    def _texts(self, values: list[Any]) -> Uints:
-        """The strings of arguments or tags."""
-        ids = list(map(id, values))
-        same = self._same
-        new = set(ids).difference(same)
-        if new:
-            known = dict(zip(ids, values, strict=True))
-            for one in new:
-                value = known[one]
-                self._alive.append(value)
-                same[one] = self._text(value)
-        return np.fromiter(map(same.__getitem__, ids), np.uint32, len(ids))
+    def _head(self, node: UOp) -> int:
+        """The number of what a node has apart from its sources."""
+        dtype = self._dtypes.get(node.dtype)
+        if dtype is None:
+            dtype = self._dtypes[node.dtype] = self._numbers.string(str(node.dtype))
+        origin = self._origins.get(node.origin)
+        if origin is None:
+            origin = self._origins[node.origin] = self._numbers.string(node.origin or "")
+            self.new_origins.append(node.origin or "")
+        arg = 0 if node.arg is None else self._text(node.arg)
+        tag = 0 if node.tag is None else self._text(node.tag)
+        fields = (self._ops[node.op], dtype, arg, tag, origin, 0, 0)
+        return self._numbers.head(fields, len(node.src))
 
     def _text(self, arg: Any) -> int:
         """The string of an argument. Equal arguments of different types are different ones."""

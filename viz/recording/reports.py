@@ -96,12 +96,13 @@ class RewriteEmpty:
 
 @dataclass(slots=True, eq=False)
 class Artifact:
-    """A source text of the kernel; `counts`: how many of `nodes` are behind each line."""
+    """A source text of the kernel; `counts`: how many of `nodes` are behind each line. Without
+    `text`, it follows from the nodes."""
 
     root: ClassVar[None] = None
     kind: str
     target: str
-    text: str
+    text: str | None
     counts: Sequence[int]
     nodes: Sequence[UOp]
     facts: Mapping[str, str]

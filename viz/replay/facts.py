@@ -39,7 +39,7 @@ _TOGETHER: Final = 1024
 """Nodes whose loops are known before the first of them is spelled: those are sorted each time."""
 _ITEMS: Final = 40
 """Of a budget, for a node: working it out takes as long as looking at that many numbers."""
-_INVALID: Final = (
+INVALID: Final = (
     *(UopvizError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError),
     RecursionError,
 )
@@ -163,14 +163,14 @@ def _parsed(text: str) -> Any:
 
 
 def _shape(u: UOp) -> str:
-    with suppress(*_INVALID):
+    with suppress(*INVALID):
         shape = u.shape
         return "" if shape is None else "x".join(map(str, shape))[:_MAX_TEXT]
     return ""
 
 
 def _bounds(u: UOp) -> tuple[str, str]:
-    with suppress(*_INVALID):
+    with suppress(*INVALID):
         if u.dtype.count == 1 and (dtypes.is_int(u.dtype) or dtypes.is_bool(u.dtype)):
             low, high = u.bounds
             return str(low)[:_MAX_SHOWN], str(high)[:_MAX_SHOWN]

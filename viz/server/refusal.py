@@ -41,10 +41,10 @@ _HTML: Final = f"""<!doctype html>
 <h1>This page needs an access token</h1>
 <p>The server was started again, or this browser has not opened it yet.</p>
 <ul>
-<li>Open the address that the terminal printed; it contains the token. Then reload this tab: it
-goes on where its own address points.</li>
+<li>Open the address that the terminal printed; it contains the token. Then reload this
+tab to continue at its address.</li>
 <li>If that terminal is gone, run <code>uopviz open</code> with the trace again; it opens the page
-by itself.</li>
+in a browser.</li>
 </ul>
 </main>
 </html>

@@ -28,7 +28,6 @@ from viz.share.redaction import Wording
 from viz.views.kernels import KernelReader
 from viz.views.summary import is_own
 from viz.write.database import TraceDatabase
-from viz.write.numbering import Fields
 from viz.write.output import Output
 
 _KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
@@ -167,21 +166,22 @@ class FileCopy:
         """All nodes up to the last one that is needed; those that are not, without fields."""
         nodes = self._file.nodes
         last = nodes.count if needed is None else int(needed.nonzero()[0].max(initial=0))
-        columns = np.stack([nodes.field(name)[1 : last + 1] for name in FIELDS], 1)
         kept = np.ones(last, np.bool_) if needed is None else needed[1 : last + 1]
-        kinds, which = np.unique(columns[kept], axis=0, return_inverse=True)
-        fields = np.zeros((last, len(FIELDS)), np.uint32)
-        told = self._told(kinds.tolist(), 0.0, _NODES)
-        fields[kept] = np.array([self._fields(kind) for kind in told]).reshape(kinds.shape)[which]
         src = [nodes.sources(n + 1) if kept[n] else [] for n in range(last)]
         counts = np.array(list(map(len, src)), np.uint32)
-        self._numbers.add_nodes(fields, counts, np.array(list(chain.from_iterable(src)), np.uint32))
+        columns = np.stack([*(nodes.field(name)[1 : last + 1] for name in FIELDS), counts], 1)
+        columns[~kept] = 0
+        kinds, which = np.unique(columns, axis=0, return_inverse=True)
+        told = self._told(kinds.tolist(), 0.0, _NODES)
+        heads = np.array([self._head(kind) for kind in told], np.uint32)[which.reshape(-1)]
+        self._numbers.add_nodes(heads, counts, np.array(list(chain.from_iterable(src)), np.uint32))
 
-    def _fields(self, key: list[int]) -> Fields:
+    def _head(self, kind: list[int]) -> int:
         op, dtype, arg, tag, origin, loc, extra = (
-            self._string(f"nodes.{name}", string) for name, string in zip(FIELDS, key, strict=True)
+            self._string(f"nodes.{name}", string)
+            for name, string in zip(FIELDS, kind[:-1], strict=True)
         )
-        return op, dtype, arg, tag, origin, loc, extra
+        return self._numbers.head((op, dtype, arg, tag, origin, loc, extra), kind[-1])
 
     def _needed(self, reader: KernelReader, contexts: Sequence[Context]) -> Mask:
         """The nodes that what is kept refers to, and all below them."""
@@ -239,7 +239,7 @@ class FileCopy:
                     number,
                     word("artifacts.kind", one.kind),
                     word("artifacts.target", one.target),
-                    word("artifacts.text", one.text),
+                    None if one.text is None else word("artifacts.text", one.text),
                     [len(line) for line in one.lines],
                     [node for line in one.lines for node in line],
                     self._wording.value("artifacts.facts", one.facts),

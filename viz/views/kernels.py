@@ -13,14 +13,13 @@ from typing import Any, Final, cast
 from core.errors import BudgetError, TraceError
 from core.render.kinds import KIND
 from viz.budget import part, take
-from viz.format.blocks import ARTIFACT_LINES
 from viz.format.cells import as_int, as_text, parse_object
-from viz.format.pack import adds_up, unpack_json
+from viz.format.pack import unpack_json
 from viz.format.rows import ARTIFACTS, KERNELS, ArtifactRow, KernelRow
-from viz.format.texts import unpack_texts
-from viz.read.eventblocks import block_data
+from viz.read.artifacts import ArtifactBlocks
 from viz.read.records import Context
 from viz.read.tracefile import TraceFile
+from viz.replay.listing import listing
 from viz.replay.provenance import Provenance, positions, trace_provenance
 from viz.views.tree import calls_of
 
@@ -38,12 +37,12 @@ Ids = Callable[[int], int]
 
 @dataclass
 class Recorded:
-    """A source text as the trace has it; `lines`: the nodes behind each line; `error` says why it
-    cannot be read."""
+    """A source text as the trace has it, None where it follows from the nodes; `lines`: the nodes
+    behind each line; `error` says why it cannot be read."""
 
     kind: str
     target: str
-    text: str = ""
+    text: str | None = ""
     lines: list[list[int]] = field(default_factory=list[list[int]])
     facts: dict[str, str] = field(default_factory=dict[str, str])
     title: str = ""
@@ -57,7 +56,7 @@ class KernelReader:
     def __init__(self, file: TraceFile, context_id: Ids, node_id: Ids) -> None:
         self._file = file
         self._context, self._global = context_id, node_id
-        self._texts: tuple[int, list[str]] = 0, []
+        self._blocks = ArtifactBlocks(file.db)
         self._origins: dict[int, tuple[int, list[int], Provenance[int]]] = {}
 
     def data(self, context: Context) -> dict[str, Any]:
@@ -156,22 +155,28 @@ class KernelReader:
         for row in self._file.db.where(ARTIFACTS, "context", context.id):
             with suppress(TraceError, TypeError):
                 parts = unpack_json(row.body)
-                if isinstance(parts, dict):
-                    text = self._text(cast("dict[str, Any]", parts).get("text"))
-                    yield as_text(row.kind), as_text(row.target), text
+                if not isinstance(parts, dict):
+                    continue
+                fields = cast("dict[str, Any]", parts)
+                if "text" in fields:
+                    text = self._blocks.text(fields["text"])
+                else:
+                    text = self._shown(self._recorded(row))
+                yield as_text(row.kind), as_text(row.target), text
 
     def _recorded(self, row: ArtifactRow) -> Recorded:
         made = Recorded(as_text(row.kind), as_text(row.target))
         try:
             parts = unpack_json(row.body)
-            counts, flat = ARTIFACT_LINES.unpack(row.lines).values()
-            if not isinstance(parts, dict) or not adds_up(counts, flat):
+            if not isinstance(parts, dict):
                 raise TraceError("an artifact is damaged")
             fields = cast("dict[str, Any]", parts)
-            text = self._text(fields.get("text"))
-            if len(counts) > text.count("\n") + 2:
-                raise TraceError("an artifact is damaged (it has more lines than its text)")
-            take(len(text) // 16, 3 * len(text))
+            counts, flat = self._blocks.lines(row, fields.get("lines"))
+            text = self._blocks.text(fields["text"]) if "text" in fields else None
+            if text is not None:
+                if len(counts) > text.count("\n") + 2:
+                    raise TraceError("an artifact is damaged (it has more lines than its text)")
+                take(len(text) // 16, 3 * len(text))
             take(4 * len(counts) + len(flat), _LINE * len(counts) + _NODE * len(flat))
             made.text = text
         except TraceError as error:
@@ -183,6 +188,12 @@ class KernelReader:
             made.lines.append([n for n in nodes[at : at + count] if self._known(n)])
             at += count
         return made
+
+    def _shown(self, one: Recorded) -> str:
+        """The text, worked out where it was not recorded. Raises TraceError and BudgetError."""
+        if one.text is None:
+            return listing(self._file, one.lines)
+        return one.text
 
     def _known(self, node: int) -> bool:
         return 0 < node <= self._file.nodes.count
@@ -203,7 +214,10 @@ class KernelReader:
             for one in recorded:
                 one.facts[_LINKS] = f"left out: {error.what}"
         for one in recorded:
-            one.text = say(one.text)
+            try:
+                one.text = say(self._shown(one))
+            except TraceError as error:
+                one.text, one.lines, one.error = "", [], one.error or error.what
         return [self._artifact(one, ids, made) for one in recorded]
 
     def _artifact(
@@ -223,25 +237,13 @@ class KernelReader:
         return artifact_data(
             one.kind,
             one.target,
-            one.text,
+            one.text or "",
             lines=[[self._global(n) for n in line] for line in one.lines],
             origins=origins + [[]] * (len(one.lines) - len(origins)),
             facts=one.facts,
             title=one.title,
             error=one.error,
         )
-
-    def _text(self, where: object) -> str:
-        """The text of an artifact: its block and place there; or, in version 1, itself. Raises
-        TraceError where it cannot be read."""
-        if not isinstance(where, list):
-            return as_text(where, 1 << 25)
-        block, at = (as_int(n, -1) for n in (*cast("list[Any]", where), -1, -1)[:2])
-        if self._texts[0] != block:
-            self._texts = block, unpack_texts(block_data(self._file.db, block))
-        if not 0 <= at < len(self._texts[1]):
-            raise TraceError("the text of an artifact is missing")
-        return self._texts[1][at]
 
     def _device(self, name: str) -> str:
         return next((launch[1] for launch in self._file.launches if launch[0] == name), "")

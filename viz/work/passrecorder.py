@@ -55,6 +55,9 @@ class PassRecorder(Recorder):
         """Not what the compiler tells of: `finish` gets all texts, with all that is known of
         them."""
 
+    def linear(self, target: str, uops: Sequence[UOp]) -> None:
+        """Not shown of a compilation on request."""
+
     def finish(self, artifacts: Sequence[Artifact], error: BaseException | None = None) -> None:
         """The compilation has given these texts, or ended with `error`. Closes the trace."""
         if self._begun:

@@ -16,15 +16,17 @@ import numpy.typing as npt
 
 from core.errors import TraceError
 from viz.format import schema
-from viz.format.blocks import NODES
+from viz.format.blocks import HEADS, NEAR, NODES
 from viz.format.pack import pack_json
 from viz.format.rows import RuleRow, plain_text
 
 Fields = tuple[int, int, int, int, int, int, int]
 """op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
+Head = tuple[Fields, int]
+"""What a node has apart from its sources: its fields, and how many sources there are."""
 Uints = npt.NDArray[np.uint32]
 Chunk = tuple[Uints, Uints, Uints]
-"""Nodes: a row of fields each, how many sources each has, and all their sources."""
+"""Nodes: the number of the head of each, how many sources each has, and all their sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,15 @@ class Numbering:
 
     def __init__(self) -> None:
         self._strings: dict[str, int] = {"": 0}
+        self._heads: dict[Head, int] = {}
         self._nodes: dict[tuple[Fields, tuple[int, ...]], int] = {}
         self.node_count = 0
         """How many nodes there are; the last one has this number."""
         self._rules: dict[tuple[str, str, int, str, str], int] = {}
         self._new_strings: list[str] = []
+        self._new_heads: list[Head] = []
         self._chunks: list[Chunk] = []
-        self._single: list[tuple[Fields, tuple[int, ...]]] = []
+        self._single: list[tuple[int, tuple[int, ...]]] = []
         self._new_rules: list[dict[str, object]] = []
         self._rule_rows: list[RuleRow] = []
 
@@ -85,16 +89,30 @@ class Numbering:
                     f"sources {src} of a node are not all earlier nodes",
                     hint="write the sources of a node before it",
                 )
+            single = self.head(fields, len(src)), src
             # No calls from here on, here and in `add_nodes`: an interrupt (Ctrl-C) comes between
             # calls and finds all or nothing.
-            self._single += (key,)
+            self._single += (single,)
             self.node_count = self._nodes[key] = found = self.node_count + 1
         return found
 
-    def add_nodes(self, fields: Uints, counts: Uints, sources: Uints) -> None:
-        """The next nodes, which the caller knows to be new and sorted: a row of `fields`, how many
-        sources it has, and all their sources one after the other."""
-        count, chunk = len(counts), (fields, counts, sources)
+    def head(self, fields: Fields, sources: int) -> int:
+        """The number of what a node with these fields and so many sources has apart from them."""
+        key = fields, sources
+        found = self._heads.get(key)
+        if found is None:
+            with LOCK:
+                found = self._heads.get(key)
+                if found is None:
+                    number = len(self._heads) + 1
+                    self._new_heads += (key,)
+                    found = self._heads[key] = number
+        return found
+
+    def add_nodes(self, heads: Uints, counts: Uints, sources: Uints) -> None:
+        """The next nodes, which the caller knows to be new and sorted: the number of the head of
+        each, how many sources it has, and all their sources one after the other."""
+        count, chunk = len(counts), (heads, counts, sources)
         if self._single:
             self._gather()
         self._chunks += (chunk,)
@@ -103,10 +121,10 @@ class Numbering:
     def _gather(self) -> None:
         """Makes a chunk of the nodes that came one by one."""
         single, self._single = self._single, []
-        fields = np.array([f for f, _ in single], np.uint32)
+        heads = np.array([head for head, _ in single], np.uint32)
         counts = np.array([len(src) for _, src in single], np.uint32)
         sources = np.array([s for _, src in single for s in src], np.uint32)
-        self._chunks.append((fields, counts, sources))
+        self._chunks.append((heads, counts, sources))
 
     def rule(
         self,
@@ -144,13 +162,19 @@ class Numbering:
             if self._single:
                 self._gather()
             chunks, self._chunks = self._chunks, []
+            heads, self._new_heads = self._new_heads, []
             string_count, node_count = len(self._strings), self.node_count
+            head_count = len(self._heads)
         rules, self._new_rules = self._new_rules, []
         made: list[Block] = []
         if strings:
             data = pack_json(strings)
             first = string_count - len(strings)
             made.append(Block(schema.STRINGS, first, len(strings), data))
+        if heads:
+            first = head_count - len(heads) + 1
+            columns = zip(*((*fields, sources) for fields, sources in heads), strict=True)
+            made.append(Block(schema.HEADS, first, len(heads), HEADS.pack(list(columns))))
         if chunks:
             count = sum(len(counts) for _, counts, _ in chunks)
             first = node_count - count + 1
@@ -163,6 +187,8 @@ class Numbering:
 
 def _pack_nodes(first: int, chunks: Sequence[Chunk]) -> bytes:
     """A block of nodes numbered from `first`."""
-    fields, counts, sources = (np.concatenate(column) for column in zip(*chunks, strict=True))
-    numbers = np.repeat(np.arange(first, first + len(counts)), counts)
-    return NODES.pack((*fields.T, counts, numbers - sources))
+    heads, counts, sources = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    near = np.repeat(np.arange(first, first + len(counts)), counts) - sources
+    is_far = near >= NEAR
+    near[is_far] = 0
+    return NODES.pack((heads, near, sources[is_far]))

@@ -133,7 +133,7 @@ class TraceWriter:
         at: int | None = None,
     ) -> int:
         """A named group begins; the result is its number."""
-        text = json.dumps(meta or {}, default=str)
+        text = json.dumps(meta or {}, default=str, separators=(",", ":"))
         start = self.now() if at is None else at
         entries = self._output.entries
         names = plain_text(name), plain_text(kind)
@@ -278,7 +278,7 @@ class TraceWriter:
     ) -> None:
         """The program that a kernel context ended in. `info`: see `viz/views/kernels.py`."""
         texts = plain_text(name), plain_text(target), plain_text(device)
-        details = json.dumps(info or {}, default=str)
+        details = json.dumps(info or {}, default=str, separators=(",", ":"))
         self._output.kernel(KernelRow(context, *texts, ast, details))
 
     def artifact(
@@ -302,13 +302,14 @@ class TraceWriter:
         context: int,
         kind: str,
         target: str,
-        text: str,
+        text: str | None,
         counts: Sequence[int],
         nodes: Sequence[int] | Ints,
         facts: Mapping[str, str],
         title: str = "",
     ) -> None:
-        """The same, with the number of nodes of each line, and all of them in one list."""
+        """The same, with the number of nodes of each line, and all of them in one list; without a
+        text where that follows from the nodes (viz/replay/listing.py)."""
         self._output.artifacts.add(context, kind, target, text, counts, nodes, facts, title)
 
     def user_lines(

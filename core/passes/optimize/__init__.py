@@ -36,5 +36,5 @@ def optimize(sink: UOp, target: Target) -> UOp:
         for opt in opts:
             apply_opt(kernel, opt)
     else:
-        opts = () if NOOPT else tuple(heuristic(kernel))
+        opts = () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
     return kernel.numbered().replace(arg=replace(info, opts=opts))

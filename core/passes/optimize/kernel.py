@@ -6,7 +6,7 @@ Never decides what to split (heuristic.py) nor whether it is allowed (apply.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from core.helpers import prod
 from core.target import Target
@@ -75,13 +75,18 @@ class Kernel:
         """Whether threads that reduce together are further apart than those of LOCAL loops."""
         self.operand_lanes: set[UOp] = set()
         """Loops over the elements of A and B that a lane holds for its tensor core."""
-        loops = [u for u in sink.toposort() if u.op is Ops.RANGE]
+        order = sink.toposort()
+        loops = [u for u in order if u.op is Ops.RANGE]
+        self.as_written = {r.arg for r in loops if r.src[0].op is not Ops.CONST}
+        """Arguments of the loops that stay as they are: those whose length is not known, and those
+        whose iterations or end something in the kernel waits for."""
+        self.as_written.update(r.arg for r in _waited_for(order))
         self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
         self._next = 1 + max((r.arg[0] for r in loops), default=-1)
 
     def loops(self, *kinds: AxisType) -> list[UOp]:
-        """The loops of these kinds, outermost first."""
-        found = [r for r in self.path if r.arg[1] in kinds]
+        """The loops of these kinds that may be changed, outermost first."""
+        found = [r for r in self.path if r.arg[1] in kinds and r.arg not in self.as_written]
         return sorted(found, key=self.path.__getitem__)
 
     def sizes(self, *kinds: AxisType) -> list[int]:
@@ -137,17 +142,45 @@ class Kernel:
             ranks[AxisType.GROUP_REDUCE] = ranks[AxisType.LOOP]
             ranks[AxisType.LOOP] = ranks[AxisType.GLOBAL] = -1
         order = sorted(self.path, key=lambda r: (ranks[r.arg[1]], self.path[r]))
-        place = {r: number for number, r in enumerate(order)}
+        numbers = {r.arg: number for number, r in enumerate(order)}
         renamed: dict[UOp, UOp] = {}
-        for r in self.sink.toposort():  # what a loop's length depends on comes before the loop
-            if r not in place:
-                continue
-            made = r.replace(src=(r.src[0].substitute(renamed),), arg=(place[r], r.arg[1]))
-            if made is not r:
-                renamed[r] = made
+        for r in self.sink.toposort() if self.as_written else order:
+            if r.op is Ops.RANGE:
+                length = r.src[0].substitute(renamed)  # another loop may be in it
+                made = r.replace(src=(length,), arg=(numbers[r.arg], r.arg[1]))
+                if made is not r:
+                    renamed[r] = made
         if not renamed:
             return self.sink
         return graph_rewrite(self.sink, numbering, renamed, name="optimize: number loops")
+
+
+def _waited_for(order: Iterable[UOp]) -> set[UOp]:
+    """The loops of a kernel written by hand that are no loops over outputs: memory is in another
+    state in each iteration, or something runs once they have ended."""
+    found: set[UOp] = set()
+    seen: set[UOp] = set()
+    for u in order:
+        if u.op not in (Ops.AFTER, Ops.BARRIER):
+            continue
+        stack = list(u.src if u.op is Ops.BARRIER else u.src[1:])
+        if u.op is Ops.BARRIER or not _without_content(u.src[0]):
+            found.update(r for r in stack if r.op is Ops.RANGE)
+        while stack:
+            below = stack.pop()
+            if below not in seen:
+                seen.add(below)
+                stack.extend(below.src)
+                if below.op is Ops.END:
+                    found.update(r for r in below.src[1:] if r.op is Ops.RANGE)
+    return found
+
+
+def _without_content(memory: UOp) -> bool:
+    """Whether nothing was stored in registers or shared memory, so that no loop finds any there."""
+    while memory.op is Ops.AFTER and all(s.op is Ops.RANGE for s in memory.src[1:]):
+        memory = memory.src[0]
+    return memory.op in (Ops.DEFINE_REG, Ops.DEFINE_LOCAL)
 
 
 def run_by_groups(kernel: Kernel) -> None:

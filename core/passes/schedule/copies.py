@@ -10,7 +10,17 @@ from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.node import DeviceName
 
-MEMORY = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.AFTER})
+MEMORY = frozenset(
+    {
+        Ops.BUFFER,
+        Ops.BUFFER_VIEW,
+        Ops.CONTIGUOUS,
+        Ops.COPY,
+        Ops.ASSIGN,
+        Ops.AFTER,
+        Ops.OUTPUT,
+    }
+)
 """Nodes whose value is in memory."""
 
 
@@ -54,7 +64,7 @@ def bitcast_memory(b: UOp, x: UOp) -> UOp | None:
         return None
     memory, start = x.base, 0
     run = x is memory or x.arg.consecutive
-    if run and memory.op in (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN):
+    if run and memory.op in (Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN, Ops.OUTPUT):
         return None  # it becomes a buffer, and then this rule is asked again
     if run and x is not memory:
         start = x.arg.views[0].offset

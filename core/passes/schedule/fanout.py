@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
 
-BARRIERS = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY, Ops.SINK})
+BARRIERS = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY, Ops.KERNEL, Ops.SINK})
 """Nodes that end a kernel."""
 COMPUTE = GroupOp.Elementwise | {Ops.REDUCE_AXIS}
 """Nodes that a kernel computes."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.passes.schedule.item import ScheduleItem
 from core.uop import Ops, UOp
+from core.uop.kernels import output_count
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -29,7 +30,7 @@ def kernel_graph(items: Sequence[ScheduleItem], asts: bool = False) -> Graph:
 
     graph: Graph = nx.MultiDiGraph()
     for position, item in enumerate(items):
-        stores = len(item.ast.src) if item.ast.op is Ops.SINK else 1
+        stores = output_count(item.ast)
         label = f"{item.ast.op.name} {position}" + "".join(f"\n{m}" for m in item.metadata)
         graph.add_node(position, label=label, op=item.ast.op.name)
         for number, buf in enumerate(item.bufs):

@@ -42,6 +42,7 @@ _STORED_ANYWAY = {
     Ops.CONTIGUOUS: "it is to be memory of its own",
     Ops.ASSIGN: "assigned to memory",
     Ops.COPY: "copied from another device",
+    Ops.OUTPUT: "a kernel written by hand makes it",
 }
 """What is memory whatever is decided here, and why."""
 _FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
@@ -124,7 +125,7 @@ class Grouping:
         grouped = OPT.value >= 2 and not DONT_GROUP_REDUCES
         while end not in self.stored and grouped:
             meet = self.fanout.meets[end]
-            if meet.op in (Ops.SINK, Ops.COPY):
+            if meet.op in (Ops.SINK, Ops.COPY, Ops.KERNEL):
                 break
             region = self.fanout.between(end, meet, lambda u: self._may_follow(u, r))
             if region is None:
@@ -257,7 +258,7 @@ class Grouping:
             v = stack.pop()
             if v.op in COMPUTE:
                 total += EXPENSIVE.get(v.op, 1)
-            elif v.op in (Ops.BUFFER, Ops.BUFFER_VIEW) or v.op in BARRIERS:
+            elif v.op in (Ops.BUFFER, Ops.BUFFER_VIEW, Ops.OUTPUT) or v.op in BARRIERS:
                 total += 1
                 continue
             for s in v.src:

@@ -19,8 +19,16 @@ from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.kernelcall import inputs_of_call, outputs_of_call
 from core.uop.kernelinfo import KernelInfo
+from core.uop.kernels import is_lowered
 from core.uop.origin import calls_of
+
+
+def above_loops(u: UOp) -> bool:
+    """Whether a node is none of a kernel written by hand, whose AST is done."""
+    return not is_lowered(u)
+
 
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
 
@@ -42,12 +50,13 @@ def version_of(memory: UOp) -> UOp:
 @dataclass
 class Kernels:
     """What the pass notes down: the user's calls behind each kernel, by its AST and first output,
-    and the memory that it made."""
+    the memory that it made, and the memory after each kernel written by hand."""
 
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
         default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
+    calls: dict[UOp, tuple[UOp, ...]] = field(default_factory=lambda: dict[UOp, tuple[UOp, ...]]())
 
     def new_buffer(self, like: UOp) -> UOp:
         """Memory for the values of `like`. Raises ScheduleError for a value without a device."""
@@ -86,6 +95,32 @@ class Kernels:
         nodes = value.toposort(lambda u: u.op not in LEAVES)
         origins = calls_of((*nodes, asked))
         return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
+
+    def called(self, call: UOp) -> tuple[UOp, ...]:
+        """New memory for each output, after the kernel written by hand that a KERNEL of the Tensor
+        graph calls."""
+        if call not in self.calls:
+            outputs = [self.new_buffer(u) for u in outputs_of_call(call)]
+            inputs = [_whole_memory(call, u) for u in inputs_of_call(call)]
+            binds = [s for s in call.src if s.op is Ops.BIND]
+            origins = [call.origin] if call.origin else []
+            made = self.kernel(call.arg.ast, (*outputs, *inputs, *binds), origins)
+            self.calls[call] = tuple(memory.after(made) for memory in outputs)
+        return self.calls[call]
+
+
+def _whole_memory(call: UOp, value: UOp) -> UOp:
+    """The memory behind an input of a kernel written by hand. Raises ScheduleError where the value
+    is not all of it, row-major."""
+    memory = value.base
+    row_major = value is memory or value.arg.contiguous
+    if memory.op not in LEAVES or not row_major or value.size != memory.size:
+        raise ScheduleError(
+            f"a kernel written by hand would read {value.op.name} of {memory.op.name}",
+            where=call.origin or "",
+            hint="make the input contiguous",
+        )
+    return memory
 
 
 def _reads_what_it_overwrites(ast: UOp, memory: list[UOp]) -> bool:
@@ -150,6 +185,12 @@ def contiguous_after(v: UOp, x: UOp) -> UOp | None:
     return v if v.arg.contiguous and v.size == x.size else None
 
 
+@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL, name="k"),), name="u"))
+def store_call(ctx: Kernels, u: UOp, k: UOp) -> UOp:
+    """output n of a kernel written by hand -> new buffer after that kernel stored it"""
+    return ctx.called(k)[u.arg[0]].reshape(u.shaped)
+
+
 kernelizing = PatternMatcher(
     [
         movement_to_view,
@@ -162,6 +203,7 @@ kernelizing = PatternMatcher(
         store_contiguous,
         store_assign,
         store_copy,
+        store_call,
     ],
     name="kernelize",
 )

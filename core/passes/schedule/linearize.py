@@ -16,6 +16,7 @@ from core.errors import ScheduleError
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import LEAVES, Kernels, buffer_of, version_of
 from core.uop import Ops, UOp
+from core.uop.kernels import output_count
 
 Edges = dict[UOp, dict[UOp, None]]
 _graph_ops = LEAVES | {Ops.VIEW, Ops.KERNEL}
@@ -29,8 +30,7 @@ def kernels_of(sink: UOp) -> list[UOp]:
 
 def outputs_of(kernel: UOp) -> tuple[UOp, ...]:
     """The memory that a KERNEL overwrites, as it was before."""
-    ast = kernel.src[0]
-    return kernel.src[1 : 1 + (len(ast.src) if ast.op is Ops.SINK else 1)]
+    return kernel.src[1 : 1 + output_count(kernel.src[0])]
 
 
 def memory_of(kernel: UOp) -> tuple[UOp, ...]:

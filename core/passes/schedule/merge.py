@@ -27,6 +27,7 @@ from core.passes.schedule.selfreads import reads_elsewhere
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
+from core.uop.kernels import is_lowered
 from core.uop.substitute import substitute
 
 
@@ -43,7 +44,8 @@ def merges(sink: UOp, notes: Kernels) -> dict[UOp, UOp]:
     """For each kernel to be merged, the one that takes its place."""
     kernels = kernels_of(sink)
     fresh = set(notes.fresh)
-    reduces = {k for k in kernels if any(u.op is Ops.REDUCE_AXIS for u in k.src[0].toposort())}
+    made = [k for k in kernels if not is_lowered(k.src[0])]
+    reduces = {k for k in made if any(u.op is Ops.REDUCE_AXIS for u in k.src[0].toposort())}
     assigned = {k for k in kernels if buffer_of(outputs_of(k)[0]) not in fresh}
     shapes = {k: shape for k in kernels if (shape := stored_shape(k)) is not None}
     shapes = {k: shape for k, shape in shapes.items() if k in assigned or k in reduces}
@@ -73,9 +75,9 @@ def merges(sink: UOp, notes: Kernels) -> dict[UOp, UOp]:
 
 def stored_shape(kernel: UOp) -> tuple[int, ...] | None:
     """The shape, without axes of length 1, that a kernel stores row-major; None for kernels that
-    store in another way or several values."""
+    store in another way or several values, and for those written by hand."""
     ast = kernel.src[0]
-    if ast.op is not Ops.SINK or len(ast.src) != 1:
+    if ast.op is not Ops.SINK or len(ast.src) != 1 or is_lowered(ast):
         return None
     place = ast.src[0].src[0]
     return _long_axes(place.shaped) if place.arg.contiguous else None

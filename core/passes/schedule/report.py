@@ -15,6 +15,7 @@ from core.passes.schedule.kernelize import Kernels, buffer_of, version_of
 from core.passes.schedule.linearize import Edges, memory_of, outputs_of
 from core.passes.schedule.memory import lifetimes, whole_of
 from core.uop import Ops, UOp
+from core.uop.kernels import is_lowered
 from core.uop.show import node_line
 
 Report = tuple[str, tuple[tuple[UOp, ...], ...]]
@@ -52,6 +53,7 @@ def order_report(kernels: Sequence[UOp], before: Edges, notes: Kernels) -> Repor
         why = [f"uses what {_items(makers)} made"] if makers else []
         why += [f"overwrites what {_items(readers)} used"] if readers else []
         what = "copy" if k.src[0].op is Ops.COPY else "kernel"
+        what += " written by hand" if is_lowered(k.src[0]) else ""
         stored = ", ".join(f"{_shown(buffer_of(m))} {m.one_device}" for m in outputs)
         sources = len(memory_of(k)) - len(outputs)
         used = f"{sources} more buffer{'' if sources == 1 else 's'}"

@@ -30,6 +30,12 @@ def forget_derivative(u: UOp) -> UOp:
     return u.src[0]
 
 
+@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL), UPat.var("x"))))
+def known_output(x: UOp) -> UOp:
+    """output(kernel, x) -> x where the kernel has run"""
+    return x
+
+
 @rule(UPat(_computed, name="x"))
 def empty_result(x: UOp) -> UOp | None:
     """f(...) without elements -> 0"""
@@ -64,7 +70,7 @@ def copy_of_constant(x: UOp, device: UOp) -> UOp:
     return x.replace(src=(device,))
 
 
-_row_major = (Ops.CONTIGUOUS, Ops.BUFFER, Ops.AFTER)
+_row_major = (Ops.CONTIGUOUS, Ops.BUFFER, Ops.AFTER, Ops.OUTPUT)
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(_row_major, name="x"),)))
@@ -106,6 +112,7 @@ simplification = PatternMatcher(
     [
         forget_gradient_marks,
         forget_derivative,
+        known_output,
         empty_result,
         pad_of_nothing,
         reduce_of_nothing,

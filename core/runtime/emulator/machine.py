@@ -6,7 +6,7 @@ Knows no language.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -46,9 +46,11 @@ def execute(
             profile.finish(state)
 
 
-def batches(kernel: Prepared, launch: Launch) -> Iterator[State]:
-    """The blocks of a launch, as many at once as LANES allows. Raises RunError for a launch that
-    no GPU takes."""
+def batches(
+    kernel: Prepared, launch: Launch, order: Callable[[int], Iterable[int]] = range
+) -> Iterator[State]:
+    """The blocks of a launch, as many at once as LANES allows. `order` is given the number of these
+    batches and says which follow each other. Raises RunError for a launch that no GPU takes."""
     threads, blocks = prod(launch.block), prod(launch.grid)
     if not 0 < threads <= MAX_THREADS or blocks < 1:
         raise RunError(
@@ -65,7 +67,8 @@ def batches(kernel: Prepared, launch: Launch) -> Iterator[State]:
     regions = [*launch.regions, *(data_region(d) for d in kernel.code.data)]
     memory = GlobalMemory(regions)
     at_once = max(1, LANES // threads)
-    for first in range(0, blocks, at_once):
+    for number in order(-(-blocks // at_once)):
+        first = number * at_once
         yield started(kernel, launch, memory, first, min(at_once, blocks - first))
 
 

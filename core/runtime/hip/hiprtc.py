@@ -38,6 +38,7 @@ def compiled(program: Program) -> bytes:
     arch = program.target.arch
     made = api("hiprtcCreateProgram", text.encode(), f"{program.name}.hip".encode(), 0, None, None)
     options = [f"--offload-arch={arch}".encode(), b"-O3", b"-ffp-contract=off"]
+    options.append(b"-fwrapv")  # integers wrap around, as everywhere
     try:
         api("hiprtcCompileProgram", made, len(options), options)
     except DriverError as error:

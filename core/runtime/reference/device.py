@@ -21,9 +21,10 @@ from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.host import HostAllocator
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.reference.loops import evaluate_loops
+from core.runtime.reference.loops import INTERPRETER, evaluate_loops
 from core.runtime.reference.slices import slices_of
 from core.shape import ShapeTracker, View
+from core.target import Target
 from core.toolchain.program import Program
 from core.uop.kernels import is_lowered
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
@@ -243,6 +244,10 @@ class ReferenceDevice(ComputeDevice):
 
     def __init__(self, name: str) -> None:
         super().__init__(name, None, HostAllocator())
+
+    @property
+    def written_for(self) -> Target:
+        return INTERPRETER
 
     def load(self, program: Program) -> ReferenceRunner:
         return ReferenceRunner(program.ast)

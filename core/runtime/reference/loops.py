@@ -28,7 +28,7 @@ from core.uop.uop import UOp
 _MEANING: Final = ("expand", "grouped", "gpudims", "reduce", "final", "loops")
 """Passes without which a graph of loops cannot be put in order."""
 _PASSES: Final = tuple(step for step in PASSES if step.name in _MEANING)
-_INTERPRETER: Final = Target(
+INTERPRETER: Final = Target(
     "reference",
     "cpu",
     "reference",
@@ -42,13 +42,14 @@ _INTERPRETER: Final = Target(
     local_max=(1 << 16, 1 << 16, 1 << 16),
     threads_max=MAX_LANES,
 )
+"""What the reference runs, as data: every op, and work groups of one thread after the other."""
 
 
 @lru_cache(maxsize=256)
 def program_of(kernel: UOp) -> tuple[UOp, ...]:
     """A kernel of loops in execution order. Raises CompileError where it cannot be ordered."""
     with ignoring():  # a policy changes what is compiled, never what it is compared with
-        return tuple(gates_to_ifs(linearize(run_table(_PASSES, kernel, _INTERPRETER))))
+        return tuple(gates_to_ifs(linearize(run_table(_PASSES, kernel, INTERPRETER))))
 
 
 def evaluate_loops(

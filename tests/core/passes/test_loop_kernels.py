@@ -24,7 +24,7 @@ from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
-from core.uop.kernels import is_lowered, sizes_of
+from core.uop.kernels import is_lowered, output_count, sizes_of
 from core.uop.spec import index_spec, verify
 from tests.core.passes import kernels
 from tests.core.passes.kernels import CPU, GPU
@@ -190,3 +190,71 @@ def test_only_what_stays_in_its_memory_is_run_for_a_stranger() -> None:
     value = huge.index(j).load()
     with pytest.raises(RunError, match="memory of its own"):
         check_kernel(UOp.sink(kernels.pointer(0, M).index(j).store(value).end(j)))
+
+
+def running_sum(info: KernelInfo) -> UOp:
+    """out[g, i] = the sum of x[g, 0..i]: a loop in sequence inside of one that is not."""
+    g, i = loop(M, 0), loop(N, 1)
+    total = UOp(Ops.DEFINE_REG, dtypes.float32.ptr(1, AddrSpace.REG), (), 0).after(g)
+    start = total.after(total.index(0).store(0.0))
+    now = start.after(i)
+    added = now.index(0).store(
+        now.index(0).load() + kernels.pointer(1, M * N).index(g * N + i).load()
+    )
+    value = now.after(added).index(0).load()
+    return UOp.sink(kernels.pointer(0, M * N).index(g * N + i).store(value).end(i, g), arg=info)
+
+
+def triangle(info: KernelInfo) -> UOp:
+    """out[i] = the sum of x[i, 0..i]: a loop whose length another loop says."""
+    i = loop(M, 0)
+    k = UOp.range(i + 1, 1, AxisType.REDUCE)
+    value = kernels.pointer(1, M * N).index(i * N + k).load().reduce(Ops.ADD, k)
+    return UOp.sink(kernels.pointer(0, M).index(i).store(value).end(i), arg=info)
+
+
+SEQUENTIAL = [("running", running_sum, X.cumsum(1).reshape(-1)),
+              ("triangle", triangle, np.tril(X).sum(1))]  # fmt: skip
+
+
+@pytest.mark.parametrize("info", [KernelInfo(), KernelInfo(opts=())], ids=["heuristic", "plain"])
+@pytest.mark.parametrize("device", ["CPU", "REFERENCE", "PTX:EMU", "AMD:EMU"])
+@pytest.mark.parametrize(("name", "make", "want"), SEQUENTIAL, ids=[c[0] for c in SEQUENTIAL])
+def test_loops_in_sequence_stay_as_they_are(
+    name: str, make: Callable[[KernelInfo], UOp], want: Array, device: str, info: KernelInfo
+) -> None:
+    with Context(SPEC=1):
+        got = run_on(device, make(info), want.size, X)
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_only_loops_that_nothing_waits_for_are_work_groups() -> None:
+    program = compile_kernel(running_sum(KernelInfo(opts=())), GPU)
+    assert program.global_size == (M, 1, 1)
+    assert sum(u.op is Ops.RANGE for u in program.uops) == 1
+    copied = compile_kernel(matrix_copy(), GPU)
+    assert not any(u.op is Ops.RANGE for u in copied.uops)
+
+
+def test_a_loop_of_variable_length() -> None:
+    n = UOp.variable("n", 1, N)
+    i, k = loop(M, 0), UOp.range(n, 1, AxisType.REDUCE)
+    value = kernels.pointer(1, M * N).index(i * N + k).load().reduce(Ops.ADD, k)
+    for info in (KernelInfo(), KernelInfo(opts=())):
+        ast = UOp.sink(kernels.pointer(0, M).index(i).store(value).end(i), arg=info)
+        for target in TARGETS:
+            out = np.full(M, np.nan, np.float32)
+            evaluate_linear(compile_kernel(ast, target).uops, [out, X.reshape(-1)], {"n": 7})
+            np.testing.assert_allclose(out, X[:, :7].sum(1), rtol=1e-5, atol=1e-6)
+
+
+def test_outputs_are_counted_by_what_is_stored() -> None:
+    assert [output_count(make()) for make in (matrix_copy, through_shared)] == [1, 1]
+    assert output_count(kernels.kernel(kernels.plain(2, (4,)), kernels.plain(2, (4,)) * 2.0)) == 2
+    i = loop(4, 0)
+    both = UOp.group(*(kernels.pointer(k, 4).index(i).store(1.0) for k in range(2)))
+    again = kernels.pointer(0, 4).index(0).store(2.0)
+    assert output_count(UOp.sink(both.end(i))) == 2
+    assert output_count(UOp.sink(both.end(i), again)) == 2
+    copy = UOp(Ops.COPY, dtypes.float32, (kernels.pointer(1, 4), UOp(Ops.DEVICE, arg="CPU")))
+    assert output_count(copy) == 1

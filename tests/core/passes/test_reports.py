@@ -52,6 +52,9 @@ class Texts(NullObserver):
         assert len(text.splitlines()) == len(lines)
         self.texts.append((self.open[-1] if self.open else "", kind, text, lines))
 
+    def linear(self, target: str, uops: Sequence[UOp]) -> None:
+        self.artifact("linear", target, *order_report(uops), {})
+
     def of(self, kind: str) -> tuple[list[str], Sequence[Sequence[UOp]]]:
         (text, lines) = next((t, n) for _, k, t, n in self.texts if k == kind)
         return text.splitlines(), lines

@@ -33,7 +33,7 @@ def llvm_of_hip(text: str, arch: str) -> str:
 def _compile(compiler: str, text: str, arch: str) -> subprocess.CompletedProcess[str]:
     command = [compiler, "-x", "hip", f"--offload-arch={arch}", "--offload-device-only"]
     command += ["-nogpulib", "-nogpuinc", f"-I{HEADERS}", "-std=c++20", "-O1", "-Werror"]
-    command += ["-ffp-contract=off", "-S", "-emit-llvm", "-o", "-", "-"]
+    command += ["-ffp-contract=off", "-fwrapv", "-S", "-emit-llvm", "-o", "-", "-"]
     return subprocess.run(
         command, input=text, capture_output=True, text=True, timeout=120, check=False
     )

@@ -154,8 +154,8 @@ class Mutant:
         self._put(block, kind, columns)
 
     def fields(self) -> None:
-        """Nodes get the op, dtype, argument or tag of another node."""
-        found = self._columns((schema.NODES,))
+        """Nodes get the op, dtype, argument or tag of other nodes."""
+        found = self._columns((schema.HEADS,))
         if found is None:
             return
         block, kind, columns = found

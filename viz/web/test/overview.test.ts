@@ -110,13 +110,23 @@ const spread = { median: 10, p90: 12, low: 9, high: 20, from: 9, to: 13, bins: [
 describe("the table of kernels", () => {
   it("has no column without a number in it", () => {
     const bare = linesOf([kernel({})], "steps", () => undefined);
-    expect(columnsFor(bare, "steps").map((c) => c.key)).toEqual(["name"]);
+    expect(columnsFor(bare, "steps", true).map((c) => c.key)).toEqual(["name"]);
     const some = linesOf([kernel({}), kernel({ steps: 3, compileUs: 5 })], "compile", () => peak);
-    expect(columnsFor(some, "compile").map((c) => c.name)).toEqual([
+    expect(columnsFor(some, "compile", true).map((c) => c.name)).toEqual([
       "Kernel",
-      "Compiling",
+      "Compile time",
       "Steps",
     ]);
+  });
+
+  it("keeps room for the shares of a machine that may still be measured", () => {
+    const lines = linesOf([kernel({ spread, flops: 9, bytes: 9 })], "run", () => undefined);
+    const widths = (shares: boolean): string[] =>
+      columnsFor(lines, "run", shares)
+        .filter((c) => c.key === "flops" || c.key === "bytes")
+        .map((c) => c.width);
+    expect(widths(true)).toEqual(["88px", "88px"]);
+    expect(widths(false)).toEqual(["52px", "52px"]);
   });
 
   it("compares with the peaks of the machine, where these are known", () => {

@@ -13,8 +13,11 @@ from core.dtype import dtypes
 from core.helpers import Context
 from core.passes.identities import identity
 from core.passes.schedule import ScheduleItem, create_schedule
+from core.runtime.reference.device import evaluate_ast
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
+from core.uop.kernelcall import inputs_of_call
+from core.uop.kernels import is_lowered
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 
 Array = NDArray[Any]
@@ -68,13 +71,23 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
     return src[0]
 
 
+def _output(u: UOp, inputs: Sequence[Array]) -> Array:
+    """What a kernel written by hand stores, by the reference."""
+    call = u.src[0].arg
+    outputs = [np.zeros(prod(shape), numpy_dtype(dtype)) for shape, dtype in call.outputs]
+    evaluate_ast(call.ast, [*outputs, *(np.ascontiguousarray(a).reshape(-1) for a in inputs)], {})
+    return outputs[u.arg[0]].reshape(u.shaped)
+
+
 def of_graph(u: UOp, memory: Memory) -> Array:
     """The value of a Tensor graph; an assignment gives what it stores, and stores nothing."""
     values: dict[UOp, Array] = {}
     for v in u.toposort():
         if v.op is Ops.BUFFER:
             values[v] = memory[v]
-        elif v.op not in (Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_VAR):
+        elif v.op is Ops.OUTPUT:
+            values[v] = _output(v, [values[s] for s in inputs_of_call(v.src[0])])
+        elif v.op not in (Ops.UNIQUE, Ops.DEVICE, Ops.DEFINE_VAR, Ops.KERNEL):
             values[v] = _value(v, [values[s] for s in v.src if s in values], {})
     return values[u]
 
@@ -85,6 +98,9 @@ def run(items: Sequence[ScheduleItem], memory: Memory) -> None:
         bufs = [_memory_of(b, memory) for b in item.bufs]
         if item.ast.op is Ops.COPY:
             bufs[0][:] = bufs[1]
+            continue
+        if is_lowered(item.ast):
+            evaluate_ast(item.ast, bufs, item.variables)
             continue
         values: dict[UOp, Array] = {}
         stores: list[tuple[Array, Array, Array]] = []

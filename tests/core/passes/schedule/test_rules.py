@@ -22,6 +22,8 @@ from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshotting
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
+from core.uop.kernelcall import KernelCall, called_kernel
+from core.uop.kernelinfo import KernelInfo
 from core.uop.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
@@ -37,10 +39,26 @@ def full(value: int, shape: tuple[int, ...] = PAIR) -> UOp:
     return UOp.full(shape, value, INT, "CPU")
 
 
+def doubled(x: UOp) -> UOp:
+    """2 x, by a kernel written by hand."""
+    pointers = [UOp(Ops.DEFINE_GLOBAL, INT.ptr(x.size), (), k) for k in range(2)]
+    i = UOp.range(x.size, 0)
+    value = pointers[1].index(i).load() * 2
+    ast = UOp.sink(pointers[0].index(i).store(value).end(i), arg=KernelInfo(opts=()))
+    call = KernelCall(ast, ((x.shaped, INT),))
+    return called_kernel(call, "CPU", [x.contiguous()])[0]
+
+
+def known(output: UOp, value: UOp) -> UOp:
+    """An output of a kernel that has run."""
+    return output.rebuild((output.src[0], value))
+
+
 CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     # x and y have shape (2, 3), e has shape (0, 3)
     "forget_gradient_marks": lambda x, y, e: x.detach() + y,
     "forget_derivative": lambda x, y, e: (x * x).derivative((x, x + x)) + y,
+    "known_output": lambda x, y, e: known(doubled(x), x + x) + y,
     "empty_result": lambda x, y, e: e.permute((1, 0)) + e.permute((1, 0)),
     "pad_of_nothing": lambda x, y, e: e.pad(((1, 1), (0, 0))) + x,
     "reduce_of_nothing": lambda x, y, e: e.r(Ops.MAX, (0,)).expand(PAIR) + x,
@@ -104,6 +122,7 @@ CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     "store_contiguous": lambda x, y, e: x + y,
     "store_assign": lambda x, y, e: x.assign(y + y),
     "store_copy": lambda x, y, e: x.copy_to_device("B"),
+    "store_call": lambda x, y, e: doubled(x) + y,
     "contiguous_after": lambda x, y, e: (
         (total := x.r(Ops.ADD, (1,))) + total.reshape((1, 2)).contiguous().reshape((2, 1))
     ),

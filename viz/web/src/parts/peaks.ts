@@ -2,7 +2,7 @@
  * What the devices of this machine can do, as far as it was measured here; measuring it on the
  * user's wish. An exported file knows nothing of the machine that it is read on.
  */
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { asProblem } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Peak } from "../data/messages/kernel";
@@ -11,6 +11,8 @@ import { data, reportProblem } from "../state/actions";
 export const peaks = signal<ReadonlyMap<string, Peak>>(new Map());
 /** What is being measured says how far it is; null: nothing is. */
 export const measuring = signal<string | null>(null);
+/** Whether what was measured before is known: until then nobody is asked to measure again. */
+export const peaksKnown = signal(false);
 let asked = false;
 
 /** Reads what was measured before, once. */
@@ -19,7 +21,11 @@ export function knowPeaks(): void {
   if (asked || !server) return;
   asked = true;
   server.peaks().then(
-    (known) => (peaks.value = new Map(known.map((peak) => [peak.device, peak]))),
+    (known) =>
+      batch(() => {
+        peaks.value = new Map(known.map((peak) => [peak.device, peak]));
+        peaksKnown.value = true;
+      }),
     () => (asked = false), // a server that is lost says so elsewhere
   );
 }

@@ -102,7 +102,7 @@ export function Palette() {
                     onPointerMove={() => mine !== chosen && setAt(mine)}
                     onClick={() => pick(entry)}
                   >
-                    <span class="el">
+                    <span class="el" title={entry.title}>
                       <Highlight text={entry.title} query={query} />
                     </span>
                     <span class="sp" />

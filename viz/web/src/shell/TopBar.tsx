@@ -3,7 +3,8 @@ import { Icon } from "../ui/Icon";
 import { Menu, MenuItem } from "../ui/over/Menu";
 import { TabText } from "../ui/TabText";
 import { data, setPage } from "../state/actions";
-import { clip, millis, plural } from "../state/format";
+import type { Run } from "../data/messages/run";
+import { clip, millis, plural, short } from "../state/format";
 import { cancelExport, exporting, exportPercent, saveExport } from "../state/save";
 import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
 import { pages } from "./panels";
@@ -33,7 +34,7 @@ export function TopBar() {
           <h1 class="name el" title={r.command}>
             {clip(r.name, 120).text}
           </h1>
-          <span class="t3 wide el num">
+          <span class="t3 wide el num" title={about(r)}>
             {r.commit && (
               <>
                 <span class="mono">{clip(r.commit, 10).text}</span>
@@ -95,6 +96,16 @@ export function TopBar() {
     </header>
   );
 }
+
+/** Commit, edits and duration, as a title shows them. */
+const about = (r: Run): string =>
+  [
+    r.commit &&
+      `commit ${short(r.commit, 40)}${r.dirty > 0 ? ` + ${plural(r.dirty, "edit")}` : ""}`,
+    millis(r.seconds * 1000),
+  ]
+    .filter(Boolean)
+    .join(", ");
 
 function Pages() {
   return (

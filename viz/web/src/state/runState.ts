@@ -6,11 +6,13 @@ import { computed, signal } from "@preact/signals";
 import { ancestry, compiledRows } from "../data/rows";
 import type { Bundle, Step } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
-import type { Rule } from "../data/messages/rule";
+import type { Rule, RuleMatches } from "../data/messages/rule";
 import type { Row, Run } from "../data/messages/run";
-import { passingSteps, stepsByRule } from "../model/filter";
+import { firstFrom, passingSteps, stepsByRule } from "../model/filter";
+import { type MatchPlace, type PassMatches, passesByRule, placeAmong } from "../model/matches";
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
+import { short } from "./format";
 import { FIRST_VIEW, type View } from "./link/view";
 
 export type RunState = ReturnType<typeof createRunState>;
@@ -176,6 +178,43 @@ export function createRunState() {
     return Math.max(0, row.steps - b.steps.length);
   });
 
+  /** A rule's name, also for one that has not arrived yet. */
+  const ruleName = (id: number): string => short(rules.value.get(id)?.name ?? `rule ${id}`);
+
+  /** The last answer about where rules matched, and the run that it is about. */
+  const answered = signal<{ run: string; answer: RuleMatches } | null>(null);
+
+  /** What is known of the run that is shown. */
+  const ruleMatches = computed(() =>
+    answered.value?.run === runKey.value ? answered.value.answer : null,
+  );
+
+  const keepMatches = (answer: RuleMatches): void => {
+    answered.value = { run: runKey.peek(), answer };
+  };
+
+  const matchedPasses = computed(() =>
+    passesByRule(ruleMatches.value, (rewrite) => rewriteRows.value.get(rewrite)?.row),
+  );
+
+  /** The nearest pass after (or before) another one in which the rule matched. */
+  const nextPassOf = (rule: number, from: number, direction: 1 | -1): PassMatches | null => {
+    const passes = matchedPasses.value.get(rule) ?? [];
+    const row = (rewrite: number): number => rewriteRows.value.get(rewrite)?.row ?? -1;
+    const here = row(from);
+    const later = (p: PassMatches): boolean => (row(p.rewrite) - here) * direction > 0;
+    return (direction > 0 ? passes.find(later) : passes.findLast(later)) ?? null;
+  };
+
+  /** Which match of its rule the current step is, of all in the run; null until that is known. */
+  const matchPlace = computed<MatchPlace | null>(() => {
+    const at = currentStep.value;
+    const passes = at && matchedPasses.value.get(at.rule);
+    if (!at || !passes || !arrived.value) return null;
+    const within = firstFrom(firings.value.get(at.rule) ?? [], step.value);
+    return placeAmong(passes, bundle.value?.rewrite ?? -1, within);
+  });
+
   return {
     run,
     runKey,
@@ -207,5 +246,10 @@ export function createRunState() {
     currentKernel,
     currentSchedule,
     newSteps,
+    ruleName,
+    ruleMatches,
+    keepMatches,
+    nextPassOf,
+    matchPlace,
   };
 }

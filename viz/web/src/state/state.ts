@@ -1,16 +1,15 @@
 /**
- * The state of the page as signals. Changes come from actions.ts and live.ts only; panels read.
- * Never touches the DOM or the network.
+ * The state of the page as signals: one run (runState.ts), and what is not of a run. Changes come
+ * from actions.ts and live.ts only; panels read. Never touches the DOM or the network.
  */
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { ApiProblem } from "../data/messages/job";
-import type { RuleMatches } from "../data/messages/rule";
-import { firstFrom } from "../model/filter";
-import { type MatchPlace, type PassMatches, passesByRule, placeAmong } from "../model/matches";
-import { short } from "./format";
-import { createRunState } from "./runState";
+import { createRunState, type RunState } from "./runState";
 
-/** The run that the panels show. */
+/** The run that the panels show: all that is known of it, and what of it is selected. */
+export const shownRun: RunState = createRunState();
+
+/** Its parts by name, for panels that show one run. */
 export const {
   run,
   runKey,
@@ -42,7 +41,12 @@ export const {
   currentKernel,
   currentSchedule,
   newSteps,
-} = createRunState();
+  ruleName,
+  ruleMatches,
+  keepMatches,
+  nextPassOf,
+  matchPlace,
+} = shownRun;
 
 export type Connection =
   | { kind: "starting" }
@@ -70,42 +74,3 @@ export const overlay = signal<Overlay>(null);
 export const sidePanel = signal<"nav" | "insp" | null>(null);
 /** In CSS pixels. */
 export const windowWidth = signal(1440);
-
-/** A rule's name, also for one that has not arrived yet. */
-export function ruleName(id: number): string {
-  return short(rules.value.get(id)?.name ?? `rule ${id}`);
-}
-
-/** The last answer about where rules matched, and the run that it is about. */
-const answered = signal<{ run: string; answer: RuleMatches } | null>(null);
-
-/** What is known of the run that is shown. */
-export const ruleMatches = computed(() =>
-  answered.value?.run === runKey.value ? answered.value.answer : null,
-);
-
-export function keepMatches(answer: RuleMatches): void {
-  answered.value = { run: runKey.peek(), answer };
-}
-
-const matchedPasses = computed(() =>
-  passesByRule(ruleMatches.value, (rewrite) => rewriteRows.value.get(rewrite)?.row),
-);
-
-/** The nearest pass after (or before) another one in which the rule matched. */
-export function nextPassOf(rule: number, from: number, direction: 1 | -1): PassMatches | null {
-  const passes = matchedPasses.value.get(rule) ?? [];
-  const row = (rewrite: number): number => rewriteRows.value.get(rewrite)?.row ?? -1;
-  const here = row(from);
-  const later = (p: PassMatches): boolean => (row(p.rewrite) - here) * direction > 0;
-  return (direction > 0 ? passes.find(later) : passes.findLast(later)) ?? null;
-}
-
-/** Which match of its rule the current step is, of all in the run; null until that is known. */
-export const matchPlace = computed<MatchPlace | null>(() => {
-  const at = currentStep.value;
-  const passes = at && matchedPasses.value.get(at.rule);
-  if (!at || !passes || !arrived.value) return null;
-  const within = firstFrom(firings.value.get(at.rule) ?? [], step.value);
-  return placeAmong(passes, bundle.value?.rewrite ?? -1, within);
-});

@@ -1,14 +1,15 @@
 /** A name whose end tells it from others: what does not fit is left out before its last characters. */
 
-/** Characters at the end that always stay. In style/base.css it is the width that they take. */
+/** Characters at the end that always stay. */
 const KEPT = 5;
 
 export function CutMiddle({ text }: { text: string }) {
   if (text.length <= 2 * KEPT) return <>{text}</>;
+  const end = text.slice(-KEPT).trimStart(); // a space behind the dots would look like a gap
   return (
     <span class="cut-middle">
-      <span class="el">{text.slice(0, -KEPT)}</span>
-      {text.slice(-KEPT)}
+      <span class="el">{text.slice(0, text.length - end.length)}</span>
+      <span>{end}</span>
     </span>
   );
 }

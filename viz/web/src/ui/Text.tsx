@@ -51,7 +51,7 @@ export function Place({ file, line, call, inList = false }: PlaceProps) {
   const link = (
     <button
       type="button"
-      class="link mono el"
+      class="link mono el place"
       tabIndex={inList ? -1 : undefined}
       title={`${short(file, 1000)}:${line}\n${live ? "Opens in the editor; Shift-click shows the recorded text" : "Shows the recorded text"}`}
       onClick={(e) => (e.shiftKey ? showPlace(file, line) : openEditor(file, line))}
@@ -61,11 +61,9 @@ export function Place({ file, line, call, inList = false }: PlaceProps) {
   );
   if (!call) return link;
   return (
-    <span class="row g4">
+    <span class="row g4" title={short(call, 1000)}>
       {link}
-      <span class="mono el" title={short(call, 1000)}>
-        {short(call)}
-      </span>
+      <span class="mono el">{short(call)}</span>
     </span>
   );
 }

@@ -61,7 +61,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     const top = at * lineHeight;
     if (top < position.current + lineHeight) scrollTo(top - 3 * lineHeight);
     else if (top + 2 * lineHeight > position.current + height)
-      scrollTo(top + 4 * lineHeight - height);
+      scrollTo(Math.ceil((top + 4 * lineHeight - height) / lineHeight) * lineHeight);
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
   useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);

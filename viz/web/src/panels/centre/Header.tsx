@@ -74,8 +74,8 @@ export function Header() {
           title="Nodes around the change (A)"
           onClick={() => setScope("change")}
         >
-          <span class="wide">Around change</span>
-          <span class="narrow">Near</span>
+          <span class="xwide">Around change</span>
+          <span class="xnarrow">Near</span>
         </button>
         <button
           type="button"
@@ -96,8 +96,8 @@ export function Header() {
           >
             {mode === "side" ? (
               <>
-                <span class="wide">{name}</span>
-                <span class="narrow">Side</span>
+                <span class="xwide">{name}</span>
+                <span class="xnarrow">Side</span>
               </>
             ) : (
               name
@@ -131,7 +131,7 @@ function PassesFor() {
       title="The passes that the program ran, or those for another target (Shift T)"
       button={
         <>
-          <span class="wide t2">for</span> <span class="mono">{short(now.target)}</span>
+          <span class="xwide t2">for</span> <span class="mono">{short(now.target)}</span>
           <Icon name="down" />
         </>
       }

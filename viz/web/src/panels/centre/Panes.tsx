@@ -61,7 +61,7 @@ function Titles() {
           <b>{graphLink.value.mode === "text" ? "Text" : "Merged"}</b>
           <span class="num">{k ? `${count(k - 1)} → ${count(k)}` : "input graph"}</span>
           {at && (
-            <span class="el t3">
+            <span class="el t3" title={`by ${ruleName(at.rule)}`}>
               by <span class="mono">{ruleName(at.rule)}</span>
             </span>
           )}
@@ -74,7 +74,7 @@ function Titles() {
         <b>Before</b>
         <span class="num">{k > 1 ? `step ${count(k - 1)}` : "input graph"}</span>
         {before && (
-          <span class="el t3 wide">
+          <span class="el t3 wide" title={`after ${ruleName(before.rule)}`}>
             after <span class="mono">{ruleName(before.rule)}</span>
           </span>
         )}
@@ -83,7 +83,7 @@ function Titles() {
         <b>After</b>
         <span class="num">{k ? `step ${count(k)}` : "input graph"}</span>
         {at && (
-          <span class="el t3">
+          <span class="el t3" title={`by ${ruleName(at.rule)}`}>
             by <span class="mono">{ruleName(at.rule)}</span>
           </span>
         )}
@@ -189,7 +189,7 @@ function Working() {
         )}
       </div>
       <span class="working badge" role="status">
-        {reading ? "Reading the pass" : work?.text}
+        {reading ? "Loading the pass" : work?.text}
         <button
           type="button"
           class="link"

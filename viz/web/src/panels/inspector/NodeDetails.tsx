@@ -290,7 +290,12 @@ function History({ slot }: { slot: number }) {
         )}
         {told.slice(0, MOST_HISTORY).map((h) => (
           <li key={h.step} class={h === at ? "on" : undefined}>
-            <button type="button" class="link el" onClick={() => goStep(h.step)}>
+            <button
+              type="button"
+              class="link el"
+              title={`${h.what}${h.rule >= 0 ? ` by ${ruleName(h.rule)}` : ""}, step ${count(h.step)}`}
+              onClick={() => goStep(h.step)}
+            >
               {h.what}
               {h.rule >= 0 && (
                 <>

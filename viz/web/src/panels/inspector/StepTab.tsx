@@ -53,9 +53,11 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
             <b>{count(here)}</b> in this pass
             {compilation && ` for ${short(compilation.target ?? "", 40)}, not counted in the run`}
           </span>
-          <span>
-            this match <b>{micros(us)}</b>
-          </span>
+          {(us > 0 || rule.us > 0) && (
+            <span>
+              this match <b>{us > 0 ? micros(us) : "<1 µs"}</b>
+            </span>
+          )}
         </>
       }
       actions={

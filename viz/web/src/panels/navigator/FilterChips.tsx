@@ -22,7 +22,7 @@ export function FilterChips() {
         Changed
       </button>
       {v.rule !== null ? (
-        <OnChip text={ruleName(v.rule)} off={() => go({ rule: null })} />
+        <OnChip what="Rule" text={ruleName(v.rule)} off={() => go({ rule: null })} />
       ) : (
         <Choice
           what="Rule"
@@ -37,7 +37,7 @@ export function FilterChips() {
         />
       )}
       {v.op !== null ? (
-        <OnChip text={v.op} off={() => go({ op: null })} />
+        <OnChip what="Op" text={v.op} off={() => go({ op: null })} />
       ) : (
         <Choice
           what="Op"
@@ -49,7 +49,7 @@ export function FilterChips() {
         />
       )}
       {v.node !== null ? (
-        <OnChip text={slotName(v.node)} off={() => go({ node: null })} />
+        <OnChip what="Node" text={slotName(v.node)} off={() => go({ node: null })} />
       ) : (
         <Menu label="Filter by node" class="chip" button="Node" disabled={!bundle.value}>
           {(close) =>
@@ -72,7 +72,8 @@ export function FilterChips() {
   );
 }
 
-function OnChip({ text, off }: { text: string; off: () => void }) {
+/** Where there is no room for the value, its kind stands for it. */
+function OnChip({ what, text, off }: { what: string; text: string; off: () => void }) {
   return (
     <button
       type="button"
@@ -81,7 +82,8 @@ function OnChip({ text, off }: { text: string; off: () => void }) {
       title={`Only ${text}. Click to remove the filter.`}
       onClick={off}
     >
-      <span class="el mono">{text}</span>
+      <span class="el mono wide">{text}</span>
+      <span class="narrow">{what}</span>
       <Icon name="close" />
     </button>
   );

@@ -59,7 +59,7 @@ export function SearchList() {
     );
   return (
     <>
-      <div class="cols">
+      <div class="cols hits">
         <span class="sp" role="status">
           {plural(total, "hit")}
           {searching && ` so far. ${found?.truncated ?? "Searching passes"}`}
@@ -92,8 +92,10 @@ export function SearchList() {
               class={cursor.value === line.key ? "trow grp cur" : "trow grp"}
               style={{ top: `${i * LINE}px` }}
             >
-              {line.name}
-              <span class="num">
+              <span class="el" title={line.name}>
+                {line.name}
+              </span>
+              <span class="num sum">
                 {line.shown < line.total
                   ? `${count(line.shown)} of ${count(line.total)}`
                   : count(line.total)}

@@ -1,6 +1,13 @@
 /** The tree's lines as the reader sees and steers them. */
 import type { CSSProperties, HTMLAttributes } from "preact";
-import { clearFilters, goStep, openContext, openKernel, openPasses, openRewrite } from "../../state/actions";
+import {
+  clearFilters,
+  goStep,
+  openContext,
+  openKernel,
+  openPasses,
+  openRewrite,
+} from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
@@ -40,8 +47,9 @@ export function TreeList() {
         </div>
       ) : (
         <div class="cols" aria-hidden="true">
-          <span class="sp">
-            Pass, <i class="key" /> time
+          <span class="sp">Pass</span>
+          <span class="nw">
+            <i class="key" /> time
           </span>
           <span class="c">steps</span>
         </div>
@@ -49,7 +57,7 @@ export function TreeList() {
       {all.length === 0 && (
         <div class="state unread">
           {connection.value.kind === "starting"
-            ? "Reading the run"
+            ? "Loading the run"
             : "No pass has been recorded yet"}
         </div>
       )}
@@ -180,7 +188,9 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
   return (
     <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
       <span class="k">{count(k)}</span>
-      <span class="n el">{at ? ruleName(at.rule) : ""}</span>
+      <span class="n el" title={at && ruleName(at.rule)}>
+        {at ? ruleName(at.rule) : ""}
+      </span>
       {at && <Change at={at} />}
     </div>
   );
@@ -227,10 +237,12 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           <Icon name={open ? "down" : "right"} />
         </button>
       )}
-      <Name row={row} strong={on || (row.label === "kernel" && !row.target)} />
-      {row.calls && <Calls names={row.calls} />}
+      <span class="fit">
+        <Name row={row} strong={on || (row.label === "kernel" && !row.target)} />
+        {row.calls && <Calls names={row.calls} />}
+      </span>
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (
-        <span class="t3 small">reading</span>
+        <span class="t3 small">loading</span>
       )}
       {row.status === "error" && (
         <span class="sig del" role="img" aria-label="failed">
@@ -256,21 +268,21 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   );
 }
 
-/** What the user called to get a kernel: as much of it as there is room for. */
+/** What the user called to get a kernel: nothing where there is no room for a word of it. */
 function Calls({ names }: { names: string }) {
   return (
-    <span class="calls t3 small el" title={`Computes ${short(names, 1000)}`}>
+    <span class="spare t3 small el" title={`Computes ${short(names, 1000)}`}>
       {short(names)}
     </span>
   );
 }
 
-/** "optimize: UPCAST(0, 16)": where room is short, what comes before the colon gives way. */
+/** "optimize: UPCAST(0, 16)" */
 function Name({ row, strong }: { row: Row; strong: boolean }) {
   const name = short(row.name) || "unnamed";
   const at = name.indexOf(": ");
   const title = row.target
-    ? `Compiled here for ${short(row.target)}, on request: no part of what the program did`
+    ? `Compiled here for ${short(row.target)}, on request; the program did not run these passes`
     : `${short(row.name, 1000)}, ${millis(row.ms)}`;
   return (
     <span class={strong ? "n on" : "n"} title={title}>

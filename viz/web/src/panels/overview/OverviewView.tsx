@@ -1,6 +1,6 @@
 /** What happened, at one glance: what ran and how long, what took it, and from where it came. */
 import { Failed } from "../../parts/Failed";
-import { kernelPage, rows, run } from "../../state/state";
+import { kernelPage, run } from "../../state/state";
 import { Course } from "./run/Course";
 import { Failure } from "./run/Failure";
 import { Head } from "./run/Head";
@@ -19,9 +19,9 @@ export function OverviewView() {
       <Failure />
       <Head />
       {problem && !o && <Failed problem={problem} retry={watched.retry} />}
-      {!problem && !o && (
+      {!problem && !o && run.value && (
         <div class="state" role="status">
-          Reading what happened
+          Loading the overview
         </div>
       )}
       {o && (
@@ -29,11 +29,7 @@ export function OverviewView() {
           <Course />
           <div class="ov-two">
             <div class="ov-main">
-              {rows.value.length === 0 && run.value?.live ? (
-                <div class="state">Nothing has been compiled yet. What comes appears here.</div>
-              ) : (
-                <Kernels />
-              )}
+              <Kernels />
               <Lines />
             </div>
             <div class="ov-side">

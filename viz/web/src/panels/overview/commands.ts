@@ -21,7 +21,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-sort-back",
-    title: "Sort the kernels by the column before",
+    title: "Sort the kernels by the previous column",
     group: "Overview",
     keys: ["Shift O"],
     when: listed,
@@ -29,7 +29,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-sort-anew",
-    title: "Sort the kernels anew",
+    title: "Sort the kernels again",
     group: "Overview",
     keys: [],
     when: () => listed() && isStale.value,
@@ -37,7 +37,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-all",
-    title: "All kernels, or the first dozen",
+    title: "All kernels, or the first 12",
     group: "Overview",
     keys: ["A"],
     when: listed,
@@ -45,7 +45,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-kernel",
-    title: "Page of the next kernel",
+    title: "Open the next kernel",
     group: "Overview",
     keys: ["}"],
     when: () => rows.value.length > 0,
@@ -53,7 +53,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-kernel-back",
-    title: "Page of the previous kernel",
+    title: "Open the previous kernel",
     group: "Overview",
     keys: ["{"],
     when: () => rows.value.length > 0,
@@ -66,7 +66,7 @@ export const overviewCommands: readonly Command[] = [
     keys: ["G"],
     when: onKernel,
     run: () => {
-      if (!openContext(currentKernel.peek()!.row)) announce("Nothing was rewritten in it");
+      if (!openContext(currentKernel.peek()!.row)) announce("This kernel has no passes");
     },
   },
   {
@@ -79,7 +79,7 @@ export const overviewCommands: readonly Command[] = [
   },
   {
     id: "ov-up",
-    title: "Back to the overview of the run",
+    title: "Back to the overview",
     group: "Overview",
     keys: ["U"],
     when: () => kernelPage.value !== null,

@@ -36,6 +36,10 @@ export const watchedLines = new Watched<UserFile[]>(
   (abort) => data().userLines(abort),
 );
 const texts = computed(() => textsOf(watchedLines.answer.value ?? []));
+/** Whether the texts have arrived, or will not. */
+export const textsKnown = computed(
+  () => watchedLines.answer.value !== null || watchedLines.error.value !== null,
+);
 /** The text of a line of the user's program; "" where it was not recorded. */
 export const textOf = (file: string, line: number): string =>
   texts.value.get(`${file}:${line}`) ?? "";
@@ -48,7 +52,10 @@ const lines = computed(() => {
   const o = overview.value;
   return o ? linesOf(o.kernels, o.by, peakOf) : [];
 });
-export const columns = computed(() => columnsFor(lines.value, overview.value?.by ?? "run"));
+export const columns = computed(() => {
+  const o = overview.value;
+  return columnsFor(lines.value, o?.by ?? "run", o?.here === true);
+});
 
 /** What was listed last, in order, and in which way: a run that goes on moves none of it. */
 let listed: { of: string; keys: readonly string[] } = { of: "", keys: [] };

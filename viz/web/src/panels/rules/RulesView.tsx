@@ -50,7 +50,7 @@ function Tools() {
   const t = ruleTotals.value;
   return (
     <div class="ph">
-      <b class="mid nw">Rules by time in matches</b>
+      <b class="mid nw">Rules by match time</b>
       <label class="field find">
         <Icon name="search" />
         <input
@@ -131,7 +131,7 @@ function List() {
   const problem = watchedTotals.error.value;
   const all = listed.value;
   const v = rulesLink.value;
-  const most = costs.value.reduce((m, c) => Math.max(m, c.us ?? 0), 0);
+  const most = costs.value.reduce((m, c) => Math.max(m, c.id === REST ? 0 : (c.us ?? 0)), 0);
   if (problem)
     return (
       <div class="state" role="alert">
@@ -147,7 +147,7 @@ function List() {
     return (
       <div class="state">
         {!ruleTotals.value ? (
-          "Reading the rules"
+          "Loading the rules"
         ) : rulesLink.value.query ? (
           <>
             <span>
@@ -193,15 +193,18 @@ function List() {
         else chosen.value = c.key;
       }}
       draw={(c, i) => {
-        const Drawn = c.id === REST ? Rest : Line;
-        return <Drawn key={c.key} c={c} top={i * LINE} most={most} />;
+        return c.id === REST ? (
+          <Rest key={c.key} c={c} top={i * LINE} />
+        ) : (
+          <Line key={c.key} c={c} top={i * LINE} most={most} />
+        );
       }}
     />
   );
 }
 
 /** The time outside matches: no rule, so it opens nothing. */
-function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
+function Rest({ c, top }: { c: Cost; top: number }) {
   return (
     <div
       id={`rules-list-${c.key}`}
@@ -213,7 +216,9 @@ function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
       onClick={() => (cursor.value = c.key)}
     >
       <span class="el t2">{REST_NAME}</span>
-      <span class="el t3">walking, trying, recording</span>
+      <span class="el t3" title={REST_TITLE}>
+        traversal, matching, recording
+      </span>
       <span class="el t2">{short(c.pass)}</span>
       {Array.from({ length: 7 }, (_, i) => (
         <span key={i} class="r t3" aria-hidden="true">
@@ -221,9 +226,6 @@ function Rest({ c, top, most }: { c: Cost; top: number; most: number }) {
         </span>
       ))}
       <span class="num r">{micros(c.us ?? 0)}</span>
-      <span class="bar" aria-hidden="true">
-        <i style={{ width: `${most ? (100 * (c.us ?? 0)) / most : 0}%` }} />
-      </span>
     </div>
   );
 }
@@ -265,11 +267,7 @@ function Line({ c, top, most }: { c: Cost; top: number; most: number }) {
       <span class="num r t2">{count(c.declines)}</span>
       <span class="num r">{known ? signed(c.added, "+") : "…"}</span>
       <span class="num r">{known ? signed(c.removed, "−") : "…"}</span>
-      {c.matches ? (
-        <span class="num r t2">{micros(meanOf(c))}</span>
-      ) : (
-        <span class="r t3">–</span>
-      )}
+      {c.matches ? <span class="num r t2">{micros(meanOf(c))}</span> : <span class="r t3">–</span>}
       {c.us === null ? (
         <span class="r t3" title="It matched nothing; tries that do not match are not timed">
           –
@@ -298,15 +296,17 @@ const signed = (n: number, sign: string): string => (n ? `${sign}${count(n)}` : 
 function Sums() {
   const all = costs.value.filter((c) => c.id !== REST);
   const sum = (of: (c: Cost) => number): number => all.reduce((n, c) => n + of(c), 0);
+  const unknown = new Set(all.filter((c) => c.tries === null).map((c) => c.id)).size;
   const rest = costs.value.reduce((n, c) => n + (c.id === REST ? (c.us ?? 0) : 0), 0);
   return (
     <div class="sums num">
       <span>
-        {all.some((c) => c.tries === null) ? (
+        {all.length > 0 && all.every((c) => c.tries === null) ? (
           "tries not recorded in this trace"
         ) : (
           <>
             <b>{count(sum((c) => c.tries ?? 0))}</b> tried
+            {unknown > 0 && ` (not recorded for ${plural(unknown, "rule")})`}
           </>
         )}
       </span>

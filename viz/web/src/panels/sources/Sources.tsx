@@ -45,7 +45,7 @@ export function Sources() {
       </div>
     );
   if (!kernel.value && !scheduleTexts.value)
-    return <div class="state">Reading the {currentKernel.value ? "kernel" : "schedule"}</div>;
+    return <div class="state">Loading the {currentKernel.value ? "kernel" : "schedule"}</div>;
   const byKey = new Map(kernelArtifacts.value.map((a) => [columnKey(a), a]));
   const unfinished = progress.value === "unfinished";
   const columns = unfinished

@@ -38,7 +38,10 @@ function Linked() {
   return (
     <>
       <span class="vr wide" />
-      <span class="t2 el">
+      <span
+        class="t2 el"
+        title={`${slotName(slot)} → ${lines}${n.sources > 0 ? ` in ${plural(n.sources, "source")}` : ""}`}
+      >
         <span class="mono acc">{slotName(slot)}</span>
         <span class="wide">
           {" "}

@@ -3,7 +3,16 @@ import { useEffect, useState } from "preact/hooks";
 import { data } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
-import { bundle, connection, fatal, overlay, rows, run, view, announcement } from "../../state/state";
+import {
+  bundle,
+  connection,
+  fatal,
+  overlay,
+  rows,
+  run,
+  view,
+  announcement,
+} from "../../state/state";
 import { stats } from "../../state/stage";
 
 export function StatusBar() {
@@ -52,7 +61,7 @@ function Said() {
     return () => clearTimeout(timer);
   }, [said]);
   return (
-    <span class="el said" aria-hidden="true">
+    <span class="el said" aria-hidden="true" title={shown}>
       {short(shown, 200)}
     </span>
   );

@@ -153,18 +153,33 @@ function meanRate(name: string): Line[] {
   return lines;
 }
 
+/** What stands before the totals of a kind of span. */
+const AS: Readonly<Record<(typeof HUES)[number], string>> = {
+  schedule: "Scheduling",
+  kernel: "Compilation",
+  pass: "As a pass",
+  group: "As a group",
+  launch: "Launches",
+};
+
 /** Totals of a name over the whole run. */
 function ofName(name: string, hues: readonly string[]): Line[] {
   const at = timelineData.value?.names.indexOf(name) ?? -1;
   return inRun.value
     .filter((t: Total) => t.name === at && hues.includes(HUES[t.hue]!))
     .map((t: Total): Line => {
-      const what = HUES[t.hue] === "launch" ? "Launches" : `As ${HUES[t.hue]}`;
+      const what = AS[HUES[t.hue]!];
       return [
         what,
         <span class="num">
-          <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> in total, mean{" "}
-          {micros(t.total / t.count)}, longest {micros(t.longest)}
+          {t.count === 1 ? (
+            <b>{micros(t.total)}</b>
+          ) : (
+            <>
+              <b>{count(t.count)}</b> in the run, <b>{micros(t.total)}</b> in total, mean{" "}
+              {micros(t.total / t.count)}, longest {micros(t.longest)}
+            </>
+          )}
         </span>,
       ];
     });

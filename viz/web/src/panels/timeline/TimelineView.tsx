@@ -41,14 +41,16 @@ export function TimelineView() {
               </button>
             </>
           ) : (
-            "Reading the timeline"
+            "Loading the timeline"
           )}
         </div>
       )}
-      <div class="tl-low">
-        <InView />
-        <Selected />
-      </div>
+      {d && (
+        <div class="tl-low">
+          <InView />
+          <Selected />
+        </div>
+      )}
     </main>
   );
 }
@@ -72,12 +74,16 @@ function Tools() {
         ))}
       </span>
       <span class="vr" />
-      <span class="t2 num nw">
-        {timeText(from, step)} – {timeText(to, step)}
-      </span>
-      <span class="t3 num nw mid">
-        {millis((to - from) / 1000)} of {millis(end.value / 1000)}
-      </span>
+      {d && (
+        <>
+          <span class="t2 num nw">
+            {timeText(from, step)} – {timeText(to, step)}
+          </span>
+          <span class="t3 num nw mid">
+            {millis((to - from) / 1000)} of {millis(end.value / 1000)}
+          </span>
+        </>
+      )}
       {d?.truncated && <span class="badge mov el">◆ {d.truncated}</span>}
       <span class="sp" />
       <span class="t3 wide row g12">

@@ -36,7 +36,7 @@ export function openRow(row: Row | undefined): void {
   if (!row) announce("The run has no pass for it");
   else if (row.kind === "rewrite") openRewrite(row.id);
   else if (openContext(row.row)) setPage("graphs");
-  else announce("Nothing was rewritten in it");
+  else announce("No rewrites were recorded for it");
 }
 
 /** Whether there is anything picked that the graphs show. */

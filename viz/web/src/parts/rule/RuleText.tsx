@@ -1,7 +1,7 @@
 /** What a rule says and where it is written: name, equation, pattern, source. */
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { clip, count, micros, short } from "../../state/format";
+import { clip, count, micros, plural, short } from "../../state/format";
 import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/messages/rule";
 import { CodeLines } from "../../ui/code/CodeLines";
@@ -93,15 +93,22 @@ function RuleName({ text }: { text: string }) {
   );
 }
 
-/** Without what stands above it already, the pattern and the docstring; these open on demand. */
+/** Lines of a rule's source that are shown at first. */
+const FEW_LINES = 24;
+
+/** Without what stands above it already, the pattern and the docstring; these open on demand, as
+ * do the later lines of a long one. */
 function Source({ rule }: { rule: Rule }) {
   const [whole, showWhole] = useState(false);
+  const [long, showLong] = useState(false);
   const { lines, def, doc } = partsOf(rule.source);
+  const body = doc[1] < lines.length ? doc[1] : def;
+  const last = long ? lines.length : Math.min(lines.length, body + FEW_LINES);
   const parts: [number, number][] = whole
-    ? [[0, lines.length]]
+    ? [[0, last]]
     : [
-        [def, doc[0]],
-        [doc[1], lines.length],
+        [def, Math.min(doc[0], last)],
+        [doc[1], last],
       ];
   const left = [def > 0 && "decorator", doc[1] > doc[0] && "docstring"].filter(Boolean);
   return (
@@ -127,6 +134,11 @@ function Source({ rule }: { rule: Rule }) {
               marked={rule.sourceLine + def}
             />
           ),
+      )}
+      {lines.length > last && (
+        <button type="button" class="link t3 small below" onClick={() => showLong(true)}>
+          Show {plural(lines.length - last, "more line")}
+        </button>
       )}
     </div>
   );

@@ -150,7 +150,11 @@ export function Failed({ error, runs = [] }: { error: ApiProblem; runs?: readonl
     <Menu
       label="Why the run failed"
       class="btn sm quiet cdel"
-      button={<span class="el">! {error.what}</span>}
+      button={
+        <span class="el" title={error.what}>
+          ! {error.what}
+        </span>
+      }
     >
       {() => (
         <div class="pop">

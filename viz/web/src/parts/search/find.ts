@@ -72,7 +72,7 @@ function ruleHits(): Hit[] {
   return [...rules.value.values()].map((rule) => ({
     key: `rule ${rule.id}`,
     title: short(rule.name),
-    detail: `${short(baseName(rule.file), 60)}:${rule.line}  ${plural(rule.matches, "match", "matches")}`,
+    detail: `${short(baseName(rule.file), 60)}:${rule.line} · ${plural(rule.matches, "match", "matches")}`,
     open: () => openRule(rule.id),
   }));
 }
@@ -84,7 +84,9 @@ function rowHits(words: readonly string[], wanted: (row: Row) => boolean): Hit[]
   return ranked(texts, words).map(({ row }) => ({
     key: `row ${row.row}`,
     title: short(row.name),
-    detail: `${short(row.calls, 60) || where(row.row)}  ${plural(row.steps, "step")}`.trim(),
+    detail: [short(row.calls, 60) || where(row.row), plural(row.steps, "step")]
+      .filter(Boolean)
+      .join(" · "),
     open: () => openRow(row),
   }));
 }

@@ -77,7 +77,7 @@ function MadeBy({ artifact }: { artifact: Artifact }) {
       title={`This text is from ${whose}, not from those shown above. Show them`}
       onClick={() => openPasses(root, true)}
     >
-      show its passes
+      Show passes
     </button>
   );
 }
@@ -178,7 +178,7 @@ function pickLine(artifact: Artifact, line: number): void {
 
 /** Why a column has no text and none is on its way. */
 function absent(id: string): string {
-  if (!kernel.value) return "Reading the kernel";
+  if (!kernel.value) return "Loading the kernel";
   if (kindOf(id) === PYTHON) return "No line of the program was recorded for this kernel.";
   if (progress.value === "running") return "The run is still compiling this kernel.";
   const name = kindName(kindOf(id));

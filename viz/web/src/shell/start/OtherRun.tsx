@@ -23,7 +23,7 @@ function OtherLink({ name }: { name: string }) {
     <div class="banner soft">
       <span class="sig mov">◆</span>
       <div class="words" role="alert">
-        This link is of another run: <b class="mono">{short(name)}</b>.
+        This link belongs to another run: <b class="mono">{short(name)}</b>.
         {!isThere && (
           <span class="t2">
             {" It is not among the recent traces; open its file with "}
@@ -38,7 +38,7 @@ function OtherLink({ name }: { name: string }) {
           </button>
         )}
         <button type="button" class="btn sm" onClick={() => (otherLink.value = null)}>
-          Stay on this run
+          Stay in this run
         </button>
       </div>
     </div>

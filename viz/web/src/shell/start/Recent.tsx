@@ -29,7 +29,7 @@ export function Recent() {
                 {t.open && <span class="badge">open</span>}
                 {t.live && <span class="badge ac">live</span>}
               </td>
-              <td class="mono t2 el">{short(t.name, 60)}</td>
+              <td class="mono t2 el" title={t.name}>{short(t.name, 60)}</td>
               <td class="r t2">{plural(t.kernels, "kernel")}</td>
               <td class="r t2">{plural(t.steps, "step")}</td>
               <td class="r t2">{bytes(t.bytes)}</td>

@@ -85,7 +85,7 @@ function Progress() {
   if (waiting.value)
     return (
       <p class="t2">
-        Reading was cancelled.{" "}
+        Loading was cancelled.{" "}
         <button type="button" class="link" onClick={readAgain}>
           Continue
         </button>
@@ -95,7 +95,7 @@ function Progress() {
   if (!now) return null;
   return (
     <p class="t2 row" role="status">
-      Reading passes, {Math.floor(now.progress * 100)}%
+      Loading passes, {Math.floor(now.progress * 100)}%
       <button type="button" class="link" onClick={cancelHistory}>
         Cancel
       </button>
@@ -144,7 +144,7 @@ function HistoryLine({ f: { row, rebuilds }, before, on }: LineProps) {
           </span>{" "}
           <Told row={row} rebuilds={rebuilds} />
         </button>
-        <span class="t3 num el pass">
+        <span class="t3 num el pass" title={`${short(pass, 200)}, step ${count(row.step)}`}>
           {newPass ? `${short(pass, 40)} ` : ""}
           {row.step > 0 ? count(row.step) : ""}
         </span>

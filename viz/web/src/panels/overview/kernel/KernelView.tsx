@@ -27,7 +27,7 @@ export function KernelView() {
       {problem && !k && <Failed problem={problem} retry={watchedKernel.retry} />}
       {!problem && !k && (
         <div class="state" role="status">
-          Reading the kernel
+          Loading the kernel
         </div>
       )}
       {k && (
@@ -56,7 +56,7 @@ function Head({ k }: { k: KernelPage | null }) {
         <button
           type="button"
           class="btn sm quiet"
-          title="Back to the run (U)"
+          title="Back to the overview (U)"
           onClick={() => setPage("overview")}
         >
           <Icon name="prev" />
@@ -101,18 +101,18 @@ function Head({ k }: { k: KernelPage | null }) {
               {k.device && ` on ${short(k.device, 60)}`}
             </span>
           ) : (
-            <span class="t3">never launched in this run</span>
+            <span class="t3">not launched in this run</span>
           )}
           {k.us > 0 && (
             <span>
               <Go to={k.first === null ? spansNamed(k.name) : timeAt([k.first, k.first + k.us])}>
                 {micros(k.us)}
               </Go>{" "}
-              in all, {percent(k.share)} of all kernels
+              in total, {percent(k.share)} of kernel time
             </span>
           )}
-          {k.status === "error" && <span class="cdel b">! compiling it failed</span>}
-          {k.status === "open" && <span class="t2">still being compiled</span>}
+          {k.status === "error" && <span class="cdel b">! compilation failed</span>}
+          {k.status === "open" && <span class="t2">compiling</span>}
         </p>
       )}
     </header>
@@ -120,7 +120,7 @@ function Head({ k }: { k: KernelPage | null }) {
 }
 
 const word = (by: KernelPage["by"]): string =>
-  by === "run" ? "time" : by === "compile" ? "time to compile" : "steps";
+  by === "run" ? "time" : by === "compile" ? "compile time" : "steps";
 
 /** From where it came, and how. */
 function Made({ k }: { k: KernelPage }) {
@@ -129,7 +129,7 @@ function Made({ k }: { k: KernelPage }) {
   return (
     <section class="ov-sec ov-list" data-region="Origin" aria-label="Origin">
       <div class="ov-h">
-        <h3>How it came to be</h3>
+        <h3>Origin</h3>
       </div>
       <dl class="kv num kp-kv" onKeyDown={onArrows}>
         {places.length > 0 && (

@@ -31,12 +31,12 @@ export function Passes({ k }: { k: KernelPage }) {
             aria-expanded={listed}
             onClick={() => setListed(!listed)}
           >
-            {listed ? "Hide the list" : "List them"}
+            {listed ? "Hide the list" : "List passes"}
           </button>
         )}
       </div>
       {changed.length === 0 ? (
-        <p class="t3 kp-pad">Nothing was rewritten in it.</p>
+        <p class="t3 kp-pad">No rewrites of this kernel were recorded.</p>
       ) : (
         <div class="kp-strip" onKeyDown={onArrows}>
           <div class="kp-segments" data-line>

@@ -62,8 +62,7 @@ export function Runs({ k }: { k: KernelPage }) {
       </table>
       {can && !made.length && (
         <p class="t3 kp-pad">
-          Run it here, also with other opts or on another device, and the results stand side by
-          side.
+          Run the kernel with other opts or on another device to compare the results here.
         </p>
       )}
     </section>

@@ -48,7 +48,7 @@ export function SourceTabs() {
         <Column key={open} id={open} artifact={byKey.get(open)} />
       ) : (
         <div class="state">
-          {kernel.value ? "No source of this kernel was recorded." : "Reading the sources"}
+          {kernel.value ? "No source of this kernel was recorded." : "Loading the sources"}
         </div>
       )}
     </section>

@@ -1,10 +1,10 @@
 /** How long a launch took, and what that is of what the machine can do. */
 import { Go } from "../../../parts/Go";
 import { spansNamed } from "../../../state/link/links";
-import { measure, measuring, peaks } from "../../../parts/peaks";
+import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
 import { digits, percent, scaled, speedOf } from "../../../parts/speed";
 import { data } from "../../../state/actions";
-import { bytes, count, micros, plural, short } from "../../../state/format";
+import { bytes, count, micros, short } from "../../../state/format";
 import { run } from "../../../state/state";
 import type { KernelPage } from "../../../data/messages/overview";
 import { SpreadBars } from "../table/Spread";
@@ -17,7 +17,7 @@ export function Times({ k }: { k: KernelPage }) {
   return (
     <section class="ov-sec kp-times" data-region="Times" aria-label="Times">
       <div class="ov-h">
-        <h3>Time of a launch</h3>
+        <h3>Time per launch</h3>
         <span class="sp" />
         <Measure k={k} />
       </div>
@@ -43,7 +43,7 @@ export function Times({ k }: { k: KernelPage }) {
             <span>fastest {micros(s.low)}</span>
             <span class="sp" />
             <span>
-              {s.beyond > 0 && `${plural(s.beyond, "slower one")}, up to `}
+              {s.beyond > 0 && `${count(s.beyond)} slower, up to `}
               {s.beyond > 0 ? micros(s.high) : `slowest ${micros(s.high)}`}
             </span>
           </div>
@@ -56,7 +56,7 @@ export function Times({ k }: { k: KernelPage }) {
             value={s ? digits(speed.gflops) : ""}
             share={speed.flopsShare}
             said={`${scaled(k.flops)}FLOP`}
-            title={`${count(k.flops)} floating-point operations of one launch`}
+            title={`${count(k.flops)} floating-point operations per launch`}
           />
         )}
         {k.bytes > 0 && (
@@ -71,20 +71,20 @@ export function Times({ k }: { k: KernelPage }) {
       </dl>
       {k.flops > 0 && k.bytes > 0 && (
         <p class="t3 small num kp-pad">
-          {digits(k.flops / k.bytes)} operations per byte{bound(k)}
+          {digits(k.flops / k.bytes)} FLOP per byte{bound(k)}
         </p>
       )}
     </section>
   );
 }
 
-/** What the machine's peaks say that it waits for. */
+/** What the machine's peaks say limits it (roofline model, Williams et al. 2009). */
 function bound(k: KernelPage): string {
   const peak = peakOf(k);
   if (!peak) return "";
   const balance = peak.flops / peak.bytes;
-  const by = k.flops / k.bytes > balance ? "arithmetic" : "memory";
-  return `; this machine does ${digits(balance)} per byte, so ${by} limits it`;
+  const by = k.flops / k.bytes > balance ? "compute" : "memory";
+  return `, machine balance ${digits(balance)}: ${by}-bound`;
 }
 
 interface RateProps {
@@ -122,6 +122,7 @@ function Rate({ name, value, share, said, title }: RateProps) {
 function Measure({ k }: { k: KernelPage }) {
   const can = k.here && data().server !== null && run.value?.devices.includes(k.device);
   if (!can || k.device === "REFERENCE" || !k.spread || (!k.flops && !k.bytes)) return null;
+  if (!peaksKnown.value) return null;
   if (measuring.value !== null)
     return (
       <span class="t3 el" role="status">

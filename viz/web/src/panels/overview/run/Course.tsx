@@ -13,13 +13,13 @@ const NAMES: Readonly<Record<Part, string>> = {
   schedule: "schedule",
   compile: "compile",
   run: "run",
-  rest: "rest",
+  rest: "other",
 };
 const WHAT: Readonly<Record<Part, string>> = {
-  schedule: "Tensor graphs became kernels",
-  compile: "Kernels were compiled, pass by pass",
-  run: "Kernels ran",
-  rest: "The program itself: imports, Python, loading of programs",
+  schedule: "Turning tensor graphs into kernels",
+  compile: "Compiling kernels, pass by pass",
+  run: "Running kernels",
+  rest: "The program itself: imports, Python, loading of compiled kernels",
 };
 const HUE: Readonly<Record<Part, string>> = {
   schedule: "schedule",
@@ -80,7 +80,7 @@ export function Course() {
           </span>
         ))}
         {a.peak > 0 && (
-          <span class="nw" title="The most that was allocated at once, on all devices">
+          <span class="nw" title="Peak memory allocated at one time, over all devices">
             <i class="hue memory" />
             memory <Go to={pageAt("timeline")}>{bytes(a.peak)}</Go>
           </span>

@@ -21,19 +21,24 @@ export function Head() {
         </h2>
         {r.command && <CopyButton text={r.command} what="command" />}
         <span class="sp" />
+        {(devices || r.machine) && (
+          <span class="t2 el ov-on" title={short(r.machine, 200)}>
+            {short(devices || r.machine, 60)}
+          </span>
+        )}
         <span class="t2 num nw ov-when">
           {r.commit && (
-            <span>
+            <span class="narrow-only">
               <span class="mono">{clip(r.commit, 10).text}</span>
               {r.dirty > 0 && ` + ${plural(r.dirty, "edit")}`}
             </span>
           )}
           {r.started && <span title={r.started}>{ago(r.started) || r.started}</span>}
-          <Go to={pageAt("timeline")} title="The whole run in the timeline">
-            {millis(r.seconds * 1000)}
-          </Go>
-          {devices && <span title={short(r.machine, 200)}>on {short(devices, 60)}</span>}
-          {!devices && r.machine && <span class="el">{short(r.machine, 60)}</span>}
+          {r.seconds > 0 && (
+            <Go to={pageAt("timeline")} title="The whole run in the timeline">
+              {millis(r.seconds * 1000)}
+            </Go>
+          )}
         </span>
       </div>
       <p class="num ov-counts">

@@ -7,7 +7,7 @@ import { kernelAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { baseName, count, micros, plural, short } from "../../../state/format";
 import { openEditor } from "../../../ui/Text";
-import { fewOf, overview, textOf } from "../store";
+import { fewOf, overview, textOf, textsKnown } from "../store";
 import { CutMiddle } from "../../../ui/CutMiddle";
 
 /** Lines that are listed before "more" is asked for, and in a tall window. */
@@ -37,7 +37,7 @@ export function Lines() {
         <span class="sp" />
         {more > 0 && (
           <button type="button" class="link num" onClick={() => setAll(!all)}>
-            {all ? `Only the first ${few}` : `${count(more)} more`}
+            {all ? `Show the first ${few}` : `Show ${count(more)} more`}
           </button>
         )}
       </div>
@@ -71,14 +71,18 @@ function Line({ line, named }: { line: LineShare; named: boolean }) {
       >
         {named ? at : line.line}
       </button>
-      <span class="row">
-        {text ? (
-          <code class="el">{short(text, 300)}</code>
+      <span class="fit">
+        {!textsKnown.value ? null : text ? (
+          <code class="el" title={short(text, 1000)}>
+            {short(text, 300)}
+          </code>
         ) : (
-          <span class="mono el">{short(line.calls, 200) || <span class="t3">not named</span>}</span>
+          <span class="mono el" title={short(line.calls, 1000)}>
+            {short(line.calls, 200) || <span class="t3">not named</span>}
+          </span>
         )}
         {text && line.calls && (
-          <span class="t3 small el" title={short(line.calls, 1000)}>
+          <span class="t3 small el spare" title={short(line.calls, 1000)}>
             {short(line.calls, 200)}
           </span>
         )}

@@ -94,7 +94,7 @@ export function Costs() {
       {rules.length > 0 && (
         <List
           title={timed ? "Costliest rules" : "Busiest rules"}
-          hint={timed ? "share of the passes' time" : "by matches"}
+          hint={timed ? "share of pass time" : "by matches"}
           all={<Go to={pageAt("rules")}>all {count(o.ruleCount)}</Go>}
         >
           {rules.map((rule) => (
@@ -125,7 +125,7 @@ export function Costs() {
       {passes.length > 0 && (
         <List
           title={timed ? "Slowest passes" : "Largest passes"}
-          hint={timed ? "without those inside" : "by steps"}
+          hint={timed ? "without nested passes" : "by steps"}
           all={<Go to={pageAt("timeline")}>all {count(run.value?.totals.rewrites ?? 0)}</Go>}
         >
           {passes.map((pass) => (
@@ -158,7 +158,7 @@ export function RecentRuns() {
   const { traces, former } = useRecent();
   if (former === null && !traces.some((t) => !t.open)) return null;
   return (
-    <List title="Recent runs" hint="of this machine">
+    <List title="Recent runs" hint="on this machine">
       {former !== null && (
         <div class="ov-item" data-line>
           <BackTo former={former} />

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { kernelAt, spansNamed } from "../../../state/link/links";
-import { measure, measuring, peaks } from "../../../parts/peaks";
+import { measure, measuring, peaks, peaksKnown } from "../../../parts/peaks";
 import { digits, percent } from "../../../parts/speed";
 import { data, openContext, openKernel } from "../../../state/actions";
 import { count, micros, place, plural, short } from "../../../state/format";
@@ -18,6 +18,9 @@ import { SpreadBars } from "./Spread";
 /** Kernels that are drawn at once when all are asked for; more on demand. */
 const MOST = 300;
 
+/** Columns from which on a small window has no room for the histograms. */
+const MANY = 9;
+
 export function Kernels() {
   const o = overview.value;
   if (!o) return null;
@@ -29,7 +32,9 @@ export function Kernels() {
           <h3>Kernels</h3>
         </div>
         <div class="state">
-          {run.value?.live ? "No kernel has been compiled yet." : "This run compiled no kernel."}
+          {run.value?.live
+            ? "No kernel has been compiled yet. Kernels appear here as they are compiled."
+            : "This run compiled no kernel."}
         </div>
       </section>
     );
@@ -39,7 +44,7 @@ export function Kernels() {
   const template = columns.value.map((c) => c.width).join(" ");
   return (
     <section
-      class="ov-sec ov-kernels grid-list"
+      class={`ov-sec ov-kernels grid-list${columns.value.length >= MANY ? " many" : ""}`}
       data-region="Kernels"
       aria-label="Kernels"
       style={{ "--cols": template }}
@@ -49,7 +54,7 @@ export function Kernels() {
         <span class="t3 el">{heading(o.by)}</span>
         {isStale.value && (
           <button type="button" class="link" onClick={sortAnew}>
-            Sort anew
+            Sort again
           </button>
         )}
         <span class="sp" />
@@ -69,13 +74,13 @@ export function Kernels() {
         <div class="ov-more">
           {more > 0 && (
             <button type="button" class="link num" onClick={() => list({ all: !open })}>
-              {open ? `Only the first ${FEW_KERNELS}` : `${count(more)} more`}
+              {open ? `Show the first ${FEW_KERNELS}` : `Show ${count(more)} more`}
             </button>
           )}
           {open && all.length > MOST && (
             <span class="t3 num">
-              The first {count(MOST)} of {plural(all.length, "kernel")} are listed; sort to see
-              others.
+              The first {count(MOST)} of {plural(all.length, "kernel")} are listed. Sort by another
+              column to see others.
             </span>
           )}
           {o.truncated && <span class="t3 el">{o.truncated}</span>}
@@ -86,12 +91,12 @@ export function Kernels() {
 }
 
 const heading = (by: "run" | "compile" | "steps"): string =>
-  by === "run" ? "by time" : by === "compile" ? "never launched; by time to compile" : "by steps";
+  by === "run" ? "by time" : by === "compile" ? "never launched; by compile time" : "by steps";
 
 /** Whether its compilation is in the run. Of others there are only launches. */
 const isRecorded = (line: Line): boolean => line.context >= 0;
 
-const NOT_RECORDED = "Compiled before the recording began: only its launches are known";
+const NOT_RECORDED = "Compiled before recording started: only its launches are known";
 
 /** What a row is called: it leads to the page of its kernel, where there is one. */
 function Title({ line, text, mono = false }: { line: Line; text: string; mono?: boolean }) {
@@ -238,7 +243,9 @@ function Rate({ giga, share }: { giga: number; share: number | null }) {
       {giga > 0 && (
         <>
           <span class="t2">{digits(giga)}</span>
-          {share !== null && <span class="t3 pc">{percent(share)}</span>}
+          {overview.value?.here && (
+            <span class="t3 pc">{share === null ? "" : percent(share)}</span>
+          )}
         </>
       )}
     </span>
@@ -263,6 +270,7 @@ function Measure() {
   const o = overview.value!;
   const device = o.devices.find((name) => run.value?.devices.includes(name));
   if (!o.here || !data().server || device === undefined || device === "REFERENCE") return null;
+  if (!peaksKnown.value) return null;
   const peak = peaks.value.get(device);
   if (measuring.value !== null)
     return (
@@ -274,13 +282,13 @@ function Measure() {
     <span class="row g4 t3 num">
       {peak && (
         <span class="mid" title={`${short(peak.processor, 200)}, measured ${peak.measured}`}>
-          {device} measured: {digits(peak.flops / 1e9)} GFLOP/s, {digits(peak.bytes / 1e9)} GB/s
+          {device} peak {digits(peak.flops / 1e9)} GFLOP/s, {digits(peak.bytes / 1e9)} GB/s
         </span>
       )}
       <button
         type="button"
         class="link"
-        title="Runs two small kernels of uopviz's own for a few seconds, to show speeds as shares of what this machine can do"
+        title="Runs two small benchmark kernels for a few seconds, to show speeds as shares of this machine's peak"
         onClick={() => void measure(device)}
       >
         {peak ? "Measure again" : "Measure this machine"}

@@ -43,19 +43,19 @@ const ALL: readonly TableColumn[] = [
     name: "Call",
     value: (l) => l.calls || l.name,
     width: "minmax(96px, 1.6fr)",
-    title: "What the program called that this kernel computes",
+    title: "The calls of the program that this kernel computes",
   },
   { key: "name", name: "Kernel", value: (l) => l.name, width: "minmax(96px, 1fr)" },
   { key: "launches", name: "Launches", value: (l) => l.launches, right: true, width: "58px" },
-  { key: "time", name: "Time", value: (l) => l.time, right: true, width: "94px" },
+  { key: "time", name: "Time", value: (l) => l.time, right: true, width: "98px" },
   {
     key: "spread",
     name: "Per launch",
     value: (l) => l.spread?.median ?? -1,
     right: true,
-    width: "104px",
+    width: "var(--spread, 104px)",
     title:
-      "Median of a launch, and how the launches are spread from the fastest to the 95th percentile",
+      "Median launch time, and the distribution from the fastest launch to the 95th percentile",
   },
   {
     key: "flops",
@@ -64,7 +64,7 @@ const ALL: readonly TableColumn[] = [
     right: true,
     width: "52px",
     title:
-      "Floating-point operations per second of the median launch, and of what was measured as this machine's most",
+      "Floating-point operations per second of the median launch, and their share of this machine's measured peak",
   },
   {
     key: "bytes",
@@ -73,7 +73,7 @@ const ALL: readonly TableColumn[] = [
     right: true,
     width: "52px",
     title:
-      "Bytes of its arguments per second of the median launch, and of what was measured as this machine's most; caches can exceed it",
+      "Bytes of the arguments per second of the median launch, and their share of this machine's measured peak, which caches can exceed",
   },
   {
     key: "regs",
@@ -81,7 +81,7 @@ const ALL: readonly TableColumn[] = [
     value: registers,
     right: true,
     width: "58px",
-    title: "Registers of a thread, where a compiler says it",
+    title: "Registers per thread, where the compiler reports them",
   },
   {
     key: "steps",
@@ -89,7 +89,7 @@ const ALL: readonly TableColumn[] = [
     value: (l) => l.steps,
     right: true,
     width: "52px",
-    title: "Rewrites that made it from its graph",
+    title: "Rewrite steps of its compilation",
   },
 ];
 
@@ -106,10 +106,15 @@ const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
   steps: (l) => l.steps > 0,
 };
 
-export function columnsFor(lines: readonly Line[], by: "run" | "compile" | "steps"): TableColumn[] {
-  const shared = lines.some((l) => l.speed.flopsShare !== null || l.speed.bytesShare !== null);
+/** `shares`: whether speeds have a share of the machine's peaks beside them, now or once it is
+ * measured; their columns are as wide before. */
+export function columnsFor(
+  lines: readonly Line[],
+  by: "run" | "compile" | "steps",
+  shares: boolean,
+): TableColumn[] {
   return ALL.filter(({ key }) => lines.some(HAS[key])).map((c) => {
-    if (c.key === "time" && by !== "run") return { ...c, name: "Compiling" };
-    return shared && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "84px" } : c;
+    if (c.key === "time" && by !== "run") return { ...c, name: "Compile time" };
+    return shares && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "88px" } : c;
   });
 }
