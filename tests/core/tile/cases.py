@@ -121,7 +121,8 @@ class Attention:
 def problem(length: int, size: int, causal: bool, heads: int = 2, dtype: DType = dtypes.float16
             ) -> Attention:  # fmt: skip
     shape = 1, heads, length, size
-    return Attention(*(numbers(*shape, dtype=dtype, seed=i) for i in range(4)), causal)
+    q, k, v, do = (numbers(*shape, dtype=dtype, seed=i) for i in range(4))
+    return Attention(q, k, v, do, causal)
 
 
 def attention(

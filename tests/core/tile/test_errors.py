@@ -26,6 +26,10 @@ def square(ker: Kernel, layout: str = "acc", dtype: DType = dtypes.half) -> RT:
     return ker.rt(dtype, (16, 16), layout)
 
 
+def nothing(_: UOp) -> None:
+    """A function that map cannot take."""
+
+
 def wide(ker: Kernel, layout: str) -> RT:
     return ker.rt(dtypes.half, (16, 32), layout)
 
@@ -79,7 +83,7 @@ WRONG: dict[str, tuple[Callable[[Kernel], object], type[UopvizError], str, str]]
                      "16 x 32", "one shape"),
     "lanes": (lambda k: k.warp.map(square(k, "col"), lambda x: x, square(k)), ShapeError,
               "different lanes", "copy"),
-    "function": (lambda k: k.warp.map(square(k), cast("Any", lambda x: None)), DTypeError,
+    "function": (lambda k: k.warp.map(square(k), cast("Any", nothing)), DTypeError,
                  "no value", "lambda"),
     "reduce op": (lambda k: k.warp.row_reduce(k.rv(dtypes.half, square(k)), square(k), Ops.SUB),
                   DTypeError, "SUB", "ADD"),
