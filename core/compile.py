@@ -17,7 +17,7 @@ from core.garbage import collector_paused
 from core.helpers import NOOPT
 from core.kernelname import kernel_name
 from core.passes.optimize import settings
-from core.passes.pipeline import lower_kernel
+from core.passes.pipeline import lower_to_text, program_of, run_passes
 from core.passes.verify import verify_program
 from core.render.listing import Listing
 from core.render.renderers import Render, renderers
@@ -33,6 +33,7 @@ from core.uop.kernels import is_lowered
 from core.uop.observe import attached, context
 from core.uop.origin import calls_of
 from core.uop.policy import in_force, stage
+from core.uop.spec import machine_spec, program_spec
 
 ASSEMBLERS: Final[Mapping[Family, Callable[[Artifact, str, Sequence[UOp]], Artifact]]] = {
     "cpu": cpu_assembly,
@@ -73,19 +74,31 @@ def _compile(ast: UOp, target: Target, opts: tuple[Opt, ...] | None) -> Program:
     name = kernel_name(ast)
     calls = _calls(ast) if attached() is not None else ()
     with context(name, "kernel", target=target.name, metadata=calls):
-        uops = tuple(lower_kernel(ast, target, opts))
-        with stage("the verifier of programs"):
-            verify_program(uops, target, name)
+        sink = run_passes(ast, target, None, None, opts)
         kind, render = renderers(target.family)[0]
+        uops, lowered = _programs(sink, kind, target, name)
         with stage(f"rendering {kind}"):
-            source = _artifact(kind, target, uops, name, render)
-            program = _program(name, ast, target, uops, source)
+            source = _artifact(kind, target, lowered, name, render)
+            program = _program(name, ast, target, uops, lowered, source)
         observer = attached()
         if observer is not None:
             observer.artifact(kind, target.name, source.text, source.lines, source.facts)
-            observer.linear(target.name, uops)
+            observer.linear(target.name, lowered)
             observer.kernel(ast, program)
     return program
+
+
+def _programs(
+    sink: UOp, kind: str, target: Target, name: str
+) -> tuple[tuple[UOp, ...], tuple[UOp, ...]]:
+    """The linear program of a kernel, and what it is for one kind of text, which is verified."""
+    own = lower_to_text(sink, kind, target)
+    uops = tuple(program_of(sink))
+    lowered = uops if own is sink else tuple(program_of(own))
+    with stage("the verifier of programs"):
+        spec = program_spec if lowered is uops else machine_spec
+        verify_program(lowered, target, name, spec)
+    return uops, lowered
 
 
 def _calls(ast: UOp) -> tuple[str, ...]:
@@ -103,11 +116,14 @@ def sources_for(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -> 
     Raises as `compile_kernel` does.
     """
     program = compile_kernel(ast, target, opts)
-    found = [program.source, *_further(program.source, program.name, program.uops)]
-    for kind, render in renderers(target.family)[1:]:
+    found = [program.source, *_further(program.source, program.name, program.lowered)]
+    others = renderers(target.family)[1:]
+    if others and program.lowered is not program.uops:
+        verify_program(program.uops, target, program.name)
+    for kind, render in others:
         found.append(_artifact(kind, target, program.uops, program.name, render))
     if target.family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
-        machine_code = sass(program.source, program.name, program.uops)
+        machine_code = sass(program.source, program.name, program.lowered)
         found[0] = replace(program.source, facts={**program.source.facts, **machine_code.facts})
         found.append(machine_code)
     return found
@@ -127,7 +143,12 @@ def _artifact(
 
 
 def _program(
-    name: str, ast: UOp, target: Target, uops: tuple[UOp, ...], source: Artifact
+    name: str,
+    ast: UOp,
+    target: Target,
+    uops: tuple[UOp, ...],
+    lowered: tuple[UOp, ...],
+    source: Artifact,
 ) -> Program:
     listing = Listing(uops, name, source.kind)
     arguments: list[Argument] = []
@@ -140,6 +161,7 @@ def _program(
         ast=ast,
         target=target,
         uops=uops,
+        lowered=lowered,
         source=source,
         arguments=tuple(arguments),
         variables=listing.variables,

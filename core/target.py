@@ -33,6 +33,7 @@ class Target:
     float32 and back; `ops`: what it has instructions for, so that nothing calls a library;
     `triple`, `processor`: what LLVM calls it, where LLVM makes its code;
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
+    `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
@@ -57,6 +58,7 @@ class Target:
     local_max: tuple[int, ...] = ()
     threads_max: int = 1
     has_fma: bool = True
+    nan_max: bool = False
     lane_gates: bool = False
     wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
@@ -140,6 +142,7 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         global_max=(2147483647, 65535, 65535),
         local_max=(1024, 1024, 64),
         threads_max=1024,
+        nan_max=not old,
         wave=32,
         tensor_cores=nvidia_tensor_cores(cc),
     )

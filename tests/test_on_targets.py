@@ -17,8 +17,9 @@ import pytest
 from core import Tensor
 from core.compile import compile_kernel
 from core.dtype import dtypes
-from core.errors import CompileError
-from core.target import targets
+from core.errors import CompileError, RenderError
+from core.render.rendered import Rendered
+from core.target import Target, targets
 from core.uop import UOp
 from core.uop.observe import observing
 from core.uop.serial import to_data
@@ -74,6 +75,13 @@ def test_kernels_are_collected_once(tmp_path: Path) -> None:
         assert subject_of(kernel_of(graph)).right
 
 
+def collected(folder: Path, *asts: UOp) -> None:
+    """Writes kernels as the collector does."""
+    folder.mkdir()
+    for ast in asts:
+        Collector(folder).kernel(ast, None)
+
+
 def broken(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new)
@@ -125,9 +133,24 @@ def test_a_kernel_that_a_target_cannot_compile_is_named(monkeypatch: pytest.Monk
     assert all("nothing for" in r.why for r in found if r.failed)
 
 
+def test_a_kernel_without_a_text_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
+        raise RenderError("no text for this")
+
+    monkeypatch.setattr(worker, "READ", {"HIP": render})
+    monkeypatch.setattr("core.render.c.render", render)
+    found = checked([add()], ["gfx942", "HIP gfx942", "C"])
+    assert {r.column for r in found if r.failed} == {"HIP gfx942", "C"}
+    assert all("no text for this" in r.why for r in found if r.failed)
+
+
 def test_one_bad_text_in_a_batch_is_found() -> None:
     programs = [compile_kernel(KERNELS[name](), targets["sm_80"]) for name in NAMES]
-    assert texts.ptxas(programs, targets["sm_80"]) == [""] * len(programs)
+    ptx = [p.source.text for p in programs]
+    ptx[2] = ptx[2].replace("st.global", "st.nowhere")
+    said = texts.ptxas(ptx, [p.name for p in programs], targets["sm_80"])
+    assert [bool(words) for words in said] == [n == 2 for n in range(len(ptx))]
+    assert "st.nowhere" in said[2] or "Unknown" in said[2] or "syntax" in said[2]
     said = texts.in_batches(list("abc"), ["x", "y", "x"], lambda batch: "no" if 1 in batch else "")
     assert said == ["", "no", ""]
 
@@ -191,10 +214,7 @@ def test_the_command(
 ) -> None:
     """From files of kernels to the exit status; a kernel that ends its process is named, the others
     are checked all the same."""
-    (tmp_path / "a").mkdir()
-    with observing(Collector(tmp_path / "a")):
-        for ast in (add(10), add(20)):
-            compile_kernel(ast, targets["sm_80"])
+    collected(tmp_path / "a", add(10), add(20))
     chosen = ["a", "--collected", str(tmp_path), "--targets", "sm_80", "--jobs", "1"]
     assert command.main(chosen) == 0
     assert "| a | 2/2/2/2 |" in capfd.readouterr().out
@@ -221,10 +241,7 @@ def test_the_command(
 def test_an_interrupted_check_says_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a").mkdir()
-    with observing(Collector(tmp_path / "a")):
-        for ast in (add(10), add(20), add(30)):
-            compile_kernel(ast, targets["sm_80"])
+    collected(tmp_path / "a", add(10), add(20), add(30))
     chunks: list[int] = []
 
     def chunk(kernels: Mapping[int, str], columns: Sequence[str], _: float) -> list[Result]:

@@ -12,37 +12,77 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.check.emulated_edited import checked_llvm, checked_ptx
+from core.check.gpu_edited import checked_cuda, checked_hip, checked_loaded_ptx
 from core.check.isolate import MAX_TEXT
 from core.check.llvm_edited import checked_ir
-from core.errors import DeviceError, RunError
-from core.runtime.emulator.device import EMULATED
-from core.target import Target, targets
+from core.errors import DeviceError, RunError, UopvizError
+from core.runtime.device import Device
+from core.runtime.hip import hiprtc
+from core.target import Target
+from core.toolchain import nvrtc
 from core.toolchain.processor import host_target
-from core.toolchain.program import Program
+from core.toolchain.program import Artifact, Program
 
 
 @dataclass(frozen=True)
 class Editable:
-    """What a device runs as text. `checked(text, own, name)` is the text to run. It raises
-    CompileError, with "line 3" as its place, where `text` is not of its language, and RunError
-    where it holds what an edited text must not hold; `own` is the compiler's text of the same
-    kernel `name`."""
+    """A kind of text that a kind of device runs once it is edited.
+
+    `checked(text, program)` is the source for the device to load in place of the program's. It
+    raises CompileError, with "line 3" as its place, where `text` is not of its language, and
+    RunError where it holds what an edited text must not hold. `missing()`: what is not installed
+    that it needs, and how to get it; "" for nothing.
+    """
 
     kind: str
-    target: Callable[[], Target]
-    checked: Callable[[str, str, str], str]
+    checked: Callable[[str, Program], Artifact]
+    missing: Callable[[], str] = lambda: ""
 
 
-def _emulated(device: str) -> Target:
-    return targets[EMULATED[device].default]
+def _as_text(checked: Callable[[str, str, str], str]) -> Callable[[str, Program], Artifact]:
+    """Of a check of a text of the program's own kind."""
+
+    def check(text: str, program: Program) -> Artifact:
+        made = checked(text, program.source.text, program.name)
+        return replace(program.source, text=made, lines=())
+
+    return check
 
 
-EDITABLE: Final[Mapping[str, Editable]] = {
-    "CPU": Editable("llvm", host_target, checked_ir),
-    "PTX:EMU": Editable("ptx", lambda: _emulated("PTX:EMU"), checked_ptx),
-    "AMD:EMU": Editable("llvm", lambda: _emulated("AMD:EMU"), checked_llvm(_emulated("AMD:EMU"))),
+def _llvm_of_a_gpu(text: str, program: Program) -> Artifact:
+    return _as_text(checked_llvm(program.target))(text, program)
+
+
+def _no_nvrtc() -> str:
+    if nvrtc.library() is not None:
+        return ""
+    return "NVRTC, NVIDIA's compiler of CUDA C++, is not installed: pip install 'uopviz[compilers]'"
+
+
+def _no_hiprtc() -> str:
+    if hiprtc.present():
+        return ""
+    return f"hiprtc, ROCm's compiler of HIP C++, is not installed: {hiprtc.INSTALL}"
+
+
+EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
+    "CPU": (Editable("llvm", _as_text(checked_ir)),),
+    "CUDA": (
+        Editable("ptx", _as_text(checked_loaded_ptx)),
+        Editable("cuda", checked_cuda, _no_nvrtc),
+    ),
+    "AMD": (Editable("llvm", _llvm_of_a_gpu), Editable("hip", checked_hip, _no_hiprtc)),
+    "PTX:EMU": (
+        Editable("ptx", _as_text(checked_ptx)),
+        Editable("cuda", checked_cuda, _no_nvrtc),
+    ),
+    "AMD:EMU": (Editable("llvm", _llvm_of_a_gpu),),
 }
-"""By device. Other devices run no text that was edited."""
+"""By kind of device. Other devices run no text that was edited."""
+_NEEDS: Final = {
+    "hip": ("AMD", "HIP C++ is edited and run on AMD GPUs only, and none was found here")
+}
+"""Kinds of text that a device is needed for which may not be there, and what is said then."""
 
 
 @dataclass(frozen=True)
@@ -54,28 +94,53 @@ class Edited:
 
 
 def editable_on(devices: Iterable[str]) -> list[dict[str, str]]:
-    """The kinds of text that can be run once they are edited: of which target, on which device."""
+    """The kinds of text that can be run once they are edited: of which target, on which device, and
+    what is missing for that. Without a device, and of any target, where no device is there."""
     found: list[dict[str, str]] = []
     for name in devices:
-        text = EDITABLE.get(name)
-        if text is not None:
+        for text in _texts_of(name):
             with suppress(DeviceError):  # not on this kind of machine
-                found.append({"device": name, "kind": text.kind, "target": text.target().name})
+                row = {"device": name, "kind": text.kind, "target": _target_of(name).name}
+                found.append({**row, "missing": text.missing()})
+    for kind, (_, why) in _NEEDS.items():
+        if all(row["kind"] != kind for row in found):
+            found.append({"device": "", "kind": kind, "target": "", "missing": why})
     return found
 
 
 def with_text(program: Program, device: str, source: Edited) -> Program:
     """The program with the edited text in place of its own. Raises RunError and CompileError."""
-    found = EDITABLE.get(device)
-    if found is None or found.kind != source.kind or program.source.kind != source.kind:
-        raise RunError(
-            f"{device} cannot run an edited {source.kind!r} text",
-            hint="; ".join(f"{name} runs {e.kind!r}" for name, e in EDITABLE.items()),
+    texts = _texts_of(device)
+    found = next((text for text in texts if text.kind == source.kind), None)
+    if found is None:
+        known = "; ".join(
+            f"{n} runs {', '.join(e.kind for e in all_)}" for n, all_ in EDITABLE.items()
         )
+        raise RunError(f"{device} cannot run an edited {source.kind!r} text", hint=known)
+    if missing := found.missing():
+        raise RunError(f"{device} cannot run an edited {source.kind!r} text: {missing}")
     if len(source.text) > MAX_TEXT:
         raise RunError(
             f"the edited text is too long: {len(source.text):,} characters",
             hint=f"at most {MAX_TEXT:,}",
         )
-    text = found.checked(source.text, program.source.text, program.name)
-    return replace(program, source=replace(program.source, text=text, lines=()))
+    return replace(program, source=found.checked(source.text, program))
+
+
+def _texts_of(device: str) -> tuple[Editable, ...]:
+    """Those of the kind of a device such as "CUDA:1"."""
+    kinds = [kind for kind in EDITABLE if device == kind or device.startswith(f"{kind}:")]
+    return EDITABLE[max(kinds, key=len)] if kinds else ()
+
+
+def _target_of(device: str) -> Target:
+    """What is compiled for a device. Raises DeviceError where it is not there."""
+    if device == "CPU":
+        return host_target()
+    try:
+        target = Device[device].target
+    except UopvizError as error:
+        raise DeviceError(error.what, error.where, error.hint) from None
+    if target is None:
+        raise DeviceError(f"{device} runs no texts")
+    return target

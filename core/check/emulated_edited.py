@@ -28,11 +28,16 @@ def checked_llvm(target: Target) -> Callable[[str, str, str], str]:
 
 
 def _same_parameters(text: str, own: str, name: str, read: Callable[[str, str], Code]) -> str:
-    sizes, wanted = ([p.nbytes for p in read(t, name).parameters] for t in (text, own))
+    same_sizes(*([p.nbytes for p in read(t, name).parameters] for t in (text, own)))
+    return text
+
+
+def same_sizes(sizes: list[int], wanted: list[int]) -> None:
+    """Raises RunError where the parameters of an edited kernel take other bytes than those of the
+    compiler's."""
     if sizes != wanted:
         raise RunError(
             f"the edited kernel takes {len(sizes)} parameters of {sizes} bytes",
             f"the compiler's takes {len(wanted)} of {wanted} bytes",
             "leave the parameters as they are",
         )
-    return text

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, cast
 
 from core.check import child
@@ -33,7 +33,12 @@ _SAID: Final = 2000
 @dataclass(frozen=True)
 class RunResult:
     """What a run found out. `us` is the time of each launch in microseconds. `equal` is None where
-    there was nothing to compare with, and `detail` says why."""
+    there was nothing to compare with, and `detail` says why.
+
+    `takes`: what the code that a GPU's driver loaded takes, by name ("registers": "24").
+    `instructions`: those that all threads of one launch ran together, on an emulated device, whose
+    times say nothing about any GPU; None elsewhere.
+    """
 
     device: str
     us: tuple[float, ...]
@@ -44,6 +49,8 @@ class RunResult:
     reference: str
     tolerance: float
     detail: str
+    takes: Mapping[str, str] = field(default_factory=dict[str, str])
+    instructions: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields under the names that the page uses."""
@@ -65,6 +72,8 @@ class RunResult:
             reference=str(found["reference"]),
             tolerance=float(found["tolerance"]),
             detail=str(found["detail"]),
+            takes={str(k): str(v) for k, v in found["takes"].items()},
+            instructions=found["instructions"],
         )
 
 

@@ -26,6 +26,8 @@ from core.errors import RunError, UopvizError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
+from core.runtime.emulator.device import EmulatorRunner
+from core.runtime.gpu.launch import GpuRunner
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.runtime.reference.device import evaluate_ast
 from core.uop.args import decode_arg
@@ -106,6 +108,7 @@ def try_kernel(
     bound |= variables or {}
     host = random_arguments(ast)
     say(f"compiling for {name}")
+    times: list[float] = []
     runner = _runner(ast, name, opts, source)
     buffers = [
         Buffer(name, values.size, u.dtype.base)
@@ -115,16 +118,22 @@ def try_kernel(
     ]
     say("evaluating the reference")
     unknown = _evaluate(ast, host, bound, memory - BASE - run_bytes(ast))
-    runner(buffers, bound, wait=True)
+    instructions = None
+    if isinstance(runner, EmulatorRunner):
+        instructions, seconds = runner.counted(buffers, bound)
+        times = [1e6 * seconds]
+    else:
+        runner(buffers, bound, wait=True)
     worst, tolerance, detail = _compared(ast, buffers, host) if not unknown else (0.0, 0.0, unknown)
-    times = launch_times(
-        runner,
-        buffers,
-        bound,
-        _WARM + max(1, count),
-        until,
-        lambda done: say(f"running on {name}: {min(done, count)} of {count}"),
-    )
+    if instructions is None:
+        times = launch_times(
+            runner,
+            buffers,
+            bound,
+            _WARM + max(1, count),
+            until,
+            lambda done: say(f"running on {name}: {min(done, count)} of {count}"),
+        )
     us = tuple(times[_WARM:] or times[-1:])
     return RunResult(
         device=name,
@@ -136,7 +145,22 @@ def try_kernel(
         reference="REFERENCE",
         tolerance=tolerance,
         detail=detail,
+        takes=_taken(runner),
+        instructions=instructions,
     )
+
+
+def _taken(runner: Runner) -> dict[str, str]:
+    """What the loaded code of a kernel takes on a GPU; nothing of other devices."""
+    if not isinstance(runner, GpuRunner):
+        return {}
+    needs = runner.loaded.resources
+    return {
+        "registers": str(needs.registers),
+        "shared bytes": str(needs.shared),
+        "local bytes": str(needs.local),
+        "occupancy": f"{needs.blocks} blocks of a processor",
+    }
 
 
 def difference(

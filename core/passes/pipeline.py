@@ -7,8 +7,9 @@ anything about a kernel itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from core.helpers import SPEC
@@ -25,6 +26,7 @@ from core.passes.loadstore import loadstore
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.optimize import optimize
+from core.passes.ptx import casts, memory, operands, operations
 from core.passes.reduce import reduce
 from core.passes.simplify import simplify
 from core.passes.stage import stage
@@ -33,7 +35,7 @@ from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.kernels import is_lowered
 from core.uop.policy import stage as stage_of
-from core.uop.spec import ast_spec, index_spec, verify
+from core.uop.spec import ast_spec, index_spec, machine_spec, verify
 
 _VALUES: Final = "what is stored where"
 _ORDER: Final = "what is stored where, and how loops are run"
@@ -127,6 +129,42 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
 )
 """Each pass with its contract; `keeps` and `guarantees` are the columns of docs/passes.md."""
 
+TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
+    {
+        "ptx": (
+            Pass(
+                "ptx: operations",
+                operations,
+                _ORDER,
+                "every operation is one that PTX has an instruction for",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: casts",
+                casts,
+                _ORDER,
+                "every cast is one instruction, or none",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: memory",
+                memory,
+                _ORDER,
+                "a load or store is one instruction; the gate of a load is its predicate",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: operands",
+                operands,
+                _ORDER,
+                "an address in memory is a register and a constant, in bytes",
+                machine_spec,
+            ),
+        )
+    }
+)
+"""By kind of text: the passes that follow for it alone, so that its renderer looks lines up."""
+
 LOWERED: Final = PASSES[1].name
 """Where a kernel of loops and single elements enters."""
 
@@ -166,6 +204,17 @@ def lower_kernel(
     ast: UOp, target: Target, opts: Sequence[Opt] | None = None, start: str | None = None
 ) -> list[UOp]:
     """The linear program of a kernel for `target`. Arguments and errors as for `run_passes`."""
-    sink = run_passes(ast, target, start, None, opts)
+    return program_of(run_passes(ast, target, start, None, opts))
+
+
+def program_of(sink: UOp) -> list[UOp]:
+    """The linear program of a kernel that went through the passes."""
     with stage_of("linearize"):
         return gates_to_ifs(linearize(sink))
+
+
+def lower_to_text(sink: UOp, kind: str, target: Target) -> UOp:
+    """What a kernel that went through all passes is for one kind of text; itself where that has no
+    passes of its own. Raises as `run_passes` does."""
+    passes = TEXT_PASSES.get(kind, ())
+    return run_table(passes, sink, target) if passes else sink

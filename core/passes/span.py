@@ -35,10 +35,11 @@ class Exactness:
                     self._needs[node] = self._of(node)
         return self._needs[u] is not None
 
-    def outside(self, offset: UOp, lanes: int, size: int) -> bool:
-        """Whether some access to `lanes` elements from `offset` on, in memory of `size` elements,
-        must be outside of it. Bounds may be wider than the values, so others may be, too."""
-        low, high = int(offset.vmin), int(offset.vmax)
+    def outside(self, offset: UOp, lanes: int, size: int, first: int = 0) -> bool:
+        """Whether some access to `lanes` elements from `offset` + `first` on, in memory of `size`
+        elements, must be outside of it. Bounds may be wider than the values, so others may be,
+        too."""
+        low, high = int(offset.vmin) + first, int(offset.vmax) + first
         if low >= 0 and high + lanes <= size:
             return False
         return self.holds(offset) or high < 0 or low + lanes > size

@@ -1,12 +1,12 @@
 """The verifier of linear programs: what every renderer may rely on, checked before it renders.
 
 A program is a list of nodes in the order of execution. Every node has types that its op allows
-(`program_spec`) and uses only values in scope: defined before, in a block (a loop or an IF) that is
-still open. Blocks are closed once, in order. Addresses lie in their memory, memory fits the target,
-moves and arithmetic are no wider than the target's, all threads of a group reach each barrier, and
-all lanes of a warp each product of matrices and each exchange of values. Runs on every compile, in
-time linear in the program.
-Never changes a program.
+(`program_spec`; `machine_spec` after the passes for one kind of text) and uses only values in
+scope: defined before, in a block (a loop or an IF) that is still open. Blocks are closed once, in
+order. Addresses lie in their memory, memory fits the target, moves and arithmetic are no wider than
+the target's, all threads of a group reach each barrier, and all lanes of a warp each product of
+matrices and each exchange of values. Runs on every compile, in time linear in the program. Never
+changes a program.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from core.dtype import AddrSpace, PtrDType, dtypes
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import CompileError
 from core.helpers import ceildiv
 from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
-from core.uop import GroupOp, Ops, UOp
-from core.uop.pointer import pointer_of
+from core.uop import GroupOp, Ops, PatternMatcher, UOp
+from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
 
@@ -40,14 +40,19 @@ class Block:
     open: bool = True
 
 
-def verify_program(uops: Sequence[UOp], target: Target, name: str) -> None:
-    """Raises CompileError at the first node of the program of kernel `name` that is invalid."""
-    _Verifier(uops, target, name).run()
+def verify_program(
+    uops: Sequence[UOp], target: Target, name: str, spec: PatternMatcher = program_spec
+) -> None:
+    """Raises CompileError at the first node of the program of kernel `name` that is invalid, by
+    `spec` or by itself."""
+    _Verifier(uops, target, name, spec).run()
 
 
 class _Verifier:
-    def __init__(self, uops: Sequence[UOp], target: Target, name: str) -> None:
-        self.uops, self.target, self.name = uops, target, name
+    def __init__(
+        self, uops: Sequence[UOp], target: Target, name: str, spec: PatternMatcher
+    ) -> None:
+        self.uops, self.target, self.name, self.spec = uops, target, name, spec
         self.home: dict[UOp, Block] = {}
         """Where each node so far is defined."""
         self.blocks = [Block(None)]
@@ -65,7 +70,7 @@ class _Verifier:
         for u in self.uops:
             if u in self.home:
                 self.refuse(u, f"{u.op.name} appears twice")
-            if (what := violation(u, program_spec)) is not None:
+            if (what := violation(u, self.spec)) is not None:
                 self.refuse(u, what)
             self.sources(u)
             self.home[u] = self.blocks[-1]
@@ -172,9 +177,10 @@ class _Verifier:
 
     def load(self, u: UOp) -> None:
         """A LOAD is at an address in its memory, after the barrier that it needs."""
-        gated = u.src[0].op is Ops.INDEX and len(u.src[0].src) > 2
-        self.move(u, u.dtype.count, gated)
-        if pointer_of(u.src[0]) in self.unread:
+        place = u.src[0]
+        gated = len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2)
+        self.move(u, u.dtype, gated)
+        if pointer_of(place) in self.unread:
             self.refuse(u, "shared memory is read without a BARRIER after it was written")
 
     def store(self, u: UOp) -> None:
@@ -183,28 +189,33 @@ class _Verifier:
         if len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2):
             self.refuse(u, "STORE with a gate")
         chosen = any(b.opener is not None and b.opener.op is Ops.IF for b in self.blocks)
-        self.move(u, value.dtype.count, chosen)
+        self.move(u, value.dtype, chosen)
         pointer = pointer_of(place)
         if pointer.op is Ops.DEFINE_LOCAL and self.target.has_local:
             self.unread.add(pointer)
 
-    def move(self, u: UOp, lanes: int, gated: bool) -> None:
+    def move(self, u: UOp, moved: DType, gated: bool) -> None:
         """What is moved lies in its memory, and is no wider than a move of the target."""
         address, pointer = u.src[0], pointer_of(u.src[0])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
             self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
-        item = pointer.dtype.base.itemsize
-        if pointer.dtype.addrspace is not AddrSpace.REG and lanes > 1 \
-                and lanes * item > self.target.vector_bytes:  # fmt: skip
-            self.refuse(u, f"{lanes * item} bytes at once, {self.target.vector_bytes} at most")
-        size = pointer.dtype.size
-        if size < 0 or address.op is not Ops.INDEX:
+        item, size = pointer.dtype.base.itemsize, pointer.dtype.size
+        if pointer.dtype.addrspace is not AddrSpace.REG and moved.count > 1 \
+                and moved.itemsize > self.target.vector_bytes:  # fmt: skip
+            most = self.target.vector_bytes
+            self.refuse(u, f"{moved.itemsize} bytes at once, {most} at most")
+        offsets, start = parts_of_address(address)
+        for offset, _ in offsets:
+            if offset.dtype.count != 1:
+                self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
+        if size < 0 or gated:
             return
-        offset = address.src[1]
-        if offset.dtype.count != 1:
-            self.refuse(u, f"{u.op.name} at {offset.dtype.count} offsets at once")
-        if not gated and self.exact.outside(offset, lanes, size):
-            low, high = int(offset.vmin), int(offset.vmax) + lanes - 1
+        if len(offsets) > 1 or start % item or any(step != item for _, step in offsets):
+            self.refuse(u, f"{u.op.name} at an address that is no element of its memory")
+        lanes, first = moved.itemsize // item, start // item
+        offset = offsets[0][0] if offsets else UOp.const(dtypes.index, 0)
+        if self.exact.outside(offset, lanes, size, first):
+            low, high = int(offset.vmin) + first, int(offset.vmax) + first + lanes - 1
             self.refuse(u, f"elements {low} to {high} of memory with {size} elements")
 
     # values
@@ -213,8 +224,9 @@ class _Verifier:
         """A WMMA is of one tile, one that the target has, and whole warps run it."""
         if u.arg not in self.target.tensor_cores:
             self.refuse(u, f"{self.target.name} has no {u.arg}")
-        if u.dtype.count != u.arg.c.count:
-            self.refuse(u, f"a WMMA of {u.dtype.count // u.arg.c.count} tiles")
+        tile = u.arg.c.count * u.arg.dtype_out.itemsize
+        if u.dtype.itemsize != tile:
+            self.refuse(u, f"a WMMA of {u.dtype.itemsize // tile} tiles")
         self.products.append(u)
         for block in self.blocks:
             opener = block.opener
@@ -236,6 +248,8 @@ class _Verifier:
 
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
+        if u.op is Ops.BITCAST and u.dtype.count != u.src[0].dtype.count:
+            return  # a word and what it holds
         lanes = max(u.dtype.count, *(s.dtype.count for s in u.src)) if u.src else u.dtype.count
         if lanes > 1 and self.target.alu_lanes(dtypes.uint8) == 1:
             self.refuse(u, f"{u.op.name} of {lanes} lanes, on a target without vector arithmetic")

@@ -14,10 +14,10 @@ from typing import Final
 from core.errors import RenderError
 from core.render.listing import Listing, resolve
 from core.render.ptx_alu import write_alu
-from core.render.ptx_cast import type_of, write_bitcast, write_cast
+from core.render.ptx_cast import write_cast, write_word
 from core.render.ptx_matrix import version_of, write_product
 from core.render.ptx_memory import Memory
-from core.render.ptx_writer import REGISTER_TYPES, Writer
+from core.render.ptx_writer import Writer, class_of, type_of
 from core.render.rendered import Lines, Rendered
 from core.target import Target
 from core.uop.ops import GroupOp, Ops
@@ -48,35 +48,47 @@ def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
 class _Kernel:
     def __init__(self, listing: Listing, arch: int) -> None:
         self.listing, self.arch = listing, arch
-        self.w = Writer(listing, arch)
+        self.w = Writer(listing)
         self.memory = Memory(self.w)
 
     def write(self, u: UOp) -> None:
         """The text of one node."""
         self.w.at(u)
-        per_lane = write_alu if u.op in GroupOp.ALU else _per_lane.get(u.op)
-        if per_lane is not None:
-            self.w.bind(u, tuple(per_lane(self.w, u, lane) for lane in range(u.dtype.count)))
-        elif u.op not in _nothing:
-            handler = _handlers.get(u.op)
-            if handler is None:
-                raise self.listing.unsupported(u)
-            handler(self, u)
+        if u.op in _nothing:
+            return
+        handler = _handlers.get(u.op)
+        if handler is None:
+            raise self.listing.unsupported(u)
+        handler(self, u)
 
     def define(self, u: UOp) -> None:
         self.memory.define(u)
 
     def variable(self, u: UOp) -> None:
-        kind = "rd" if u.dtype.bits == 64 else "r"
-        text = f"ld.param.{type_of(u.dtype)} {{}}, [{_variable_name(u)}]"
-        self.w.bind(u, (self.w.let(kind, text),))
+        name = _variable_name(u)
+        register = self.w.named(name, class_of(u.dtype))
+        self.w.do(f"ld.param.{type_of(u.dtype)} {register}, [{name}]")
+        self.w.bind(u, (register,))
 
     def constant(self, u: UOp) -> None:
         self.w.constant(u)
 
     def special(self, u: UOp) -> None:
-        name = ("ctaid" if u.arg.startswith("g") else "tid") + "." + "xyz"[int(u.arg[-1])]
-        self.w.bind(u, (self.w.let("r", f"mov.u32 {{}}, %{name}"),))
+        register = self.w.named(u.arg, "r")
+        self.w.do(f"mov.u32 {register}, %{_SPECIALS[u.arg[0]]}.{'xyz'[int(u.arg[-1])]}")
+        self.w.bind(u, (register,))
+
+    def cast(self, u: UOp) -> None:
+        if u.dtype.count != u.src[0].dtype.count:
+            self.w.bind(u, write_word(self.w, u))
+        else:
+            self.lanes(u, write_cast)
+
+    def arithmetic(self, u: UOp) -> None:
+        self.lanes(u, write_alu)
+
+    def lanes(self, u: UOp, write: Callable[[Writer, UOp, int], str]) -> None:
+        self.w.bind(u, tuple(write(self.w, u, lane) for lane in range(u.dtype.count)))
 
     def vectorize(self, u: UOp) -> None:
         self.w.bind(u, tuple(self.w.register(s, 0) for s in u.src))
@@ -92,6 +104,9 @@ class _Kernel:
         text = f"shfl.sync.bfly.b32 {{}}, {value}, {u.arg}, 31, 0xffffffff"
         self.w.bind(u, (self.w.let("r", text),))
 
+    def address(self, u: UOp) -> None:
+        self.memory.address(u)
+
     def load(self, u: UOp) -> None:
         self.memory.load(u)
 
@@ -101,19 +116,17 @@ class _Kernel:
     def range(self, u: UOp) -> None:
         at, t = self.listing.position[u], type_of(u.dtype)
         bound = resolve(u.src[0])
-        i = self.w.of(u.dtype)
+        i = self.w.named(f"loop{u.arg[0]}", class_of(u.dtype))
         self.w.bind(u, (i,))
         self.w.do(f"mov.{t} {i}, 0")
         if bound.op is not Ops.CONST or bound.arg <= 0:
             none = self.w.let("p", f"setp.le.{t} {{}}, {self.w.register(bound, 0)}, 0")
             self.w.do(f"@{none} bra EXIT{at}")
         self.w.label(f"LOOP{at}")
-        self.memory.open()
 
     def end(self, u: UOp) -> None:
         for loop in reversed(u.src[1:]):
             at, t = self.listing.position[loop], type_of(loop.dtype)
-            self.memory.close()
             i = self.w.register(loop, 0)
             self.w.do(f"add.{t} {i}, {i}, 1")
             more = self.w.let("p", f"setp.lt.{t} {{}}, {i}, {self.w.lane(loop.src[0], 0)}")
@@ -123,10 +136,8 @@ class _Kernel:
     def condition(self, u: UOp) -> None:
         at = self.listing.position[u]
         self.w.do(f"@!{self.w.register(u.src[0], 0)} bra DONE{at}")
-        self.memory.open()
 
     def endif(self, u: UOp) -> None:
-        self.memory.close()
         self.w.label(f"DONE{self.listing.position[u.src[0]]}")
 
     def barrier(self, _: UOp) -> None:
@@ -152,8 +163,8 @@ class _Kernel:
         local = listing.size_of("lidx")
         out.add(".maxntid " + ", ".join(map(str, local)))
         out.add("{")
-        for kind, count in sorted(self.w.counts.items()):
-            out.add(f"  .reg .{REGISTER_TYPES[kind]} %{kind}<{count}>;")
+        for line in self.w.declarations():
+            out.add(f"  {line}")
         out.extend(self.w.lines)
         out.add("  ret;")
         out.add("}")
@@ -164,12 +175,12 @@ def _variable_name(u: UOp) -> str:
     return "var_" + re.sub(r"\W", "_", u.arg[0], flags=re.ASCII)
 
 
-_per_lane: dict[Ops, Callable[[Writer, UOp, int], str]] = {
-    Ops.CAST: write_cast,
-    Ops.BITCAST: write_bitcast,
-}
+_SPECIALS: Final = {"g": "ctaid", "l": "tid"}
 _nothing = frozenset({Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
 _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
+    **dict.fromkeys(GroupOp.ALU, _Kernel.arithmetic),
+    Ops.CAST: _Kernel.cast,
+    Ops.BITCAST: _Kernel.cast,
     Ops.DEFINE_GLOBAL: _Kernel.define,
     Ops.DEFINE_LOCAL: _Kernel.define,
     Ops.DEFINE_REG: _Kernel.define,
@@ -181,6 +192,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.GEP: _Kernel.gep,
     Ops.WMMA: _Kernel.product,
     Ops.SHUFFLE: _Kernel.shuffle,
+    Ops.ADDRESS: _Kernel.address,
     Ops.LOAD: _Kernel.load,
     Ops.STORE: _Kernel.store,
     Ops.RANGE: _Kernel.range,

@@ -1,148 +1,108 @@
-"""CAST and BITCAST in PTX, one element at a time, exact for every pair of dtypes.
+"""CAST and BITCAST in PTX: a table of lines by the two dtypes.
 
-8-bit floats are left to passes. bfloat16 is converted through float32, rounded once.
-Source of the instruction forms: NVIDIA, "Parallel Thread Execution ISA", section cvt.
+An empty line is no instruction: the register holds both. Decides nothing: what has no row here is
+made of what has one in `core/passes/ptx/casts.py`. Source of the instruction forms: NVIDIA,
+"Parallel Thread Execution ISA", section cvt.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
 from core.dtype import DType, dtypes
-from core.render.ptx_writer import Writer, bits_of, class_of, immediate, register_type
+from core.render.ptx_writer import Writer, bits_of, class_of, type_of
+from core.uop.ops import Ops
 from core.uop.uop import UOp
 
-
-def type_of(dtype: DType) -> str:
-    """The PTX arithmetic type of one element; 8-bit integers compute in 16 bits."""
-    if dtypes.is_float(dtype):
-        return f"f{dtype.bits}"
-    return ("u" if dtypes.is_unsigned(dtype) else "s") + str(max(16, dtype.bits))
+_FLOATS: Final = (dtypes.float16, dtypes.float32, dtypes.float64)
+_CUT: Final = {dtypes.int8: "cvt.s16.s8 {d}, {a}", dtypes.uint8: "and.b16 {d}, {a}, 255"}
+"""An 8-bit integer, extended, of the low bits of a register of 16."""
 
 
-def extended(w: Writer, x: str, dtype: DType) -> str:
-    """`x`, of which only the low bits count, as an element of an 8-bit dtype; others unchanged."""
-    if dtype.name == "int8":
-        return w.let("h", f"cvt.s16.s8 {{}}, {x}")
-    if dtype.bits == 8:
-        return w.let("h", f"and.b16 {{}}, {x}, 255")
-    return x
+def _integer(source: DType, target: DType) -> str:
+    if target in _CUT:
+        return _CUT[target]
+    if source.bits == target.bits or max(source.bits, target.bits) == 16:
+        return ""
+    if target.bits < source.bits:
+        return f"cvt.u{target.bits}.u{source.bits} {{d}}, {{a}}"
+    sign = type_of(source)[0]
+    return f"cvt.{sign}{target.bits}.{type_of(source)} {{d}}, {{a}}"
+
+
+def _from_float(source: DType, target: DType) -> str:
+    if dtypes.is_float(target):
+        rounding = "" if source.bits < target.bits else "rn."
+        return f"cvt.{rounding}{type_of(target)}.{type_of(source)} {{d}}, {{a}}"
+    sign = "u" if dtypes.is_unsigned(target) else "s"
+    return f"cvt.rzi.{sign}{target.bits}.{type_of(source)} {{d}}, {{a}}"
+
+
+def _casts() -> Mapping[tuple[DType, DType], str]:
+    found = {(dtypes.float32, dtypes.bfloat16): "cvt.rn.bf16.f32 {d}, {a}"}
+    for source in dtypes.ints:
+        for target in dtypes.ints:
+            if source.bits <= 16 or target.bits > 8:
+                found[source, target] = _integer(source, target)
+        for target in _FLOATS:
+            found[source, target] = f"cvt.rn.{type_of(target)}.{type_of(source)} {{d}}, {{a}}"
+    for source in _FLOATS:
+        for target in _FLOATS + (() if source is dtypes.float16 else dtypes.ints):
+            found[source, target] = _from_float(source, target)
+    return found | {(dtype, dtype): "" for dtype in dtypes.all}
+
+
+def _bitcasts() -> Mapping[tuple[DType, DType], str]:
+    found: dict[tuple[DType, DType], str] = {}
+    for source in dtypes.all:
+        for target in dtypes.all:
+            if source is target or (
+                source.bits == target.bits and dtypes.int8 not in (source, target)
+            ):
+                same = class_of(source) == class_of(target)
+                found[source, target] = "" if same else f"mov.{bits_of(target)} {{d}}, {{a}}"
+    return found
+
+
+CASTS: Final[Mapping[tuple[DType, DType], str]] = MappingProxyType(_casts())
+"""By the dtypes of the operand and of the result."""
+BITCASTS: Final[Mapping[tuple[DType, DType], str]] = MappingProxyType(_bitcasts())
+"""By the dtypes of the operand and of the result."""
 
 
 def write_cast(w: Writer, u: UOp, lane: int) -> str:
-    """Element `lane` of source 0 as u.dtype. Raises RenderError for 8-bit floats."""
-    source, target = u.src[0].dtype.scalar(), u.dtype.scalar()
-    if source is not target and ("fp8" in source.name or "fp8" in target.name):
-        raise w.listing.unsupported(u)
-    return convert(w, w.register(u.src[0], lane), source, target)
-
-
-def convert(w: Writer, x: str, source: DType, target: DType) -> str:
-    """Register `x`, an element of `source`, as an element of `target`."""
-    if source is target:
-        return x
-    if dtypes.is_bool(source):
-        one, zero = immediate(target, 1), immediate(target, 0)
-        return w.let(class_of(target), f"selp.{register_type(target)} {{}}, {one}, {zero}, {x}")
-    if source.name == "bfloat16":
-        return convert(w, widen_bf16(w, x), dtypes.float32, target)
-    if dtypes.is_bool(target):
-        if source.name == "float16":
-            x, source = w.let("f", f"cvt.f32.f16 {{}}, {x}"), dtypes.float32
-        compare = "neu" if dtypes.is_float(source) else "ne"
-        return w.let("p", f"setp.{compare}.{type_of(source)} {{}}, {x}, {immediate(source, 0)}")
-    if target.name == "bfloat16":
-        return _to_bf16(w, x, source)
-    if dtypes.is_float(target):
-        exact = dtypes.is_float(source) and source.bits < target.bits
-        rounding = "" if exact else "rn."
-        return w.let(
-            class_of(target), f"cvt.{rounding}{type_of(target)}.{type_of(source)} {{}}, {x}"
-        )
-    if dtypes.is_float(source):
-        return _float_to_int(w, x, source, target)
-    return _int_to_int(w, x, source, target)
-
-
-def _int_to_int(w: Writer, x: str, source: DType, target: DType) -> str:
-    if target.bits == 8:
-        if source.bits > 16:
-            x = w.let("h", f"cvt.u16.u{source.bits} {{}}, {x}")
-        return extended(w, x, target)
-    if source.bits == target.bits:
-        return x
-    if source.bits == 8 and target.bits == 16:
-        return x
-    wide = target.bits > source.bits
-    to = type_of(source)[0] + str(target.bits) if wide else f"u{target.bits}"
-    origin = type_of(source) if wide else f"u{source.bits}"
-    return w.let(class_of(target), f"cvt.{to}.{origin} {{}}, {x}")
-
-
-def _float_to_int(w: Writer, x: str, source: DType, target: DType) -> str:
-    """Toward zero. The instruction saturates to the integers of its type, and NaN becomes 0 except
-    from .f64 and to 64 bits, where it has to be told apart."""
-    if source.name == "float16":
-        x, source = w.let("f", f"cvt.f32.f16 {{}}, {x}"), dtypes.float32
-    kind = ("u" if dtypes.is_unsigned(target) else "s") + str(target.bits)
-    found = w.let(class_of(target), f"cvt.rzi.{kind}.{type_of(source)} {{}}, {x}")
-    if source.bits < 64 and target.bits < 64:
-        return found
-    nan = w.let("p", f"setp.nan.{type_of(source)} {{}}, {x}, {x}")
-    suffix = register_type(target)
-    return w.let(class_of(target), f"selp.{suffix} {{}}, {immediate(target, 0)}, {found}, {nan}")
-
-
-def widen_bf16(w: Writer, x: str) -> str:
-    """A bfloat16 as float32, exactly: its bits are the upper half."""
-    low = w.let("r", f"cvt.u32.u16 {{}}, {x}")
-    high = w.let("r", f"shl.b32 {{}}, {low}, 16")
-    return w.let("f", f"mov.b32 {{}}, {high}")
-
-
-def narrow_bf16(w: Writer, x: str) -> str:
-    """A float32 as bfloat16, to nearest, ties to even."""
-    if w.arch >= 80:
-        return w.let("h", f"cvt.rn.bf16.f32 {{}}, {x}")
-    bits = w.let("r", f"mov.b32 {{}}, {x}")
-    high = w.let("r", f"shr.u32 {{}}, {bits}, 16")
-    even = w.let("r", f"and.b32 {{}}, {high}, 1")
-    bias = w.let("r", f"add.u32 {{}}, {even}, 32767")
-    up = w.let("r", f"add.u32 {{}}, {bits}, {bias}")
-    rounded = w.let("r", f"shr.u32 {{}}, {up}, 16")
-    quiet = w.let("r", f"or.b32 {{}}, {high}, 64")
-    nan = w.let("p", f"setp.nan.f32 {{}}, {x}, {x}")
-    chosen = w.let("r", f"selp.b32 {{}}, {quiet}, {rounded}, {nan}")
-    return w.let("h", f"cvt.u16.u32 {{}}, {chosen}")
-
-
-def _to_bf16(w: Writer, x: str, source: DType) -> str:
-    if source.name == "float16":
-        return narrow_bf16(w, w.let("f", f"cvt.f32.f16 {{}}, {x}"))
-    if source.name == "float32":
-        return narrow_bf16(w, x)
-    if dtypes.is_int(source) and source.bits <= 16:
-        return narrow_bf16(w, w.let("f", f"cvt.rn.f32.{type_of(source)} {{}}, {x}"))
-    # rounding toward zero with the last bit set where inexact, then once more to nearest, is one
-    # correct rounding (S. Boldo, G. Melquiond, IEEE Transactions on Computers 57(4), 2008)
-    kind = type_of(source)
-    near = w.let("f", f"cvt.rz.f32.{kind} {{}}, {x}")
-    back = w.let(class_of(source), f"cvt{'.rzi' * dtypes.is_int(source)}.{kind}.f32 {{}}, {near}")
-    compare = "ne" if dtypes.is_int(source) else "neu"
-    inexact = w.let("p", f"setp.{compare}.{kind} {{}}, {back}, {x}")
-    bits = w.let("r", f"mov.b32 {{}}, {near}")
-    odd = w.let("r", f"or.b32 {{}}, {bits}, 1")
-    chosen = w.let("r", f"selp.b32 {{}}, {odd}, {bits}, {inexact}")
-    return narrow_bf16(w, w.let("f", f"mov.b32 {{}}, {chosen}"))
-
-
-def write_bitcast(w: Writer, u: UOp, lane: int) -> str:
-    """The bits of element `lane` of source 0 as u.dtype, which must be as wide."""
-    source, target = u.src[0].dtype.scalar(), u.dtype.scalar()
-    if u.src[0].dtype.count != u.dtype.count:
+    """Element `lane` of a CAST or BITCAST of as many elements. Raises RenderError where there is no
+    row."""
+    table = CASTS if u.op is Ops.CAST else BITCASTS
+    text = table.get((u.src[0].dtype.scalar(), u.dtype.scalar()))
+    if text is None or u.src[0].dtype.count != u.dtype.count:
         raise w.listing.unsupported(u)
     x = w.register(u.src[0], lane)
-    if dtypes.is_bool(source) or dtypes.is_bool(target):
-        byte = convert(w, x, source, dtypes.uint8) if dtypes.is_bool(source) else x
-        return convert(w, byte, dtypes.uint8, dtypes.bool) if dtypes.is_bool(target) else byte
-    if class_of(source) == class_of(target):
-        return extended(w, x, target) if source.name != target.name else x
-    return w.let(class_of(target), f"mov.{bits_of(target)} {{}}, {x}")
+    return w.let(class_of(u.dtype), text.format(d="{}", a=x)) if text else x
+
+
+_BYTES: Final = "prmt.b32 {{}}, {a}, {b}, 0x6420"
+"""Of each register of 16 bits in two words, the lower byte."""
+
+
+def write_word(w: Writer, u: UOp) -> tuple[str, ...]:
+    """A BITCAST between a word and its two halves, or of four bytes to a word. Raises RenderError
+    for other counts."""
+    source, target = u.src[0].dtype, u.dtype
+    shape = source.count, target.count
+    if shape == (1, 2):
+        low, high = w.of(target.scalar()), w.of(target.scalar())
+        w.do(f"mov.b32 {{{low}, {high}}}, {w.register(u.src[0], 0)}")
+        return low, high
+    if shape not in ((2, 1), (4, 1)):
+        raise w.listing.unsupported(u)
+    parts = [w.register(u.src[0], lane) for lane in range(source.count)]
+    pairs = [
+        w.let("r", f"mov.b32 {{}}, {{{{{a}, {b}}}}}")
+        for a, b in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    if len(pairs) == 1:
+        return (pairs[0],)
+    return (w.let("r", _BYTES.format(a=pairs[0], b=pairs[1])),)

@@ -1,4 +1,4 @@
-"""Matrix instructions in PTX: elements packed into registers of 32 bits, and unpacked.
+"""Matrix instructions in PTX, whose elements are packed into registers of 32 bits.
 
 Source: NVIDIA, "Parallel Thread Execution ISA", "Multiply-and-Accumulate Instruction: mma": A and B
 are in .b32 registers, the first element in the lowest bits, as are C and D of float16.
@@ -6,7 +6,6 @@ are in .b32 registers, the first element in the lowest bits, as are C and D of f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from core.render.ptx_writer import Writer
@@ -23,43 +22,9 @@ def version_of(core: TensorCore) -> str:
 
 
 def write_product(w: Writer, u: UOp) -> tuple[str, ...]:
-    """The instruction of a WMMA; the registers of its elements."""
-    dtype = u.dtype.scalar()
-    a, b = (_packed(w, s) for s in u.src[:2])
-    if dtype.bits == 32:
-        c = [w.register(u.src[2], i) for i in range(u.dtype.count)]
-        found = [w.of(dtype) for _ in range(u.dtype.count)]
-        _multiply(w, u.arg.name, found, a, b, c)
-        return tuple(found)
-    c = _packed(w, u.src[2])
-    pairs = [w.fresh("r") for _ in c]
-    _multiply(w, u.arg.name, pairs, a, b, c)
-    halves: list[str] = []
-    for pair in pairs:
-        low, high = w.of(dtype), w.of(dtype)
-        w.do(f"mov.b32 {{{low}, {high}}}, {pair}")
-        halves += [low, high]
-    return tuple(halves)
-
-
-def _multiply(w: Writer, name: str, *operands: Sequence[str]) -> None:
-    w.do(f"{name} " + ", ".join("{" + ", ".join(part) + "}" for part in operands))
-
-
-def _packed(w: Writer, s: UOp) -> list[str]:
-    """A vector in registers of 32 bits."""
-    lanes = [w.register(s, i) for i in range(s.dtype.count)]
-    bits = s.dtype.bits
-    if bits == 32:
-        return [w.let("r", f"mov.b32 {{}}, {x}") for x in lanes]
-    pairs = [
-        w.let("r", f"mov.b32 {{}}, {{{{{low}, {high}}}}}")
-        for low, high in zip(lanes[::2], lanes[1::2], strict=True)
-    ]
-    if bits == 16:
-        return pairs
-    # of each register of 16 bits, the lower byte
-    return [
-        w.let("r", f"prmt.b32 {{}}, {low}, {high}, 0x6420")
-        for low, high in zip(pairs[::2], pairs[1::2], strict=True)
-    ]
+    """The line of a WMMA of words; the registers of its result."""
+    found = tuple([w.of(u.dtype.scalar()) for _ in range(u.dtype.count)])
+    operands = ([w.register(s, i) for i in range(s.dtype.count)] for s in u.src)
+    groups = ("{" + ", ".join(part) + "}" for part in (found, *operands))
+    w.do(f"{u.arg.name} " + ", ".join(groups))
+    return found

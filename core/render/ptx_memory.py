@@ -1,16 +1,17 @@
-"""Addresses, loads, stores and register arrays in PTX.
+"""Addresses, loads, stores and registers of a thread in PTX: tables of lines.
 
-An access is vectorized as far as the offset's known divisor and the 16 bytes of one instruction
-allow. A register array whose every index is a constant becomes plain registers.
+A DEFINE_REG that no ADDRESS is built on is plain registers. Decides nothing: what is moved at once,
+and as what, is decided in `core/passes/ptx/`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.render.listing import resolve
-from core.render.ptx_cast import convert
 from core.render.ptx_writer import Writer, class_of, register_type
 from core.uop.ops import Ops
 from core.uop.pointer import address_space, pointer_of
@@ -21,8 +22,15 @@ SPACES: Final = {
     AddrSpace.LOCAL: "shared",
     AddrSpace.REG: "local",
 }
-_WIDEST: Final = 16
-_memory_types: Final = {"bool": "u8", "int8": "s8", "uint8": "u8", "fp8e4m3": "u8", "fp8e5m2": "u8"}
+_memory_types: Final = {"int8": "s8", "uint8": "u8", "fp8e4m3": "u8", "fp8e5m2": "u8"}
+_GROUPS: Final = {1: "{0}", 2: "{{{0}, {1}}}", 4: "{{{0}, {1}, {2}, {3}}}"}
+_VECTORS: Final = {1: "", 2: ".v2", 4: ".v4"}
+_BASES: Final = {
+    AddrSpace.GLOBAL: ("rd", "cvta.to.global.u64 {d}, {a}"),
+    AddrSpace.LOCAL: ("r", "mov.u32 {d}, {a}"),
+    AddrSpace.REG: ("rd", "mov.u64 {d}, {a}"),
+}
+"""The class of the register with an address, and the line that brings the start of memory there."""
 
 
 def memory_type(dtype: DType) -> str:
@@ -30,199 +38,131 @@ def memory_type(dtype: DType) -> str:
     return _memory_types.get(dtype.name, register_type(dtype))
 
 
+def _addresses() -> Mapping[tuple[AddrSpace, DType], str]:
+    """a * size + b, where b is the start and a the offset."""
+    found: dict[tuple[AddrSpace, DType], str] = {}
+    for dtype, text in (
+        (dtypes.int32, "mad.wide.s32"),
+        (dtypes.uint32, "mad.wide.u32"),
+        (dtypes.int64, "mad.lo.s64"),
+        (dtypes.uint64, "mad.lo.s64"),
+    ):
+        for space in (AddrSpace.GLOBAL, AddrSpace.REG):
+            found[space, dtype] = f"{text} {{d}}, {{a}}, {{size}}, {{b}}"
+    for dtype in (dtypes.int32, dtypes.uint32):
+        found[AddrSpace.LOCAL, dtype] = "mad.lo.s32 {d}, {a}, {size}, {b}"
+    return found
+
+
+ADDRESSES: Final[Mapping[tuple[AddrSpace, DType], str]] = MappingProxyType(_addresses())
+"""The line of an ADDRESS of two sources, by its space and the dtype of the offset."""
+
+
 class Memory:
-    """Where every pointer is, and which addresses are known in the scopes that are open."""
+    """Where every pointer is: registers, or an address in one and the bytes beyond it."""
 
     def __init__(self, w: Writer) -> None:
         self.w = w
         self.arrays: dict[UOp, list[str]] = {}
-        self._bases: dict[UOp, str] = {}
-        self._scopes: list[dict[tuple[UOp, UOp], str]] = [{}]
-        self._scattered = {
-            pointer_of(u)
-            for u in w.listing.uops
-            if u.op is Ops.INDEX
-            and address_space(u) is AddrSpace.REG
-            and resolve(u.src[1]).op is not Ops.CONST
-        }
-
-    def open(self) -> None:
-        """A loop or a branch begins."""
-        self._scopes.append({})
-
-    def close(self) -> None:
-        """The innermost loop or branch ends, and what was computed in it is gone."""
-        self._scopes.pop()
+        self._addresses: dict[UOp, tuple[str, int]] = {}
+        nodes = w.listing.uops
+        self._in_memory = {pointer_of(u) for u in nodes if u.op is Ops.ADDRESS}
+        self._in_memory |= {resolve(u.src[0]) for u in nodes if u.op in (Ops.LOAD, Ops.STORE)}
 
     def define(self, u: UOp) -> None:
         """A DEFINE_GLOBAL, DEFINE_LOCAL or DEFINE_REG. Raises RenderError without a size."""
         assert isinstance(u.dtype, PtrDType)
         space, item = u.dtype.addrspace, u.dtype.base
         if space is AddrSpace.GLOBAL:
-            generic = self.w.let("rd", f"ld.param.u64 {{}}, [data{u.arg}]")
-            self._bases[u] = self.w.let("rd", f"cvta.to.global.u64 {{}}, {generic}")
+            given = self.w.named(f"param{u.arg}", "rd")
+            self.w.do(f"ld.param.u64 {given}, [data{u.arg}]")
+            self._start(u, f"data{u.arg}", given)
             return
         if u.dtype.size < 0:
             raise self.w.listing.error("memory of unknown size", u, "give its pointer a size")
-        if space is AddrSpace.REG and u not in self._scattered:
+        if u.op is Ops.DEFINE_REG and u not in self._in_memory:
             self.arrays[u] = [self.w.of(item) for _ in range(u.dtype.size)]
             return
-        name = f"{SPACES[space]}{self.w.listing.position[u]}"
+        name = f"{SPACES[space]}{u.arg}"
         size = u.dtype.size * item.itemsize
         self.w.do(f".{SPACES[space]} .align 16 .b8 {name}[{size}]")
-        kind = "r" if space is AddrSpace.LOCAL else "rd"
-        self._bases[u] = self.w.let(kind, f"mov.{'u32' if kind == 'r' else 'u64'} {{}}, {name}")
+        self._start(u, name, name)
 
-    def address(self, index: UOp, extra: int = 0) -> str:
-        """The operand [register+bytes] of the element `extra` after the one at `index`."""
-        pointer, offset = pointer_of(index), resolve(index.src[1])
-        item = pointer.dtype.base.itemsize
-        base, constant = offset, 0
-        if offset.op is Ops.CONST:
-            return self._operand(self._bases[pointer], (offset.arg + extra) * item)
-        if offset.op is Ops.ADD and resolve(offset.src[1]).op is Ops.CONST:
-            base, constant = resolve(offset.src[0]), resolve(offset.src[1]).arg
-        key = (pointer, base)
-        register = next((s[key] for s in reversed(self._scopes) if key in s), None)
-        if register is None:
-            register = self._scopes[-1][key] = self._compute(pointer, base, item)
-        return self._operand(register, (constant + extra) * item)
+    def _start(self, u: UOp, name: str, given: str) -> None:
+        """The start of memory in a register."""
+        kind, text = _BASES[address_space(u)]
+        register = self.w.named(name, kind)
+        self.w.do(text.format(d=register, a=given))
+        self._addresses[u] = register, 0
 
-    def _operand(self, register: str, displacement: int) -> str:
-        if not -(1 << 31) <= displacement < 1 << 31:
-            register = self.w.let("rd", f"add.s64 {{}}, {register}, {displacement}")
-            displacement = 0
-        return f"[{register}+{displacement}]" if displacement else f"[{register}]"
+    def address(self, u: UOp) -> None:
+        """An ADDRESS: in a register, or a number of bytes beyond one."""
+        base, bytes_ = self._addresses[resolve(u.src[0])]
+        if len(u.src) == 1:
+            self._addresses[u] = base, bytes_ + u.arg
+            return
+        space = address_space(u)
+        text = ADDRESSES.get((space, u.src[1].dtype))
+        if text is None:
+            raise self.w.listing.unsupported(u)
+        offset = self.w.register(u.src[1], 0)
+        line = text.format(d="{}", a=offset, size=u.arg, b=base)
+        self._addresses[u] = self.w.let(_BASES[space][0], line), 0
 
-    def _compute(self, pointer: UOp, offset: UOp, item: int) -> str:
-        x, base = self.w.register(offset, 0), self._bases[pointer]
-        wide = offset.dtype.bits == 64
-        if address_space(pointer) is AddrSpace.LOCAL:
-            if wide:
-                x = self.w.let("r", f"cvt.u32.u64 {{}}, {x}")
-            return self.w.let("r", f"mad.lo.s32 {{}}, {x}, {item}, {base}")
-        if wide:
-            return self.w.let("rd", f"mad.lo.s64 {{}}, {x}, {item}, {base}")
-        sign = "u" if dtypes.is_unsigned(offset.dtype) else "s"
-        return self.w.let("rd", f"mad.wide.{sign}32 {{}}, {x}, {item}, {base}")
+    def _operand(self, place: UOp) -> str:
+        register, bytes_ = self._addresses[resolve(place)]
+        return f"[{register}+{bytes_}]" if bytes_ else f"[{register}]"
 
-    def array(self, index: UOp, lane: int) -> tuple[list[str], int] | None:
-        """The registers and the position in them of a register array's element, if it is one."""
-        pointer = pointer_of(index)
-        if pointer not in self.arrays:
-            return None
-        start = resolve(index.src[1]).arg if index.op is Ops.INDEX else 0
-        return self.arrays[pointer], start + lane
+    def _register(self, place: UOp) -> str | None:
+        """The register of a place in a register array, if it is one."""
+        array = self.arrays.get(pointer_of(place))
+        return None if array is None else array[resolve(place).src[1].arg]
+
+    def _move(self, u: UOp, place: UOp, dtype: DType) -> str:
+        """The instruction up to its type. Raises RenderError for a width that none has."""
+        if dtype.count not in _VECTORS:
+            raise self.w.listing.unsupported(u)
+        name = "st" if u.op is Ops.STORE else "ld"
+        cached = "" if u.arg is None else ".nc"
+        space = SPACES[address_space(place)]
+        return f"{name}.{space}{cached}{_VECTORS[dtype.count]}.{memory_type(dtype.scalar())}"
 
     def load(self, u: UOp) -> None:
-        """A LOAD, with or without a gate. Raises RenderError for a gate without alternative."""
-        w, index, dtype = self.w, resolve(u.src[0]), u.dtype.scalar()
-        lanes = u.dtype.count
-        if self.array(index, 0) is not None:
-            found: list[str] = []
-            for lane in range(lanes):
-                place = self.array(index, lane)
-                assert place is not None
-                kind = class_of(dtype)
-                found.append(w.let(kind, f"mov.{register_type(dtype)} {{}}, {place[0][place[1]]}"))
-            w.bind(u, tuple(found))
+        """A LOAD; under a predicate, of registers that hold the alternative.
+
+        Raises RenderError for an address that the passes for PTX did not make.
+        """
+        w, place, dtype = self.w, u.src[0], u.dtype.scalar()
+        register = self._register(place)
+        if register is not None:
+            kind = class_of(dtype)
+            w.bind(u, (w.let(kind, f"mov.{register_type(dtype)} {{}}, {register}"),))
             return
-        gate: UOp | None = None
-        other: UOp | None = None
-        if index.op is Ops.INDEX and len(index.src) > 2:
-            if len(u.src) < 2:
-                raise w.listing.error(
-                    "a gated load without an alternative value", u, "give LOAD a second source"
-                )
-            gate, other = index.src[2], u.src[1]
-        by_lane = gate is not None and gate.dtype.count > 1
-        parts = [(k, 1) for k in range(lanes)] if by_lane else self._pieces(index, dtype, lanes)
-        registers: list[str] = []
-        for at, count in parts:
-            guard = "" if gate is None else f"@{w.register(gate, at if by_lane else 0)} "
-            # packing two halves into a word wants registers
-            take = w.register if dtype.itemsize == 2 else w.lane
-            alternative = None if other is None else [take(other, at + i) for i in range(count)]
-            registers += self._load_piece(index, dtype, at, count, guard, alternative)
+        self._check(u, place)
+        move = self._move(u, place, u.dtype)
+        registers = [w.of(dtype) for _ in range(u.dtype.count)]
+        guard = ""
+        if len(u.src) > 1:
+            for lane, to in enumerate(registers):
+                w.do(f"mov.{register_type(dtype)} {to}, {w.lane(u.src[1], lane)}")
+            guard = f"@{w.register(u.src[2], 0)} "
+        group = _GROUPS[len(registers)].format(*registers)
+        w.do(f"{guard}{move} {group}, {self._operand(place)}")
         w.bind(u, tuple(registers))
-
-    def _pieces(self, index: UOp, dtype: DType, lanes: int) -> list[tuple[int, int]]:
-        """(first element, elements) of each instruction that an access of `lanes` takes."""
-        most = {1: 4, 2: 8, 4: 4, 8: 2}[dtype.itemsize]
-        offset = resolve(index.src[1])
-        together = self.w.listing.lanes_together(
-            offset, dtype.itemsize, lanes, min(_WIDEST, most * dtype.itemsize)
-        )
-        return [(at, together) for at in range(0, lanes, together)]
-
-    def _load_piece(
-        self, index: UOp, dtype: DType, at: int, count: int, guard: str, other: list[str] | None
-    ) -> list[str]:
-        w, space = self.w, address_space(index)
-        address = self.address(index, at)
-        pointer = pointer_of(index)
-        read_only = space is AddrSpace.GLOBAL and pointer not in w.listing.stored
-        name = f"ld.{SPACES[space]}" + (".nc" if read_only else "")
-        if dtype.itemsize == 2 and count > 1:
-            return self._load_packed(name, dtype, address, count, guard, other)
-        kind = "h" if dtypes.is_bool(dtype) else class_of(dtype)
-        registers = [w.fresh(kind) for _ in range(count)]
-        if other is not None:
-            for register, value in zip(registers, other, strict=True):
-                if dtypes.is_bool(dtype):
-                    w.do(f"selp.b16 {register}, 1, 0, {value}")
-                else:
-                    w.do(f"mov.{register_type(dtype)} {register}, {value}")
-        w.do(f"{guard}{name}{_vector(count)}.{memory_type(dtype)} {_group(registers)}, {address}")
-        if dtypes.is_bool(dtype):
-            return [convert(w, r, dtypes.uint8, dtype) for r in registers]
-        return registers
-
-    def _load_packed(
-        self, name: str, dtype: DType, address: str, count: int, guard: str, other: list[str] | None
-    ) -> list[str]:
-        """16-bit elements, two to a 32-bit register."""
-        w = self.w
-        words = [w.fresh("r") for _ in range(count // 2)]
-        if other is not None:
-            for i, word in enumerate(words):
-                w.do(f"mov.b32 {word}, {{{other[2 * i]}, {other[2 * i + 1]}}}")
-        w.do(f"{guard}{name}{_vector(len(words))}.b32 {_group(words)}, {address}")
-        halves = [w.of(dtype) for _ in range(count)]
-        for i, word in enumerate(words):
-            w.do(f"mov.b32 {{{halves[2 * i]}, {halves[2 * i + 1]}}}, {word}")
-        return halves
 
     def store(self, u: UOp) -> None:
         """A STORE. Raises RenderError for one with a gate, which passes turn into an IF."""
-        w, index, value = self.w, resolve(u.src[0]), u.src[1]
-        dtype, lanes = value.dtype.scalar(), value.dtype.count
-        if index.op is Ops.INDEX and len(index.src) > 2:
-            raise w.listing.error("a gated store", u, "turn the gate into an IF first")
-        registers = [w.register(value, lane) for lane in range(lanes)]
-        if self.array(index, 0) is not None:
-            for lane, register in enumerate(registers):
-                place = self.array(index, lane)
-                assert place is not None
-                w.do(f"mov.{register_type(dtype)} {place[0][place[1]]}, {register}")
+        w, place, value = self.w, u.src[0], u.src[1]
+        array = self._register(place)
+        if array is not None:
+            w.do(f"mov.{register_type(value.dtype)} {array}, {w.lane(value, 0)}")
             return
-        name = f"st.{SPACES[address_space(index)]}"
-        if dtypes.is_bool(dtype):
-            registers = [w.let("h", f"selp.b16 {{}}, 1, 0, {r}") for r in registers]
-        for at, count in self._pieces(index, dtype, lanes):
-            piece, address = registers[at : at + count], self.address(index, at)
-            if dtype.itemsize == 2 and count > 1:
-                words = [w.fresh("r") for _ in range(count // 2)]
-                for i, word in enumerate(words):
-                    w.do(f"mov.b32 {word}, {{{piece[2 * i]}, {piece[2 * i + 1]}}}")
-                w.do(f"{name}{_vector(len(words))}.b32 {address}, {_group(words)}")
-            else:
-                w.do(f"{name}{_vector(count)}.{memory_type(dtype)} {address}, {_group(piece)}")
+        registers = [w.register(value, lane) for lane in range(value.dtype.count)]
+        self._check(u, place)
+        group = _GROUPS.get(len(registers), "").format(*registers)
+        w.do(f"{self._move(u, place, value.dtype)} {self._operand(place)}, {group}")
 
-
-def _vector(count: int) -> str:
-    return f".v{count}" if count > 1 else ""
-
-
-def _group(registers: list[str]) -> str:
-    return registers[0] if len(registers) == 1 else "{" + ", ".join(registers) + "}"
+    def _check(self, u: UOp, place: UOp) -> None:
+        if resolve(place).op is Ops.INDEX or (u.op is Ops.STORE and len(u.src) > 2):
+            hint = "run the passes of TEXT_PASSES in core/passes/pipeline.py first"
+            raise self.w.listing.error(f"a {u.op.name} that is not lowered to PTX", u, hint)

@@ -9,6 +9,7 @@ from typing import Final
 
 from core.dtype import ConstType, DType, dtypes
 from core.render.listing import Listing, resolve
+from core.render.ptx_names import family, indices_of, role_of
 from core.render.rendered import Lines
 from core.uop.bits import to_bits
 from core.uop.ops import Ops
@@ -38,6 +39,13 @@ def register_type(dtype: DType) -> str:
     return REGISTER_TYPES[class_of(dtype)]
 
 
+def type_of(dtype: DType) -> str:
+    """The PTX arithmetic type of one element; 8-bit integers compute in 16 bits."""
+    if dtypes.is_float(dtype):
+        return f"f{dtype.bits}"
+    return ("u" if dtypes.is_unsigned(dtype) else "s") + str(max(16, dtype.bits))
+
+
 def immediate(dtype: DType, value: ConstType) -> str:
     """The exact text of one constant element."""
     scalar = dtype.scalar()
@@ -60,25 +68,46 @@ def takes_immediate(dtype: DType) -> bool:
 class Writer:
     """The body of one kernel. `at(u)` says which node the following lines belong to."""
 
-    def __init__(self, listing: Listing, arch: int) -> None:
-        self.listing, self.arch = listing, arch
+    def __init__(self, listing: Listing) -> None:
+        self.listing = listing
         self.lines = Lines()
-        self.counts: dict[str, int] = {}
+        self._families: dict[str, tuple[str, int]] = {}
+        self._single: dict[str, str] = {}
+        self._indices = indices_of(listing.uops)
+        self._role = ""
         self._values: dict[UOp, tuple[str, ...]] = {}
 
     def at(self, u: UOp) -> None:
-        """Lines from here on belong to `u`."""
+        """Lines from here on belong to `u`, and new registers have its role."""
         self.lines.at = self.listing.position[u]
+        self._role = role_of(u, self._indices)
 
     def bind(self, u: UOp, registers: tuple[str, ...]) -> None:
         """One register per element of the value of `u`."""
         self._values[u] = registers
 
-    def fresh(self, kind: str) -> str:
-        """A new register of a class."""
-        number = self.counts.get(kind, 0)
-        self.counts[kind] = number + 1
-        return f"%{kind}{number}"
+    def fresh(self, kind: str, role: str = "") -> str:
+        """A new register of a class, of the node's role or another."""
+        name = family(role or self._role, kind)
+        number = self._families.get(name, ("", 0))[1]
+        self._families[name] = kind, number + 1
+        return f"%{name}{number}"
+
+    def named(self, name: str, kind: str) -> str:
+        """A register with a name of its own."""
+        if name in self._single:
+            name += f"_{self.lines.at}"
+        self._single[name] = kind
+        return f"%{name}"
+
+    def declarations(self) -> list[str]:
+        """The lines that declare all registers so far."""
+        found: list[str] = []
+        for kind, type_ in REGISTER_TYPES.items():
+            single = [f"%{name}" for name, of in self._single.items() if of == kind]
+            many = [f"%{name}<{n}>" for name, (of, n) in self._families.items() if of == kind]
+            found += [f".reg .{type_} {name};" for name in (*single, *many)]
+        return found
 
     def of(self, dtype: DType) -> str:
         """A new register for one element of `dtype`."""
@@ -88,9 +117,9 @@ class Writer:
         """One instruction."""
         self.lines.add(f"  {line};")
 
-    def let(self, kind: str, text: str) -> str:
+    def let(self, kind: str, text: str, role: str = "") -> str:
         """`text` is an instruction with {} for its destination, a new register of class `kind`."""
-        name = self.fresh(kind)
+        name = self.fresh(kind, role)
         self.do(text.format(name))
         return name
 
@@ -126,7 +155,7 @@ class Writer:
 
     def _moved(self, dtype: DType, value: ConstType) -> str:
         text = f"mov.{register_type(dtype)} {{}}, {immediate(dtype, value)}"
-        return self.let(class_of(dtype), text)
+        return self.let(class_of(dtype), text, "const")
 
 
 def _constant(u: UOp, lane: int) -> ConstType | None:

@@ -10,10 +10,10 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Self, cast
+from typing import Any, Self, TypeAlias, cast, overload
 from weakref import WeakKeyDictionary
 
-from core.dtype import DType, dtypes, to_dtype
+from core.dtype import DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DeviceError, DTypeError, ShapeError, UopvizError
 from core.helpers import prod
 from core.passes.written import check_written
@@ -26,11 +26,38 @@ from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp, creating
 
+Output: TypeAlias = "tuple[Sequence[int], DTypeLike]"
+"""The shape and dtype of an output."""
+
 
 class KernelCalls(TensorBase):
     """Calls of kernels written by hand."""
 
     __slots__ = ()
+
+    @overload
+    @classmethod
+    def call_kernel(
+        cls,
+        build: Callable[..., UOp],
+        *inputs: Self,
+        outputs: Output,
+        variables: Sequence[Any] = (),
+        backward: Callable[..., Any] | None = None,
+        device: str | None = None,
+    ) -> Self: ...
+
+    @overload
+    @classmethod
+    def call_kernel(
+        cls,
+        build: Callable[..., UOp],
+        *inputs: Self,
+        outputs: list[Output],
+        variables: Sequence[Any] = (),
+        backward: Callable[..., Any] | None = None,
+        device: str | None = None,
+    ) -> list[Self]: ...
 
     @classmethod
     def call_kernel(
@@ -41,7 +68,7 @@ class KernelCalls(TensorBase):
         variables: Sequence[Any] = (),
         backward: Callable[..., Any] | None = None,
         device: str | None = None,
-    ) -> Any:
+    ) -> Self | list[Self]:
         """Tensors that a kernel written by hand computes from `inputs`.
 
         `build(target, *parameters)` returns the kernel, a SINK of loops and single elements. The

@@ -77,8 +77,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     stored = {root: realized[root] for root in roots if root in realized}
     for u in outputs:  # sources first: what is computed from it still has its gradient
         if u.src[0].arg.backward is not None:
-            kernel = u.src[0].substitute({k: v for k, v in stored.items() if k is not u})
-            stored[u] = u.rebuild((kernel, realized[u]))
+            stored[u] = u.rebuild((u.src[0].substitute(stored), realized[u]))
     replace_in_live(stored)
     for t in cut_off:
         lost.computed(t.uop)
@@ -87,17 +86,18 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
 
 def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
     """The outputs of kernels written by hand below `roots` that a live Tensor other than those to
-    be stored needs: what such a kernel computes is not known to be cheap, so it runs once. Sources
-    first."""
-    found: list[UOp] = []
-    sink = UOp.sink(*roots)
-    for kernel in sink.toposort(lambda u: u.op is not Ops.OUTPUT or len(u.src) == 1):
-        if kernel.op is Ops.KERNEL:
-            for output in outputs_of_call(kernel):
-                users = (t for t in live.above({output: None})[1] if isinstance(t, TensorBase))
-                if output not in roots and any(storage_root(t.uop) not in roots for t in users):
-                    found.append(output)
-    return found
+    be stored needs: what such a kernel computes is not known to be cheap, so it runs once. What a
+    gradient will be computed from is needed, too. Sources first."""
+    graph = UOp.sink(*roots).toposort(lambda u: u.op is not Ops.OUTPUT or len(u.src) == 1)
+    kernels = [u for u in graph if u.op is Ops.KERNEL]
+    outputs = dict.fromkeys(u for k in kernels for u in outputs_of_call(k) if u not in roots)
+    if not outputs:
+        return []
+    ends = {u for u in outputs if u.src[0].arg.backward is None}
+    tensors = (t for t in live.above(outputs)[1] if isinstance(t, TensorBase))
+    others = UOp.sink(*(t.uop for t in tensors if storage_root(t.uop) not in roots))
+    needed = {s for u in others.toposort(lambda u: u not in ends) for s in (u, *u.src)}
+    return [u for u in outputs if u in needed]
 
 
 def realize(tensors: Sequence[TensorBase]) -> None:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from core.helpers import ceildiv
 from core.toolchain import llvm_compiler
+from core.toolchain.occupancy import amd_occupancy
 from core.toolchain.program import Artifact
 from core.uop.uop import UOp
 
@@ -25,9 +25,6 @@ _amd_facts: Final = (
     ("wavefront", r"\.wavefront_size:\s+(\d+)"),
 )
 """What LLVM's AMDGPU backend writes into the code object's metadata."""
-# vector registers per lane of a SIMD, allocation granule, most waves of a SIMD (LLVM, "User Guide
-# for AMDGPU Backend"; AMD RDNA3 and CDNA3 instruction set architecture guides)
-_amd_simd: Final = {"gfx11": (1536, 24, 16), "gfx12": (1536, 24, 16), "gfx9": (512, 8, 8)}
 
 
 def cpu_assembly(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
@@ -48,13 +45,6 @@ def amd_isa(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
     if "vgprs" in facts:
         facts["occupancy"] = amd_occupancy(source.target.arch, int(facts["vgprs"]))
     return _mapped("amd_isa", source, text, name, uops, facts)
-
-
-def amd_occupancy(arch: str, vgprs: int) -> str:
-    """Waves of a SIMD that `vgprs` registers allow, such as "12 of 16 waves"."""
-    registers, granule, most = next(v for k, v in _amd_simd.items() if arch.startswith(k))
-    waves = min(most, registers // (ceildiv(max(1, vgprs), granule) * granule))
-    return f"{waves} of {most} waves"
 
 
 def _mapped(

@@ -11,9 +11,11 @@ import importlib.util
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from core.errors import CompileError
+
+MISTAKE: Final = "this is a fault of the CUDA renderer; please report it"
 
 
 @lru_cache(maxsize=1)
@@ -66,7 +68,7 @@ def ptx_of(text: str, name: str, arch: str) -> str:
             raise CompileError(
                 f"NVRTC rejects kernel {name} for {arch}",
                 _text(nvrtc, "ProgramLog", program).strip(),
-                "this is a fault of the CUDA renderer; please report it",
+                MISTAKE,
             )
         return _text(nvrtc, "PTX", program)
     finally:

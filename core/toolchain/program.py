@@ -39,7 +39,9 @@ class Argument:
 @dataclass(frozen=True, eq=False)
 class Program:
     """A compiled kernel. `source` is the artifact that a device loads; the function in it takes
-    `arguments` in order and then `variables` in order.
+    `arguments` in order and then `variables` in order. `uops` is the linear program, of which texts
+    in other languages can be made; `lowered` is what `source` was made of: the same program after
+    the passes for that language, where it has any.
 
     `flops` counts arithmetic on floats and `bytes` the memory that must be touched at least, both
     for one launch and at the upper bounds of all variables.
@@ -49,6 +51,7 @@ class Program:
     ast: UOp
     target: Target
     uops: tuple[UOp, ...]
+    lowered: tuple[UOp, ...]
     source: Artifact
     arguments: tuple[Argument, ...]
     variables: tuple[UOp, ...]

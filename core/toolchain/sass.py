@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import CompileError
+from core.helpers import prod
 from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.occupancy import nvidia_occupancy
 from core.toolchain.program import Artifact
 from core.toolchain.ptxas import assemble
 from core.uop.uop import UOp
@@ -22,6 +24,7 @@ from core.uop.uop import UOp
 _TIMEOUT: Final = 60
 _location: Final = re.compile(r"\s*//## File .*, line (\d+)")
 _instruction: Final = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(.*?)\s*;")
+_block: Final = re.compile(r"\.maxntid (\d+), (\d+), (\d+)")
 _label: Final = re.compile(r"(\.L_\w+):")
 
 
@@ -34,6 +37,11 @@ def sass(source: Artifact, name: str, uops: Sequence[UOp]) -> Artifact:
     lines, numbers = _instructions(_disassembled(made.cubin), name)
     nodes = tuple((uops[n - 1],) if 0 < n <= len(uops) else () for n in numbers)
     facts = {**made.facts, "instructions": str(sum(line.startswith(" ") for line in lines))}
+    registers, shared = (int(made.facts.get(name, 0)) for name in ("registers", "shared bytes"))
+    sizes = _block.search(source.text)
+    threads = prod(map(int, sizes.groups())) if sizes else 0
+    filled = nvidia_occupancy(source.target.arch, threads, registers, shared)
+    facts |= {"occupancy": filled} if filled else {}
     return Artifact("sass", source.target, "\n".join(lines) + "\n", nodes, facts)
 
 

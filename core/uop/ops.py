@@ -82,8 +82,12 @@ class Ops(IntEnum):
     INDEX = auto()
     """Before lowering: a shaped value (source 0) at an index per axis. After it: the address of
     one element, sources (pointer, offset) or (pointer, offset, gate)."""
+    ADDRESS = auto()
+    """In the passes for one kind of text, an address in bytes. Sources (pointer, offset): pointer +
+    offset * arg, in a register; (pointer,): pointer + arg, a part of the load or store."""
     LOAD = auto()
-    """Memory at an INDEX; a second source is the value where the gate is false."""
+    """Memory at an INDEX; a second source is the value where the gate is false. At an ADDRESS the
+    gate is a third source."""
     STORE = auto()
     """Source 1 written to the INDEX in source 0."""
 

@@ -61,6 +61,7 @@ _some_sources: Final = frozenset(
         Ops.REDUCE,
         Ops.LOAD,
         Ops.INDEX,
+        Ops.ADDRESS,
         Ops.END,
         Ops.AFTER,
         Ops.UNROLL,

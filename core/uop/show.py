@@ -122,6 +122,9 @@ def _expression(u: UOp, src: list[tuple[str, int]]) -> tuple[str, int]:
         return f"{src[0][0]}[{', '.join(text for text, _ in src[1:])}]", _ATOM
     if u.op is Ops.LOAD and u.src[0].op is Ops.INDEX and len(src) == 1:
         return src[0]
+    if u.op is Ops.ADDRESS:
+        more = f"{_at_least(src[1], _infix[Ops.MUL][1])}*{u.arg}" if len(src) > 1 else u.arg
+        return f"{src[0][0]}+{more}", _infix[Ops.ADD][1]
     name = str(u.dtype) if u.op is Ops.CAST else u.op.name.lower()
     inner = [text for text, _ in src]
     if u.arg is not None and u.op is not Ops.CAST:

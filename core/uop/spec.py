@@ -1,4 +1,5 @@
-"""The verifier of graphs: applies the rules of a stage (`spec_rules.py`) to every node.
+"""The verifier of graphs: applies the rules of a stage (`spec_rules.py`, `spec_machine.py`) to
+every node.
 
 Never changes a graph. Linear programs have more to them: see `core/passes/verify.py`.
 """
@@ -11,10 +12,19 @@ from core.errors import SpecError, UopvizError
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
 from core.uop.show import excerpt
+from core.uop.spec_machine import machine_spec
 from core.uop.spec_rules import ast_spec, index_spec, program_spec, tensor_spec
 from core.uop.uop import UOp
 
-__all__ = ["ast_spec", "index_spec", "program_spec", "tensor_spec", "verify", "violation"]
+__all__ = [
+    "ast_spec",
+    "index_spec",
+    "machine_spec",
+    "program_spec",
+    "tensor_spec",
+    "verify",
+    "violation",
+]
 
 
 def verify(sink: UOp, spec: PatternMatcher, stage: str) -> None:

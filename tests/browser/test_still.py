@@ -55,7 +55,7 @@ def test_nothing_moves_while_the_page_fills(new_page: New, server: Process) -> N
 
 PAGES = {
     "the overview": ("", ".ov-row"),
-    "a kernel": ("kernel={kernel}", ".kp .cm-line"),
+    "a kernel": ("kernel={kernel}", ".kp-seg"),
     "the timeline": ("v=timeline", ".tl .trow"),
 }
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 import ast
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import core
 import core.errors
-from core.passes.pipeline import PASSES
+from core.passes.contract import Pass
+from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.passes.schedule import pipeline as schedule
 from core.runtime.device import ALIASES, MAKERS
-from core.target import targets
+from core.target import Target, targets
 from core.tensor_cores import TensorCore
 from core.uop import GroupOp, Ops, PatternMatcher, Rule
 from core.uop.kernelinfo import AxisType
+from core.uop.spec_machine import machine_spec
 from core.uop.spec_rules import ast_spec, index_spec, program_spec, tensor_spec
 from tests.docs.markdown import code, first_sentence, table
 
@@ -31,6 +34,7 @@ STAGES: tuple[tuple[str, PatternMatcher], ...] = (
     ("A", ast_spec),
     ("I", index_spec),
     ("P", program_spec),
+    ("M", machine_spec),
 )
 
 MEANINGS: dict[Ops, str] = {
@@ -231,8 +235,17 @@ def schedule_table() -> str:
 
 def pass_table() -> str:
     """The kernel passes, in order."""
+    return _pass_table(PASSES, 1)
+
+
+def text_pass_table() -> str:
+    """The passes for each kind of text, in order."""
+    return "\n\n".join(_pass_table(passes, len(PASSES) + 1) for passes in TEXT_PASSES.values())
+
+
+def _pass_table(passes: Sequence[Pass[Target]], first: int) -> str:
     rows: list[tuple[object, ...]] = []
-    for number, step in enumerate(PASSES, 1):
+    for number, step in enumerate(passes, first):
         home = step.function.__module__
         inside = [
             code(matcher.name)

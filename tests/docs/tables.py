@@ -25,6 +25,7 @@ from tests.docs.of_core import (
     schedule_table,
     target_table,
     tensor_core_table,
+    text_pass_table,
 )
 from tests.docs.of_viz import (
     command_text,
@@ -85,6 +86,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "axes": axis_table,
     "schedule passes": schedule_table,
     "kernel passes": pass_table,
+    "text passes": text_pass_table,
     "rule sets": rule_set_table,
     "rules": rules_text,
     "flags": flag_table,

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from core import Context, Tensor
 from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
-from core.passes.pipeline import PASSES
+from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.passes.schedule import pipeline as schedule
 from core.render.llvm import INTRINSICS
 from core.target import Target
@@ -249,7 +250,7 @@ def test_every_rule_set_has_a_name() -> None:
 
 def test_every_pass_states_its_contract() -> None:
     text = read("passes.md")
-    for step in (*PASSES, *schedule.PASSES):
+    for step in (*PASSES, *chain.from_iterable(TEXT_PASSES.values()), *schedule.PASSES):
         assert f"| `{step.name}` | {step.keeps} | {step.guarantees} |" in text
 
 

@@ -55,10 +55,8 @@ def in_batches(
     return said
 
 
-def ptxas(programs: Sequence[Program], target: Target) -> list[str]:
+def ptxas(texts: Sequence[str], names: Sequence[str], target: Target) -> list[str]:
     """Assembles PTX for one target."""
-    texts = [p.source.text for p in programs]
-    versions = [_HEADER.match(t) for t in texts]
 
     def compile_all(batch: Sequence[int]) -> str:
         head = max("".join(_HEADER.findall(texts[p])) for p in batch)
@@ -68,8 +66,7 @@ def ptxas(programs: Sequence[Program], target: Target) -> list[str]:
             return said_of(error)
         return ""
 
-    assert all(versions)
-    return in_batches(texts, [p.name for p in programs], compile_all)
+    return in_batches(texts, names, compile_all)
 
 
 def amd_object(program: Program) -> str:

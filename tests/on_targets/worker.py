@@ -24,8 +24,7 @@ from core.check.trial import limit_memory
 from core.compile import compile_kernel
 from core.errors import UopvizError
 from core.render import c
-from core.render import cuda as cuda_renderer
-from core.render import hip as hip_renderer
+from core.render.renderers import RENDERERS, Render
 from core.target import Target, targets
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
@@ -37,6 +36,9 @@ from tests.on_targets.results import STEPS, Result
 from tests.on_targets.subject import Subject, subject_of
 
 MEMORY: Final = 10 << 30
+READ: Final[Mapping[str, Render]] = {"CUDA": RENDERERS["cuda"], "HIP": RENDERERS["hip"]}
+"""Texts that are for reading, and for compilers that the product does not need."""
+COMPILERS: Final = {"": texts.ptxas, "CUDA": texts.cuda, "HIP": texts.hip}
 INTEGERS: Final = {4: ctypes.c_int32, 8: ctypes.c_int64}
 Say = Callable[[Mapping[str, Any]], None]
 
@@ -74,8 +76,8 @@ class _Work:
     def __init__(self, columns: Sequence[str], seconds: float, say: Say) -> None:
         self.columns, self.seconds, self.say = columns, seconds, say
         self.gpus = [targets[name] for name in columns if name in targets]
-        self.waiting: dict[str, list[tuple[Result, Program]]] = {}
-        self.c: list[tuple[int, Subject, Program]] = []
+        self.waiting: dict[str, list[tuple[Result, str]]] = {}
+        self.c: list[tuple[int, Subject, Program, str]] = []
 
     def result(self, result: Result) -> None:
         self.say({"result": result.to_json()})
@@ -94,8 +96,10 @@ class _Work:
             self._on_target(number, subject, target, compiled, ran)
         if "C" in self.columns:
             try:
-                self.c.append((number, subject, compile_kernel(subject.ast, host_target())))
-            except UopvizError as error:
+                program = compile_kernel(subject.ast, host_target())
+                text = c.render(program.uops, program.name, program.target).text
+                self.c.append((number, subject, program, text))
+            except Exception as error:
                 self._failed(number, subject, "C", "compile", error)
 
     def _failed(
@@ -119,10 +123,15 @@ class _Work:
                 if column in self.columns:
                     self._failed(number, subject, column, "compile", error)
             return
-        for language in ("CUDA", "HIP"):
-            if f"{language} {target.name}" in self.columns:
-                found = Result(number, subject.name, f"{language} {target.name}", 2, 2)
-                self.waiting.setdefault(found.column, []).append((found, program))
+        for language, render in READ.items():
+            column = f"{language} {target.name}"
+            if column in self.columns:
+                try:
+                    text = render(program.uops, program.name, target).text
+                except UopvizError as error:
+                    self._failed(number, subject, column, "render", error)
+                else:
+                    self._wait(Result(number, subject.name, column, 2, 2), text)
         key = same_run(program)
         if key not in ran:
             try:
@@ -140,21 +149,28 @@ class _Work:
         if target.family == "amd":
             self.result(_assembled(found, texts.amd_object(program)))
         else:
-            self.waiting.setdefault(target.name, []).append((found, program))
+            self._wait(found, program.source.text)
+
+    def _wait(self, found: Result, text: str) -> None:
+        self.waiting.setdefault(found.column, []).append((found, text))
 
     def compilers(self) -> None:
         """Hands the texts that wait to their compilers."""
         for column, waiting in self.waiting.items():
-            programs = [program for _, program in waiting]
-            for (found, _), said in zip(waiting, _compiled(column, programs), strict=True):
-                self.result(_assembled(found, said))
-        with tempfile.TemporaryDirectory(prefix="on-targets-") as folder:
-            self._run_c(Path(folder))
+            language, _, name = column.rpartition(" ")
+            names = [found.name for found, _ in waiting]
+            said = COMPILERS[language]([text for _, text in waiting], names, targets[name])
+            for (found, _), words in zip(waiting, said, strict=True):
+                self.result(_assembled(found, words))
+        if self.c:
+            with tempfile.TemporaryDirectory(prefix="on-targets-") as folder:
+                self._run_c(Path(folder))
 
     def _run_c(self, folder: Path) -> None:
-        rendered = [c.render(p.uops, p.name, p.target).text for _, _, p in self.c]
-        libraries = texts.c_libraries(rendered, [p.name for _, _, p in self.c], folder)
-        for (number, subject, program), (library, said) in zip(self.c, libraries, strict=True):
+        libraries = texts.c_libraries(
+            [text for *_, text in self.c], [program.name for _, _, program, _ in self.c], folder
+        )
+        for (number, subject, program, _), (library, said) in zip(self.c, libraries, strict=True):
             self.say({"begin": number})
             found = Result(number, subject.name, "C", len(STEPS), len(STEPS))
             if not said:
@@ -179,23 +195,11 @@ def run_c(subject: Subject, program: Program, library: Path) -> str:
     return subject.wrong(memory)
 
 
-def _compiled(column: str, programs: Sequence[Program]) -> list[str]:
-    """What a column's compiler says against each program."""
-    names = [p.name for p in programs]
-    if column.startswith("CUDA "):
-        target = targets[column.removeprefix("CUDA ")]
-        return texts.cuda([cuda_renderer.render(p.uops, p.name, target).text for p in programs],
-                          names, target)  # fmt: skip
-    if column.startswith("HIP "):
-        target = targets[column.removeprefix("HIP ")]
-        return texts.hip([hip_renderer.render(p.uops, p.name, target).text for p in programs],
-                         names, target)  # fmt: skip
-    return texts.ptxas(programs, targets[column])
-
-
 def _assembled(found: Result, said: str) -> Result:
     """The result, or that it got no further than a text that the compiler refuses."""
-    return replace(found, steps=1, why=f"assemble: {said}") if said else found
+    if not said:
+        return found
+    return replace(found, steps=1, why="; ".join(filter(None, (f"assemble: {said}", found.why))))
 
 
 def _why(step: str, error: Exception) -> str:

@@ -157,6 +157,7 @@ def sources_chooser(page: Page, scene: Scene) -> None:
 @state("run", "sources-editor")
 def editor(page: Page, scene: Scene) -> None:
     sources_of("llvm:x86-64", "ptx:sm_90")(page, scene)
+    expect(page.get_by_role("button", name="Edit", exact=True).first).to_be_enabled(timeout=SLOW)
     page.keyboard.press("Shift+E")
     expect(page.get_by_role("textbox", name=re.compile("edited"))).to_be_focused()
     page.keyboard.press("Control+Home")

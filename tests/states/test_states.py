@@ -12,7 +12,7 @@ from tests.browser.conftest import browser as browser  # the fixture
 from tests.browser.explorer import WATCH
 from tests.states.faults import faults_of
 from tests.states.scenes import Scene, scenes
-from tests.states.state import State
+from tests.states.state import SLOW, State
 from tests.states.states import STATES
 
 pytestmark = pytest.mark.xdist_group("states")
@@ -20,6 +20,8 @@ pytestmark = pytest.mark.xdist_group("states")
 VIEWS = ((1440, 900, "light"), (1280, 720, "dark"), (1920, 1080, "light"))
 """Window and colours; each state is reached in the first and shown in all."""
 SETTLE_MS = 250
+EXPECT_MS = 15_000
+"""As the browser fixture sets it; a state may wait for a compilation."""
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +46,11 @@ def page(browser: Browser) -> Iterator[Page]:
         color_scheme="dark" if scheme == "dark" else "light",
         reduced_motion="reduce",
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(SLOW)
     context.add_init_script(WATCH)
+    expect.set_options(timeout=SLOW)
     yield context.new_page()
+    expect.set_options(timeout=EXPECT_MS)
     context.close()
 
 

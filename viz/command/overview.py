@@ -20,6 +20,7 @@ from viz.command.columns import (
     table,
 )
 from viz.command.names import Row, below
+from viz.command.session import since_of
 from viz.terminal import Line, Styled
 from viz.views.process import STRIDE
 from viz.views.run import Run
@@ -37,6 +38,7 @@ def overview(store: Run, rows: Sequence[Row]) -> dict[str, Any]:
         "kernels": kernel_rows(store, rows),
         "passes": _slowest(rows),
         "rules": store.rule_totals(0)["rows"][:RULES],
+        "since": since_of(store),
     }
 
 
@@ -102,9 +104,17 @@ def problem_lines(problems: Sequence[Row]) -> Iterator[Line]:
         )
 
 
+def note_lines(since: Row) -> Iterator[Line]:
+    """Who made the run, where it was not made here, and what has become of its files and rules."""
+    for note in since["notes"]:
+        yield Styled("note: ", "changed"), note["what"]
+        yield Styled(f"  {note['hint']}", "hint")
+
+
 def overview_lines(run: Row, rows: Sequence[Row], data: Row, trace: str) -> Iterator[Line]:
     """The whole screen; `trace` is how the user names the file."""
     yield from run_lines(run)
+    yield from note_lines(data["since"])
     if run["problems"]:
         yield ""
         yield from problem_lines(run["problems"])

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from core.errors import TraceError
+from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
 from viz.share.reopened import open_run
 from viz.terminal import Line, Progress, put_json, put_lines, say
+from viz.views.answers import SINCE
 from viz.views.run import Run
 
 _OF_PAGES: Final = ("devices", "editable", "targets")
+NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
+"""What is said of what has become of a run where that is not known."""
 
 
 def open_store(options: argparse.Namespace) -> Run:
@@ -37,6 +40,14 @@ def open_store(options: argparse.Namespace) -> Run:
 def run_of(store: Run) -> Row:
     """The run, without what only a page can do: an exported file may say that, too."""
     return {key: value for key, value in store.run().items() if key not in _OF_PAGES}
+
+
+def since_of(store: Run) -> Row:
+    """Who made the run, and what has become of it since; notes only of what is known."""
+    try:
+        return {**NOTHING_KNOWN, **store.ask(SINCE)}
+    except UopvizError:  # left out of an exported file, or too large
+        return NOTHING_KNOWN
 
 
 def number_first(options: argparse.Namespace) -> None:

@@ -16,8 +16,22 @@ from core.errors import TraceError
 from core.uop.origin import split_origin
 from viz.command.columns import Column, microseconds, milliseconds, plural, table
 from viz.command.names import Row, below, in_tree_order, program_rows
-from viz.command.overview import overview, overview_lines, problem_lines, run_lines
-from viz.command.session import chosen_bundle, chosen_entry, number_first, open_store, put, run_of
+from viz.command.overview import (
+    note_lines,
+    overview,
+    overview_lines,
+    problem_lines,
+    run_lines,
+)
+from viz.command.session import (
+    chosen_bundle,
+    chosen_entry,
+    number_first,
+    open_store,
+    put,
+    run_of,
+    since_of,
+)
 from viz.command.sources import show_text
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
@@ -48,7 +62,7 @@ def show(options: argparse.Namespace) -> int:
         if step is not None:
             options.error("a step of which pass? Name it by its number, or with --pass")
         if tree:
-            return put(options, {"run": run, "rows": rows}, _run_tree(run, rows, options))
+            return put(options, {"run": run, "rows": rows}, _run_tree(store, run, rows, options))
         own = program_rows(rows)
         data = overview(store, own)
         lines = overview_lines(run, own, data, options.trace or "")
@@ -96,8 +110,11 @@ def tree_lines(rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Lin
         yield Styled(f"{passes} changed nothing, not listed without --all", "hint")
 
 
-def _run_tree(run: Row, rows: Sequence[Row], options: argparse.Namespace) -> Iterator[Line]:
+def _run_tree(
+    store: Run, run: Row, rows: Sequence[Row], options: argparse.Namespace
+) -> Iterator[Line]:
     yield from run_lines(run)
+    yield from note_lines(since_of(store))
     yield from problem_lines(run["problems"])
     yield ""
     yield from tree_lines(rows, options)
@@ -200,20 +217,30 @@ def step_data(store: Run, bundle: dict[str, Any], step: int) -> dict[str, Any]:
             hint=f"its steps are 0 (the input graph) to {len(bundle['steps'])}",
         )
     data = {"rewrite": bundle["rewrite"], "pass": bundle["name"], "step": step}
-    data |= {"steps": len(bundle["steps"]), "rule": None, "us": None, "calls": [], "bindings": []}
+    data |= {
+        "steps": len(bundle["steps"]),
+        "rule": None,
+        "us": None,
+        "calls": [],
+        "files": [],
+        "bindings": [],
+    }
     if not step:
         return data | text
-    delta = bundle["steps"][step - 1]
+    delta, since = bundle["steps"][step - 1], since_of(store)
     rule = next((rule for rule in store.rules() if rule["id"] == delta["rule"]), None)
     data["us"] = delta["us"]
     data["rule"] = {
         "name": store.rule_name(delta["rule"]),
         "equation": str(rule.get("equation", "")) if rule else "",
         "place": f"{rule.get('file', '?')}:{rule.get('line', 0)}" if rule else "",
+        "since": next((r for r in since["rules"] if r["rule"] == delta["rule"]), None),
     }
     origin, origins = bundle["nodes"]["origin"], bundle["origins"]
     nodes = (delta["before"], delta["after"], *(node for _, node in delta["binds"]))
     data["calls"] = list(dict.fromkeys(origins[origin[n]] for n in nodes if origin[n] >= 0))
+    called = {split_origin(call)[0].rpartition(":")[0] for call in data["calls"]}
+    data["files"] = [one for one in since["files"] if one["file"] in called]
     data["bindings"] = [
         {"name": name, "node": node_text(bundle, node)} for name, node in delta["binds"]
     ]
@@ -235,11 +262,12 @@ def step_lines(
         return
     yield f"step {data['step']:,} of {data['steps']:,}: ", Styled(rule["name"], "heading")
     bound = [f"{one['name']} = {one['node']}" for one in data["bindings"]]
-    calls = [" ".join(split_origin(call)) for call in data["calls"]]
+    changed = {one["file"]: one["state"] for one in data["files"]}
+    calls = [_call(call, changed) for call in data["calls"]]
     time = [microseconds(data["us"])]
     for name, values in (
         ("equation", [rule["equation"]]),
-        ("rule", [rule["place"]]),
+        ("rule", [rule["place"] + _today(rule["since"])]),
         ("your code", calls),
         ("bound", bound),
         ("time", time),
@@ -254,3 +282,23 @@ def step_lines(
             (style for start, style in _DIFFERENCE if line.startswith(start)), None
         )
         yield (Styled(line, style) if style else line,)
+
+
+_TODAY: Final = {
+    "moved": ", moved since the run: now at line {line}",
+    "changed": ", changed since the run: now at line {line}",
+    "gone": ", gone from its file since the run",
+}
+"""What is said behind the place of a rule that is not as it was."""
+
+
+def _today(since: Row | None) -> str:
+    return _TODAY.get(since["state"], "").format(**since) if since else ""
+
+
+def _call(call: str, states: dict[str, str]) -> str:
+    """A line of the user's program, with what has become of its file."""
+    place, called = split_origin(call)
+    state = states.get(place.rpartition(":")[0])
+    said = {"changed": ", file changed since the run", "gone": ", file gone"}.get(state or "", "")
+    return f"{place} {called}".rstrip() + said

@@ -51,6 +51,11 @@ def is_here(process: object) -> bool:
             return False
 
 
+def has_host(process: object) -> bool:
+    """Whether `process_info` says on which machine the process ran."""
+    return isinstance(process, dict) and "host" in process
+
+
 def new_run() -> str:
     """A name for a run that no other has."""
     return os.urandom(8).hex()

@@ -42,6 +42,9 @@ VisitKey = tuple[int, int, int, int]
 MAX_TEXT: Final = 1 << 20
 """Longer strings are cut by the writer, which says so at their end."""
 
+REDACTED: Final = "(source redacted)"
+"""What a redacted copy has in the place of the source of a rule."""
+
 MAX_DIGEST: Final = 128
 """Characters of a digest."""
 

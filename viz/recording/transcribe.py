@@ -287,6 +287,7 @@ class Transcriber:
         if found is None:
             if len(self._rules) > MAX_RULES:  # a program that makes rules as it goes
                 self._rules.clear()
+            self._sources.vouch(rule.file)
             found = self._rules[rule] = self.writer.rule(
                 rule.name,
                 rule.file,

@@ -57,15 +57,21 @@ class UserSources:
         if colon and line.isdigit() and not name.startswith(OURS):
             self._keep(name, int(line))
 
+    def vouch(self, name: str) -> None:
+        """A file that the trace names without lines of it: only its digest is kept, so that a
+        viewer can tell whether it has changed."""
+        if self._read and not name.startswith(OURS) and name not in self._files:
+            file = self._file(name)
+            if file.proof:
+                self._new.append(UserLines(name, 1, "", file.digest, False, file.proof))
+
     def take(self) -> list[UserLines]:
         """The lines since the last call."""
         new, self._new = self._new, []
         return new
 
     def _keep(self, name: str, line: int) -> None:
-        file = self._files.get(name)
-        if file is None:
-            file = self._files[name] = _File(name, linecache.getlines(name))
+        file = self._file(name)
         if not 0 < line <= len(file.lines) or line in file.kept:
             return
         first, last = context_of(file.lines, line)
@@ -81,6 +87,11 @@ class UserSources:
             self._size += size
             file.kept.update(range(begin, end + 1))
             self._new.append(UserLines(name, begin, text, file.digest, False, file.proof))
+
+    def _file(self, name: str) -> _File:
+        if name not in self._files:
+            self._files[name] = _File(name, linecache.getlines(name))
+        return self._files[name]
 
 
 def context_of(lines: list[str], line: int) -> tuple[int, int]:

@@ -84,12 +84,7 @@ def run_kernel(context: int) -> Response:
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
-    opts = body.get("opts")
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
-    source = _source(body.get("source"))
-    if source is not None and opts is not None:
-        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
+    opts, source = _how(body)
     device = str(body.get("device", "CPU"))
     return answer({"job": state().launch(context, device, count, opts, source)})
 
@@ -97,16 +92,16 @@ def run_kernel(context: int) -> Response:
 @api.post("/kernels/<int:context>/emulate")
 def emulate_kernel(context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
-    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} as in run."""
+    counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
+    {"source"} as in run."""
     body = _body()
-    opts = body.get("opts")
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    opts, source = _how(body)
     numbers = [body.get(name, 0) for name in ("block", "warp")]
-    if not all(isinstance(n, int) and 0 <= n < 1 << 31 for n in numbers):
+    if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
         raise ServerError("block and warp are numbers", hint="they count from 0")
     device = str(body.get("device", "PTX:EMU"))
-    return answer({"job": state().emulate(context, device, numbers[0], numbers[1], opts)})
+    block, warp = numbers
+    return answer({"job": state().emulate(context, device, block, warp, opts, source)})
 
 
 @api.get("/peaks")
@@ -197,6 +192,16 @@ def _body() -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ServerError("the request is not a JSON object", where=request.path)
     return cast("dict[str, Any]", body)
+
+
+def _how(body: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
+    """(optimisations, edited text) of a request: at most one of them."""
+    opts, source = body.get("opts"), _source(body.get("source"))
+    if opts is not None and not isinstance(opts, str):
+        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    if source is not None and opts is not None:
+        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
+    return opts, source
 
 
 def _source(found: object) -> dict[str, str] | None:

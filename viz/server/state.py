@@ -184,12 +184,7 @@ class State:
         """Begins to run a kernel on a device; with these optimisations in place of the compiler's,
         or with `source`, {"kind", "text"}, in place of its text. Raises ServerError."""
         graph, _ = self._graph(context)
-        if opts is not None:
-            parse_opts(opts)  # a mistake is told at once
-        if source is not None and len(source["text"]) > MAX_TEXT:
-            raise ServerError(
-                "the edited text is too long", hint=f"at most {MAX_TEXT:,} characters"
-            )
+        _check_how(opts, source)
         request = {
             "job": "run",
             "device": device,
@@ -200,11 +195,19 @@ class State:
         }
         return self.jobs.start(request, lambda answer: answer)
 
-    def emulate(self, context: int, device: str, block: int, warp: int, opts: str | None) -> int:
-        """Begins to emulate a kernel, and one warp of it step by step. Raises ServerError."""
+    def emulate(
+        self,
+        context: int,
+        device: str,
+        block: int = 0,
+        warp: int = 0,
+        opts: str | None = None,
+        source: Mapping[str, str] | None = None,
+    ) -> int:
+        """Begins to emulate a kernel, and one warp of it step by step; `opts` and `source` as in
+        `launch`. Raises ServerError."""
         graph, _ = self._graph(context)
-        if opts is not None:
-            parse_opts(opts)  # a mistake is told at once
+        _check_how(opts, source)
         request = {
             "job": "emulate",
             "device": device,
@@ -212,8 +215,16 @@ class State:
             "warp": warp,
             "graph": graph,
             "opts": opts,
+            "source": source,
         }
-        return self.jobs.start(request, lambda answer: answer)
+        store = self.store
+
+        def finish(answer: Any) -> Any:
+            store.emulations.add(store.kernel_of(context), answer)
+            self._changed_here()
+            return answer
+
+        return self.jobs.start(request, finish)
 
     def measure(self, device: str) -> int:
         """Begins to measure what a device of this machine can do; what comes out is kept. Raises
@@ -252,6 +263,14 @@ class State:
                 self._looking = threading.Timer(LOOK_AFTER, look)
                 self._looking.daemon = True
                 self._looking.start()
+
+
+def _check_how(opts: str | None, source: Mapping[str, str] | None) -> None:
+    """Raises for a mistake that needs no worker to be seen."""
+    if opts is not None:
+        parse_opts(opts)
+    if source is not None and len(source["text"]) > MAX_TEXT:
+        raise ServerError("the edited text is too long", hint=f"at most {MAX_TEXT:,} characters")
 
 
 def _changed(path: Path) -> tuple[int, int]:

@@ -17,9 +17,9 @@ from core.uop.origin import split_origin
 from viz.format import schema
 from viz.format.blocks import PACKED
 from viz.format.rows import BLOCKS, TABLES
+from viz.format.schema import REDACTED
 from viz.views.places import Places
 
-REDACTED: Final = "(source redacted)"
 NO_TEXT: Final = "(text redacted)"
 SAID: Final = (
     "redacted: the command, commit, machine, times and processes, folders in all texts, "

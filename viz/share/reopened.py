@@ -7,25 +7,24 @@ the page in it. Nothing in the file is run, and what is unpacked is bounded.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-import threading
-import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
 from core.errors import TraceError
+from viz.budget import answering
 from viz.files.regular import open_regular
-from viz.format.pack import MAX_RAW, read_json
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.graphtext import step_text
+from viz.share.entries import Entries, no_export
 from viz.share.exportfile import VERSION, detach, version_of
+from viz.share.heldsearch import HeldSearch
 from viz.views.answers import (
     BUNDLE,
+    EMULATED,
     KERNEL,
     LINEAGE,
     ORIGINS,
@@ -35,22 +34,21 @@ from viz.views.answers import (
     RUN,
     SEARCH,
     SEARCH_INDEX,
+    SINCE,
     TIMELINE,
     TREE,
     USER_LINES,
 )
 from viz.views.compiled import Compilation
+from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
-from viz.views.search.find import KINDS, PER_KIND, search_result
 from viz.views.store import Store
 
 MAX_FILE: Final = 1 << 30
 """Bytes of a file that is read."""
 _HEAD: Final = 64
 _ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
-_BLOCK: Final = re.compile(r'<script type="application/json" id="uopviz-data-\d+">([^<]*)</script>')
-_GZIP: Final = 31
 _ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,
                "label": str, "status": str, "caller": str}  # fmt: skip
 _RULE: Final = {"id": int, "name": str}
@@ -74,7 +72,9 @@ def open_run(path: Path, progress: Progress = silent) -> Run:
     try:
         trace = detach(html, Path(folder.name))
         if trace is not None:
-            return Unpacked(path, trace, folder, version, problems, progress)
+            opened = Unpacked(path, trace, folder, version, problems, progress)
+            opened.take_emulations(html)
+            return opened
     except TraceError as error:
         problems.append(Problem(error.what, path.name, "what the page in the file shows is here"))
     except OSError as error:
@@ -98,6 +98,16 @@ class Unpacked(Store):
         self._folder, self._version, self._problems = folder, version, problems
         super().__init__(trace, progress)
         self.path = path
+
+    def take_emulations(self, html: str) -> None:
+        """Takes up what the file says was emulated. What is damaged of it is left out."""
+        if EMULATED.path.partition("{")[0] not in html:
+            return
+        with suppress(TraceError):
+            entries = Entries(self.path, html)
+            for kernel in self.kernels():
+                for emulation in emulations_in(entries.get(EMULATED.at(kernel))):
+                    self.emulations.add(kernel, emulation)
 
     def close(self) -> None:
         """Closes and removes what was unpacked."""
@@ -133,15 +143,13 @@ class Reopened:
     def __init__(self, path: Path, html: str, version: int, problems: list[Problem]) -> None:
         self.path = path
         self.places = Places("")
-        self._reading = threading.Lock()
-        self._packed: dict[str, tuple[str, int]] = {}
-        self._kept: tuple[str, list[Any]] = "", []
-        for text in _BLOCK.findall(html):
-            self._add(text)
-        run, tree, rules = (self._held(path) for path in (RUN.at(), TREE.at(0), RULES.at()))
+        self.emulations = Emulations()
+        """Nothing is emulated here; what was is an answer like others."""
+        self._entries = Entries(path, html)
+        run, tree, rules = (self._entries.get(path) for path in (RUN.at(), TREE.at(0), RULES.at()))
         rows = cast("Data", tree).get("rows") if isinstance(tree, dict) else None
         if not isinstance(run, dict) or not isinstance(rows, list) or not isinstance(rules, list):
-            raise _no_export(path, "it does not hold a run")
+            raise no_export(path, "it does not hold a run")
         if not problems:
             what = "this exported file holds no trace: its kernels cannot be compiled or run here"
             problems = [Problem(what, path.name, _ANSWERS_ONLY)]
@@ -158,13 +166,22 @@ class Reopened:
         ]
         self._all_rules = _objects(rules, _RULE)
         self._names = {rule["id"]: rule["name"] for rule in self._all_rules}
+        self._search = HeldSearch(
+            self._rows,
+            self._all_rules,
+            lambda: self._held(SEARCH_INDEX.at()),
+            lambda context: self._held(KERNEL.at(context)),
+            path.name,
+        )
         self._checked: Final[Mapping[Answer, Callable[..., Any]]] = {
             RUN: self.run,
             TREE: self.tree,
             RULES: self.rules,
             RULE_TOTALS: self.rule_totals,
             USER_LINES: self.user_lines,
+            SINCE: self.since,
             SEARCH: self.search,
+            EMULATED: self.emulated,
         }
         """What is not passed on as it lies in the file."""
 
@@ -172,7 +189,11 @@ class Reopened:
         """Any answer of the table. Raises TraceError for one that was left out."""
         if (checked := self._checked.get(answer)) is not None:
             return checked(*values)
-        found = self._held(answer.at(*values))
+        return self._stated(answer, *values)
+
+    def _stated(self, answer: Answer, *values: int | str) -> Any:
+        """An answer as the file has it."""
+        found = self._entries.get(answer.at(*values))
         if found is not None:
             return found
         if answer.subject is Subject.RUN:
@@ -183,7 +204,7 @@ class Reopened:
 
     def close(self) -> None:
         """Forgets what is unpacked."""
-        self._kept = "", []
+        self._entries.close()
 
     def refresh(self) -> None:
         """An export never changes."""
@@ -223,7 +244,7 @@ class Reopened:
         while found is not None and len(around) < 1000:
             around.append(found)
             found = by_place.get(found["parent"])
-        known = [row["id"] for row in around if LINEAGE.at(row["id"]) in self._packed]
+        known = [row["id"] for row in around if LINEAGE.at(row["id"]) in self._entries]
         return known[0] if known else None
 
     def rule_name(self, rule: int) -> str:
@@ -283,11 +304,15 @@ class Reopened:
     def rule_totals(self, seconds: float = float("inf")) -> Data:
         """See Run. Nothing is counted in an export that has none."""
         nothing: Data = {"rows": [], "silent": [], "counted": 0, "steps": 0}
-        return self._held(RULE_TOTALS.at()) or nothing
+        return self._entries.get(RULE_TOTALS.at()) or nothing
 
     def rule_matches(self, seconds: float = float("inf")) -> Data:
         """See Run."""
         return self.ask(RULE_MATCHES)
+
+    def emulated(self, context: int) -> list[Data]:
+        """What the file says was emulated of a kernel."""
+        return emulations_in(self._stated(EMULATED, context))
 
     def timeline(self) -> Data:
         """See Run."""
@@ -295,7 +320,12 @@ class Reopened:
 
     def user_lines(self) -> list[Data]:
         """See Run; nothing in an export of before there were any."""
-        return self._held(USER_LINES.at()) or []
+        return self._entries.get(USER_LINES.at()) or []
+
+    def since(self) -> Data:
+        """What had become of the run when it was exported; nothing in an export of before that."""
+        nothing: Data = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
+        return self._held(SINCE.at()) or nothing
 
     def bundle(self, rewrite: int) -> Data | None:
         """See Run."""
@@ -318,39 +348,9 @@ class Reopened:
         return self.ask(SEARCH_INDEX)
 
     def search(self, text: str, seconds: float = float("inf")) -> Data:
-        """Rows that have `text` in their name or place, and rules."""
-        wanted = text.strip().casefold()
-        found: dict[str, list[Data]] = {kind: [] for kind in KINDS}
-        for row in self._rows if wanted else ():
-            label = "kernel" if row["label"] == "kernel" else "group"
-            name = "pass" if row["kind"] == "rewrite" else label
-            for kind, field in ((name, "name"), ("call", "calls"), ("file", "caller")):
-                if wanted in row[field].casefold():
-                    hit = {"row": row["row"], "kind": kind, "text": row[field]}
-                    found[kind].append({**hit, "step": None, "node": None, "source": None})
-        hits = [hit for of_kind in found.values() for hit in of_kind[:PER_KIND]]
-        return search_result(hits, {kind: len(of_kind) for kind, of_kind in found.items()})
-
-    def _add(self, text: str) -> None:
-        try:
-            block = read_json(text)
-        except (ValueError, RecursionError) as error:
-            raise _no_export(self.path, "a part is no JSON") from error
-        for paths, packed in block.items() if isinstance(block, dict) else ():
-            if isinstance(packed, str):
-                for at, name in enumerate(paths.split(" ")):
-                    self._packed[name] = packed, at
-
-    def _held(self, path: str) -> Any:
-        """What the file holds for an API path; None for nothing."""
-        if path not in self._packed:
-            return None
-        packed, at = self._packed[path]
-        with self._reading:
-            if self._kept[0] is not packed:
-                self._kept = packed, _unpack(self.path, packed)
-            items = self._kept[1]
-        return items[at] if at < len(items) else None
+        """See Run: what `viz/share/heldsearch.py` finds in the answers."""
+        with answering("the search"):
+            return self._search.find(text)
 
     def _left_out(self, what: str) -> TraceError:
         return TraceError(
@@ -385,25 +385,5 @@ def _read(path: Path) -> str:
     except OSError as error:
         raise TraceError(f"the file cannot be read: {error}", where=str(path)) from error
     if len(raw) > MAX_FILE:
-        raise _no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
+        raise no_export(path, f"it is larger than {MAX_FILE >> 20} MiB")
     return raw.decode("utf-8", "replace")
-
-
-def _unpack(path: Path, packed: str) -> list[Any]:
-    try:
-        stream = zlib.decompressobj(_GZIP)
-        raw = stream.decompress(base64.b64decode(packed, validate=True), MAX_RAW)
-        found = read_json(raw) if stream.eof else None
-    except (zlib.error, binascii.Error, ValueError, RecursionError) as error:
-        raise _no_export(path, "a part is damaged") from error
-    if not isinstance(found, list):
-        raise _no_export(path, "a part is damaged")
-    return cast("list[Any]", found)
-
-
-def _no_export(path: Path, why: str) -> TraceError:
-    return TraceError(
-        f"this file is no export of uopviz, or is damaged: {why}",
-        where=str(path),
-        hint="exports are made by `uopviz export TRACE`",
-    )

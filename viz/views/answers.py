@@ -128,6 +128,14 @@ USER_LINES: Final = _row(
     "The lines of the user's program, and the kernels that they became",
     Group.VIEWS,
 )
+SINCE: Final = _row(
+    Store.since,
+    "/api/since",
+    "Since",
+    "Who made the run, and what has become of its files and rules since",
+    Group.VIEWS,
+    keep=Keep.NEVER,
+)
 BUNDLE: Final = _row(
     Store.bundle,
     "/api/rewrites/{rewrite}",
@@ -136,6 +144,15 @@ BUNDLE: Final = _row(
     Group.PASSES,
     Subject.REWRITE,
     keep=Keep.ENDED,
+)
+EMULATED: Final = _row(
+    Store.emulated,
+    "/api/emulated/{context}",
+    "Emulation[]",
+    "What was emulated of a kernel, the newest last",
+    Group.EMULATIONS,
+    Subject.EMULATED,
+    keep=Keep.NEVER,
 )
 LINEAGE: Final = _row(
     Store.lineage,
@@ -178,7 +195,9 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     RULE_MATCHES,
     TIMELINE,
     USER_LINES,
+    SINCE,
     BUNDLE,
+    EMULATED,
     LINEAGE,
     SEARCH_INDEX,
     SEARCH,

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from viz.read.tracefile import TraceFile
 from viz.views.compiled import Compilation
+from viz.views.emulations import Emulations
 from viz.views.places import Places
 
 _PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
@@ -32,6 +33,8 @@ class Subject(enum.Enum):
     """One kernel, by the number of its context."""
     SCHEDULE = "schedule"
     """One schedule, by the number of its context."""
+    EMULATED = "emulated kernel"
+    """One kernel of which something was emulated, by the number of its context."""
     SCOPE = "schedule or kernel"
     """One context, or a rewrite outside of any, by its number."""
 
@@ -55,6 +58,7 @@ class Group(enum.Enum):
     SCHEDULES = "texts of schedules"
     VIEWS = "views"
     PASSES = "passes"
+    EMULATIONS = "emulations"
     HISTORIES = "histories"
 
 
@@ -181,6 +185,11 @@ class Run(Protocol):
         """Kernels that were compiled on request: no part of what the program did."""
         ...
 
+    @property
+    def emulations(self) -> Emulations:
+        """What was emulated of its kernels here: no part of what the program did."""
+        ...
+
     def kernel_of(self, context: int) -> int:
         """The kernel of the program that a context is, or was compiled from on request."""
         ...
@@ -259,10 +268,12 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
     rows = run.tree()["rows"]
     rewrites = [row["id"] for row in rows if row["kind"] == "rewrite"]
     contexts = [row for row in rows if row["kind"] == "context"]
+    emulated = run.run().get("emulated")  # an exported file may state anything
     scopes = dict.fromkeys(run.scope_of(number) for number in rewrites)
     return {
         Subject.REWRITE: rewrites,
         Subject.KERNEL: [row["id"] for row in contexts if row["label"] == "kernel"],
         Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
+        Subject.EMULATED: emulated if isinstance(emulated, list) else [],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

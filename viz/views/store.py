@@ -24,6 +24,7 @@ from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
+from viz.views.emulations import Emulations
 from viz.views.lineage import Lineage, maker, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
@@ -34,6 +35,7 @@ from viz.views.rules.rulebook import Rulebook
 from viz.views.run import Answer
 from viz.views.search.find import find
 from viz.views.search.message import search_index
+from viz.views.since.message import since_data
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row, Tree
@@ -69,6 +71,8 @@ class Store:
         self._tree = Tree()
         self._processes = [Process(file, 0)]
         self._compilations = Compilations()
+        self.emulations = Emulations()
+        """What was emulated of its kernels."""
         self._take(self._processes[0], entries, progress)
         self._find_processes(progress)
         self._find_compilations()
@@ -127,7 +131,8 @@ class Store:
         with self._lock:
             said = [self._rules.problem, self._dropped()]
             noted = [*self._compilations]
-            return run_data(self._processes, [what for what in said if what], noted)
+            made = run_data(self._processes, [what for what in said if what], noted)
+            return made | {"emulated": self.emulations.kernels()}
 
     def tree(self, since: int = 0) -> dict[str, Any]:
         """Rows of the navigator from number `since` on, and older ones that have changed."""
@@ -268,6 +273,13 @@ class Store:
         with self._tracing, answering("the lines of the program"):
             return user_lines(processes, self.places.file)
 
+    def since(self) -> dict[str, Any]:
+        """Who made the run, and what has become of its files and rules since."""
+        with self._lock:
+            processes, rules = [*self._processes], self._rules.records
+        with answering("what has changed since the run"):
+            return since_data(processes, self.compiles, rules, self.places.file)
+
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
         with self._lock:
@@ -337,6 +349,10 @@ class Store:
                 artifacts += [a for a in more if (a["kind"], a["target"]) not in known]
         made["tensorCalls"] = [self.places.place(call) for call in made["tensorCalls"]]
         return made
+
+    def emulated(self, context: int) -> list[dict[str, Any]]:
+        """What was emulated of a kernel, the newest last."""
+        return self.emulations.of(context)
 
     def schedule(self, context: int) -> dict[str, Any] | None:
         """The texts recorded of a schedule, and which of its first graph's nodes others come from;

@@ -1,7 +1,7 @@
 """The user's own lines of a run, and the kernels that each became.
 
-Opens a source file only where a recording of this user vouches for it (`viz/vouching.py`), and only
-to say whether it has changed since. Never shows what is in a file now.
+Shows them as they were when the program ran; `viz/views/since/` says what has become of them. Never
+opens a source file.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from typing import Any, Final
 
 from core.uop.origin import split_origin
 from viz.budget import take
-from viz.files.sources import has_changed
 from viz.format.userlines import UserLines
 from viz.views.process import Process
-from viz.vouching import is_vouched
 
 _LINE: Final = 100
 """Bytes of a line in an answer, apart from its text."""
@@ -27,8 +25,6 @@ class _File:
     """What a run has of one file, in one state of it."""
 
     path: str
-    digest: str
-    proof: str
     cut: bool = False
     lines: dict[int, str] = field(default_factory=dict[int, str])
     kernels: dict[int, dict[int, None]] = field(default_factory=dict[int, dict[int, None]])
@@ -41,10 +37,6 @@ class _File:
             take(1, _LINE + 4 * len(text))
             self.lines.setdefault(number, text)
 
-    def _has_changed(self) -> bool | None:
-        vouched = is_vouched(self.path, self.digest, self.proof)
-        return has_changed(self.path, self.digest) if vouched else None
-
     def data(self, short: Callable[[str], str]) -> dict[str, Any]:
         """In the form of the page."""
         parts: list[dict[str, Any]] = []
@@ -54,7 +46,6 @@ class _File:
             parts[-1]["lines"].append(self.lines[number])
         return {
             "file": short(self.path),
-            "changed": self._has_changed(),
             "cut": self.cut,
             "parts": parts,
             "kernels": [
@@ -71,9 +62,7 @@ def user_lines(processes: Sequence[Process], short: Callable[[str], str]) -> lis
     for process in processes:
         for part in process.file.user_lines:
             key = part.file, part.digest
-            found = files.setdefault(key, _File(*key, part.proof))
-            found.proof = found.proof or part.proof
-            found.add(part)
+            files.setdefault(key, _File(part.file)).add(part)
     last = {file.path: file for file in files.values()}
     for process in processes if last else ():
         for kernel, places in _kernels(process):
@@ -81,7 +70,7 @@ def user_lines(processes: Sequence[Process], short: Callable[[str], str]) -> lis
                 if path in last:
                     take(1, _KERNEL)
                     last[path].kernels.setdefault(line, {})[kernel] = None
-    return [file.data(short) for file in files.values()]
+    return [file.data(short) for file in files.values() if file.lines or file.cut]
 
 
 def _kernels(process: Process) -> list[tuple[int, list[tuple[str, int]]]]:

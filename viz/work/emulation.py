@@ -15,6 +15,7 @@ import numpy as np
 from core.check.edited import Edited, with_text
 from core.check.worker import random_arguments
 from core.compile import compile_kernel
+from core.dtype import DType, dtypes
 from core.errors import FaultError, RunError
 from core.helpers import prod
 from core.runtime.buffer import Buffer
@@ -25,11 +26,13 @@ from core.runtime.emulator.machine import Machine, batches
 from core.runtime.emulator.prepare import Prepared
 from core.runtime.emulator.session import Session
 from core.runtime.emulator.state import Launch
-from core.runtime.emulator.walk import Walk, Written, walk
+from core.runtime.emulator.walk import Stored, Walk, Written, walk
+from core.runtime.numeric import from_memory, memory_dtype
 from core.toolchain.program import Program
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import Opt
 from viz.work.lines import progress
+from viz.work.opts import opts_text
 
 SECONDS: Final = 8.0
 """For the counters; and as many for the steps."""
@@ -73,6 +76,8 @@ def emulate(
     return {
         "device": name,
         "target": found.target.name,
+        "opts": None if opts is None else opts_text(opts),
+        "source": None if source is None else source.kind,
         "kind": program.source.kind,
         "text": program.source.text,
         "grid": program.global_size,
@@ -97,18 +102,19 @@ def _buffers(ast: UOp, device: str) -> list[Buffer]:
 def _counted(
     kernel: Prepared, launch: Launch, blocks: int
 ) -> tuple[Counters, int, FaultError | None]:
-    """The counters of a launch, how many blocks they are of, and what ended it early."""
+    """The counters of a launch, how many blocks ended in them, and what ended it early."""
     profile, done, until = Profile(kernel), 0, time.monotonic() + SECONDS
     for state in batches(kernel, launch):
         progress(f"emulating block {done} of {blocks}")
         state.profile = profile
+        machine = Machine(kernel, state)
         try:
             with np.errstate(all="ignore"):
-                Machine(kernel, state).run()
+                machine.run(stop=lambda: time.monotonic() > until)
         except FaultError as fault:
             return profile.counters(), done, fault
         profile.finish(state)
-        done += state.blocks
+        done += state.blocks if machine.done else 0
         if time.monotonic() > until:
             break
     return profile.counters(), done, None
@@ -132,18 +138,24 @@ def _said(error: FaultError, program: Program) -> dict[str, Any]:
 def _walked(found: Walk, kernel: Prepared, program: Program) -> dict[str, Any]:
     registers: list[list[Any]] = []
     memory: list[list[Any]] = []
+    kinds = {f"data{a.number}": a.dtype for a in program.arguments}
     for step, moment in enumerate(found.moments):
         registers += [[step, w.register, w.kind, _values(w)] for w in moment.registers]
-        memory += [[step, m.space, m.region, list(m.at), m.nbytes] for m in moment.memory]
+        memory += [[step, *_stored(m, kinds.get(m.region))] for m in moment.memory]
     return {
         "block": found.block,
         "warp": found.warp,
+        "first": found.warp * found.width,
         "width": found.threads,
         "names": list(kernel.code.registers),
         "line": [moment.line for moment in found.moments],
         "active": [f"{moment.active:x}" for moment in found.moments],
         "registers": registers,
         "memory": memory,
+        "known": found.known,
+        "arguments": [
+            [f"data{a.number}", a.dtype.name, a.size, a.dtype.itemsize] for a in program.arguments
+        ],
         "fault": None if found.fault is None else _said(found.fault, program),
         "more": found.more,
     }
@@ -153,6 +165,20 @@ def _values(written: Written) -> Any:
     """One value where all threads have the same, else a list."""
     shown = [_value(v, written.kind) for v in written.values]
     return shown[0] if all(v == shown[0] for v in shown) and None not in shown else shown
+
+
+def _stored(found: Stored, dtype: DType | None) -> list[Any]:
+    """A row of the page's `memory`: elements of an argument are of its dtype."""
+    item, rows = found.values.dtype, (found.values, found.before)
+    if dtype is not None and found.nbytes % dtype.itemsize == 0:
+        item = memory_dtype(dtype)
+        rows = tuple(np.ascontiguousarray(r).view(np.uint8).view(item) for r in rows)
+        if dtypes.is_float(dtype):
+            rows = tuple(from_memory(r, dtype) for r in rows)
+    values, before = ([[_value(v, row.dtype.name) for v in line] for line in row.tolist()]
+                      for row in rows)  # fmt: skip
+    space = [found.space, found.region, found.nbytes, item.itemsize]
+    return [*space, list(found.threads), list(found.at), values, before]
 
 
 def _value(value: Any, kind: str) -> Any:

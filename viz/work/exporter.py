@@ -6,6 +6,7 @@ it: everything that it writes is in the folder that the request names.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -40,6 +41,10 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
         for number, path in request["compiled"]:
             if number not in known:
                 run.attach(Path(path), number=number)
+        with Path(str(request["emulated"])).open("rb") as lines:
+            for line in lines:
+                kernel, emulation = json.loads(line)
+                run.emulations.add(kernel, emulation)
         made = export_html(
             run,
             kernels=request["kernels"] or None,

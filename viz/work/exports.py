@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from core.errors import ServerError
+from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
 from viz.share import webpage
 from viz.views.run import Run
@@ -21,6 +22,7 @@ from viz.work.jobs import Jobs
 KEPT: Final = 2
 """Files that nobody has fetched that stay, the youngest ones."""
 _FILE: Final = "run.html"
+_EMULATED: Final = "emulated.jsonl"
 
 
 class Exports:
@@ -48,6 +50,7 @@ class Exports:
             "kernels": sorted(kernels),
             "redact": redact,
             "compiled": _copies(run, Path(folder.name)),
+            "emulated": _emulated(run, Path(folder.name) / _EMULATED),
             "page": str(webpage.DIST),
             "to": str(Path(folder.name) / _FILE),
         }
@@ -96,6 +99,14 @@ class Exports:
     def _runs(self, job: int) -> bool:
         found = self._jobs.get(job)
         return found is not None and found.state == "running"
+
+
+def _emulated(run: Run, path: Path) -> str:
+    """Writes what was emulated, a kernel's number and an emulation in each line."""
+    with path.open("wb") as file:
+        for pair in run.emulations:
+            file.write(to_json(list(pair)) + b"\n")
+    return str(path)
 
 
 def _copies(run: Run, folder: Path) -> list[tuple[int, str]]:

@@ -134,17 +134,20 @@ class StoreStep(Access):
     def _write(self, s: State, spot: Spot, columns: Sequence[Array]) -> None:
         memory, first = self.elements(spot)
         races = spot.space is Space.SHARED and s.shadow is not None
-        if s.journal is not None:
-            s.touched.append(Touched(spot.space, spot.region, spot.at, self.width, spot.lanes))
+        before: list[Array] = []
         for i, column in enumerate(columns):
             at = first + i if i else first
             if s.journal is not None:
-                s.journal.append((memory, at, memory.take(at)))
+                before.append(memory.take(at))
+                s.journal.append((memory, at, before[-1]))
             if races:
                 self._note(s, spot, memory, at, column, i)
             memory[at] = column
             if races and s.checks.races:
                 self._agree(s, spot, memory.take(at), column)
+        if s.journal is not None:
+            held = (spot.space, spot.region, spot.at, self.width, spot.lanes)
+            s.touched.append(Touched(*held, tuple(columns), tuple(before)))
         if spot.space is Space.LOCAL:
             _mark(s, s.local_written, spot.at, self.width)
         elif spot.region is not None and spot.region.written is not None:

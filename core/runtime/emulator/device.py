@@ -15,6 +15,7 @@ from core.helpers import EMULATOR_CHECKS
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
+from core.runtime.emulator.counters import Profile
 from core.runtime.emulator.llvm.translate import translate
 from core.runtime.emulator.machine import execute
 from core.runtime.emulator.memory import Region
@@ -80,10 +81,22 @@ class EmulatorRunner:
     ) -> float | None:
         """Runs the kernel. Its time says nothing about any GPU. Raises FaultError, and RunError
         for a variable without a value."""
+        return self._run(buffers, variables, None)
+
+    def counted(self, buffers: Sequence[Buffer], variables: Mapping[str, int]) -> tuple[int, float]:
+        """Runs the kernel: (instructions that all of its threads ran together, seconds). Raises as
+        a call does."""
+        profile = Profile(self.prepared())
+        seconds = self._run(buffers, variables, profile)
+        return profile.counters().threads, seconds
+
+    def _run(
+        self, buffers: Sequence[Buffer], variables: Mapping[str, int], profile: Profile | None
+    ) -> float:
         start = time.perf_counter()
         launch = launch_of(self.program, self.code, buffers, variables)
         try:
-            execute(self.prepared(), launch)
+            execute(self.prepared(), launch, profile=profile)
         except FaultError as error:
             raise located(error, self.program) from None
         return time.perf_counter() - start

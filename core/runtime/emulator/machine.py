@@ -25,6 +25,8 @@ from core.runtime.numeric import Array
 
 LANES: Final = 1 << 14
 """Threads that run at once, at least a block: their registers stay in a processor's caches."""
+_HURRY: Final = 64
+"""Basic blocks between two looks at `stop`."""
 MAX_THREADS: Final = 1024
 """Threads of the largest block."""
 
@@ -108,11 +110,14 @@ class Machine:
         s = self.state
         return self.kernel.flow.blocks[s.at].first + s.offset
 
-    def run(self, limit: int | None = None) -> None:
-        """To the end. Raises FaultError."""
+    def run(self, limit: int | None = None, stop: Callable[[], bool] = lambda: False) -> None:
+        """To the end, or until `stop`, asked now and then, says that it is enough. Raises
+        FaultError, also after `limit` basic blocks."""
         s, blocks = self.state, self.kernel.flow.blocks
         left = -1 if limit is None else limit
         while s.at >= 0:
+            if left % _HURRY == 0 and stop():
+                return
             at = s.at
             s.block_counts[at] += s.active
             if s.profile is not None:

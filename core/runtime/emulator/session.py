@@ -18,7 +18,7 @@ from core.errors import FaultError, RunError
 from core.runtime.emulator.machine import Machine, started
 from core.runtime.emulator.memory import GlobalMemory, Region
 from core.runtime.emulator.prepare import Prepared
-from core.runtime.emulator.program import Dim, Instruction, Space, writes
+from core.runtime.emulator.program import Branch, Dim, Exit, Instruction, Space, writes
 from core.runtime.emulator.state import Launch, State, Touched, Waiting, data_region
 from core.runtime.numeric import Array
 
@@ -72,8 +72,8 @@ class _Before:
 class Session:
     """Block number `block` (x first) of a launch. `steps` instructions were run so far.
 
-    `changed` are the numbers of the registers that the last instruction wrote, `touched` the memory
-    that it stored to.
+    `changed` are the numbers of the registers that the last instruction wrote, `ran` the threads
+    that did not skip it, `touched` the memory that it stored to.
     """
 
     def __init__(self, kernel: Prepared, launch: Launch, block: int = 0, keep: int = KEEP) -> None:
@@ -98,6 +98,7 @@ class Session:
         self._known: dict[int, Array] = {}
         self.steps = 0
         self.changed: tuple[int, ...] = ()
+        self.ran: Array = np.zeros(self.state.lanes, np.bool_)
         self.touched: tuple[Touched, ...] = ()
 
     @property
@@ -155,10 +156,12 @@ class Session:
         for number in numbers:
             known = self._known.get(number)
             self._known[number] = part if known is None else known | part
-        self.changed, self.touched = numbers, tuple(s.touched)
+        self.changed, self.ran, self.touched = numbers, part, tuple(s.touched)
 
     def _taking_part(self, instruction: Instruction) -> Array:
         mask, guard = self.state.mask_now(), instruction.guard
+        if isinstance(instruction, Branch | Exit):
+            return mask
         if guard is None or (value := self.state.slots[guard.number]) is None:
             return mask
         holds = self.state.spread(value)
@@ -177,6 +180,7 @@ class Session:
             while self.steps < wanted:
                 self.step()
         self.changed, self.touched = (), ()
+        self.ran = np.zeros(self.state.lanes, np.bool_)
 
     def _restore(self, before: _Before) -> None:
         s = self.state

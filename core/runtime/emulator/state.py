@@ -49,13 +49,16 @@ class Checks:
 @dataclass(frozen=True, slots=True)
 class Touched:
     """Memory that an instruction wrote: `nbytes` at each address of its space (of global memory:
-    from the start of `region`), by the threads in `lanes` (None: all)."""
+    from the start of `region`), by the threads in `lanes` (None: all). `values` are the elements
+    of each access, an array for each with an element per thread, `before` what was there."""
 
     space: Space
     region: Region | None
     at: Array
     nbytes: int
     lanes: Array | None
+    values: tuple[Array, ...]
+    before: tuple[Array, ...]
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ backwards in it without running anything again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,8 @@ from core.runtime.numeric import Array
 
 LIMIT: Final = 20_000
 """Instructions of one warp that are kept."""
+OTHERS: Final = 1 << 16
+"""Elements that other warps of the block store that are kept."""
 _HURRY: Final = 256
 """Instructions between two looks at `stop`."""
 
@@ -33,19 +35,24 @@ class Written:
 
 @dataclass(frozen=True)
 class Stored:
-    """Memory after an instruction: for each thread of the warp the byte in `space` (of global
-    memory: in the argument `region`) that it wrote `nbytes` from, None where it wrote none."""
+    """What an instruction stored: `nbytes` from each of the bytes `at` of `space` (of global
+    memory: of the argument `region`), by the `threads` of the block. `values` has a row of elements
+    for each of them, `before` what was there."""
 
     space: str
     region: str
-    at: tuple[int | None, ...]
     nbytes: int
+    threads: tuple[int, ...]
+    at: tuple[int, ...]
+    values: Array
+    before: Array
 
 
 @dataclass(frozen=True)
 class Moment:
-    """One instruction: its line, from 1; a bit for each thread of the warp that ran it; what it
-    changed."""
+    """One instruction: its line, from 1; a bit for each thread of the warp that ran it; the
+    registers that it wrote. `memory`: what it stored, then what other warps of the block have
+    stored since the moment before."""
 
     line: int
     active: int
@@ -56,7 +63,8 @@ class Moment:
 @dataclass(frozen=True)
 class Walk:
     """The instructions that a warp ran, in order. `fault`: what ended the block early; `more`: the
-    block goes on behind the last moment."""
+    block goes on behind the last moment; `known`: moments whose stores of other warps are all
+    here (None: of all moments)."""
 
     block: int
     warp: int
@@ -65,6 +73,7 @@ class Walk:
     moments: list[Moment] = field(default_factory=list[Moment])
     fault: FaultError | None = None
     more: bool = False
+    known: int | None = None
 
 
 def walk(
@@ -84,29 +93,38 @@ def walk(
         )
     last = min(first + width, s.threads)
     found = Walk(session.block, warp, width, last - first)
-    looked = 0
+    others: list[Stored] = []
+    room, looked = OTHERS, 0
     while not session.done:
         active = session.active()[first:last]
         taking_part = bool(active.any())
         if taking_part and len(found.moments) == limit:
-            return _cut(found)
+            return replace(found, more=True)
         if (looked := looked + 1) % _HURRY == 0 and stop():
-            return _cut(found)
+            return replace(found, more=True)
         line = session.line
         try:
             session.step()
         except FaultError as error:
-            return Walk(found.block, warp, width, found.threads, found.moments, error)
+            return replace(found, fault=error)
+        mine, theirs = _memory(session, first, last)
+        room -= sum(stored.values.size for stored in theirs)
+        if room >= 0:
+            others += theirs
+        elif found.known is None:
+            found = replace(found, known=len(found.moments))
         if taking_part:
+            memory = (*mine, *others)
+            others.clear()
             found.moments.append(
-                Moment(line, _bits(active), _registers(session, first, last),
-                       _memory(session, first, last))
-            )  # fmt: skip
+                Moment(
+                    line, _bits(session.ran[first:last]), _registers(session, first, last), memory
+                )
+            )
+    if others and found.moments:
+        end = found.moments[-1]
+        found.moments[-1] = replace(end, memory=(*end.memory, *others))
     return found
-
-
-def _cut(found: Walk) -> Walk:
-    return Walk(found.block, found.warp, found.width, found.threads, found.moments, more=True)
 
 
 def _bits(active: Array) -> int:
@@ -126,22 +144,30 @@ def _registers(session: Session, first: int, last: int) -> tuple[Written, ...]:
     return tuple(found)
 
 
-def _memory(session: Session, first: int, last: int) -> tuple[Stored, ...]:
-    return tuple(
-        stored
-        for touched in session.touched
-        if (stored := _of_warp(touched, session.state.lanes, first, last)) is not None
+def _memory(session: Session, first: int, last: int) -> tuple[list[Stored], list[Stored]]:
+    """What the last instruction stored: (by the threads of the warp, by others of the block)."""
+    mine: list[Stored] = []
+    theirs: list[Stored] = []
+    for touched in session.touched:
+        lanes = np.arange(session.state.lanes) if touched.lanes is None else touched.lanes
+        inside = (first <= lanes) & (lanes < last)
+        for chosen, into in ((inside, mine), (~inside, theirs)):
+            if chosen.any():
+                into.append(_stored(touched, lanes, chosen))
+    return mine, theirs
+
+
+def _stored(touched: Touched, lanes: Array, chosen: Array) -> Stored:
+    def rows(columns: tuple[Array, ...]) -> Array:
+        spread = [np.broadcast_to(column, lanes.shape)[chosen] for column in columns]
+        return np.stack(spread, axis=1)
+
+    return Stored(
+        touched.space.value,
+        "" if touched.region is None else touched.region.name,
+        touched.nbytes,
+        tuple(lanes[chosen].tolist()),
+        tuple(np.broadcast_to(touched.at, lanes.shape)[chosen].tolist()),
+        rows(touched.values),
+        rows(touched.before),
     )
-
-
-def _of_warp(touched: Touched, lanes: int, first: int, last: int) -> Stored | None:
-    every = np.arange(lanes) if touched.lanes is None else touched.lanes
-    at: list[int | None] = [None] * (last - first)
-    for lane, where in zip(every.tolist(), np.broadcast_to(touched.at, every.shape).tolist(),
-                           strict=True):  # fmt: skip
-        if first <= lane < last:
-            at[lane - first] = where
-    if all(where is None for where in at):
-        return None
-    region = "" if touched.region is None else touched.region.name
-    return Stored(touched.space.value, region, tuple(at), touched.nbytes)

@@ -49,8 +49,11 @@ def target_for(limits: Limits) -> Target:
 
 def code_object(program: Program) -> bytes:
     """What the driver loads: the LLVM IR through the LLVM at hand and a linker; where there is no
-    linker, the HIP C++ through hiprtc. Raises CompileError where there is neither."""
+    linker, or the program is HIP C++, that through hiprtc. Raises CompileError where there is
+    neither."""
     linker = amd_link.find_linker()
+    if program.source.kind == "hip":
+        return hiprtc.compiled(program)
     if linker is not None:
         return amd_link.code_object(program.source.text, program.name, program.target, linker)
     if hiprtc.present():

@@ -17,11 +17,11 @@ from core.dtype import AddrSpace, DType, PtrDType
 from core.errors import RunError
 from core.helpers import prod
 from core.runtime.matrices import multiply
-from core.runtime.numeric import Array, from_memory, to_memory
+from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.tensor_cores import TensorCore
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import address_space, pointer_of
+from core.uop.pointer import address_space, parts_of_address, pointer_of
 from core.uop.uop import UOp
 
 MAX_LANES: Final = 1 << 16
@@ -126,6 +126,9 @@ class _Machine:
     def elementwise(self, u: UOp) -> Array:
         """An ALU op, CAST or BITCAST."""
         values = [self.of(s) for s in u.src]
+        if u.op is Ops.BITCAST and u.dtype.count != u.src[0].dtype.count:
+            bits = _as_bits(values[0], u.src[0].dtype, u.dtype)
+            return bits if u.dtype.count > 1 else bits[:, 0]
         if u.dtype.count > 1:
             values = [v if v.ndim == 2 else v[:, None] for v in values]
         return evaluate_arrays(u.op, u.dtype, values, u.src[-1].dtype)
@@ -189,14 +192,18 @@ class _Machine:
                 "a pass put it under a condition",
             )
         held: list[Array] = []
-        for s, part in zip(u.src, core.fragments, strict=True):
+        kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
+        for s, part, kind in zip(u.src, core.fragments, kinds, strict=True):
             value = self.of(s)
+            value = value if s.dtype.scalar() is kind else _as_bits(value, s.dtype, kind)
             value = value if value.ndim == 2 else value[:, None]
             full = np.broadcast_to(value, (self.lanes, part.count * tiles))
             apart = full.reshape(-1, core.threads, part.count, tiles).transpose(0, 3, 1, 2)
             held.append(apart.reshape(-1, core.threads, part.count))
         found = multiply(core, *held).reshape(-1, tiles, core.threads, core.c.count)
-        self.values[u] = found.transpose(0, 2, 3, 1).reshape(self.lanes, -1)
+        found = found.transpose(0, 2, 3, 1).reshape(self.lanes, -1)
+        out = core.dtype_out
+        self.values[u] = found if u.dtype.scalar() is out else _as_bits(found, out, u.dtype)
 
     # memory
 
@@ -212,17 +219,22 @@ class _Machine:
         poison = np.nan if kind.kind == "f" else False if kind.kind == "b" else np.iinfo(kind).max
         self.memory[u] = np.full((rows, max(u.dtype.size, 0)), poison, kind)
 
-    def _place(self, index: UOp, dtype: DType, mask: Array, u: UOp) -> tuple[Array, Any]:
+    def _place(self, address: UOp, dtype: DType, mask: Array, u: UOp) -> tuple[Array, Any]:
         """The memory, and the indices in it of (lanes, elements); checked where `mask` is."""
-        pointer = pointer_of(index)
-        memory = self.memory[pointer]
-        size, count = memory.shape[-1], dtype.count
-        offset = self.of(index.src[1]).astype(np.int64)
-        if offset.ndim == 1:
-            offset = offset[:, None] + np.arange(count)
-        elements = np.broadcast_to(offset, (self.lanes, count))
+        pointer = pointer_of(address)
+        memory, item = self.memory[pointer], pointer.dtype.base.itemsize
+        offsets, constant = parts_of_address(address)
+        start = np.full((self.lanes, 1), constant, np.int64)
+        for offset, step in offsets:
+            value = self.of(offset).astype(np.int64) * step
+            start = start + (value if value.ndim == 2 else value[:, None])
+        size, count = memory.shape[-1], dtype.itemsize // item
+        elements = start // item
+        if start.shape[1] == 1:  # neighbours; otherwise each element has an offset of its own
+            elements = elements + np.arange(count)
         wanted = mask if mask.ndim == 2 else mask[:, None]
         outside = (wanted & ((elements < 0) | (elements >= size))).any(axis=1)
+        outside |= wanted.any(axis=1) & (start % item != 0).any(axis=1)
         if outside.any():
             lane = int(np.argmax(outside))
             raise RunError(
@@ -237,23 +249,28 @@ class _Machine:
         rows = self.group if space is AddrSpace.LOCAL else self.lane
         return memory, (np.broadcast_to(rows[:, None], elements.shape), elements)
 
-    def _gate(self, index: UOp) -> Array:
+    def _gate(self, address: UOp, gates: tuple[UOp, ...] = ()) -> Array:
         mask = self.masks[-1]
-        if len(index.src) < 3:
-            return mask
-        gate = self.of(index.src[2])
-        return mask[:, None] & gate if gate.ndim == 2 else mask & gate
+        if address.op is Ops.INDEX:
+            gates = (*address.src[2:], *gates)
+        for gate in gates:
+            value = self.of(gate)
+            mask = mask[:, None] & value if value.ndim == 2 else mask & value
+        return mask
 
     def load(self, u: UOp) -> None:
-        index = _resolve(u.src[0])
-        mask = self._gate(index)
-        memory, where = self._place(index, u.dtype, mask, u)
+        address = _resolve(u.src[0])
+        held = pointer_of(address).dtype.base
+        mask = self._gate(address, u.src[2:])
+        memory, where = self._place(address, u.dtype, mask, u)
         if memory.shape[-1] == 0:
             found = np.zeros((self.lanes, u.dtype.count), numpy_dtype(u.dtype))
         else:
             found = memory[where]
-            if address_space(pointer_of(index)) is AddrSpace.GLOBAL:
-                found = from_memory(found, u.dtype.scalar())
+            if address_space(pointer_of(address)) is AddrSpace.GLOBAL:
+                found = from_memory(found, held)
+            if u.dtype.scalar() is not held:
+                found = _as_bits(found, held, u.dtype)
         if len(u.src) > 1:
             other = self.of(u.src[1])
             kept = mask if mask.ndim == 2 else mask[:, None]
@@ -261,18 +278,19 @@ class _Machine:
         self.values[u] = found if u.dtype.count > 1 else found[:, 0]
 
     def store(self, u: UOp) -> None:
-        index, dtype = _resolve(u.src[0]), u.src[1].dtype
-        mask = self._gate(index)
-        for gate in u.src[2:]:  # one for each lane
-            mask = mask[:, None] & self.of(gate)
-        memory, where = self._place(index, dtype, mask, u)
+        address, dtype = _resolve(u.src[0]), u.src[1].dtype
+        held = pointer_of(address).dtype.base
+        mask = self._gate(address, u.src[2:])
+        memory, where = self._place(address, dtype, mask, u)
         value = self.of(u.src[1])
         value = value if value.ndim == 2 else value[:, None]
         value = np.broadcast_to(value, (self.lanes, dtype.count))[mask]
+        if dtype.scalar() is not held:
+            value = _as_bits(value, dtype, held)
         if isinstance(where, tuple):
             memory[where[0][mask], where[1][mask]] = value
         else:
-            memory[where[mask]] = to_memory(value, dtype.scalar())
+            memory[where[mask]] = to_memory(value, held)
 
     # control
 
@@ -314,9 +332,26 @@ def _resolve(u: UOp) -> UOp:
     return u
 
 
+def _as_bits(values: Array, source: DType, dtype: DType) -> Array:
+    """Elements of `source`, some for each work item, read as elements of `dtype`."""
+    rows = values if values.ndim == 2 else values[:, None]
+    raw = np.ascontiguousarray(to_memory(rows, source.scalar()))
+    return from_memory(raw.view(memory_dtype(dtype.scalar())), dtype.scalar())
+
+
 # lockstep makes every BARRIER happen by itself
 _nothing = frozenset(
-    {Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK, Ops.BARRIER}
+    {
+        Ops.CONST,
+        Ops.VCONST,
+        Ops.INDEX,
+        Ops.ADDRESS,
+        Ops.AFTER,
+        Ops.GROUP,
+        Ops.NOOP,
+        Ops.SINK,
+        Ops.BARRIER,
+    }
 )
 _handlers: dict[Ops, Handler] = {
     Ops.DEFINE_GLOBAL: _Machine.define,

@@ -80,7 +80,7 @@ def test_the_order_of_a_program_and_its_reasons() -> None:
         ("kernel", "linear"),
     ]
     lines, nodes = seen.of("linear")
-    assert [line for line in nodes if line] == [(u,) for u in program.uops]
+    assert [line for line in nodes if line] == [(u,) for u in program.lowered]
     depth = 0
     for line, behind in zip(lines[1:], nodes[1:], strict=True):
         depth -= behind[0].op in (Ops.END, Ops.ENDIF)

@@ -112,7 +112,7 @@ def test_the_text_of_every_language() -> None:
         return {a.kind: a.text for a in sources_for(kernel(3, lanes), targets[target])}
 
     nvidia, amd, wide = texts("sm_80", 32), texts("gfx1100", 32), texts("gfx942", 64)
-    assert re.search(r"shfl\.sync\.bfly\.b32 %r\d, %r\d, 3, 31, 0xffffffff;", nvidia["ptx"])
+    assert re.search(r"shfl\.sync\.bfly\.b32 %\w+, %\w+, 3, 31, 0xffffffff;", nvidia["ptx"])
     assert "__shfl_xor_sync(0xffffffffu, v" in nvidia["cuda"]
     assert "__shfl_xor(v" in amd["hip"]
     assert "llvm.amdgcn.mbcnt.hi" not in amd["llvm"]

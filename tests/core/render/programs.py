@@ -86,7 +86,7 @@ def matrix_vector() -> list[UOp]:
     out, m, v = b.pointer(0, f, 8), b.pointer(1, f, 96), b.pointer(2, f, 12)
     i = b.loop(8, 0)
     acc = b.memory(0, f, 1)
-    start = b.store(acc, 0, const(f, 0.0))
+    start = b.store(b.add(acc.after(i)), 0, const(f, 0.0))
     j = b.loop(12, 1, AxisType.REDUCE)
     inside = b.add(acc.after(start, j))
     a = b.load(m, b.add(b.add(i * 12) + j))

@@ -15,6 +15,7 @@ from core.toolchain import llvm_compiler
 from core.toolchain.ptxas import assemble
 from core.uop.ops import Ops
 from core.uop.uop import UOp
+from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_ALL, ON_GPU, Build, const
 from tests.core.render.running import memory_for, run_both
 
@@ -51,7 +52,7 @@ def test_what_the_programs_compute() -> None:
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100"])
 def test_ptxas_takes_every_program(arch: str) -> None:
     for name, make in ON_GPU.items():
-        made = assemble(ptx.render(make(), name, targets[arch]).text, arch)
+        made = assemble(ptx.render(lowered(make(), arch), name, targets[arch]).text, arch)
         assert made.cubin.startswith(b"\x7fELF")
         assert int(made.facts["registers"]) > 0
 
@@ -93,7 +94,7 @@ def pow_program() -> list[UOp]:
 
 def test_an_unsupported_op_is_named() -> None:
     with pytest.raises(RenderError, match="ptx: no instruction for EXP2 on float64") as caught:
-        ptx.render(pow_program(), "kernel", targets["sm_90"])
+        ptx.render(lowered(pow_program(), "sm_90"), "kernel", targets["sm_90"])
     assert "= EXP2(u" in str(caught.value)
     assert "hint: lower EXP2" in str(caught.value)
 
@@ -102,9 +103,16 @@ def test_a_gated_load_wants_an_alternative() -> None:
     b = Build()
     out = b.pointer(0, dtypes.float32, 1)
     b.store(out, 0, b.load(out, 0, gate=const(dtypes.bool, True)))
-    for render, target in ((ptx.render, "sm_90"), (llvm.render, "x86-64"), (c.render, "x86-64")):
+    for render, target in ((llvm.render, "x86-64"), (c.render, "x86-64")):
         with pytest.raises(RenderError, match="alternative"):
             render(b.done(), "kernel", targets[target])
+
+
+@pytest.mark.parametrize("name", ["elementwise", "halves", "shared"])
+def test_ptx_is_made_of_lowered_programs_only(name: str) -> None:
+    with pytest.raises(RenderError, match="ptx: a LOAD that is not lowered to PTX") as caught:
+        ptx.render(ON_GPU[name](), name, targets["sm_90"])
+    assert "TEXT_PASSES" in str(caught.value)
 
 
 def test_the_evaluator_finds_accesses_outside() -> None:

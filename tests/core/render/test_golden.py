@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
+from core.passes.pipeline import TEXT_PASSES
 from core.render.kinds import KIND, KINDS
 from core.render.renderers import RENDERERS, Render, renderers
 from core.target import Family, targets
 from core.uop.ops import Ops
+from core.uop.uop import UOp
+from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_ALL, ON_GPU
 
 TARGETS: dict[Family, str] = {"nvidia": "sm_90", "amd": "gfx1100", "cpu": "x86-64"}
@@ -30,14 +33,21 @@ CASES = [
 ]
 
 
+def program(language: str, name: str) -> list[UOp]:
+    """What the renderer of a language is given."""
+    if language not in TEXT_PASSES:
+        return ON_GPU[name]()
+    return lowered(ON_GPU[name](), TARGETS[LANGUAGES[language][1]], language)
+
+
 @pytest.mark.parametrize(("language", "name"), CASES)
 def test_text(language: str, name: str, golden: Callable[[str, str], None]) -> None:
     render, family, ending = LANGUAGES[language]
     target = targets[TARGETS[family]]
-    uops = ON_GPU[name]()
+    uops = program(language, name)
     made = render(uops, name, target)
     golden(f"{name}.{language}{ending}", made.text)
-    assert render(ON_GPU[name](), name, target).text == made.text
+    assert render(program(language, name), name, target).text == made.text
     lines = made.text.splitlines()
     assert len(made.lines) == len(lines)
     behind = {p for line in made.lines for p in line}

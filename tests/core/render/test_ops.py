@@ -19,6 +19,7 @@ from core.toolchain.ptxas import assemble
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
+from tests.core.render.lowered import lowered
 from tests.core.render.programs import Build
 from tests.core.render.running import Memory, run_both
 
@@ -188,7 +189,7 @@ def test_ptxas_takes_every_op(dtype: DType, arch: str) -> None:
         casts_from(dtype, False)[1],
         casts_from(dtype, True)[1],
     ):
-        assemble(ptx.render(uops, "kernel", targets[arch]).text, arch)
+        assemble(ptx.render(lowered(uops, arch), "kernel", targets[arch]).text, arch)
 
 
 @pytest.mark.parametrize("arch", AMD)

@@ -68,6 +68,9 @@ class Watching(NullObserver):
     def artifact(self, kind: str, *_: object) -> None:
         self.artifacts.append(kind)
 
+    def linear(self, *_: object) -> None:
+        self.artifacts.append("linear")
+
     def context_begin(self, name: str, kind: str, meta: object) -> None:
         self.contexts.append((name, kind))
 
@@ -204,6 +207,7 @@ def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
         "threaded",
         uops[-1],
         host_target(),
+        uops,
         uops,
         source,
         arguments,

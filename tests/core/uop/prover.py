@@ -61,7 +61,18 @@ def operation(n: UOp, src: list[Any]) -> Any:
         return src[0] == src[1] if n.op is Ops.CMPEQ else src[0] != src[1]
     if dtypes.is_bool(source):
         return on_bools(n.op, *src)
+    if n.op in (Ops.SHL, Ops.SHR) and n.src[1].dtype is not source:
+        return shift(n.op, dtypes.is_unsigned(source), source.bits, *src)
     return on_ints(n.op, dtypes.is_unsigned(source), source.bits, *src)
+
+
+def shift(op: Ops, unsigned: bool, bits: int, x: Any, n: Any) -> Any:
+    """A shift by an amount of 32 bits: as wide as that, what is out is out."""
+    more = n.size() - bits
+    fill = z3.ZeroExt if unsigned or op is Ops.SHL else z3.SignExt
+    wide = fill(more, x) if more > 0 else x
+    shifted = wide << n if op is Ops.SHL else z3.LShR(wide, n) if unsigned else wide >> n
+    return z3.Extract(bits - 1, 0, shifted)
 
 
 def on_bools(op: Ops, x: Any, y: Any) -> Any:

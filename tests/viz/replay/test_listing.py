@@ -41,7 +41,7 @@ def test_the_text_is_that_of_the_compiler(tmp_path: Path) -> None:
     store = Store(tmp_path / "t.viz")
     for kernel, program in zip(store.kernels(), programs, strict=True):
         text, lines = linear(store, kernel)
-        assert text == order_report(program.uops)[0]
+        assert text == order_report(program.lowered)[0]
         assert lines[0] == []
         assert [len(line) for line in lines[1:]] == [1] * len(program.uops)
     write_trace(store, tmp_path / "copy.viz")

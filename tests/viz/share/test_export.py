@@ -14,9 +14,10 @@ import pytest
 
 from core.errors import ServerError
 from viz.format import schema
+from viz.format.schema import REDACTED
 from viz.share.exportfile import VERSION, version_of, version_tag
 from viz.share.html import export_html
-from viz.share.redaction import NO_TEXT, REDACTED, SAID, exception, without_folders
+from viz.share.redaction import NO_TEXT, SAID, exception, without_folders
 from viz.views.store import Store
 
 BLOCK = re.compile(

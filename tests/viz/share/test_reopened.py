@@ -20,6 +20,7 @@ from viz.format import schema
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
 from viz.share.exportfile import VERSION, version_tag
+from viz.share.heldsearch import HeldSearch
 from viz.share.html import export_html
 from viz.share.reopened import Reopened, Unpacked, open_run
 from viz.views.run import Run
@@ -73,7 +74,38 @@ def test_an_older_version_is_shown_by_its_answers(store: Store, answers: Path) -
     assert again.run()["format"] == {"trace": schema.VERSION, "export": 1}
     assert "holds no trace" in again.run()["problems"][0]["what"]
     same_answers(store, again)
-    assert again.search("kernel_1")["total"] == 1
+    for text in ("kernel_1", "add_zero", "x + 0", "samples", "SINK", "test_", "no such thing", " "):
+        assert again.search(text) == store.search(text), text
+
+
+def test_what_cannot_be_searched_without_a_trace_is_said(
+    store: Store, answers: Path, tmp_path: Path
+) -> None:
+    again = open_run(answers)
+    found = again.search("ADD(_, CONST)")
+    assert store.search("ADD(_, CONST)")["problem"] is None
+    assert (found["total"], found["problem"]["where"]) == (0, answers.name)
+    assert "nodes by their structure cannot be searched here" in found["problem"]["what"]
+    assert "open the file itself in a browser" in found["problem"]["hint"]
+    without = tmp_path / "without.html"
+    html = answers.read_text()
+    for path, what in (
+        ("/api/search-index", "rules, ops and places of passes, of which there is no index"),
+        (f"/api/kernels/{store.kernels()[0]}", "sources of 1 kernels, which are not in this file"),
+    ):
+        without.write_text(html.replace(path, path.replace("/api/", "/gone/")))
+        older = open_run(without)
+        assert what in older.search("kernel")["problem"]["what"]
+        assert older.search("kernel")["total"] > 0
+
+
+@pytest.mark.parametrize(
+    "index", ["7", "[]", '{"ops": 3, "places": [1, []], "op": {"rewrite": 1}}']
+)
+def test_an_index_that_makes_no_sense_finds_nothing(answers: Path, index: str) -> None:
+    rows = [{"id": 1, "row": 0, "name": "a", "kind": "rewrite", "status": "ok", "caller": 4}]
+    search = HeldSearch(rows, [], lambda: json.loads(index), lambda number: [number], "x.html")
+    assert search.find("a")["total"] == 1
 
 
 def test_a_newer_version_says_so(exported: Path, answers: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from viz.format.rows import BLOCKS, BlockRow
 from viz.share.copy import write_trace
 from viz.share.sql import run_query
 from viz.views.store import Store
-from viz.vouching import KEY, vouch
+from viz.vouching import vouch
 from viz.write.database import TraceDatabase
 from viz.write.writer import TraceWriter
 
@@ -71,7 +70,6 @@ def test_lines_and_what_they_became(path: Path) -> None:
     assert answer(path) == [
         {
             "file": "program.py",
-            "changed": False,
             "cut": False,
             "parts": [
                 {"first": 1, "lines": ["a = load()", "b = a.relu()"]},
@@ -86,52 +84,6 @@ def test_lines_and_what_they_became(path: Path) -> None:
     ]
 
 
-def test_a_file_that_has_changed_or_is_gone(path: Path, program: Path) -> None:
-    program.write_text(TEXT + "d = 1\n")
-    assert answer(path)[0]["changed"] is True
-    program.unlink()
-    assert answer(path)[0]["changed"] is None
-    program.mkdir()
-    assert answer(path)[0]["changed"] is None
-
-
-def _another_user(path: Path, program: Path, tmp_path: Path) -> None:
-    (tmp_path / "cache" / "uopviz" / KEY).write_bytes(bytes(32))
-
-
-def _claims_this_machine(path: Path, program: Path, tmp_path: Path) -> None:
-    """A stranger knows the name of the file and what is in it, and of another one a signature."""
-    digest = source_digest(TEXT.splitlines(keepends=True))
-    info = {"process": {"pid": 1, "start": 1, "host": socket.gethostname(), "main": True}}
-    with TraceWriter(path, info) as t:
-        proof = vouch(str(tmp_path / "other.py"), digest)
-        t.user_lines(str(program), 1, "a = load()\n", digest=digest, proof=proof)
-
-
-def _signed_another_state(path: Path, program: Path, tmp_path: Path) -> None:
-    digest = source_digest(TEXT.splitlines(keepends=True))
-    with TraceWriter(path, {}) as t:
-        proof = vouch(str(program), digest)
-        t.user_lines(str(program), 1, "a = load()\n", digest="0" * 32, proof=proof)
-
-
-@pytest.mark.parametrize("sent", [_another_user, _claims_this_machine, _signed_another_state])
-def test_no_file_is_opened_that_this_user_did_not_record(
-    path: Path,
-    program: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    sent: Callable[[Path, Path, Path], None],
-) -> None:
-    sent(path, program, tmp_path)
-
-    def fails(*_: object) -> None:
-        raise AssertionError("a file is opened")
-
-    monkeypatch.setattr("viz.views.userlines.has_changed", fails)
-    assert answer(path)[0]["changed"] is None
-
-
 def test_copies_have_the_lines_and_redacted_ones_have_none(path: Path, tmp_path: Path) -> None:
     store = Store(path)
     write_trace(store, tmp_path / "copy.viz", kernels=[2])
@@ -142,7 +94,7 @@ def test_copies_have_the_lines_and_redacted_ones_have_none(path: Path, tmp_path:
     assert answer(tmp_path / "copy.viz")[0] == whole | {
         "kernels": [{"line": 1, "kernels": [2]}, {"line": 4, "kernels": [2]}]
     }
-    assert answer(tmp_path / "published.viz")[0] == whole | {"changed": None}
+    assert answer(tmp_path / "published.viz")[0] == whole
     assert answer(tmp_path / "redacted.viz") == []
     for name in ("redacted.viz", "redacted.viz-wal"):
         if (tmp_path / name).exists():
@@ -179,7 +131,7 @@ def test_what_makes_no_sense_is_left_out(tmp_path: Path) -> None:
     found = store.user_lines()
     said = [p["what"] for p in store.run()["problems"]]
     store.close()
-    assert [(f["file"], f["parts"], f["cut"]) for f in found] == [("a.py", [], False)]
+    assert found == []
     assert "a block of user lines is damaged" in said
 
 

@@ -320,11 +320,14 @@ def test_the_page_is_told_what_can_be_edited(state: State) -> None:
     until = time.monotonic() + 60
     while not (editable := value_of(state.answer(RUN))["editable"]) and time.monotonic() < until:
         time.sleep(0.05)
-    assert editable == [
-        {"device": "CPU", "kind": "llvm", "target": host_target().name},
-        {"device": "PTX:EMU", "kind": "ptx", "target": "sm_90"},
-        {"device": "AMD:EMU", "kind": "llvm", "target": "gfx942"},
-    ]
+    without = {(e["device"], e["kind"], e["target"]) for e in editable if not e["missing"]}
+    assert {
+        ("CPU", "llvm", host_target().name),
+        ("PTX:EMU", "ptx", "sm_90"),
+        ("AMD:EMU", "llvm", "gfx942"),
+    } <= without
+    missing = {e["kind"]: e["missing"] for e in editable if e["missing"]}
+    assert set(missing) <= {"cuda", "hip"}
 
 
 def test_mixtures_of_what_is_refused_are_refused_or_hold_nothing_of_it(own: str) -> None:

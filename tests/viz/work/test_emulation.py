@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core.check.edited import Edited
+from core.check.worker import random_arguments
+from core.dtype import DType, dtypes
 from core.errors import CompileError, DeviceError, RunError
+from core.runtime.numeric import from_memory
 from core.uop import UOp
 from core.uop.kernelinfo import Opt, OptOps
-from tests.core.runtime.asts import KERNELS, add, matmul
+from tests.core.runtime.asts import KERNELS, add, load, matmul, shape, store
 from viz.work import emulation
 from viz.work.emulation import asked, emulate
 
@@ -49,7 +54,27 @@ def test_every_thread_of_a_launch_is_counted() -> None:
 
 def test_what_a_warp_stored_is_in_its_argument() -> None:
     memory = of(add(1000))["walk"]["memory"]
-    assert {(space, region) for _, space, region, _, _ in memory} == {("global", "data0")}
+    assert {(space, region) for _, space, region, *_ in memory} == {("global", "data0")}
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.int64])
+@pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
+def test_stored_values_are_of_the_dtype_of_their_argument(dtype: DType, device: str) -> None:
+    """A copy stores what the input has; before it, there is what the output began with."""
+    ast = UOp.sink(store(0, shape(64), load(1, 64, shape(64), dtype)))
+    output, source = (from_memory(a, dtype).tolist() for a in random_arguments(ast))
+    walk = of(ast, device)["walk"]
+    assert walk["arguments"][0] == ["data0", dtype.name, 64, dtype.itemsize]
+    seen = 0
+    for _, space, region, nbytes, item, threads, at, values, before in walk["memory"]:
+        assert (space, region, item) == ("global", "data0", dtype.itemsize)
+        for thread, first, now, then in zip(threads, at, values, before, strict=True):
+            assert 0 <= thread < 64 and len(now) == len(then) == nbytes // item
+            place = first // item
+            assert now == pytest.approx(source[place : place + len(now)], rel=1e-3)
+            assert then == pytest.approx(output[place : place + len(now)], rel=1e-3)
+            seen += len(now)
+    assert seen == len(source)
 
 
 def test_opts_of_ones_own() -> None:
@@ -70,7 +95,7 @@ def test_a_later_warp_and_block() -> None:
 )
 def test_a_block_or_warp_that_is_not_there(wrong: dict[str, int], said: str) -> None:
     with pytest.raises(RunError, match=said):
-        emulate(add(1000), "PTX:EMU", **wrong)
+        of(add(1000), "PTX:EMU", **wrong)
 
 
 def test_other_devices_are_not_watched() -> None:
@@ -89,7 +114,26 @@ def test_an_edited_text_is_quoted_where_it_is_wrong() -> None:
 def test_time_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulation, "SECONDS", -1.0)
     found = of(matmul(256, 128, 64), opts=())
-    assert 0 < found["blocks"][0] < found["blocks"][1]
+    assert found["blocks"][0] < found["blocks"][1]
+    assert found["counters"]["total"] > 0
+    assert found["walk"]["more"]
+
+
+@pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
+def test_an_edited_text_that_never_ends(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time ends it, in the middle of a block too; what it did until then is counted."""
+    monkeypatch.setattr(emulation, "SECONDS", 0.2)
+    text = emulate(add(), device)["text"]
+    if device == "PTX:EMU":
+        kind, text = "ptx", text.replace("  ret;", "AGAIN:\n  bra AGAIN;\n  ret;")
+    else:
+        kind, loop = "llvm", "  br label %again\nagain:\n  br label %again\n"
+        text = re.sub(r"  ret void.*\n", loop, text)
+    began = time.monotonic()
+    found = of(add(), device, source=Edited(kind, text))
+    assert time.monotonic() - began < 10
+    assert found["blocks"][0] == 0
+    assert found["counters"]["total"] > 1000
     assert found["walk"]["more"]
 
 
@@ -115,3 +159,75 @@ def test_an_edited_text_runs(device: str) -> None:
     found = of(KERNELS["full_sum"](), device, source=Edited(kind, text))
     assert found["text"] == text
     assert own.partition(".")[0] in text
+
+
+HOSTILE = {
+    "ptx": [
+        "",
+        "\0" * 100,
+        "{" * 50_000,
+        ".version 8.6\n.target sm_90\n" + "/*" * 10_000,
+        "\ud800",
+        ".visible .entry " + "a" * 100_000 + "()",
+        ".reg .f32 %f<999999999>;",
+    ],
+    "llvm": ["", "\0", "(" * 50_000, "define void @" + "a" * 100_000, '"' * 9_999, "!0 = !{!0}"],
+}
+
+
+@pytest.mark.parametrize(("kind", "device"), [("ptx", "PTX:EMU"), ("llvm", "AMD:EMU")])
+def test_hostile_texts_are_refused_soon(kind: str, device: str) -> None:
+    """Each is one clear error, in little time; what stands inside of a good text, too."""
+    own = emulate(add(), device)["text"]
+    at = own.index("  ret")
+    texts = [*HOSTILE[kind], *(f"{own[:at]}{bad}\n{own[at:]}" for bad in HOSTILE[kind][1:])]
+    for text in texts:
+        began = time.monotonic()
+        with pytest.raises((CompileError, RunError)) as caught:
+            emulate(add(), device, source=Edited(kind, text))
+        assert caught.value.what
+        assert len(str(caught.value)) < 20_000
+        assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("device", "kind", "atomic"),
+    [
+        ("PTX:EMU", "ptx", "atom.global.add.u32 %r0, [%rd0], 1;"),
+        ("PTX:EMU", "ptx", "red.global.add.u32 [%rd0], 1;"),
+        ("AMD:EMU", "llvm", "atomicrmw add ptr addrspace(1) %data0, i32 1 seq_cst"),
+        ("AMD:EMU", "llvm", "cmpxchg ptr addrspace(1) %data0, i32 0, i32 1 seq_cst seq_cst"),
+    ],
+)
+def test_an_atomic_instruction_is_refused_with_its_line(
+    device: str, kind: str, atomic: str
+) -> None:
+    """The compiler emits none."""
+    own = emulate(add(), device)["text"]
+    before, found, after = own.partition("  ret")
+    with pytest.raises(CompileError, match=atomic.split()[0]) as caught:
+        emulate(add(), device, source=Edited(kind, f"{before}  {atomic}\n{found}{after}"))
+    line = before.count("\n") + 1
+    assert caught.value.where == f"line {line}: {atomic}"
+
+
+@pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU"])
+def test_lines_are_those_of_the_edited_text(device: str) -> None:
+    """Comments in front move the counts and the walk down by as many lines."""
+    plain = of(add(64), device)
+    kind, comment = ("ptx", "// mine\n") if device == "PTX:EMU" else ("llvm", "; mine\n")
+    moved = of(add(64), device, source=Edited(kind, comment * 3 + plain["text"]))
+    assert moved["source"] == kind and plain["source"] is None
+    assert moved["walk"]["line"] == [line + 3 for line in plain["walk"]["line"]]
+    assert moved["counters"]["lines"]["line"] == [n + 3 for n in plain["counters"]["lines"]["line"]]
+
+
+def test_a_fault_of_an_edited_text_names_its_line_and_thread() -> None:
+    text = emulate(add(64), "PTX:EMU")["text"]
+    bad = text.replace("  st.global.f32 [%rd8], %f2;", "\n  st.global.f32 [%rd8+4096], %f2;")
+    assert bad != text
+    found = of(add(64), "PTX:EMU", source=Edited("ptx", bad))
+    line = bad[: bad.index("[%rd8+4096]")].count("\n") + 1
+    for fault in (found["fault"], found["walk"]["fault"]):
+        assert fault["line"] == line
+        assert "thread (0, 0, 0)" in fault["where"]

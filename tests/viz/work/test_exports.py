@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -18,11 +19,14 @@ from flask.testing import FlaskClient
 import viz.work.jobs
 from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
+from tests.core.runtime.asts import add
 from tests.viz.samples import random_graph, rules
 from tests.viz.server.client import ended
 from viz.share.reopened import open_run
 from viz.trace import Recorder
+from viz.views.answers import EMULATED
 from viz.views.store import Store
+from viz.work.emulation import emulate
 from viz.work.exports import Exports
 from viz.work.jobs import Job, Jobs
 
@@ -132,6 +136,23 @@ def test_a_file_is_given_once(
     assert client.get(f"/api/export/{job}").status_code == 404
     assert client.get("/api/export/999").status_code == 404
     assert [*temporary.iterdir()] == []
+
+
+def test_what_was_emulated_is_in_the_file(
+    exports: Exports, jobs: Jobs, store: Store, tmp_path: Path
+) -> None:
+    """Of the kernels that are exported; opened again, it is there."""
+    kernel = store.kernels()[0]
+    emulation = emulate(add(64), "PTX:EMU")
+    store.emulations.add(kernel, emulation)
+    job = exports.start(store, [kernel], redact=False)
+    wait(lambda: job_of(jobs, job).state != "running")
+    path = tmp_path / "run.html"
+    path.write_bytes(exports.take(job) or b"")
+    with closing(open_run(path)) as again:
+        assert again.run()["emulated"] == [kernel]
+        (found,) = again.ask(EMULATED, kernel)
+        assert found == json.loads(json.dumps(emulation))
 
 
 def test_the_folder_is_private(exports: Exports, store: Store, temporary: Path) -> None:

@@ -45,6 +45,11 @@ class Rulebook:
                 process.rules[local] = number
                 self._rules.setdefault(number, rule)
 
+    @property
+    def records(self) -> dict[int, RuleRecord]:
+        """Every rule as its trace has it."""
+        return dict(self._rules)
+
     def name(self, number: int) -> str:
         """The name of a rule; "?" for an unknown one."""
         rule = self._rules.get(number)

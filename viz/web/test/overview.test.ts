@@ -197,7 +197,6 @@ describe("recorded lines", () => {
   it("are found by file and line, the last state of a file first", () => {
     const state = (lines: string[]) => ({
       file: "a.py",
-      changed: null,
       cut: false,
       parts: [{ first: 3, lines }],
       kernels: [],

@@ -17,7 +17,9 @@ import {
   appliedOpts,
   MOST_RUNS,
   optsWord,
+  baseOf,
   compared,
+  costOf,
   wayWord,
   withRun,
 } from "../src/parts/run/runs";
@@ -37,6 +39,8 @@ const ran = (device: string, opts: string | null, median: number): RunResult => 
   reference: "REFERENCE",
   tolerance: 0,
   detail: "",
+  takes: {},
+  instructions: null,
 });
 
 describe("runs of a kernel", () => {
@@ -55,6 +59,28 @@ describe("runs of a kernel", () => {
     const again = ran("CPU", "", 38);
     expect(withRun(runs, again)).toEqual([auto, again, own]);
     expect(compared(ran("CPU", null, 0), auto).text).toBe("");
+  });
+
+  it("on an emulator are counted, and compared with others of that emulator only", () => {
+    const counted = (device: string, opts: string | null, instructions: number): RunResult => ({
+      ...ran(device, opts, 1000),
+      instructions,
+    });
+    const cpu = ran("CPU", null, 10);
+    const ptx = counted("PTX:EMU", null, 1000);
+    const none = counted("PTX:EMU", "", 2500);
+    const fewer = counted("PTX:EMU", "UPCAST(0, 4)", 500);
+    const amd = counted("AMD:EMU", null, 4000);
+    const runs = [ptx, cpu, none, fewer, amd];
+    expect(runs.map((r) => baseOf(r, runs))).toEqual([ptx, cpu, ptx, ptx, amd]);
+    expect(runs.map((r) => compared(r, baseOf(r, runs)!).text)).toEqual([
+      "same number",
+      "same time",
+      "2.50× more",
+      "2.00× fewer",
+      "same number",
+    ]);
+    expect(runs.map(costOf).slice(0, 2)).toEqual(["1,000 instructions", "10 µs"]);
   });
 
   it("of an edited text are a row of their own", () => {

@@ -13,7 +13,6 @@ const ast = {
 
 const file = (more: Partial<UserFile> = {}): UserFile => ({
   file: "a/model.py",
-  changed: false,
   cut: false,
   parts: [
     { first: 3, lines: ["def f(x):", "  return x.relu()"] },
@@ -36,7 +35,7 @@ describe("the user's lines of a kernel", () => {
     ]);
     expect(made.numbers).toEqual(["", "3", "4", "", "6"]);
     expect(made.artifact.lines).toEqual([[], [], [10, 11], [], [12]]);
-    expect(made.changed).toBe(false);
+    expect(made.files).toEqual(["a/model.py"]);
   });
 
   it("light the generated lines that come from the same nodes", () => {
@@ -47,9 +46,7 @@ describe("the user's lines of a kernel", () => {
     expect(sameOrigin(artifact, 1, ptx).lines).toEqual([]);
   });
 
-  it("say when a file has changed, and are missing where none was recorded", () => {
-    expect(userText([file({ changed: true })], ast)!.changed).toBe(true);
-    expect(userText([file({ changed: null })], ast)!.changed).toBe(false);
+  it("are missing where none was recorded", () => {
     expect(userText([file({ file: "c/third.py" })], ast)).toBeNull();
     expect(userText([], ast)).toBeNull();
   });

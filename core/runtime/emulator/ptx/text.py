@@ -30,6 +30,8 @@ _TO_LINE_END: Final = {
     ".pragma",
     ".section",
 }
+_QUOTED: Final = 160
+"""Characters of a line, and of what is wrong with it, that an error has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def bad_text(text: str, line: int, what: str, hint: str = "") -> CompileError:
     """The error for a line of PTX, with its text."""
     lines = text.splitlines()
     quoted = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return CompileError(f"ptx: {what}", f"line {line}: {quoted}", hint)
+    return CompileError(f"ptx: {what[:_QUOTED]}", f"line {line}: {quoted[:_QUOTED]}", hint)
 
 
 def tokens_of(text: str) -> list[Token]:

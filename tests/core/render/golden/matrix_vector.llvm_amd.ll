@@ -10,41 +10,41 @@ loop4:
   %v4.2 = icmp slt i32 %v4, 8, !dbg !20
   br i1 %v4.2, label %body4, label %exit4, !dbg !20
 body4:
-  %v7 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !23
-  store float 0.000000e+00, ptr addrspace(5) %v7, align 4, !dbg !25
-  br label %enter11, !dbg !27
-enter11:
-  br label %loop11, !dbg !27
-loop11:
-  %v11 = phi i32 [ 0, %enter11 ], [ %next11, %step11 ], !dbg !27
-  %v11.2 = icmp slt i32 %v11, 12, !dbg !27
-  br i1 %v11.2, label %body11, label %exit11, !dbg !27
-body11:
-  %v13 = mul i32 %v4, 12, !dbg !29
-  %v14 = add i32 %v13, %v11, !dbg !30
-  %v15 = getelementptr inbounds float, ptr addrspace(1) %data1, i32 %v14, !dbg !31
-  %v16 = load float, ptr addrspace(1) %v15, align 4, !dbg !32
-  %v17 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !33
-  %v18 = load float, ptr addrspace(5) %v17, align 4, !dbg !34
-  %v19 = getelementptr inbounds float, ptr addrspace(1) %data2, i32 %v11, !dbg !35
-  %v20 = load float, ptr addrspace(1) %v19, align 4, !dbg !36
-  %v21 = call float @llvm.fma.f32(float %v16, float %v20, float %v18), !dbg !37
-  store float %v21, ptr addrspace(5) %v17, align 4, !dbg !38
-  br label %step11, !dbg !39
-step11:
-  %next11 = add nsw i32 %v11, 1, !dbg !39
-  br label %loop11, !dbg !39
-exit11:
-  %v25 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !41
-  %v26 = load float, ptr addrspace(5) %v25, align 4, !dbg !42
-  %v27 = getelementptr inbounds float, ptr addrspace(1) %data0, i32 %v4, !dbg !43
-  store float %v26, ptr addrspace(1) %v27, align 4, !dbg !44
-  br label %step4, !dbg !45
+  %v8 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !24
+  store float 0.000000e+00, ptr addrspace(5) %v8, align 4, !dbg !26
+  br label %enter12, !dbg !28
+enter12:
+  br label %loop12, !dbg !28
+loop12:
+  %v12 = phi i32 [ 0, %enter12 ], [ %next12, %step12 ], !dbg !28
+  %v12.2 = icmp slt i32 %v12, 12, !dbg !28
+  br i1 %v12.2, label %body12, label %exit12, !dbg !28
+body12:
+  %v14 = mul i32 %v4, 12, !dbg !30
+  %v15 = add i32 %v14, %v12, !dbg !31
+  %v16 = getelementptr inbounds float, ptr addrspace(1) %data1, i32 %v15, !dbg !32
+  %v17 = load float, ptr addrspace(1) %v16, align 4, !dbg !33
+  %v18 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !34
+  %v19 = load float, ptr addrspace(5) %v18, align 4, !dbg !35
+  %v20 = getelementptr inbounds float, ptr addrspace(1) %data2, i32 %v12, !dbg !36
+  %v21 = load float, ptr addrspace(1) %v20, align 4, !dbg !37
+  %v22 = call float @llvm.fma.f32(float %v17, float %v21, float %v19), !dbg !38
+  store float %v22, ptr addrspace(5) %v18, align 4, !dbg !39
+  br label %step12, !dbg !40
+step12:
+  %next12 = add nsw i32 %v12, 1, !dbg !40
+  br label %loop12, !dbg !40
+exit12:
+  %v26 = getelementptr inbounds float, ptr addrspace(5) %v5, i32 0, !dbg !42
+  %v27 = load float, ptr addrspace(5) %v26, align 4, !dbg !43
+  %v28 = getelementptr inbounds float, ptr addrspace(1) %data0, i32 %v4, !dbg !44
+  store float %v27, ptr addrspace(1) %v28, align 4, !dbg !45
+  br label %step4, !dbg !46
 step4:
-  %next4 = add nsw i32 %v4, 1, !dbg !45
-  br label %loop4, !dbg !45
+  %next4 = add nsw i32 %v4, 1, !dbg !46
+  br label %loop4, !dbg !46
 exit4:
-  ret void, !dbg !46
+  ret void, !dbg !47
 }
 attributes #0 = { nounwind "amdgpu-flat-work-group-size"="1,1" }
 !llvm.dbg.cu = !{!0}
@@ -58,10 +58,9 @@ attributes #0 = { nounwind "amdgpu-flat-work-group-size"="1,1" }
 !16 = !DILocation(line: 1, scope: !2)
 !20 = !DILocation(line: 5, scope: !2)
 !21 = !DILocation(line: 6, scope: !2)
-!23 = !DILocation(line: 8, scope: !2)
-!25 = !DILocation(line: 10, scope: !2)
-!27 = !DILocation(line: 12, scope: !2)
-!29 = !DILocation(line: 14, scope: !2)
+!24 = !DILocation(line: 9, scope: !2)
+!26 = !DILocation(line: 11, scope: !2)
+!28 = !DILocation(line: 13, scope: !2)
 !30 = !DILocation(line: 15, scope: !2)
 !31 = !DILocation(line: 16, scope: !2)
 !32 = !DILocation(line: 17, scope: !2)
@@ -72,9 +71,10 @@ attributes #0 = { nounwind "amdgpu-flat-work-group-size"="1,1" }
 !37 = !DILocation(line: 22, scope: !2)
 !38 = !DILocation(line: 23, scope: !2)
 !39 = !DILocation(line: 24, scope: !2)
-!41 = !DILocation(line: 26, scope: !2)
+!40 = !DILocation(line: 25, scope: !2)
 !42 = !DILocation(line: 27, scope: !2)
 !43 = !DILocation(line: 28, scope: !2)
 !44 = !DILocation(line: 29, scope: !2)
 !45 = !DILocation(line: 30, scope: !2)
 !46 = !DILocation(line: 31, scope: !2)
+!47 = !DILocation(line: 32, scope: !2)

@@ -18,6 +18,7 @@ from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.state import Checks, Launch
 from core.target import targets
 from core.uop.uop import UOp
+from tests.core.render.lowered import lowered
 
 Array = np.ndarray[Any, Any]
 
@@ -98,7 +99,7 @@ def run_linear(
 ) -> None:
     """Renders a linear program as PTX and runs that in `memory`."""
     listing = Listing(uops, "k", "ptx")
-    code = read(ptx.render(uops, "k", targets[target]).text, "k")
+    code = read(ptx.render(lowered(uops, target), "k", targets[target]).text, "k")
     values = [((variables or {})[v.arg[0]], v.dtype.itemsize) for v in listing.variables]
     grid, block = listing.size_of("gidx"), listing.size_of("lidx")
     execute(prepare(code), launch(memory, grid, block, values))

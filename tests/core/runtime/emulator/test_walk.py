@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.errors import RunError
+from core.runtime.emulator import walk as module
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.emulator.session import Session
@@ -54,9 +55,33 @@ def test_memory_is_named_by_space_and_argument() -> None:
     found = walk(session(block=1), warp=1)
     shared, stored = (m.memory[0] for m in found.moments if m.memory)
     assert (shared.space, shared.nbytes) == ("shared", 4)
-    assert shared.at == (*range(128, 160, 4), *[None] * 24)
+    assert shared.threads == tuple(range(32, 40))
+    assert shared.at == tuple(range(128, 160, 4))
     assert (stored.space, stored.region) == ("global", "data0")
     assert stored.at == tuple(range(4 * 96, 4 * 128, 4))
+    assert stored.values.tolist() == [[n] for n in range(32, 64)]
+    assert stored.before.tolist() == [[0]] * 32
+
+
+def test_what_other_warps_store_is_there_too() -> None:
+    shared, stored = (m.memory[1] for m in walk(session(), warp=1).moments if m.memory)
+    assert shared.threads == stored.threads == tuple(range(32))
+    assert shared.values.tolist() == [[n + 7] for n in range(32)]
+    text = TEXT.replace("%r60, 40", "%r60, 20")
+    found = walk(session(text), warp=1)
+    (waited,) = (m for m in found.moments if m.memory and m.memory[0].space == "shared")
+    assert waited.memory[0].threads == tuple(range(20))
+    assert waited.line == line_of(text, "mad.wide.u32 %rd0")
+
+
+def test_stores_of_other_warps_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "OTHERS", 40)
+    found = walk(session(), warp=1)
+    others = [m for moment in found.moments for m in moment.memory if m.threads[0] < 32]
+    assert [m.space for m in others] == ["shared"]
+    end = found.moments[-2 if found.moments[-1].line != line_of(TEXT, "st.global") else -1]
+    assert found.known is not None
+    assert found.moments[found.known].line == end.line == line_of(TEXT, "st.global")
 
 
 def test_a_warp_that_skips_lines_has_none_of_them() -> None:

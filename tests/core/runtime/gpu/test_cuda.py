@@ -9,6 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from core.check.edited import Edited
+from core.check.isolate import RunResult
+from core.check.worker import try_kernel
 from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, DeviceError, DriverError, RunError
@@ -79,6 +82,17 @@ def test_what_a_kernel_takes_is_known(cuda: FakeCuda) -> None:
     assert isinstance(runner, GpuRunner)
     assert runner.loaded.resources.registers == 40
     assert runner.loaded.resources.local == 16
+
+
+def test_a_run_says_what_the_loaded_code_takes(cuda: FakeCuda) -> None:
+    """And the driver gets an edited text as it is."""
+    cuda.kernels = Everything()
+    text = compile_kernel(add(64), targets["sm_90"]).source.text + "// mine\n"
+    found = try_kernel(add(64), "CUDA", 2, source=Edited("ptx", text))
+    assert found.takes["registers"] == "32"
+    assert found.takes["occupancy"].endswith("blocks of a processor")
+    assert found.instructions is None
+    assert RunResult.from_json(found.to_json()) == found
 
 
 def test_machine_code_is_kept_on_disk(cuda: FakeCuda) -> None:

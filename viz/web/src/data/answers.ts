@@ -3,11 +3,12 @@
  * table in viz/views/answers.py: change that.
  */
 import type { Bundle } from "./messages/bundle";
+import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
 import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
-import type { Run, Tree, UserFile } from "./messages/run";
+import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { TimelineData } from "./messages/timeline";
 
@@ -37,8 +38,12 @@ export interface Answers {
   timeline: { takes: []; gives: TimelineData };
   /** The lines of the user's program, and the kernels that they became. */
   userLines: { takes: []; gives: UserFile[] };
+  /** Who made the run, and what has become of its files and rules since. */
+  since: { takes: []; gives: Since };
   /** One graph_rewrite with all of its steps. */
   bundle: { takes: [rewrite: number]; gives: Bundle };
+  /** What was emulated of a kernel, the newest last. */
+  emulated: { takes: [context: number]; gives: Emulation[] };
   /** Where the nodes of a schedule or kernel come from and go, or how far it is. */
   lineage: { takes: [scope: number]; gives: Lineage | LineageWaits };
   /** Which passes have which rules, ops and places: what a page without a server searches. */
@@ -61,7 +66,9 @@ export const PATHS: Record<keyof Answers, string> = {
   ruleMatches: "/api/rule-matches",
   timeline: "/api/timeline",
   userLines: "/api/user-lines",
+  since: "/api/since",
   bundle: "/api/rewrites/{rewrite}",
+  emulated: "/api/emulated/{context}",
   lineage: "/api/lineage/{scope}",
   searchIndex: "/api/search-index",
   search: "/api/search?q={q:text}",

@@ -49,15 +49,13 @@ export function questions(ask: Ask): Questions {
   ) as unknown as Questions;
 }
 
-/** Actions that need the user's machine. Each starts only on the user's command. */
-/** `device` such as PTX:EMU; `opts`: in place of the compiler's choice. */
-export interface EmulateHow {
-  device: string;
+/** `device` such as PTX:EMU. */
+export interface EmulateHow extends Launch {
   block: number;
   warp: number;
-  opts: string | null;
 }
 
+/** Actions that need the user's machine. Each starts only on the user's command. */
 export interface ServerActions {
   /** Starts compiling; answers with a job whose result is Artifact[]. */
   compile(context: number, target: string): Promise<number>;

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { announce, data } from "../state/actions";
 import { baseName, clip, count, short } from "../state/format";
+import { saidOf } from "./code/since";
 import { showPlace } from "./code/PlaceSheet";
 import { asProblem } from "../data/backend";
 
@@ -30,7 +31,11 @@ export function openEditor(file: string, line: number): void {
     return;
   }
   server.open(file, line).then(
-    () => announce(`${baseName(file)}:${line} opened in the editor`),
+    () => {
+      const said = saidOf([file]);
+      const where = `${baseName(file)}:${line} opened in the editor`;
+      announce(said ? `${where}. The ${said} the run: the line may be another one` : where);
+    },
     (thrown: unknown) => showPlace(file, line, asProblem(thrown, `${file}:${line}`)),
   );
 }
@@ -40,12 +45,14 @@ interface PlaceProps {
   line: number;
   /** The call on that line, where one is known. */
   call?: string;
+  /** Where the line is today, for the editor; as recorded if left out. */
+  today?: number;
   /** In a line of a list: the list has the focus, not each of its lines. */
   inList?: boolean;
 }
 
 /** "symbolic.py:214": opens the editor, or shows the recorded text where there is none to open. */
-export function Place({ file, line, call, inList = false }: PlaceProps) {
+export function Place({ file, line, call, today = line, inList = false }: PlaceProps) {
   if (!file) return <span class="t3">not recorded</span>;
   const live = data().server !== null;
   const link = (
@@ -54,7 +61,7 @@ export function Place({ file, line, call, inList = false }: PlaceProps) {
       class="link mono el place"
       tabIndex={inList ? -1 : undefined}
       title={`${short(file, 1000)}:${line}\n${live ? "Opens in the editor; Shift-click shows the recorded text" : "Shows the recorded text"}`}
-      onClick={(e) => (e.shiftKey ? showPlace(file, line) : openEditor(file, line))}
+      onClick={(e) => (e.shiftKey || !live ? showPlace(file, line) : openEditor(file, today))}
     >
       {short(baseName(file))}:{line}
     </button>

@@ -31,15 +31,18 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const anchor = useRef<{ key: string; offset: number } | null>(null);
   // Asking the element where it is costs a layout of the page, at every step.
   const position = useRef(0);
+  const measured = useRef<number | null>(null);
+  /** Asked of the element once; from then on the observer tells it, after each drawing. */
+  const heightNow = (): number => (measured.current ??= box.current!.clientHeight);
   const scrollTo = (top: number): void => {
-    const most = Math.max(0, items.length * lineHeight - height);
+    const most = Math.max(0, items.length * lineHeight - heightNow());
     position.current = Math.max(0, Math.min(top, most));
     box.current!.scrollTop = position.current;
   };
 
   useLayoutEffect(() => {
     const el = box.current!;
-    const watch = new ResizeObserver(() => setHeight(el.clientHeight));
+    const watch = new ResizeObserver(() => setHeight((measured.current = el.clientHeight)));
     watch.observe(el);
     return () => watch.disconnect();
   }, []);
@@ -60,8 +63,11 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (at < 0) return;
     const top = at * lineHeight;
     if (top < position.current + lineHeight) scrollTo(top - 3 * lineHeight);
-    else if (top + 2 * lineHeight > position.current + height)
-      scrollTo(Math.ceil((top + 4 * lineHeight - height) / lineHeight) * lineHeight);
+    else {
+      const now = heightNow();
+      if (top + 2 * lineHeight > position.current + now)
+        scrollTo(Math.ceil((top + 4 * lineHeight - now) / lineHeight) * lineHeight);
+    }
   };
   const revealAt = props.reveal === null ? -1 : items.findIndex((i) => keyOf(i) === props.reveal);
   useLayoutEffect(() => show(props.reveal), [props.reveal, props.of, revealAt < 0]);

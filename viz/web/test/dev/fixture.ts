@@ -338,7 +338,7 @@ export const run: Run = {
     },
   ],
   devices: ["CPU", "CUDA"],
-  editable: [{ device: "CPU", kind: "llvm", target: "x86-64" }],
+  editable: [{ device: "CPU", kind: "llvm", target: "x86-64", missing: "" }],
   targets: ["sm_90", "sm_80", "gfx942", "gfx1100", "x86-64"],
   kinds: [
     { kind: "ptx", title: "PTX", language: "ptx", ending: ".ptx", families: ["nvidia"] },

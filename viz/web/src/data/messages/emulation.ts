@@ -7,6 +7,10 @@ export type Value = number | boolean | string;
 export interface Emulation {
   device: string;
   target: string;
+  /** The optimisations that were asked for; null: the compiler's own choice. */
+  opts: string | null;
+  /** The kind of the text that the user had edited; null: the compiler's own. */
+  source: string | null;
   /** The kind of `text`. */
   kind: string;
   text: string;
@@ -46,11 +50,28 @@ export interface Counters {
   total: number;
 }
 
+/**
+ * [step, space, argument, bytes of each access, bytes of an element, threads, first byte of each,
+ * elements of each, what was there before].
+ */
+export type StoredRow = [
+  step: number,
+  space: string,
+  argument: string,
+  bytes: number,
+  item: number,
+  threads: number[],
+  at: number[],
+  values: Value[][],
+  before: Value[][],
+];
+
 /** The instructions that one warp ran, in order. */
 export interface Walk {
   block: number;
   warp: number;
-  /** How many threads the warp has. */
+  /** The number of its first thread in the block, and how many threads it has. */
+  first: number;
   width: number;
   /** Of registers, by number. */
   names: string[];
@@ -59,8 +80,12 @@ export interface Walk {
   active: string[];
   /** [step, register, kind, value of all threads, or a list with null where nothing was written]. */
   registers: [number, number, string, Value | (Value | null)[]][];
-  /** [step, space, argument, byte of each thread, bytes]. */
-  memory: [number, string, string, (number | null)[], number][];
+  /** What was stored, by other warps of the block, too. */
+  memory: StoredRow[];
+  /** Steps whose stores of other warps are all here; null: of all steps. */
+  known: number | null;
+  /** Of each argument that is memory: name, dtype, elements, bytes of an element. */
+  arguments: [string, string, number, number][];
   fault: Fault | null;
   /** Whether the warp goes on behind the last step. */
   more: boolean;

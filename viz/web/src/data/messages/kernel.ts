@@ -77,6 +77,11 @@ export interface RunResult {
   reference: string;
   tolerance: number;
   detail: string;
+  /** What the code takes that a GPU's driver loaded, by name: "registers". */
+  takes: Record<string, string>;
+  /** Instructions that all threads of one launch ran together, on an emulated device, whose times say
+   * nothing; null elsewhere. */
+  instructions: number | null;
 }
 
 /** What a device of this machine can do, as it was measured. */

@@ -9,6 +9,16 @@ export interface Problem {
   step: number | null;
 }
 
+/** A kind of text that a device runs once it is edited. Without a device, and for any target, where no
+ * device is there. */
+export interface Editable {
+  device: string;
+  kind: ArtifactKind;
+  target: string;
+  /** What has to be installed first; "" for nothing. */
+  missing: string;
+}
+
 /** One program run. `devices` can run kernels here, `targets` can be compiled for; texts of
  * `editable` can be run once the user has edited them. */
 export interface Run {
@@ -38,8 +48,10 @@ export interface Run {
   problems: Problem[];
   /** Contexts of kernels that were compiled on request. Missing in older exports. */
   compilations?: number[];
+  /** Kernels of which something was emulated. Missing in older exports. */
+  emulated?: number[];
   devices: string[];
-  editable: { device: string; kind: ArtifactKind; target: string }[];
+  editable: Editable[];
   targets: string[];
   /** Every kind of source text, those that the page prefers first. */
   kinds: Kind[];
@@ -95,14 +107,52 @@ export interface Row {
 export interface UserFile {
   /** As places show it: a name that `Node.origin` and `Row.caller` begin with. */
   file: string;
-  /** Whether the file has changed since; null where that cannot be told here. */
-  changed: boolean | null;
   /** Whether further lines that the run names were left out of the trace: there were too many. */
   cut: boolean;
   /** Lines that follow each other, from line `first` on, in order. */
   parts: { first: number; lines: string[] }[];
   /** Lines that became kernels, in order, with the numbers of these. */
   kernels: { line: number; kernels: number[] }[];
+}
+
+export type FileState = "same" | "changed" | "gone";
+
+/** A rule that is not as it was: it stands in its file at `line` today, with the same text or with
+ * another one; 0 where it is gone. */
+export interface RuleToday {
+  rule: number;
+  state: "moved" | "changed" | "gone";
+  line: number;
+}
+
+/** Who made a trace: "" for what it does not say. */
+export interface Maker {
+  compiler: string;
+  version: string;
+  /** Its graphs are those of uopviz. */
+  own: boolean;
+  /** It was made by this version of it. */
+  same: boolean;
+  /** The trace says that it was made on this machine, and no other user has signed it. */
+  here: boolean;
+  /** It says that it was not, or another user has. */
+  elsewhere: boolean;
+  /** The version of this installation. */
+  reader: string;
+}
+
+/** What has become of a run since. In an exported file: until it was exported. */
+export interface Since {
+  /** null: not known. */
+  maker: Maker | null;
+  /** The user's files of which it can be told, by names as places show them. */
+  files: { file: string; state: FileState }[];
+  /** Rules that are not as they were. */
+  rules: RuleToday[];
+  /** Rules of which it can be told. */
+  compared: number;
+  /** The same in sentences. */
+  notes: { what: string; hint: string }[];
 }
 
 /** A trace of the cache that can be opened in place of this one. */

@@ -1,6 +1,6 @@
 /**
- * Index expressions: whole-number arithmetic that nothing uses but the address of an INDEX, LOAD or
- * STORE, directly or through more such arithmetic.
+ * Index expressions: whole-number arithmetic that nothing uses but the address of an INDEX, ADDRESS,
+ * LOAD or STORE, directly or through more such arithmetic.
  *
  * An expression ends at the node that it is the address of, or at arithmetic that several of them
  * share. Linear in nodes and edges.
@@ -16,6 +16,7 @@ const WHOLE = /^(?:u?int|u?long|u?short|u?char|index|weakint|bool)/;
 /** From which source on an op takes addresses, and up to which. */
 const ADDRESSED: ReadonlyMap<string, readonly [number, number]> = new Map([
   ["INDEX", [1, Infinity]],
+  ["ADDRESS", [1, Infinity]],
   ["LOAD", [0, 0]],
   ["STORE", [0, 0]],
 ]);

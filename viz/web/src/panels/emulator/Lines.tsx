@@ -1,14 +1,14 @@
 /** The text that is emulated: what each line did, where the warp is, where it stops. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Counters, Emulation } from "../../data/messages/emulation";
-import { nextLine } from "./walk";
+import { nextLine } from "../../parts/emulation/walk";
 import { columnKey } from "../../parts/kernel/columns";
 import { kernelArtifacts } from "../../parts/kernel/kernel";
 import { pointAt } from "../../parts/source/Column";
 import { bytes, clip, count } from "../../state/format";
 import { pieces, languageOf, startState } from "../../ui/code/languages";
 import { VirtualList } from "../../ui/VirtualList";
-import { breakpoints, runOn, stepBy, steps, toggleBreakpoint } from "./store";
+import { breakpoints, runOn, stepBy, steps, toggleBreakpoint } from "../../parts/emulation/store";
 
 const LINE_HEIGHT = 18;
 const LONGEST = 2000;
@@ -34,6 +34,7 @@ export function Lines({ of }: { of: Emulation }) {
     [facts],
   );
   const now = nextLine(of.walk, steps.value);
+  const fault = of.fault ?? of.walk.fault;
   const [cursor, setCursor] = useState<string | null>(null);
   const stops = breakpoints.value;
   useEffect(() => light(of, now), [of, now]);
@@ -58,7 +59,7 @@ export function Lines({ of }: { of: Emulation }) {
         keyOf={(line) => `${line.number}`}
         lineHeight={LINE_HEIGHT}
         cursor={cursor}
-        reveal={now ? `${now}` : null}
+        reveal={now || fault ? `${now || fault?.line}` : null}
         onCursor={setCursor}
         onKey={(e, line) => {
           const done = key(e.key, line);
@@ -74,6 +75,7 @@ export function Lines({ of }: { of: Emulation }) {
             most={most}
             shown={shown}
             now={line.number === now}
+            fault={line.number === fault?.line ? fault.what : ""}
             stops={stops.has(line.number)}
           />
         )}
@@ -109,7 +111,10 @@ const HEADS = [
   { name: "threads", title: "How often a thread ran the line" },
   { name: "diverged", title: "Warps that ran it with some of their threads only" },
   { name: "bytes", title: "Bytes loaded and stored" },
-  { name: "sectors", title: "Sectors of 32 bytes touched, in place of how few could hold the bytes" },
+  {
+    name: "sectors",
+    title: "Sectors of 32 bytes touched, in place of how few could hold the bytes",
+  },
   { name: "conflicts", title: "Turns of shared memory beyond the first of each access" },
 ] as const;
 
@@ -144,6 +149,8 @@ interface RowProps {
   shown: readonly number[];
   now: boolean;
   stops: boolean;
+  /** What is wrong at it. */
+  fault: string;
 }
 
 /** Shades of the first column, by how often the line ran beside the most frequent one. */
@@ -155,12 +162,12 @@ function cellClass(facts: Facts | undefined, column: number, most: number): stri
   return facts.bad[column] ? "f num bad" : "f num";
 }
 
-function Row({ line, top, cursor, kind, facts, most, shown, now, stops }: RowProps) {
+function Row({ line, top, cursor, kind, facts, most, shown, now, stops, fault }: RowProps) {
   const parts = pieces(languageOf(kind), clip(line.text, LONGEST).text, startState());
   return (
     <div
       id={`emulated-${line.number}`}
-      class={`trow eln${now ? " now" : ""}${cursor ? " cur" : ""}`}
+      class={`trow eln${now ? " now" : ""}${cursor ? " cur" : ""}${fault ? " fault" : ""}`}
       role="option"
       aria-selected={cursor}
       aria-current={now ? "step" : undefined}
@@ -177,6 +184,11 @@ function Row({ line, top, cursor, kind, facts, most, shown, now, stops }: RowPro
         {stops && <span class="stop">●</span>}
         {line.number}
       </button>
+      {fault && (
+        <span class="sig del" role="img" aria-label={fault} title={fault}>
+          !
+        </span>
+      )}
       <span class="code">
         {parts.map((p, j) => (
           <span key={j} class={p.kind ? `s-${p.kind}` : undefined}>

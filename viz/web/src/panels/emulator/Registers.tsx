@@ -1,9 +1,15 @@
-/** Registers of the warp as a table, a column for each thread; and what the last step stored. */
+/** Registers of the warp as a table, a column for each thread; above them what the last step stored. */
 import { useMemo } from "preact/hooks";
 import type { Value, Walk } from "../../data/messages/emulation";
-import { isActive, registersAfter, storedBy } from "./walk";
+import { runToChange, steps } from "../../parts/emulation/store";
+import {
+  isActive,
+  registersAfter,
+  storedBy,
+  type Cell,
+  type Memory,
+} from "../../parts/emulation/walk";
 import { plural } from "../../state/format";
-import { runToChange, steps } from "./store";
 
 export function Registers({ walk }: { walk: Walk }) {
   const done = steps.value;
@@ -11,31 +17,46 @@ export function Registers({ walk }: { walk: Walk }) {
   const stored = useMemo(() => storedBy(walk, done), [walk, done]);
   const threads = Array.from({ length: walk.width }, (_, i) => i);
   const active = threads.map((t) => isActive(walk, done, t));
+  const mine = stored.filter((m) => m.mine);
   return (
     <div class="registers" tabIndex={0} role="region" aria-label="Registers of the warp">
-      {stored.map((m, i) => (
-        <p class="stored t2" key={i}>
-          <span class="badge mov">◆ stored</span> {m.bytes} bytes each of{" "}
-          {plural(m.at.filter((at) => at !== null).length, "thread")} to{" "}
-          <span class="mono">{m.argument || m.space}</span> at{" "}
-          <span class="mono">{places(m.at)}</span>
-        </p>
-      ))}
-      {registers.length === 0 ? (
+      {stored
+        .filter((m) => !m.mine)
+        .map((m, i) => (
+          <p class="stored t2" key={i}>
+            <span class="badge mov">◆ stored</span> by other warps: {plural(m.cells.size, "thread")}{" "}
+            of them, to <span class="mono">{places(m)}</span>
+          </p>
+        ))}
+      {!registers.length && !mine.length ? (
         <p class="t2 stored">No register has a value yet: step forward.</p>
       ) : (
         <table class="num">
           <thead>
             <tr>
-              <th>register</th>
+              <th>thread</th>
               {threads.map((t) => (
-                <th key={t} class={active[t] ? "r" : "r off"} title={active[t] ? "runs the next line" : "waits"}>
-                  {t}
+                <th
+                  key={t}
+                  class={active[t] ? "r" : "r off"}
+                  title={active[t] ? "runs the next line" : "waits, or skips the next line"}
+                >
+                  {walk.first + t}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
+            {mine.map((m, i) => (
+              <tr key={`stored ${i}`} class="changed">
+                <th class="mono" title={places(m)}>
+                  <span class="sig mov">◆</span> {m.argument || m.space}
+                </th>
+                {threads.map((t) => (
+                  <Stored key={t} cell={m.cells.get(walk.first + t)} />
+                ))}
+              </tr>
+            ))}
             {registers.map((r) => (
               <tr key={r.name} class={r.changed ? "changed" : undefined}>
                 <th class="mono">
@@ -69,6 +90,17 @@ export function Registers({ walk }: { walk: Walk }) {
   );
 }
 
+/** What a thread stored: "1.5", with where and what was there before. */
+function Stored({ cell }: { cell: Cell | undefined }) {
+  if (!cell) return <td />;
+  const all = (values: readonly Value[]): string => values.map(shown).join(", ");
+  return (
+    <td class="r mono" title={`${cell.place}: ${all(cell.before)} → ${all(cell.values)}`}>
+      {all(cell.values)}
+    </td>
+  );
+}
+
 const same = (values: readonly (Value | null)[]): boolean =>
   values.length > 1 && values[0] !== null && values.every((v) => v === values[0]);
 
@@ -80,9 +112,9 @@ function shown(value: Value | null): string {
     : `${Number(value.toPrecision(6))}`;
 }
 
-/** "64, 68, 72 ... 188" */
-function places(at: readonly (number | null)[]): string {
-  const found = at.filter((x) => x !== null);
+/** "data0[0], data0[1], data0[2] … data0[31]" */
+function places({ cells }: Memory): string {
+  const found = [...cells.values()].map((cell) => cell.place);
   if (found.length < 5) return found.join(", ");
   return `${found.slice(0, 3).join(", ")} … ${found.at(-1)}`;
 }

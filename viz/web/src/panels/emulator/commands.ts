@@ -1,7 +1,8 @@
 /** Commands of the emulator. */
 import type { Command } from "../../parts/command";
-import { toggleDrawer } from "../../state/drawer";
-import { canEmulate, emulate, emulation, goTo, runOn, stepBy } from "./store";
+import { openDrawer, toggleDrawer } from "../../state/drawer";
+import { canEmulate, emulate, emulation, goTo, runOn, stepBy } from "../../parts/emulation/store";
+import { FIELD } from "./Stops";
 
 const group = "Sources";
 const there = (): boolean => emulation.value !== null;
@@ -41,6 +42,22 @@ export const emulatorCommands: readonly Command[] = [
     run: () => runOn(),
   },
   {
+    id: "emulator-stop-when",
+    title: "Emulator: stop when a value changes",
+    group,
+    keys: [],
+    when: there,
+    run: stopWhen,
+  },
+  {
+    id: "emulator-run-back",
+    title: "Emulator: back to the last breakpoint",
+    group,
+    keys: [],
+    when: there,
+    run: () => runOn(true),
+  },
+  {
     id: "emulator-restart",
     title: "Emulator: back to the start",
     group,
@@ -49,3 +66,9 @@ export const emulatorCommands: readonly Command[] = [
     run: () => goTo(0),
   },
 ];
+
+/** Goes to the field for conditions, once it is there. */
+function stopWhen(): void {
+  openDrawer("emulator");
+  requestAnimationFrame(() => document.getElementById(FIELD)?.focus());
+}

@@ -3,7 +3,7 @@ import type { DrawerPanel } from "../../parts/panel";
 import { announce } from "../../state/actions";
 import { emulatorCommands } from "./commands";
 import { Emulator } from "./Emulator";
-import { cancelEmulation, startEmulator } from "./store";
+import { cancelEmulation, startEmulator } from "../../parts/emulation/store";
 
 export const emulatorPanel: DrawerPanel = {
   id: "emulator",

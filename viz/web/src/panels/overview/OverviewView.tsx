@@ -7,6 +7,7 @@ import { Head } from "./run/Head";
 import { KernelView } from "./kernel/KernelView";
 import { Kernels } from "./table/Kernels";
 import { Lines } from "./run/Lines";
+import { Notes } from "./run/Notes";
 import { Costs, Problems, RecentRuns } from "./run/Lists";
 import { overview, watched } from "./store";
 
@@ -18,6 +19,7 @@ export function OverviewView() {
     <main class="ov" aria-label="Overview">
       <Failure />
       <Head />
+      <Notes />
       {problem && !o && <Failed problem={problem} retry={watched.retry} />}
       {!problem && !o && run.value && (
         <div class="state" role="status">

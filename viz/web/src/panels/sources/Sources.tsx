@@ -7,6 +7,7 @@ import { Icon } from "../../ui/Icon";
 import { Column } from "../../parts/source/Column";
 import { columnKey } from "../../parts/kernel/columns";
 import {
+  compilable,
   kernel,
   kernelArtifacts,
   kernelError,
@@ -68,7 +69,9 @@ export function Sources() {
           ? "No text of this schedule was recorded."
           : kernelArtifacts.value.length
             ? "No source is selected. Select one in the Sources menu."
-            : "No source of this kernel was recorded, and it cannot be compiled here."}
+            : compilable.value.length
+              ? "No source of this kernel was recorded. Select a target in the Sources menu to compile it here."
+              : "No source of this kernel was recorded, and it cannot be compiled here."}
       </div>
     );
   const wide = wideEdit.value;

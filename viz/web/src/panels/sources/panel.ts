@@ -9,6 +9,7 @@ import { Sources } from "./Sources";
 import { SourceTools } from "./Tools";
 import { wideColumn } from "../../state/drawer";
 import { wideEdit } from "../../parts/source/edits";
+import { startSince } from "../../ui/code/since";
 import { startUserLines } from "../../parts/kernel/userLines";
 
 export const sourcesPanel: DrawerPanel = {
@@ -22,6 +23,7 @@ export const sourcesPanel: DrawerPanel = {
   start() {
     startKernel();
     startPasses();
+    startSince();
     startUserLines();
     startRunBox();
   },

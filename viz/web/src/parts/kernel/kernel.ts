@@ -1,7 +1,7 @@
 /**
  * The kernel whose sources are shown: the one of the current pass; or the texts of its schedule.
- * Fetches it when the pass changes, compiles what was not recorded (compiling runs nothing), and
- * keeps what it got.
+ * Fetches it when the pass changes, and keeps what it got. What was not recorded it compiles
+ * (compiling runs nothing): unasked where this compiler made the run here, else on request.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
 import { data } from "../../state/actions";
@@ -20,6 +20,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Artifact, Kernel, Origins } from "../../data/messages/kernel";
+import { compilesUnasked } from "../../ui/code/since";
 import { columnKey, columnsToShow, targetOf } from "./columns";
 import { userSource } from "./userLines";
 import { PYTHON } from "./userText";
@@ -70,6 +71,17 @@ export const compilable = computed<readonly string[]>(() =>
     : [],
 );
 
+/** Targets that the reader has asked for in this run, of kernels that are not compiled unasked. */
+const askedFor = signal<ReadonlySet<string>>(new Set());
+
+/** Shows a column, or hides it; one that has to be compiled is asked for with that. */
+export function toggleColumn(key: string): void {
+  const shown = shownColumns.peek();
+  const isShown = shown.includes(key);
+  if (!isShown) askedFor.value = new Set([...askedFor.peek(), targetOf(key)]);
+  shownSources.value = isShown ? shown.filter((k) => k !== key) : [...shown, key];
+}
+
 /** Whether asking for the target would give sources that are not here yet. */
 export function canCompile(target: string): boolean {
   return !complete.value.has(target) && compilable.value.includes(target);
@@ -78,12 +90,16 @@ export function canCompile(target: string): boolean {
 /** Keys of the columns that are shown, in order; of a schedule all that there are. */
 export const shownColumns = computed<readonly string[]>(() => {
   if (scheduleTexts.value) return scheduleTexts.value.map(columnKey);
-  const generated = columnsToShow(
+  let generated = columnsToShow(
     shownSources.value,
     // What has been compiled meanwhile changes no choice.
     (kernel.value?.artifacts ?? []).filter((a) => !data().server || (a.passes ?? null) === null),
-    data().server ? (run.value?.targets ?? []) : [],
+    data().server && compilesUnasked.value !== false ? (run.value?.targets ?? []) : [],
   );
+  const asked = (shownSources.value ?? []).filter(
+    (key) => !generated.includes(key) && askedFor.value.has(targetOf(key)),
+  );
+  if (asked.length) generated = [...generated, ...asked];
   const own = `${PYTHON}:`;
   if (!userSource.value) return generated.filter((key) => key !== own);
   return shownSources.value || generated.includes(own) ? generated : [own, ...generated];
@@ -100,6 +116,10 @@ const COMPILE_AFTER_MS = 250;
 const jobs = new Map<string, AbortController>();
 
 export function startKernel(): void {
+  effect(() => {
+    void runKey.value;
+    askedFor.value = new Set();
+  });
   let fetching: AbortController | null = null;
   let of: readonly unknown[] = [];
   effect(() => {
@@ -156,7 +176,12 @@ export function startKernel(): void {
 function missingTargets(): string[] {
   const have = new Set(kernelArtifacts.value.map(columnKey));
   const targets = shownColumns.value.filter((key) => !have.has(key)).map(targetOf);
-  return [...new Set(targets)].filter((t) => canCompile(t) && !compiling.value.has(t));
+  return [...new Set(targets)].filter(
+    (t) =>
+      canCompile(t) &&
+      !compiling.value.has(t) &&
+      (compilesUnasked.value === true || askedFor.value.has(t)),
+  );
 }
 
 async function fetchKernel(context: number, signal: AbortSignal): Promise<void> {

@@ -13,8 +13,8 @@ export interface UserText {
   artifact: Artifact;
   /** What the gutter says of each line of the text: its number in the file, "" for none. */
   numbers: readonly string[];
-  /** A file of it is another one now than when the program ran. */
-  changed: boolean;
+  /** The files that it is from. */
+  files: readonly string[];
   /** The file and line of each line of the text; null for a line between parts. */
   places: readonly ({ file: string; line: number } | null)[];
 }
@@ -41,19 +41,19 @@ export function userText(files: readonly UserFile[], ast: Bundle): UserText | nu
   const numbers: string[] = [];
   const nodes: (readonly number[])[] = [];
   const places: ({ file: string; line: number } | null)[] = [];
-  let changed = false;
+  const used: string[] = [];
   const put = (line: string, number: number, file: string): void => {
     text.push(line);
     numbers.push(number ? String(number) : "");
     nodes.push(number ? (byPlace.get(`${file}:${number}`) ?? []) : []);
     places.push(number ? { file, line: number } : null);
   };
-  for (const { file, parts, changed: is } of files) {
+  for (const { file, parts } of files) {
     const mine = parts.filter(({ first, lines }) =>
       lines.some((_, i) => byPlace.has(`${file}:${first + i}`)),
     );
     if (!mine.length) continue;
-    changed ||= is === true;
+    used.push(file);
     put(`# ${file}`, 0, file);
     mine.forEach(({ first, lines }, i) => {
       if (i) put("# …", 0, file);
@@ -73,5 +73,5 @@ export function userText(files: readonly UserFile[], ast: Bundle): UserText | nu
     facts: [],
     error: null,
   };
-  return { artifact, numbers, changed, places };
+  return { artifact, numbers, files: used, places };
 }

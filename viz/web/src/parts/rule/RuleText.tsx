@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { clip, count, micros, plural, short } from "../../state/format";
 import { currentStep } from "../../state/state";
 import type { Rule } from "../../data/messages/rule";
+import { compared, ruleToday } from "../../ui/code/since";
 import { CodeLines } from "../../ui/code/CodeLines";
 import { Icon } from "../../ui/Icon";
 import { Clipped, Place } from "../../ui/Text";
@@ -64,9 +65,10 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
         <h3>
           Rule source
           <span class="sp" />
-          <Place file={rule.file} line={rule.line} />
+          <Place file={rule.file} line={rule.line} today={ruleToday(rule.id)?.line || rule.line} />
           {rule.file && <Icon name="external" />}
         </h3>
+        <Today rule={rule} />
         {rule.source ? (
           <Source rule={rule} />
         ) : (
@@ -74,6 +76,24 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
         )}
       </div>
     </>
+  );
+}
+
+/** What has become of the rule, where its file no longer says the same at the same place. */
+function Today({ rule }: { rule: Rule }) {
+  const today = ruleToday(rule.id);
+  if (!today) return null;
+  const said = {
+    moved: `moved since the run, ${compared()} at line ${today.line}`,
+    changed: `changed since the run, ${compared()} at line ${today.line}`,
+    gone: "gone from its file since the run",
+  }[today.state];
+  return (
+    <p class="small today">
+      <span class="badge mov" title="The rule is shown as it was when the program ran">
+        ◆ {said}
+      </span>
+    </p>
   );
 }
 

@@ -3,7 +3,7 @@ import { count, micros, plural, short, tiny } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
 import { Menu } from "../../ui/over/Menu";
 import { histogram } from "./histogram";
-import { compared, wayWord } from "./runs";
+import { baseOf, compared, costOf, wayWord } from "./runs";
 
 interface OutcomeProps {
   r: RunResult;
@@ -12,21 +12,26 @@ interface OutcomeProps {
 }
 
 export function Outcome({ r, runs }: OutcomeProps) {
-  const first = runs[0];
+  const first = baseOf(r, runs);
   return (
     <Menu
       label="Result of the run"
       class="btn sm quiet runresult"
       button={
         <>
-          <span class={runs.length > 1 ? "xwide" : undefined}>
-            <Bars us={r.us} mark={r.median} width={96} height={20} />
-          </span>
+          {r.instructions === null && (
+            <span class={runs.length > 1 ? "xwide" : undefined}>
+              <Bars us={r.us} mark={r.median} width={96} height={20} />
+            </span>
+          )}
           <span class="num">
-            <b>{micros(r.median)}</b>
+            <b>{costOf(r)}</b>
             {first && first !== r && <Ratio r={r} first={first} />}
             <span class="t3 xwide">
-              &ensp;p90 {micros(r.p90)} · {plural(r.us.length, "run")}
+              &ensp;
+              {r.instructions === null
+                ? `p90 ${micros(r.p90)} · ${plural(r.us.length, "run")}`
+                : "emulated: counted, not timed"}
             </span>
           </span>
           <span class={r.equal === null ? "badge" : r.equal ? "badge add" : "badge del"}>
@@ -61,12 +66,29 @@ function Card({ r, runs }: OutcomeProps) {
         <dd>{r.device}</dd>
         <dt>{r.source === null ? "Opts" : "Text"}</dt>
         <dd class="mono">{short(wayWord(r), 300)}</dd>
-        <dt>Median</dt>
-        <dd>{micros(r.median)}</dd>
-        <dt>p90</dt>
-        <dd>{micros(r.p90)}</dd>
-        <dt>Runs</dt>
-        <dd>{count(r.us.length)}</dd>
+        {r.instructions === null ? (
+          <>
+            <dt>Median</dt>
+            <dd>{micros(r.median)}</dd>
+            <dt>p90</dt>
+            <dd>{micros(r.p90)}</dd>
+            <dt>Runs</dt>
+            <dd>{count(r.us.length)}</dd>
+          </>
+        ) : (
+          <>
+            <dt>Instructions</dt>
+            <dd>
+              {count(r.instructions)} <span class="t3">of all threads</span>
+            </dd>
+          </>
+        )}
+        {Object.entries(r.takes).map(([name, value]) => (
+          <>
+            <dt>{name[0]!.toUpperCase() + name.slice(1)}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
         <dt>Max error</dt>
         <dd>
           {tiny(r.maxError)} <span class="t3">allowed {tiny(r.tolerance)}</span>
@@ -74,7 +96,12 @@ function Card({ r, runs }: OutcomeProps) {
         <dt>Reference</dt>
         <dd>{r.reference === "REFERENCE" ? "NumPy reference" : r.reference}</dd>
       </dl>
-      <div>
+      {r.instructions !== null && (
+        <p class="t2">
+          An emulator counts instructions: how long it takes says nothing about a GPU.
+        </p>
+      )}
+      <div hidden={r.instructions !== null}>
         <Bars us={r.us} mark={r.median} width={308} height={56} />
         <div class="row t3 small num">
           <span>{micros(h.from)}</span>
@@ -110,7 +137,7 @@ export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunRe
         <tr>
           <th>Device</th>
           <th>Code</th>
-          <th class="r">Median</th>
+          <th class="r">Median, or count</th>
           <th class="r">vs. first</th>
           <th>Result</th>
         </tr>
@@ -122,8 +149,10 @@ export function Compared({ runs, now }: { runs: readonly RunResult[]; now: RunRe
             <td class="mono el" title={short(wayWord(r), 1000)}>
               {short(wayWord(r))}
             </td>
-            <td class="r">{micros(r.median)}</td>
-            <td class="r">{r === runs[0] ? "" : <Ratio r={r} first={runs[0]!} />}</td>
+            <td class="r">{costOf(r)}</td>
+            <td class="r">
+              {r === baseOf(r, runs) ? "" : <Ratio r={r} first={baseOf(r, runs)!} />}
+            </td>
             <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
               {verdict(r)}
             </td>

@@ -1,4 +1,5 @@
 /** The runs of one kernel, as they are compared: devices and optimisations. Pure. */
+import { micros, plural } from "../../state/format";
 import type { RunResult } from "../../data/messages/kernel";
 
 /** Runs that are kept of a kernel; the first one, which the others are compared with, always. */
@@ -27,11 +28,31 @@ export const wayWord = (r: RunResult): string => (r.source === null ? optsWord(r
 /** Medians that differ by less are the same: timing is not better than that. */
 const SAME = 0.02;
 
-/** How its median compares with that of the first run: "1.28× faster"; "" where either took none. */
+/** The first run that a run is compared with: both have a time, or count instructions of one machine. */
+export const baseOf = (r: RunResult, runs: readonly RunResult[]): RunResult | undefined =>
+  runs.find((other) =>
+    r.instructions === null
+      ? other.instructions === null
+      : other.instructions !== null && other.device === r.device,
+  );
+
+/** "1.2 ms", or on an emulated device "5,472 instructions" of all threads. */
+export const costOf = (r: RunResult): string =>
+  r.instructions === null ? micros(r.median) : plural(r.instructions, "instruction");
+
+/** How its median compares with that of the first run: "1.28× faster"; "" where either took none. Where
+ * both count instructions: "1.28× fewer". */
 export function compared(
   r: RunResult,
   first: RunResult,
 ): { text: string; is: "faster" | "slower" | "same" } {
+  if (r.instructions !== null && first.instructions !== null) {
+    const more = r.instructions / Math.max(1, first.instructions);
+    if (more === 1) return { text: "same number", is: "same" };
+    return more > 1
+      ? { text: `${more.toFixed(2)}× more`, is: "slower" }
+      : { text: `${(1 / more).toFixed(2)}× fewer`, is: "faster" };
+  }
   if (first.median <= 0 || r.median <= 0) return { text: "", is: "same" };
   const longer = r.median / first.median;
   if (Math.abs(longer - 1) < SAME) return { text: "same time", is: "same" };

@@ -2,10 +2,19 @@
 import { data } from "../../state/actions";
 import { shownSources } from "../../state/prefs";
 import { run } from "../../state/state";
+import { short } from "../../state/format";
+import { compilesUnasked, since } from "../../ui/code/since";
 import { Icon } from "../../ui/Icon";
 import { Menu, MenuItem } from "../../ui/over/Menu";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
-import { complete, kernel, kernelArtifacts, progress, shownColumns } from "../kernel/kernel";
+import {
+  complete,
+  kernel,
+  kernelArtifacts,
+  progress,
+  shownColumns,
+  toggleColumn,
+} from "../kernel/kernel";
 
 export function Chooser() {
   const all = possibleColumns(
@@ -16,9 +25,11 @@ export function Chooser() {
   const shown = shownColumns.value;
   const have = new Set(kernelArtifacts.value.map(columnKey));
   if (!kernel.value) return null;
-  const toggle = (key: string): void => {
-    shownSources.value = shown.includes(key) ? shown.filter((k) => k !== key) : [...shown, key];
-  };
+  const maker = since.value?.maker;
+  const compiled =
+    compilesUnasked.value === false && maker
+      ? `compiled here, by uopviz ${short(maker.reader, 20)}`
+      : "compiled on demand";
   return (
     <Menu
       label="Sources to show"
@@ -36,8 +47,8 @@ export function Chooser() {
             <MenuItem
               key={key}
               ticked={shown.includes(key)}
-              hint={have.has(key) ? "" : data().server ? "compiled on demand" : "not in this file"}
-              onClick={() => toggle(key)}
+              hint={have.has(key) ? "" : data().server ? compiled : "not in this file"}
+              onClick={() => toggleColumn(key)}
             >
               {kindName(kindOf(key))} <span class="mono t3">{targetOf(key)}</span>
             </MenuItem>

@@ -20,6 +20,7 @@ import {
   kernel,
   progress,
 } from "../kernel/kernel";
+import { saidOf } from "../../ui/code/since";
 import { languageOf } from "../../ui/code/languages";
 import { lineIndex, linesOf, NOTHING, sameOrigin, slotsOfLine } from "../kernel/lines";
 import { nodeOrigins, pointedNode } from "../kernel/link";
@@ -41,11 +42,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         <span class="el">{kindName(kindOf(id))}</span>
         <span class="t3 mono el">{kindOf(id) === PYTHON ? "your lines" : target}</span>
         {artifact && target && !editOf(id) && <MadeBy artifact={artifact} />}
-        {kindOf(id) === PYTHON && userSource.value?.changed && (
-          <span class="badge mov" title="These are the lines as they were when the program ran">
-            ◆ file changed since
-          </span>
-        )}
+        {kindOf(id) === PYTHON && <Changed files={userSource.value?.files ?? []} />}
         <span class="sp" />
         {artifact && !artifact.error && <EditButtons column={id} />}
         {artifact && !artifact.error && (
@@ -61,6 +58,17 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         <Missing id={id} artifact={artifact} />
       )}
     </section>
+  );
+}
+
+/** Says that the lines are no longer what their files hold. */
+function Changed({ files }: { files: readonly string[] }) {
+  const said = saidOf(files);
+  if (!said) return null;
+  return (
+    <span class="badge mov" title="These are the lines as they were when the program ran">
+      ◆ {said}
+    </span>
   );
 }
 

@@ -8,6 +8,7 @@ import {
   editOf,
   isOpening,
   lineOf,
+  missingFor,
   revert,
   runEdited,
   type Edit,
@@ -15,6 +16,7 @@ import {
   versions,
   wideEdit,
 } from "./edits";
+import { canEmulateColumn, emulateColumn } from "../emulation/store";
 import { canLaunch, Failed } from "../run/RunBox";
 import { MenuItem, Menu } from "../../ui/over/Menu";
 import { wideColumn } from "../../state/drawer";
@@ -23,25 +25,40 @@ export function EditButtons({ column }: { column: string }) {
   const device = deviceFor(column);
   if (editOf(column))
     return (
-      <button
-        type="button"
-        class={wideEdit.value === column ? "btn sm pri" : "btn sm"}
-        title={`Run this text on ${device} and compare it (Ctrl Enter)`}
-        disabled={!canLaunch()}
-        onClick={() => runEdited(column)}
-      >
-        Run edited
-      </button>
+      <>
+        {canEmulateColumn(column) && (
+          <button
+            type="button"
+            class="btn sm quiet"
+            title="Emulate this text: what each line does, step by step"
+            onClick={() => emulateColumn(column)}
+          >
+            Emulate
+          </button>
+        )}
+        <button
+          type="button"
+          class={wideEdit.value === column ? "btn sm pri" : "btn sm"}
+          title={`Run this text on ${device} and compare it (Ctrl Enter)`}
+          disabled={!canLaunch()}
+          onClick={() => runEdited(column)}
+        >
+          Run edited
+        </button>
+      </>
     );
-  if (device === null && !wouldRun(column)) return null;
+  const missing = missingFor(column);
+  if (device === null && !missing && !wouldRun(column)) return null;
   return (
     <button
       type="button"
       class="btn sm quiet"
       title={
-        device === null
-          ? "An exported file cannot run code. Open the trace with uopviz to edit and run this source."
-          : `Edit this text and run it on ${device} (Shift E)`
+        missing
+          ? `Cannot be edited and run here: ${missing}`
+          : device === null
+            ? "An exported file cannot run code. Open the trace with uopviz to edit and run this source."
+            : `Edit this text and run it on ${device} (Shift E)`
       }
       disabled={device === null || isOpening(column)}
       onClick={() => beginEdit(column)}

@@ -146,6 +146,20 @@ const reading = (label: string): Extension => [
   EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label }),
 ];
 
+/** To the start and the end of the text: the browser knows the lines that are drawn only. */
+const ends: readonly KeyBinding[] = (["Home", "End"] as const).flatMap((key) =>
+  [false, true].map((extend) => ({
+    key: extend ? `Shift-Mod-${key}` : `Mod-${key}`,
+    run(view: EditorView) {
+      const { state } = view;
+      const head = key === "Home" ? 0 : state.doc.length;
+      const anchor = extend ? state.selection.main.anchor : head;
+      view.dispatch({ selection: { anchor, head }, scrollIntoView: true });
+      return true;
+    },
+  })),
+);
+
 const newLine: KeyBinding = {
   key: "Enter",
   run(view) {
@@ -158,7 +172,7 @@ const newLine: KeyBinding = {
 
 const writing = (label: string): Extension => [
   EditorView.contentAttributes.of({ "aria-label": `${label}, edited; press Tab to leave` }),
-  keymap.of([newLine]),
+  keymap.of([newLine, ...ends]),
   undoing,
   highlightActiveLine(),
 ];

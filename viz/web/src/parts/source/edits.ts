@@ -12,8 +12,9 @@ import type { Artifact } from "../../data/messages/kernel";
 import { columnKey, kindName, kindOf, possibleColumns, targetOf } from "../kernel/columns";
 import { kernel, kernelArtifacts, progress } from "../kernel/kernel";
 import { canLaunch, launch } from "../run/RunBox";
+import { runDevice } from "../run/RunHow";
 import { keepVersion, type Version, versionsOf } from "./versions";
-import { isDrawerOpen, drawerTab, wideColumn } from "../../state/drawer";
+import { drawerTab, isDrawerOpen, openDrawer, wideColumn } from "../../state/drawer";
 
 export interface Edit {
   /** The compiler's text, which the edit began with. */
@@ -38,8 +39,18 @@ const nameOf = (column: string): string =>
 /** The device that can run an edited text of a column; null where none can. */
 export function deviceFor(column: string): string | null {
   if (!data().server || !kernel.value || progress.value !== "finished") return null;
-  const found = run.value?.editable.find((e) => columnKey(e) === column);
-  return found?.device ?? null;
+  const all = (run.value?.editable ?? []).filter((e) => columnKey(e) === column && !e.missing);
+  const wanted = runDevice();
+  return (all.find((e) => e.device === wanted) ?? all[0])?.device ?? null;
+}
+
+/** What is missing for an edited text of a column to run; "" where nothing is, or it never runs. */
+export function missingFor(column: string): string {
+  if (!data().server || deviceFor(column) !== null) return "";
+  const ofKind = (run.value?.editable ?? []).filter(
+    (e) => columnKey(e) === column || (e.kind === kindOf(column) && !e.target),
+  );
+  return ofKind.find((e) => e.missing)?.missing ?? "";
 }
 
 export const editOf = (column: string): Edit | undefined => edits.value.get(nameOf(column));
@@ -84,13 +95,19 @@ export function beginEdit(column: string): void {
     .then((made) => {
       const own = made.find((a) => columnKey(a) === column && !a.error);
       if (!own) throw new Error(`The compiler produces no ${kindName(kindOf(column))} here`);
-      begun = name;
       put(name, { base: own.text, text: own.text, problem: null, revision: 0 });
-      wideColumn.value = column;
+      showEdit(column);
       announce(`${kindName(kindOf(column))} can be edited. Press Ctrl Enter to run it`);
     })
     .catch((thrown: unknown) => reportProblem(asProblem(thrown, k.name)))
     .finally(() => setOpening(name, false));
+}
+
+/** Brings the editor of a column's text into view, with the focus in it. */
+export function showEdit(column: string): void {
+  begun = nameOf(column);
+  wideColumn.value = column;
+  openDrawer("source");
 }
 
 /** Whether the column's editor should take the focus: once after each beginning. */
@@ -150,16 +167,20 @@ export function runEdited(column: string | null = editableColumn.peek()): void {
   const device = column && deviceFor(column);
   const edit = column && editOf(column);
   if (!device || !edit) return;
+  const { text } = edit;
+  put(nameOf(column), { ...edit, problem: null });
+  const noted = outcomeOf(column, text);
+  void launch({ device, opts: null, source: { kind: kindOf(column), text } }).then(noted);
+}
+
+/** Takes what comes of running a text: why it did not run, or null. `column` is of the current kernel. */
+export function outcomeOf(column: string, text: string): (problem: ApiProblem | null) => void {
   const name = nameOf(column);
-  put(name, { ...edit, problem: null });
-  void launch({ device, opts: null, source: { kind: kindOf(column), text: edit.text } }).then(
-    (problem) => {
-      const now = edits.peek().get(name);
-      const { text } = edit;
-      keepVersion(name, { text, at: Date.now(), state: problem ? "failed" : "ran" });
-      if (problem && now?.text === edit.text) put(name, { ...now, problem });
-    },
-  );
+  return (problem) => {
+    const now = edits.peek().get(name);
+    keepVersion(name, { text, at: Date.now(), state: problem ? "failed" : "ran" });
+    if (now?.text === text) put(name, { ...now, problem });
+  };
 }
 
 /** The column that is edited over the full height now. */

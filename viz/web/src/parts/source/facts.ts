@@ -30,7 +30,7 @@ const ORDER: readonly RegExp[] = [
 /** Value and name; a value that says its unit by itself follows its name, or stands alone. */
 export function factText({ name, value }: Fact): string {
   const word = WORDS[name] ?? name;
-  if (name === "occupancy" && /waves?$/.test(value)) return short(value, 60);
+  if (name === "occupancy" && /(waves?|warps?)$/.test(value)) return short(value, 60);
   if (value.toLowerCase().includes(word.slice(0, 3).toLowerCase())) return short(value, 60);
   if (/^[\d.,]+$/.test(value)) return short(`${value} ${value === "1" ? one(word) : word}`, 60);
   return short(/^[\d.,]+ ?%$/.test(value) ? `${value} ${word}` : `${word} ${value}`, 60);

@@ -4,6 +4,7 @@ import { CodeLines } from "./CodeLines";
 import { CopyButton } from "../copy";
 import { Sheet } from "../over/Sheet";
 import { short } from "../../state/format";
+import { saidOf } from "./since";
 import { recordedText } from "./recorded";
 import { overlay, rules, runKey } from "../../state/state";
 import type { ApiProblem } from "../../data/messages/job";
@@ -37,6 +38,7 @@ export function PlaceSheet() {
   if (!shown.value) return null;
   const { file, line, why } = shown.value;
   const found = recordedText(rules.value.values(), file, line, userFiles.value);
+  const said = saidOf([file]);
   const path = line > 0 ? `${file}:${line}` : file;
   return (
     <Sheet label="Place in a file" class="place">
@@ -47,6 +49,7 @@ export function PlaceSheet() {
         <CopyButton text={path} what="path" />
         <span class="sp" />
         {found && <span class="t3 nw">as recorded, {short(found.what, 80)}</span>}
+        {said && <span class="badge mov nw">◆ {said}</span>}
       </div>
       {why && (
         <p class="t2 said">

@@ -31,8 +31,7 @@ export function recordedText(
       ({ first, lines }) => own.file === file && line >= first && line < first + lines.length,
     );
     if (part) {
-      const what = own.changed ? "your program; the file has changed since" : "your program";
-      return { text: part.lines.join("\n"), first: part.first, what };
+      return { text: part.lines.join("\n"), first: part.first, what: "your program" };
     }
   }
   return null;

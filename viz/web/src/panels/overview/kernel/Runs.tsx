@@ -1,7 +1,7 @@
 /** Runs of a kernel side by side: the recorded ones, and those here with other opts and devices. */
 import { RunBox, runs } from "../../../parts/run/RunBox";
 import { verdict } from "../../../parts/run/Outcome";
-import { wayWord } from "../../../parts/run/runs";
+import { baseOf, compared, costOf, wayWord } from "../../../parts/run/runs";
 import { percent, speedOf } from "../../../parts/speed";
 import { peaks } from "../../../parts/peaks";
 import { data } from "../../../state/actions";
@@ -13,7 +13,7 @@ export function Runs({ k }: { k: KernelPage }) {
   const can = data().server !== null && (run.value?.devices.length ?? 0) > 0 && k.status === "ok";
   const made = runs.value;
   if (!can && !k.spread) return null;
-  const base = k.spread?.median ?? made[0]?.median ?? 0;
+  const base = k.spread?.median ?? made.find((r) => r.instructions === null)?.median ?? 0;
   const over = (us: number): string => (base > 0 && us > 0 ? `${(us / base).toFixed(2)}×` : "");
   return (
     <section class="ov-sec kp-runs" data-region="Runs" aria-label="Runs">
@@ -27,7 +27,7 @@ export function Runs({ k }: { k: KernelPage }) {
           <tr>
             <th>Where</th>
             <th>Code</th>
-            <th class="r">Median</th>
+            <th class="r">Median, or count</th>
             <th class="r">Ratio</th>
             <th class="r">Peak</th>
             <th>Result</th>
@@ -50,9 +50,13 @@ export function Runs({ k }: { k: KernelPage }) {
               <td class="mono el" title={short(wayWord(r), 1000)}>
                 {short(wayWord(r), 60)}
               </td>
-              <td class="r b">{micros(r.median)}</td>
-              <td class="r">{over(r.median)}</td>
-              <td class="r">{most(k, r.device, r.median)}</td>
+              <td class="r b" title={r.instructions === null ? undefined : COUNTED}>
+                {costOf(r)}
+              </td>
+              <td class="r">
+                {r.instructions === null ? over(r.median) : compared(r, baseOf(r, made)!).text}
+              </td>
+              <td class="r">{r.instructions === null ? most(k, r.device, r.median) : ""}</td>
               <td class={r.equal === null ? undefined : r.equal ? "cadd" : "cdel"} title={r.detail}>
                 {verdict(r)}
               </td>
@@ -68,6 +72,8 @@ export function Runs({ k }: { k: KernelPage }) {
     </section>
   );
 }
+
+const COUNTED = "Of all threads together. The time of an emulator says nothing about a GPU";
 
 /** The larger share of the two peaks of a device: what it is limited by. */
 function most(k: KernelPage, device: string, us: number): string {

@@ -12,7 +12,8 @@ export function Head() {
   const r = run.value;
   if (!r) return null;
   const o = overview.value;
-  const devices = o?.devices.join(", ");
+  // One or the other: which it is, the overview says.
+  const on = o ? o.devices.join(", ") || r.machine : "";
   return (
     <header class="ov-head" data-region="Run">
       <div class="row">
@@ -21,9 +22,9 @@ export function Head() {
         </h2>
         {r.command && <CopyButton text={r.command} what="command" />}
         <span class="sp" />
-        {(devices || r.machine) && (
+        {on && (
           <span class="t2 el ov-on" title={short(r.machine, 200)}>
-            {short(devices || r.machine, 60)}
+            {short(on, 60)}
           </span>
         )}
         <span class="t2 num nw ov-when">

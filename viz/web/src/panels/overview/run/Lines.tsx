@@ -6,6 +6,7 @@ import { Go } from "../../../parts/Go";
 import { kernelAt } from "../../../state/link/links";
 import { percent } from "../../../parts/speed";
 import { baseName, count, micros, plural, short } from "../../../state/format";
+import { saidOf } from "../../../ui/code/since";
 import { openEditor } from "../../../ui/Text";
 import { fewOf, overview, textOf, textsKnown } from "../store";
 import { CutMiddle } from "../../../ui/CutMiddle";
@@ -24,6 +25,7 @@ export function Lines() {
   const lines = overview.value?.lines ?? [];
   if (!lines.length) return null;
   const files = new Set(lines.map((line) => line.file));
+  const said = saidOf([...files]);
   const one = files.size === 1 ? lines[0]!.file : null;
   const few = innerHeight >= TALL ? FEW_TALL : FEW;
   const shown = all ? lines : fewOf("lines", lines, few, keyOf);
@@ -34,6 +36,7 @@ export function Lines() {
       <div class="ov-h">
         <h3>Your lines</h3>
         <span class="t3 mono el">{one === null ? `in ${count(files.size)} files` : one}</span>
+        {said && <span class="badge mov nw">◆ {said}</span>}
         <span class="sp" />
         {more > 0 && (
           <button type="button" class="link num" onClick={() => setAll(!all)}>

@@ -75,7 +75,9 @@ export function Problems() {
             </button>
           )}
           <span class="sp" />
-          <span class="t3 small el where">{short(p.where, 120)}</span>
+          <span class="t3 small el where" title={short(p.where, 1000)}>
+            {short(p.where, 120)}
+          </span>
         </div>
       ))}
     </List>

@@ -10,13 +10,22 @@ export interface Register {
   changed: boolean;
 }
 
+export interface Cell {
+  /** "data0[5]", "shared[20]". */
+  place: string;
+  values: readonly Value[];
+  before: readonly Value[];
+}
+
 export interface Memory {
   space: string;
   /** The argument, of global memory. */
   argument: string;
-  /** The first byte of each thread that wrote; null: it did not. */
-  at: readonly (number | null)[];
   bytes: number;
+  /** Whether the warp itself stored it. */
+  mine: boolean;
+  /** By thread of the block. */
+  cells: ReadonlyMap<number, Cell>;
 }
 
 /** The registers after `steps` instructions, in the order in which they were first written. */
@@ -31,11 +40,24 @@ export function registersAfter(walk: Walk, steps: number): Register[] {
   return [...found.values()];
 }
 
-/** What the last of `steps` instructions stored. */
+/** What the last of `steps` instructions stored, and what other warps have stored since the one before. */
 export function storedBy(walk: Walk, steps: number): Memory[] {
+  const inWarp = (thread: number): boolean =>
+    thread >= walk.first && thread < walk.first + walk.width;
   return walk.memory
     .filter(([step]) => step === steps - 1)
-    .map(([, space, argument, at, bytes]) => ({ space, argument, at, bytes }));
+    .map(([, space, argument, bytes, , threads, at, values, before]) => {
+      const item = walk.arguments.find(([name]) => name === argument)?.[3] ?? 1;
+      const cells = threads.map((thread, i): [number, Cell] => [
+        thread,
+        {
+          place: `${argument || space}[${at[i]! / item}]`,
+          values: values[i]!,
+          before: before[i]!,
+        },
+      ]);
+      return { space, argument, bytes, mine: threads.some(inWarp), cells: new Map(cells) };
+    });
 }
 
 /** The line that comes next (from 1); 0 at the end. */
@@ -45,19 +67,6 @@ export const nextLine = (walk: Walk, steps: number): number => walk.line[steps] 
 export function isActive(walk: Walk, steps: number, thread: number): boolean {
   const mask = walk.active[steps];
   return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(thread)) & 1n) === 1n;
-}
-
-/** How many steps lead to the next (or, `back`, the last) breakpoint; to the end where there is none. */
-export function toBreakpoint(
-  walk: Walk,
-  steps: number,
-  lines: ReadonlySet<number>,
-  back = false,
-): number {
-  const way = back ? -1 : 1;
-  for (let at = steps + way; at >= 0 && at < walk.line.length; at += way)
-    if (lines.has(walk.line[at]!)) return at;
-  return back ? 0 : walk.line.length;
 }
 
 /** How many steps lead to where a register's value in some thread is next another than now. */

@@ -1,0 +1,76 @@
+"""Texts for real GPUs that a user has edited, and C++ for either kind: of the parameters that the
+kernel is started with, and compiled where a compiler of the vendor is needed.
+
+Such a text runs on the user's own GPU, in a process of its own, apart from the memory of others.
+What must be right is what the launch relies on: the kernel's name and parameters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from core.check.emulated_edited import same_sizes
+from core.errors import CompileError
+from core.runtime.hip import hiprtc
+from core.toolchain import nvrtc
+from core.toolchain.program import Artifact, Program
+
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PARAMETER: Final = re.compile(
+    r"\.param\s+(?:\.align\s+\d+\s+)?\.[busf](8|16|32|64|128)(?:\s+\.ptr[^,\]]*?)?\s+"
+    r"[\w$%]+\s*(?:\[\s*(\d+)\s*\])?"
+)
+_PLACE: Final = re.compile(r"[^\s():]+[(:](\d+)(?::\d+)?\)?:\s*(?:fatal )?error:\s*(.*)")
+"""What NVRTC writes, "k.cu(3): error: ...", and what clang does, "k.hip:3:5: error: ..."."""
+_HINT: Final = "correct the text, or discard the edits"
+_SHOWN: Final = 300
+
+
+def checked_loaded_ptx(text: str, own: str, name: str) -> str:
+    """PTX for the driver's compiler, which says itself what is wrong inside of the kernel. Raises
+    RunError where its parameters are others than those of the compiler's text `own`, and
+    CompileError where there is no kernel `name`."""
+    same_sizes(*(_sizes(one, name) for one in (text, own)))
+    return text
+
+
+def checked_cuda(text: str, program: Program) -> Artifact:
+    """The PTX of CUDA C++. Raises as `checked_loaded_ptx`, and CompileError with the line for what
+    NVRTC rejects."""
+    try:
+        made = nvrtc.ptx_of(text, program.name, program.target.arch)
+    except CompileError as error:
+        raise _at_line(error) from None
+    checked = checked_loaded_ptx(made, program.source.text, program.name)
+    return replace(program.source, text=checked, lines=())
+
+
+def checked_hip(text: str, program: Program) -> Artifact:
+    """HIP C++, which the device compiles again when it loads it. Raises CompileError with the line
+    for what hiprtc rejects."""
+    try:
+        hiprtc.code_of(text, program.name, program.target.arch)
+    except CompileError as error:
+        raise _at_line(error) from None
+    return Artifact("hip", program.target, text, ())
+
+
+def _sizes(text: str, name: str) -> list[int]:
+    """Bytes of each parameter of kernel `name` of PTX text."""
+    bare = _COMMENT.sub(" ", text)
+    found = re.search(rf"\.entry\s+{re.escape(name)}\s*(?:\(([^)]*)\))?", bare)
+    if found is None:
+        raise CompileError(
+            f"there is no kernel {name!r} in the text", hint="leave its name as it is"
+        )
+    return [int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(found[1] or "")]
+
+
+def _at_line(error: CompileError) -> CompileError:
+    """An error of a compiler of C++ as one of the user's text: the first mistake, with its line."""
+    found = _PLACE.search(error.where)
+    if found is None:
+        return CompileError(error.what, error.where[:_SHOWN], error.hint or _HINT)
+    return CompileError(found[2][:_SHOWN], f"line {found[1]}", _HINT)
