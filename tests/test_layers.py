@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.uop.arithmetic", "core.uop.movement"),
     ("core.uop.uop",),
     (
+        "core.uop.caller",
         "core.uop.kernels",
         "core.uop.match_compiled",
         "core.uop.match_interpreted",
@@ -52,6 +53,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.uop.symbolic",),
     ("core.uop",),
     ("core.observers",),
+    ("core.tile",),
+    ("core.tile.kernels",),
     ("core.passes.address", "core.passes.contract", "core.passes.identities", "core.passes.lanes"),
     ("core.passes.view_index",),
     ("core.passes.decompose", "core.passes.optimize", "core.passes.schedule"),

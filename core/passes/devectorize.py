@@ -4,7 +4,8 @@ Where vectors are stored they are cut into pieces of the width that the target c
 the choice of lanes moves down through the arithmetic to loads, registers and constants, so every
 op is done piece by piece. A target with scalar arithmetic only keeps vectors where memory moves
 them and where a matrix instruction takes them. Registers are read and written in the same pieces.
-A product of several tiles of matrices is one product for each. Never changes what is loaded or
+A product of several tiles of matrices is one product for each, and lanes of a warp exchange
+single elements. Never changes what is loaded or
 stored.
 """
 
@@ -81,6 +82,18 @@ def operand_lanes(ctx: Width, w: UOp) -> UOp | None:
     return w.rebuild(src)
 
 
+@rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="moved"))
+def single_shuffles(moved: UOp, x: UOp) -> UOp | None:
+    """shuffle(x) -> vectorize(shuffle(x[0]), shuffle(x[1]), ...)"""
+    count = x.dtype.count
+    if count == 1:
+        return None
+    dtype = x.dtype.scalar()
+    return UOp.vectorize(
+        *(UOp(Ops.SHUFFLE, dtype, (x.gep(i),), moved.arg, moved.tag) for i in range(count))
+    )
+
+
 def _from_registers(x: UOp) -> bool:
     return x.op is Ops.LOAD and address_space(x.src[0]) is AddrSpace.REG
 
@@ -92,7 +105,8 @@ def _piece(load: UOp, start: int, lanes: int) -> UOp:
 
 cutting = (
     PatternMatcher(
-        [one_tile_each, operand_lanes, store_pieces, register_pieces], name="devectorize"
+        [one_tile_each, operand_lanes, store_pieces, register_pieces, single_shuffles],
+        name="devectorize",
     )
     + sink_lanes
 )

@@ -52,13 +52,14 @@ def final(sink: UOp, target: Target) -> UOp:
 
 
 def gates_to_ifs(uops: Sequence[UOp]) -> list[UOp]:
-    """The program with an IF around each run of neighbouring stores that share a gate."""
+    """The program with an IF around each run of neighbouring stores that share a gate. Gates of
+    single lanes stay with their store: no target has them, the reference runtime does."""
     out: list[UOp] = []
     new: dict[UOp, UOp] = {}
     opened: UOp | None = None
     for u in uops:
         gate = u.src[2] if u.op is Ops.STORE and len(u.src) > 2 else None
-        gate = gate if gate is None else new.get(gate, gate)
+        gate = None if gate is None or gate.dtype.count > 1 else new.get(gate, gate)
         if opened is not None and opened.src[0] is not gate:
             out.append(UOp(Ops.ENDIF, dtypes.void, (opened,)))
             opened = None

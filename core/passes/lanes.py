@@ -42,6 +42,12 @@ def gep_of_elementwise(gep: UOp, x: UOp) -> UOp:
     return UOp(x.op, x.dtype.scalar().vec(len(gep.arg)), src, x.arg, x.tag)
 
 
+@rule(UPat(Ops.GEP, src=(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="moved"),), name="gep"))
+def gep_of_shuffle(gep: UOp, moved: UOp, x: UOp) -> UOp:
+    """gep(shuffle(x), i) -> shuffle(gep(x, i))"""
+    return UOp(Ops.SHUFFLE, gep.dtype, (x.gep(gep.arg),), moved.arg, moved.tag)
+
+
 @rule(UPat(Ops.VECTORIZE, src=UPat(Ops.GEP, src=(UPat(Ops.LOAD),)), name="v"))
 def vectorize_of_geps(v: UOp) -> UOp | None:
     """vectorize(gep(load, i), gep(load, j), ...) -> gep(load, (i, j, ...)), or load"""
@@ -64,6 +70,7 @@ sink_lanes = PatternMatcher(
         gep_of_vectorize,
         gep_of_const,
         gep_of_elementwise,
+        gep_of_shuffle,
         vectorize_of_geps,
         vectorize_of_consts,
     ],

@@ -5,7 +5,8 @@ A program is a list of nodes in the order of execution. Every node has types tha
 scope: defined before, in a block (a loop or an IF) that is still open. Blocks are closed once, in
 order. Addresses lie in their memory, memory fits the target, moves and arithmetic are no wider than
 the target's, all threads of a group reach each barrier, and all lanes of a warp each product of
-matrices. Runs on every compile, in time linear in the program. Never changes a program.
+matrices and each exchange of values. Runs on every compile, in time linear in the program. Never
+changes a program.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class _Verifier:
         self.unread: set[UOp] = set()
         """Shared memory that was written since the last barrier."""
         self.products: list[UOp] = []
+        self.shuffles: list[UOp] = []
         self.exact = Exactness()
 
     def run(self) -> None:
@@ -82,6 +84,11 @@ class _Verifier:
         for u in self.products:
             if self.threads % u.arg.threads:
                 self.refuse(u, f"{self.threads} threads are not whole warps of {u.arg.threads}")
+
+        for u in self.shuffles:
+            if self.threads % self.target.wave:
+                what = f"{self.threads} threads are not whole warps of {self.target.wave}"
+                self.refuse(u, what)
 
     def refuse(self, u: UOp, what: str) -> NoReturn:
         """Raises the error for a node."""
@@ -226,6 +233,19 @@ class _Verifier:
             if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
                 self.refuse(u, f"a WMMA in a block ({opener.op.name}) that differs between threads")
 
+    def shuffle(self, u: UOp) -> None:
+        """A SHUFFLE is of one element, between lanes of whole warps that all run it."""
+        if u.arg >= self.target.wave:
+            self.refuse(u, f"{self.target.name} has no lanes {u.arg} apart")
+        if u.dtype.count != 1:
+            self.refuse(u, f"a SHUFFLE of {u.dtype.count} elements")
+        self.shuffles.append(u)
+        for block in self.blocks:
+            opener = block.opener
+            if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
+                what = f"a SHUFFLE in a block ({opener.op.name}) that differs between threads"
+                self.refuse(u, what)
+
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
         if u.op is Ops.BITCAST and u.dtype.count != u.src[0].dtype.count:
@@ -258,4 +278,5 @@ _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
     Ops.LOAD: _Verifier.load,
     Ops.STORE: _Verifier.store,
     Ops.WMMA: _Verifier.product,
+    Ops.SHUFFLE: _Verifier.shuffle,
 }

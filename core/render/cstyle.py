@@ -121,6 +121,14 @@ class _Walk:
         self.values[u] = tuple(self.lane(u.src[0], lane) for lane in u.arg)
         self.behind[u] = self.behind.get(resolve(u.src[0]), ())
 
+    def shuffle(self, u: UOp) -> None:
+        if not self.dialect.shuffle:
+            raise self.listing.unsupported(u)
+        name, to = f"v{self.listing.position[u]}", self.dialect.types[u.dtype.name]
+        text = self.dialect.shuffle.format(x=_bare(self.lane(u.src[0])), mask=u.arg)
+        self.put(f"{to} {name} = {text};", *u.src)  # a statement: all lanes have to run it
+        self.values[u] = (name,)
+
     def product(self, u: UOp) -> None:
         if self.dialect.product is None:
             raise self.listing.unsupported(u)
@@ -336,6 +344,7 @@ _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.VECTORIZE: _Walk.vectorize,
     Ops.GEP: _Walk.gep,
     Ops.WMMA: _Walk.product,
+    Ops.SHUFFLE: _Walk.shuffle,
     Ops.LOAD: _Walk.load,
     Ops.STORE: _Walk.store,
     Ops.RANGE: _Walk.range,

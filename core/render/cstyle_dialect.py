@@ -18,8 +18,9 @@ class Dialect:
     `kernel` is the text before a function's name, with {threads} for the size of its work group;
     `helper` the qualifiers of helper functions; `restrict` the qualifier of pointers; `shared` that
     of shared memory, with {align}; `special` maps the prefix of a hardware index to the text
-    before x, y or z; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct`
-    declares a vector type called {name} of {count} times {type}; `literal` is a value of it;
+    before x, y or z; `shuffle` is the value of {x} in the lane whose number is this one's XOR
+    {mask}; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct` declares a
+    vector type called {name} of {count} times {type}; `literal` is a value of it;
     `product` writes the helper of a matrix instruction;
     `infinity` and `nan` are those values as float.
     """
@@ -36,6 +37,7 @@ class Dialect:
     shared: str = ""
     barrier: str = ""
     special: Mapping[str, str] = field(default_factory=dict[str, str])
+    shuffle: str = ""
     aligned: bool = False
     product: Callable[[Helper], tuple[str, ...]] | None = None
     infinity: str = "INFINITY"

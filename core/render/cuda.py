@@ -24,6 +24,7 @@ DIALECT = Dialect(
     shared="__shared__ __align__({align})",
     barrier="__syncthreads();",
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
+    shuffle="__shfl_xor_sync(0xffffffffu, {x}, {mask})",
     aligned=True,
     product=cuda_product,
     infinity="__int_as_float(0x7f800000)",  # NVRTC has no <math.h>

@@ -24,6 +24,7 @@ DIALECT = Dialect(
     shared="__shared__ __align__({align})",
     barrier="__syncthreads();",
     special={"gidx": "blockIdx.", "lidx": "threadIdx."},
+    shuffle="__shfl_xor({x}, {mask})",
     aligned=True,
     product=hip_product,
 )

@@ -121,6 +121,18 @@ class _Kernel:
         text = ", ".join((*args, *how.after))
         self.w.bind(u, self.w.let(to, f"call {to} @{how.name}({text})"))
 
+    def shuffle(self, u: UOp) -> None:
+        function = self.dialect.permute
+        if function is None:
+            raise self.listing.unsupported(u)
+        ones, zero = Operand("i32", "-1"), Operand("i32", "0")
+        lane = self.w.call("i32", self.dialect.lanes_before[0], ones, zero)
+        for more in self.dialect.lanes_before[1:]:
+            lane = self.w.call("i32", more, ones, lane)
+        other = self.w.let("i32", f"xor {lane}, {u.arg}")
+        place = self.w.let("i32", f"shl {other}, 2")
+        self.w.bind(u, self.w.call("i32", function, place, self.w.value(u.src[0])))
+
     def special(self, u: UOp) -> None:
         function = self.dialect.special.get(u.arg[:-1])
         if function is None:
@@ -341,6 +353,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.VECTORIZE: _Kernel.vectorize,
     Ops.GEP: _Kernel.gep,
     Ops.WMMA: _Kernel.product,
+    Ops.SHUFFLE: _Kernel.shuffle,
     Ops.SPECIAL: _Kernel.special,
     Ops.DEFINE_LOCAL: _Kernel.local,
     Ops.DEFINE_REG: _Kernel.register,

@@ -20,7 +20,9 @@ class Dialect:
     """A target's triple and data layout come from LLVM itself; this is the rest.
 
     `spaces` maps address spaces to LLVM's numbers, `special` the prefix of a hardware index to the
-    intrinsic that reads it (x, y or z is appended), `barrier` is the instructions of a barrier,
+    intrinsic that reads it (x, y or z is appended), `permute` the intrinsic that reads a register
+    of the lane at an address in bytes, `lanes_before` those that count the lanes below one's own,
+    `barrier` is the instructions of a barrier,
     `half_fma` whether there is a fused multiply-add of float16,
     `soft` the names of the dtypes that are integers of their bits (see `llvm_types`),
     `aligned` the bytes that every buffer's address is a multiple of (0: those of its elements; a
@@ -31,6 +33,8 @@ class Dialect:
     convention: str
     spaces: Mapping[AddrSpace, int]
     special: Mapping[str, str] = field(default_factory=dict[str, str])
+    permute: str | None = None
+    lanes_before: tuple[str, ...] = ()
     barrier: tuple[str, ...] = ()
     shared_global: bool = False
     half_fma: bool = False
@@ -50,6 +54,7 @@ _amd = partial(
     convention="amdgpu_kernel ",
     spaces={AddrSpace.GLOBAL: 1, AddrSpace.LOCAL: 3, AddrSpace.REG: 5},
     special={"gidx": "llvm.amdgcn.workgroup.id.", "lidx": "llvm.amdgcn.workitem.id."},
+    permute="llvm.amdgcn.ds.bpermute",
     barrier=(
         'fence syncscope("workgroup") release',
         "call void @llvm.amdgcn.s.barrier()",
@@ -64,7 +69,8 @@ _amd = partial(
 def dialect_of(target: Target) -> Dialect:
     """The dialect for a CPU or AMD target. Raises RenderError for other targets."""
     if target.family == "amd":
-        return _amd(target.triple)
+        counting = ("llvm.amdgcn.mbcnt.lo", "llvm.amdgcn.mbcnt.hi")
+        return _amd(target.triple, lanes_before=counting[: target.wave // 32])
     if target.family == "cpu":
         narrow = () if target.converts(dtypes.float16) else (dtypes.float16.name,)
         return Dialect(target.triple, "", _flat, soft=SOFT.union(narrow))

@@ -99,6 +99,11 @@ class _Kernel:
     def product(self, u: UOp) -> None:
         self.w.bind(u, write_product(self.w, u))
 
+    def shuffle(self, u: UOp) -> None:
+        value = self.w.register(u.src[0], 0)
+        text = f"shfl.sync.bfly.b32 {{}}, {value}, {u.arg}, 31, 0xffffffff"
+        self.w.bind(u, (self.w.let("r", text),))
+
     def address(self, u: UOp) -> None:
         self.memory.address(u)
 
@@ -186,6 +191,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.VECTORIZE: _Kernel.vectorize,
     Ops.GEP: _Kernel.gep,
     Ops.WMMA: _Kernel.product,
+    Ops.SHUFFLE: _Kernel.shuffle,
     Ops.ADDRESS: _Kernel.address,
     Ops.LOAD: _Kernel.load,
     Ops.STORE: _Kernel.store,

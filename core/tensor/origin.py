@@ -7,72 +7,28 @@ never changed.
 from __future__ import annotations
 
 import functools
-import os
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType, FunctionType
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Final, TypeVar, cast
 
 from core.errors import UopvizError
 from core.tensor.arguments import Check, check_of
-from core.uop.origin import split_origin
+from core.uop.caller import here, origin, own_lines, raised_at, user_line
 from core.uop.uop import creating
 
-_core = f"{Path(__file__).parent.parent}{os.sep}"
+__all__ = [
+    "here",
+    "mark_methods",
+    "mark_object",
+    "marks_origin",
+    "origin",
+    "own_lines",
+    "raised_at",
+    "user_line",
+]
+
 T = TypeVar("T")
-
-
-def user_line(frame: FrameType | None, call: str | None = None) -> str | None:
-    """ "file:line call" of the first frame, from `frame` outwards, that is not in package core;
-    without `call`, with the name of the function that the line is in."""
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_core):
-            name = frame.f_code.co_name if call is None else call
-            return f"{frame.f_code.co_filename}:{frame.f_lineno} {name}"
-        frame = frame.f_back
-    return None
-
-
-def here() -> str:
-    """The user's line in force, for error messages; "" where there is none."""
-    return split_origin(creating.origin or "")[0]
-
-
-@contextmanager
-def origin(line: str | None) -> Generator[None]:
-    """Marks nodes made in the block with `line` instead of the line in force."""
-    saved, creating.origin = creating.origin, line
-    find, creating.find = creating.find, None
-    try:
-        yield
-    finally:
-        creating.origin, creating.find = saved, find
-
-
-@contextmanager
-def own_lines() -> Generator[None]:
-    """Marks each node made in the block with the line that makes it, in place of the line in force:
-    for a user's function that is called from a public call."""
-    with origin(None):
-        creating.find = _line_of_caller
-        yield
-
-
-def _line_of_caller() -> str | None:
-    return user_line(sys._getframe(2))  # pyright: ignore[reportPrivateUsage]
-
-
-def raised_at(error: BaseException) -> str:
-    """ "file:line" of the innermost frame, not in package core, that an error passed through; ""
-    where there is none."""
-    found, trace = "", error.__traceback__
-    while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_core):
-            found = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return found
 
 
 def marks_origin(

@@ -23,7 +23,8 @@ _SHARED: Final = (
 )
 _CPU: Final = re.compile(rf"llvm\.({_SHARED}|(exp2|log2|sin)\.(v\d+)?f64|pow\.(v\d+)?f(16|32|64))")
 _AMD: Final = re.compile(
-    rf"llvm\.({_SHARED}|amdgcn\.(workgroup|workitem)\.id\.[xyz]|amdgcn\.s\.barrier)"
+    rf"llvm\.({_SHARED}|amdgcn\.(workgroup|workitem)\.id\.[xyz]|"
+    r"amdgcn\.(s\.barrier|mbcnt\.(lo|hi)|ds\.bpermute))"
 )
 """LLVM has no instructions for exp2, log2, sin of float64 and for pow on AMD's GPUs."""
 _TYPES: Final = re.compile(r"(\.v\d+(i|f|bf)\d+)+")

@@ -32,6 +32,7 @@ _same_as_source: Final = frozenset(
         Ops.AFTER,
         Ops.NOOP,
         Ops.GEP,
+        Ops.SHUFFLE,
         Ops.UNROLL,
         Ops.CONTRACT,
     }

@@ -115,6 +115,9 @@ class Ops(IntEnum):
     """The inverse of UNROLL: the unrolled axes become elements; arg is ((axis, size), ...)."""
     WMMA = auto()
     """A matrix instruction; arg describes it."""
+    SHUFFLE = auto()
+    """The value that source 0 has in another lane of the warp: the one whose number is this lane's
+    XOR arg."""
 
     # constants
     CONST = auto()

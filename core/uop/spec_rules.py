@@ -317,8 +317,10 @@ def load_spec(u: UOp, p: UOp) -> bool:
 
 @rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True, name="u"))
 def store_spec(u: UOp, p: UOp, x: UOp) -> bool:
-    """STORE writes elements of its pointer's dtype, where its gate (a bool, if any) holds"""
-    gated = len(u.src) == 3 and u.src[2].dtype == dtypes.bool and p.op is Ops.INDEX
+    """STORE writes elements of its pointer's dtype, where its gate (if any, a bool or one for each
+    element) holds"""
+    gates = dtypes.bool, dtypes.bool.vec(x.dtype.count)
+    gated = len(u.src) == 3 and u.src[2].dtype in gates and p.op is Ops.INDEX
     plain = len(u.src) == 2 or (gated and len(p.src) == 2)
     return plain and is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
 
@@ -355,6 +357,13 @@ def unroll_spec(u: UOp, x: UOp) -> bool:
     return isinstance(u.arg, tuple) and u.dtype.scalar() == x.dtype.scalar()
 
 
+@rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="u"))
+def shuffle_spec(u: UOp, x: UOp) -> bool:
+    """SHUFFLE takes a value of its dtype from the lane that is this one XOR arg, 1 to 63"""
+    moved = type(u.arg) is int and 0 < u.arg < 64
+    return moved and u.dtype == x.dtype and not is_pointer(x) and x.dtype is not dtypes.void
+
+
 @rule(UPat(Ops.BARRIER, dtypes.void))
 def barrier_spec() -> bool:
     """BARRIER is void"""
@@ -385,6 +394,7 @@ _lowered: Final = (
     vectorize_spec,
     gep_spec,
     wmma_spec,
+    shuffle_spec,
     barrier_spec,
     if_spec,
     endif_spec,

@@ -402,10 +402,10 @@ class UOp(Arithmetic, Movement):
         return UOp(Ops.VECTORIZE, elements[0].dtype.vec(len(elements)), elements)
 
     def gep(self, which: int | tuple[int, ...]) -> UOp:
-        """Elements of a vector, as a scalar or a shorter vector."""
-        if self.dtype.count == 1 and which in (0, (0,)):
-            return self
+        """Elements of a vector, as a scalar or a vector; a scalar is a vector of one element."""
         picks = (which,) if isinstance(which, int) else which
+        if self.dtype.count == 1 and not any(picks):
+            return self.broadcast(len(picks))
         if picks == tuple(range(self.dtype.count)):
             return self
         return UOp(Ops.GEP, self.dtype.scalar().vec(len(picks)), (self,), picks)

@@ -12,6 +12,7 @@ from core.passes.decompose.narrow import fewer_bits, narrow, round_to_odd, widen
 from core.passes.decompose.power import float_power, int_power
 from core.passes.decompose.random import threefry
 from core.passes.decompose.rounding import trunc
+from core.passes.decompose.shuffle import WORDS, in_words
 from core.passes.decompose.sine import cos, sin
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
@@ -158,6 +159,12 @@ def negate_by_product(ctx: Target, x: UOp) -> UOp | None:
     return x * -1 if Ops.NEG not in ctx.ops else None
 
 
+@rule(UPat(Ops.SHUFFLE, src=(UPat.var("x"),), name="u"))
+def shuffle_words(u: UOp, x: UOp) -> UOp | None:
+    """shuffle(x) -> bits of shuffle(bits of x as uint32), or of two of them"""
+    return None if x.dtype.scalar() in WORDS else in_words(x, u.arg)
+
+
 replacing = PatternMatcher(
     [
         narrow_arithmetic,
@@ -178,6 +185,7 @@ replacing = PatternMatcher(
         trunc_by_conversion,
         subtract_by_addition,
         negate_by_product,
+        shuffle_words,
     ],
     name="decompose: replace",
 )

@@ -3,7 +3,8 @@
 `Profile` collects while a kernel runs, `Counters` is what it found. Figures are those of a GPU
 whose warps run in lockstep and whose caches hold nothing: a model, not a measurement.
 Source: NVIDIA, "CUDA C++ Programming Guide", compute capability 5.x and later (shared memory of 32
-banks of 4 bytes, global memory in sectors of 32 bytes).
+banks of 4 bytes, global memory in sectors of 32 bytes). Shared memory serves as many neighbouring
+threads at once as ask for 128 bytes together: half of a warp of 64 that read 4 bytes each.
 """
 
 from __future__ import annotations
@@ -133,8 +134,8 @@ class Profile:
 
     def _banks(self, line: LineCounters, s: State, lanes: Array, at: Array, width: int) -> None:
         words = max(1, width // 4)
-        turn = s.thread_of_lane[lanes] % s.code.width // max(1, s.code.width // words)
-        group = _warps(s, lanes) * words + turn
+        turn = s.thread_of_lane[lanes] % s.code.width // max(1, BANKS // words)
+        group = _warps(s, lanes) * max(1, words * s.code.width // BANKS) + turn
         found = np.unique(
             np.concatenate([np.stack([group, at // 4 + i]) for i in range(words)], axis=1), axis=1
         )

@@ -149,9 +149,33 @@ class _Machine:
             raise RunError(f"the program needs a value for {u.arg[0]}", self._where(u), "bind it")
         self.values[u] = np.asarray([self.variables[u.arg[0]]], numpy_dtype(u.dtype))
 
+    def shuffle(self, u: UOp) -> None:
+        """A SHUFFLE: the value of the work item whose number is this one's XOR the argument; only
+        lanes of a warp have such neighbours."""
+        x = self.of(u.src[0])
+        x = np.broadcast_to(x, (self.lanes, *x.shape[1:]))
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        if items % (1 << u.arg.bit_length()):
+            raise RunError(
+                f"SHUFFLE by {u.arg} in a work group of {items}",
+                self._where(u),
+                "lanes have no such neighbours",
+            )
+        other = self.lane ^ u.arg
+        active = self.masks[-1]
+        if (active & ~active[other]).any():
+            raise RunError(
+                "SHUFFLE where some lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition",
+            )
+        self.values[u] = x[other]
+
     def multiply(self, u: UOp) -> None:
-        """A WMMA: each run of as many work items as it has lanes is a warp."""
+        """A WMMA: each run of as many work items as it has lanes is a warp. Of several tiles,
+        element e of tile t lies at e * tiles + t."""
         core: TensorCore = u.arg
+        tiles = u.dtype.count // core.c.count
         items = len(self.lane) // (int(self.group[-1]) + 1)
         active = self.masks[-1]
         if items % core.threads:
@@ -173,9 +197,11 @@ class _Machine:
             value = self.of(s)
             value = value if s.dtype.scalar() is kind else _as_bits(value, s.dtype, kind)
             value = value if value.ndim == 2 else value[:, None]
-            full = np.broadcast_to(value, (self.lanes, part.count))
-            held.append(full.reshape(-1, core.threads, part.count))
-        found = multiply(core, *held).reshape(self.lanes, core.c.count)
+            full = np.broadcast_to(value, (self.lanes, part.count * tiles))
+            apart = full.reshape(-1, core.threads, part.count, tiles).transpose(0, 3, 1, 2)
+            held.append(apart.reshape(-1, core.threads, part.count))
+        found = multiply(core, *held).reshape(-1, tiles, core.threads, core.c.count)
+        found = found.transpose(0, 2, 3, 1).reshape(self.lanes, -1)
         out = core.dtype_out
         self.values[u] = found if u.dtype.scalar() is out else _as_bits(found, out, u.dtype)
 
@@ -198,14 +224,17 @@ class _Machine:
         pointer = pointer_of(address)
         memory, item = self.memory[pointer], pointer.dtype.base.itemsize
         offsets, constant = parts_of_address(address)
-        start = np.full(self.lanes, constant, np.int64)
+        start = np.full((self.lanes, 1), constant, np.int64)
         for offset, step in offsets:
-            start += self.of(offset).astype(np.int64) * step
+            value = self.of(offset).astype(np.int64) * step
+            start = start + (value if value.ndim == 2 else value[:, None])
         size, count = memory.shape[-1], dtype.itemsize // item
-        elements = start[:, None] // item + np.arange(count)
+        elements = start // item
+        if start.shape[1] == 1:  # neighbours; otherwise each element has an offset of its own
+            elements = elements + np.arange(count)
         wanted = mask if mask.ndim == 2 else mask[:, None]
         outside = (wanted & ((elements < 0) | (elements >= size))).any(axis=1)
-        outside |= wanted.any(axis=1) & (start % item != 0)
+        outside |= wanted.any(axis=1) & (start % item != 0).any(axis=1)
         if outside.any():
             lane = int(np.argmax(outside))
             raise RunError(
@@ -218,7 +247,7 @@ class _Machine:
         if space is AddrSpace.GLOBAL:
             return memory, elements
         rows = self.group if space is AddrSpace.LOCAL else self.lane
-        return memory, (rows[:, None], elements)
+        return memory, (np.broadcast_to(rows[:, None], elements.shape), elements)
 
     def _gate(self, address: UOp, gates: tuple[UOp, ...] = ()) -> Array:
         mask = self.masks[-1]
@@ -251,7 +280,7 @@ class _Machine:
     def store(self, u: UOp) -> None:
         address, dtype = _resolve(u.src[0]), u.src[1].dtype
         held = pointer_of(address).dtype.base
-        mask = self._gate(address)
+        mask = self._gate(address, u.src[2:])
         memory, where = self._place(address, dtype, mask, u)
         value = self.of(u.src[1])
         value = value if value.ndim == 2 else value[:, None]
@@ -333,6 +362,7 @@ _handlers: dict[Ops, Handler] = {
     Ops.VECTORIZE: _Machine.vectorize,
     Ops.GEP: _Machine.gep,
     Ops.WMMA: _Machine.multiply,
+    Ops.SHUFFLE: _Machine.shuffle,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
     Ops.RANGE: _Machine.range,

@@ -33,7 +33,16 @@ from core.runtime.emulator.llvm.types import (
     scalar_of,
     with_scalar,
 )
-from core.runtime.emulator.program import Barrier, Const, Guard, Load, Precondition, Reg, Special
+from core.runtime.emulator.program import (
+    Barrier,
+    Const,
+    Guard,
+    Load,
+    Precondition,
+    Reg,
+    Special,
+    Warp,
+)
 from core.runtime.numeric import Array
 
 _SUFFIX: Final = re.compile(r"((?:\.(?:v\d+)?(?:f16|bf16|f32|f64|i\d+|p\d+))*)", re.ASCII)
@@ -180,6 +189,39 @@ def _barrier(c: Call) -> None:
     c.builder.add(Barrier(line=c.instruction.line, name=c.builder.name))
 
 
+def _lanes_before(first: int) -> Callable[[Call], None]:
+    """How many of the lanes from `first` on, of 32, lie below a thread's own and have their bit set
+    in the first argument, plus the second."""
+
+    def count(active: Array, mask: Array, more: Array) -> Array:
+        below = np.clip(np.arange(active.shape[1], dtype=np.int64) - first, 0, 32)
+        kept = mask.astype(np.int64) & ((np.int64(1) << below) - 1)
+        return (np.bitwise_count(kept) + more).astype(np.uint32)
+
+    return _of_warp(count)
+
+
+def _permuted(_: Array, place: Array, value: Array) -> Array:
+    """The value of the lane at an address of 4 bytes for each lane."""
+    return np.take_along_axis(value, place // 4 % value.shape[1], axis=1)
+
+
+def _of_warp(function: Callable[..., Array]) -> Callable[[Call], None]:
+    """A function of two words of 32 bits that the lanes of a warp compute together."""
+
+    def handler(c: Call) -> None:
+        i, r = c.instruction, c.registers
+        c.expect(_I32, (_I32, _I32), ())
+        operands = tuple(o for value in i.operands for o in r.operands(value, i.line))
+        results = r.new(i.result, _I32)
+        c.builder.add(
+            Warp(line=i.line, name=c.builder.name, function=function, operands=operands,
+                 results=results)
+        )  # fmt: skip
+
+    return handler
+
+
 def _assume(c: Call) -> None:
     c.expect(VOID, (I1,), ())
     c.means(
@@ -239,6 +281,9 @@ _HANDLERS: Final[Mapping[str, Callable[[Call], None]]] = {
     "llvm.masked.load": _masked_load,
     "llvm.assume": _assume,
     "llvm.amdgcn.s.barrier": _barrier,
+    "llvm.amdgcn.mbcnt.lo": _lanes_before(0),
+    "llvm.amdgcn.mbcnt.hi": _lanes_before(32),
+    "llvm.amdgcn.ds.bpermute": _of_warp(_permuted),
     **{f"llvm.amdgcn.workgroup.id.{axis}": _special(f"ctaid.{axis}") for axis in "xyz"},
     **{f"llvm.amdgcn.workitem.id.{axis}": _special(f"tid.{axis}") for axis in "xyz"},
 }

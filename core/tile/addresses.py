@@ -1,0 +1,117 @@
+"""Where the elements of tiles lie in global and shared memory, and which of them are inside.
+
+Makes addresses and conditions, as vectors over what a thread moves. Never an effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.dtype import dtypes
+from core.tile.layout import Layout
+from core.tile.team import both, spread
+from core.tile.tiles import GL, ST, Size, Window
+from core.uop.uop import UOp
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Elements of a tile: (row + down[i], column + across[i]), where `row` and `column` depend on
+    the thread. No bit may be set in `row` and in a number of `down`, nor in `column` and in a
+    number of `across`."""
+
+    row: UOp
+    column: UOp
+    down: tuple[int, ...]
+    across: tuple[int, ...]
+
+    def moved(self, row: UOp, column: UOp) -> Points:
+        """The points further down and to the right."""
+        return Points(self.row + row, self.column + column, self.down, self.across)
+
+    def turned(self) -> Points:
+        """The points with rows and columns exchanged."""
+        return Points(self.column, self.row, self.across, self.down)
+
+
+def points_of(layout: Layout, lane: UOp) -> Points:
+    """What a lane holds."""
+    return Points(
+        layout.of_lane("m", lane),
+        layout.of_lane("n", lane),
+        layout.constants("m"),
+        layout.constants("n"),
+    )
+
+
+def in_shared(tile: ST, points: Points) -> UOp:
+    """The offsets of points of a shared tile."""
+    at = points.moved(tile.row, tile.column)
+    found = tile.swizzle.of_many(at.row, at.column, at.down, at.across)
+    return found + tile.start.broadcast(len(points.down))
+
+
+def sized(value: Size, like: UOp) -> UOp:
+    """A size as a node."""
+    return value.cast(like.dtype) if isinstance(value, UOp) else like.const_like(value)
+
+
+def most(value: Size) -> int:
+    """The largest that a size may be."""
+    return int(value.vmax) if isinstance(value, UOp) else value
+
+
+def elements(gl: GL) -> int:
+    """The most elements that a view has."""
+    total = 1
+    for size in gl.shape:
+        total *= most(size)
+    return total
+
+
+def in_global(
+    window: Window, shape: tuple[int, int], points: Points, together: int = 1
+) -> tuple[UOp, UOp | None]:
+    """(offsets, which of them are inside) of points of a window of tiles of `shape`; None where all
+    are. Runs of `together` neighbours along a row are inside or outside as a whole."""
+    gl = window.gl
+    kind = dtypes.index_up_to(elements(gl))
+    like = UOp.const(kind, 0)
+    batch, depth, row, column = (
+        sized(n, like) for n in (window.batch, window.depth, window.row, window.column)
+    )
+    rows, columns = gl.shape[2:]
+    top, left = row * shape[0] + points.row.cast(kind), column * shape[1] + points.column.cast(kind)
+    matrix = batch * sized(gl.shape[1], like) + depth
+    start = (matrix * sized(rows, like) + top) * sized(columns, like) + left
+    if isinstance(columns, UOp):
+        wide = sized(columns, like).broadcast(len(points.down))
+        down = UOp.const(kind.vec(len(points.down)), points.down)
+        offsets = spread(start, points.across) + down * wide
+    else:
+        more = tuple(r * columns + c for r, c in zip(points.down, points.across, strict=True))
+        offsets = spread(start, more)
+    across = tuple(c - c % together for c in points.across)
+    gate = both(_inside(top, points.down, rows, like), _inside(left, across, columns, like))
+    return offsets, gate
+
+
+def _inside(start: UOp, more: tuple[int, ...], size: Size, like: UOp) -> UOp | None:
+    first = start.simplify()
+    if not isinstance(size, UOp) and first.vmax + max(more) < size:
+        return None
+    limit = sized(size, like)
+    if len(set(more)) == 1:
+        return start + more[0] < limit
+    return spread(start, more) < limit.broadcast(len(more))
+
+
+def neighbours(layout: Layout, columns: Size) -> int:
+    """How many neighbours along a row a lane holds that are all inside or all outside of rows with
+    `columns` elements."""
+    if isinstance(columns, UOp):
+        return 1
+    run = layout.spread("n")
+    while columns % run:
+        run //= 2
+    return run

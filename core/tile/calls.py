@@ -1,0 +1,41 @@
+"""`call`: marks what a public call of this package makes with the user's line, and puts that line
+on its errors.
+
+Never changes what a call returns. Lines of the kernels that are shipped here count as the user's.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, ParamSpec, TypeVar
+
+from core.errors import UopvizError
+from core.uop.caller import CORE, here, origin, user_line
+from core.uop.uop import creating
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_SHIPPED: Final = str(Path(__file__).parent / "kernels")
+
+
+def call(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, whose nodes are marked with the line that called it. A call from inside another
+    one keeps the outer line."""
+
+    @functools.wraps(function)
+    def marked(*args: P.args, **kwargs: P.kwargs) -> T:
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+        if creating.origin is not None and frame.f_globals.get("__package__") == __package__:
+            return function(*args, **kwargs)
+        with origin(user_line(frame, function.__name__, CORE, _SHIPPED)):
+            try:
+                return function(*args, **kwargs)
+            except UopvizError as error:
+                if not error.where:
+                    error.locate(here())
+                raise
+
+    return marked

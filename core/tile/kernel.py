@@ -1,0 +1,286 @@
+"""`Kernel`: a kernel written with tiles. Python runs once and builds the graph.
+
+The graph is that of loops and single elements: it enters the pipeline after `lower`, and nothing
+chooses optimisations for it. The same program always builds the same graph. Never compiles or runs
+anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+from core.dtype import AddrSpace, DType, DTypeLike, dtypes, to_dtype
+from core.errors import CompileError, DTypeError, ShapeError
+from core.helpers import ALLOW_TF32, prod
+from core.target import Target, target_named
+from core.tile.addresses import most
+from core.tile.calls import call
+from core.tile.group import Group, group_of
+from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
+from core.tile.order import Order
+from core.tile.swizzle import Swizzle
+from core.tile.team import Building, index
+from core.tile.tiles import GL, RT, RV, ST, SV, Each, Size
+from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+MOST_WARPS = 32
+"""Where one thread does the work of all warps."""
+_AXES = {"row": "m", "column": "n"}
+
+
+class Loop:
+    """`for i in ker.range(n)`: its body is run once in Python and `n` times in the kernel. Raises
+    CompileError where it is left by break."""
+
+    def __init__(self, kernel: Building, count: Size) -> None:
+        self._kernel, self._count = kernel, count
+        self._loop: UOp | None = None
+        self._done = False
+
+    def __iter__(self) -> Self:
+        return self
+
+    @call
+    def __next__(self) -> UOp:
+        order = self._kernel.order
+        if self._done:
+            if self._loop is not None:
+                if order.loops[-1:] != (self._loop,):
+                    raise CompileError(
+                        "a loop inside this one was left by break or return",
+                        hint="kernels have no such jumps: shorten the range, or choose by map",
+                    )
+                order.close()
+                self._loop = None
+            raise StopIteration
+        self._done = True
+        if self._count == 1:
+            return index(0)
+        if self._count == 0:
+            raise StopIteration
+        self._loop = self._kernel.range(self._count, AxisType.REDUCE)
+        order.open(self._loop)
+        return self._loop
+
+
+class Kernel:
+    """A kernel of `grid` work groups (x, y, z) with `warps` warps each, for a target.
+
+    `gx`, `gy`, `gz` number the work group, `warp_id` the warp in it, `lane` the thread in its warp.
+    Used as a context manager: at the end of the block, `ast` is the kernel. `tf32` allows matrix
+    instructions that round float32 to 19 bits (default: the setting ALLOW_TF32).
+
+    Raises ShapeError for a grid or a number of warps that the target does not have.
+    """
+
+    @call
+    def __init__(
+        self,
+        name: str,
+        grid: Sequence[int] = (1,),
+        warps: int = 1,
+        target: Target | str = "sm_80",
+        tf32: bool | None = None,
+    ) -> None:
+        self.name = name
+        self.target = target if isinstance(target, Target) else target_named(target)
+        sizes = _grid(grid, self.target)
+        _check_warps(warps, self.target)
+        self.warps = warps
+        wave, gpu = lanes_of(self.target), self.target.has_local
+        choice = Choice(self.target, bool(ALLOW_TF32) if tf32 is None else tf32)
+        zero = index(0)
+        self._kernel = Building(self.target, choice, Order(), warps, zero, zero)
+        kind = AxisType.GLOBAL if gpu else AxisType.LOOP
+        outer = [self._parallel(n, kind) for n in reversed(sizes)][::-1]
+        self.gx, self.gy, self.gz = outer
+        self.warp_id = self._kernel.warp = self._parallel(warps, AxisType.LOCAL)
+        self.lane = self._kernel.lane = self._parallel(wave, AxisType.WARP)
+        inner = self.warp_id, self.lane
+        self._outer = [r for r in (*outer, *(inner if gpu else ())) if r.op is Ops.RANGE]
+        if not gpu:
+            self._kernel.order = Order(inner, self._kernel.number)
+            self._kernel.order.outer = tuple(self._outer)
+        self._globals: list[GL] = []
+        self._finished: UOp | None = None
+        self.warp = Group(self._kernel, 1)
+        self.group = Group(self._kernel, warps)
+
+    def _parallel(self, n: int, kind: AxisType) -> UOp:
+        return index(0) if n == 1 else self._kernel.range(n, kind)
+
+    @property
+    @call
+    def warpgroup(self) -> Group:
+        """Groups of four warps. Raises ShapeError where four do not divide the kernel's."""
+        return group_of(self._kernel, 4)
+
+    def __enter__(self) -> Self:
+        return self
+
+    @call
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+
+    # memory
+
+    @call
+    def gl(self, dtype: DTypeLike, shape: Sequence[Size]) -> GL:
+        """The next argument of the kernel, as a row-major array of up to four axes; an axis may be
+        a variable. Raises ShapeError for other shapes."""
+        if not 1 <= len(shape) <= 4 or not all(_is_size(n) for n in shape):
+            raise ShapeError(
+                f"a global view of shape {tuple(shape)}",
+                hint="one to four axes (batch, depth, rows, columns), each a positive number or a "
+                "variable of UOp.variable",
+            )
+        kind = _dtype(dtype)
+        b, d, r, c = (*(1 for _ in range(4 - len(shape))), *shape)
+        size = prod(most(n) for n in shape)
+        memory = self._kernel.memory(kind, size, AddrSpace.GLOBAL)
+        self._globals.append(GL(memory, kind, (b, d, r, c)))
+        return self._globals[-1]
+
+    @call
+    def st(
+        self, dtype: DTypeLike, shape: tuple[int, int], stages: int = 1, swizzle: bool = True
+    ) -> ST:
+        """A tile in shared memory, or `stages` of them that are used in turn: `tile[i % 2]`. With
+        `swizzle`, its elements lie so that fragments are read without bank conflicts.
+
+        Raises ShapeError for a shape that is none, CompileError where memory is exceeded."""
+        rows, columns = _shape(shape, "a shared tile")
+        if type(stages) is not int or stages < 1:
+            raise ShapeError(f"a shared tile with {stages!r} stages", hint="1 or more")
+        kind, zero = _dtype(dtype), index(0)
+        memory = self._kernel.memory(kind, rows * columns, AddrSpace.LOCAL, stages)
+        places = Swizzle(columns, kind.itemsize, swizzle)
+        stage = zero if stages > 1 else None
+        return ST(memory, kind, rows, columns, places, stage, zero, zero, zero)
+
+    @call
+    def sv(self, dtype: DTypeLike, length: int) -> SV:
+        """A vector in shared memory."""
+        kind, (_, length) = _dtype(dtype), _shape((1, length), "a shared vector")
+        return SV(self._kernel.memory(kind, length, AddrSpace.LOCAL), kind, length)
+
+    @call
+    def rt(self, dtype: DTypeLike, shape: tuple[int, int], layout: str = "row") -> RT:
+        """A tile in the registers of each warp. Layout "row" is that of operand A of the target's
+        matrix instruction for the dtype, "col" that of operand B, "acc" that of the product.
+
+        Raises ShapeError for a shape that no base tiles of the layout make up, DTypeError for an
+        unknown layout."""
+        rows, columns = _shape(shape, "a register tile")
+        if layout not in LAYOUTS:
+            raise DTypeError(f"layout {layout!r}", hint="one of " + ", ".join(LAYOUTS))
+        kind = _dtype(dtype)
+        base = self._kernel.choice.base(layout, kind, (rows, columns))
+        m, n = base.size("m"), base.size("n")
+        if rows % m or columns % n:
+            raise ShapeError(
+                f"a register tile of {rows} x {columns}, {kind} in layout {layout!r}",
+                hint=f"on {self.target.name} its sides are multiples of {m} x {n}",
+            )
+        return self._kernel.tile(kind, Layout(layout, rows, columns, base))
+
+    @call
+    def rv(self, dtype: DTypeLike, like: RT, each: Each = "row") -> RV:
+        """A vector in registers with an element for each row (or column) of the tile `like`, in the
+        lanes that hold that row. Raises ShapeError for another `each`."""
+        if each not in _AXES:
+            raise ShapeError(f"a vector for each {each!r}", hint="each is 'row' or 'column'")
+        layout = like.layout.along("m" if each == "row" else "n")
+        kind = _dtype(dtype)
+        memory = self._kernel.memory(kind, layout.count, AddrSpace.REG)
+        return RV(memory, kind, layout, "m" if each == "row" else "n")
+
+    # control
+
+    def range(self, count: Size) -> Iterator[UOp]:
+        """A loop over 0 .. count - 1: the body of the `for` is run once and builds one iteration.
+        `count` is a number or a node that is the same for all threads of a work group."""
+        if not isinstance(count, UOp) and (type(count) is not int or count < 0):
+            raise ShapeError(f"a loop of {count!r}", hint="a number of iterations, 0 or more")
+        return Loop(self._kernel, count)
+
+    @call
+    def finish(self) -> UOp:
+        """Ends the kernel; `ast`. Raises CompileError where a loop is open or nothing is stored."""
+        order = self._kernel.order
+        if self._finished is not None:
+            return self._finished
+        if order.loops:
+            raise CompileError(
+                "a loop was left by break or return",
+                hint="kernels have no such jumps: shorten the range, or choose by map",
+            )
+        stored = [e for gl in self._globals if gl.memory.written for e in gl.memory.writes]
+        if not stored:
+            raise CompileError(
+                f"kernel {self.name} stores nothing",
+                hint="store a tile to a window of a global view: ker.group.store(out[0, 0], tile)",
+            )
+        root = UOp.group(*dict.fromkeys(stored)).end(*self._outer)
+        self._finished = UOp.sink(root, arg=KernelInfo(self.name, ()))
+        return self._finished
+
+    @property
+    def ast(self) -> UOp:
+        """The kernel: a SINK of loops. Raises CompileError before it is finished."""
+        if self._finished is None:
+            raise CompileError(
+                f"kernel {self.name} is not finished",
+                hint="it is at the end of its with block, or after ker.finish()",
+            )
+        return self._finished
+
+
+def _dtype(dtype: DTypeLike) -> DType:
+    found = to_dtype(dtype)
+    if found not in dtypes.all:
+        raise DTypeError(f"a tile of {found}", hint="elements are numbers or bool")
+    return found
+
+
+def _is_size(value: object) -> bool:
+    if isinstance(value, UOp):
+        return value.op is Ops.DEFINE_VAR and value.vmin >= 0
+    return type(value) is int and value > 0
+
+
+def _shape(shape: Sequence[int], what: str) -> tuple[int, int]:
+    if len(shape) != 2 or not all(type(n) is int and n > 0 for n in shape):
+        raise ShapeError(f"{what} of shape {tuple(shape)}", hint="positive numbers")
+    return shape[0], shape[1]
+
+
+def _grid(grid: Sequence[int], target: Target) -> tuple[int, int, int]:
+    limits = target.global_max or (1 << 31,) * 3
+    whole = 1 <= len(grid) <= 3 and all(type(n) is int and n > 0 for n in grid)
+    if not whole or any(n > most for n, most in zip(grid, limits, strict=False)):
+        raise ShapeError(
+            f"a grid of {tuple(grid)}",
+            hint=f"one to three positive numbers, on {target.name} at most {limits}",
+        )
+    x, y, z = (*grid, *(1 for _ in range(3 - len(grid))))
+    return x, y, z
+
+
+def _check_warps(warps: int, target: Target) -> None:
+    most = max(1, target.threads_max // target.wave) if target.has_local else MOST_WARPS
+    if type(warps) is not int or not 1 <= warps <= most:
+        raise ShapeError(
+            f"{warps!r} warps in a work group",
+            hint=f"1 to {most} on {target.name}, whose warps have {target.wave} threads",
+        )

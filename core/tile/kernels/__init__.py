@@ -1,0 +1,21 @@
+"""Kernels written with tiles, one or a few to a module. Each is a function of sizes and a target
+that gives a kernel's graph; arguments are outputs first."""
+
+from __future__ import annotations
+
+from core.tile.kernels.attention import attention
+from core.tile.kernels.attention_backward import Backward, attention_backward
+from core.tile.kernels.copy import copy
+from core.tile.kernels.layer_norm import layer_norm
+from core.tile.kernels.matmul import matmul
+from core.tile.kernels.softmax import softmax
+
+__all__ = [
+    "Backward",
+    "attention",
+    "attention_backward",
+    "copy",
+    "layer_norm",
+    "matmul",
+    "softmax",
+]

@@ -1,0 +1,211 @@
+"""In which order a tile kernel reads and writes its memory: states, loops and barriers.
+
+Every operation is an effect: a store, or several, at the *state* of the memory that it writes,
+which is the memory AFTER all that has to happen before. The next state comes after that effect.
+Barriers are made here and nowhere else: an access of shared memory that may meet one by another
+thread since the last barrier gets a BARRIER before it. Never looks at what is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from core.dtype import AddrSpace, PtrDType, dtypes
+from core.uop.kernelinfo import AxisType
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+@dataclass(eq=False, slots=True)
+class Memory:
+    """What a DEFINE_* stands for. `stages`: equal parts that are used in turn."""
+
+    define: UOp
+    stages: int = 1
+    writes: tuple[UOp, ...] = ()
+    """What has happened when its content is what was last written."""
+    reads: tuple[UOp, ...] = ()
+    """What has read this content since."""
+    written: bool = False
+
+    @property
+    def shared(self) -> bool:
+        """Whether other threads see it."""
+        dtype = self.define.dtype
+        return isinstance(dtype, PtrDType) and dtype.addrspace is not AddrSpace.REG
+
+    @property
+    def local(self) -> bool:
+        """Whether the threads of one work group see it."""
+        return self.define.op is Ops.DEFINE_LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A memory, or one stage of it (None: any)."""
+
+    memory: Memory
+    stage: UOp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access since the last barrier; `place` None: in the iteration before, any access of shared
+    memory, or of global memory that was stored to before the loop."""
+
+    place: Place | None
+    wrote: bool
+    effect: UOp | None
+
+    def meets(self, place: Place, writes: bool) -> bool:
+        """Whether another access may not be moved past this one."""
+        if self.place is None:
+            return place.memory.local or place.memory.written
+        if self.place.memory is not place.memory or not (writes or self.wrote):
+            return False
+        return not _apart(self.place.stage, place.stage, place.memory.stages)
+
+
+@dataclass(slots=True)
+class Block:
+    """The kernel (loop None), or the body of a loop, while it is built."""
+
+    loop: UOp | None
+    effects: list[UOp] = field(default_factory=lambda: list[UOp]())
+    touched: dict[Memory, bool] = field(default_factory=lambda: dict[Memory, bool]())
+    """Memory that was read, or (True) written."""
+    pending: list[Access] = field(default_factory=lambda: list[Access]())
+    barrier: UOp | None = None
+
+
+Build = Callable[[UOp, Sequence[UOp]], UOp]
+"""The effect at the states of the memory written and of those read."""
+
+
+class Order:
+    """The effects of one kernel so far.
+
+    `threads`: where one thread does what all threads of a work group would, the numbers of warps
+    and lanes that stand for them; `number` gives loops their numbers. Each effect is then a loop
+    over all of them, and nobody has to wait.
+    """
+
+    def __init__(self, threads: tuple[UOp, ...] = (), number: Callable[[], int] = int) -> None:
+        self.threads, self._number = threads, number
+        self.blocks = [Block(None)]
+        self.outer: tuple[UOp, ...] = ()
+        """Loops over work groups, where these run one after the other."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether one thread does all."""
+        return bool(self.threads)
+
+    @property
+    def loops(self) -> tuple[UOp, ...]:
+        """The open loops, outermost first."""
+        return tuple(b.loop for b in self.blocks if b.loop is not None)
+
+    def effect(self, build: Build, writes: Place, reads: Sequence[Place] = ()) -> None:
+        """Something that writes one memory and reads others."""
+        for place, wrote in [*((r, False) for r in reads), (writes, True)]:
+            self._wait(place, wrote)
+        sources = [self._state(r.memory, False) for r in reads]
+        made = self._by_all(build(self._state(writes.memory, True), sources))
+        block = self.blocks[-1]
+        block.effects.append(made)
+        for place in reads:
+            self._touch(place, False, made)
+        self._touch(writes, True, made)
+        writes.memory.writes, writes.memory.reads = (made,), ()
+        for place in reads:
+            if place.memory is not writes.memory:
+                place.memory.reads += (made,)
+
+    def _by_all(self, effect: UOp) -> UOp:
+        """The effect of every thread."""
+        if not self.threads:
+            return effect
+        loops = {
+            thread: UOp.range(int(thread.vmax) + 1, self._number(), AxisType.REDUCE)
+            for thread in self.threads
+            if thread.op is Ops.RANGE
+        }
+        return effect.substitute(loops).end(*loops.values())
+
+    def open(self, loop: UOp) -> None:
+        """A loop begins."""
+        outstanding = [a.effect for a in self.blocks[-1].pending]
+        self.blocks.append(Block(loop))
+        self.blocks[-1].pending = [Access(None, True, e) for e in outstanding or [None]]
+
+    def close(self) -> None:
+        """The innermost loop ends."""
+        body = self.blocks.pop()
+        assert body.loop is not None
+        outer = self.blocks[-1]
+        if not body.effects:
+            return
+        end = UOp.group(*dict.fromkeys(body.effects)).end(body.loop)
+        outer.effects.append(end)
+        for memory, wrote in body.touched.items():
+            if wrote:
+                memory.writes, memory.reads = (end,), ()
+            else:
+                memory.reads = (*(e for e in memory.reads if e not in body.effects), end)
+            outer.touched[memory] = outer.touched.get(memory, False) or wrote
+        outer.pending += [
+            Access(Place(memory), wrote, end)
+            for memory, wrote in body.touched.items()
+            if memory.shared and not self.alone
+        ]
+
+    def _state(self, memory: Memory, writes: bool) -> UOp:
+        before = [*memory.writes, *(memory.reads if writes else ())]
+        if memory.shared:
+            found = next((b.barrier for b in reversed(self.blocks) if b.barrier is not None), None)
+            before += [] if found is None else [found]
+        return memory.define.after(*dict.fromkeys(before), *self.outer, *self.loops)
+
+    def _touch(self, place: Place, wrote: bool, effect: UOp) -> None:
+        memory, block = place.memory, self.blocks[-1]
+        block.touched[memory] = block.touched.get(memory, False) or wrote
+        memory.written |= wrote
+        if memory.shared and not self.alone:
+            block.pending.append(Access(place, wrote, effect))
+
+    def _wait(self, place: Place, writes: bool) -> None:
+        """A barrier, where this access needs one before it."""
+        block = self.blocks[-1]
+        if self.alone or not place.memory.shared:
+            return
+        if not any(access.meets(place, writes) for access in block.pending):
+            return
+        effects = [a.effect for b in self.blocks for a in b.pending if a.effect is not None]
+        earlier = [b.barrier for b in self.blocks if b.barrier is not None]
+        block.barrier = UOp(
+            Ops.BARRIER, dtypes.void, (*dict.fromkeys([*effects, *earlier[-1:]]), *self.loops)
+        )
+        block.effects.append(block.barrier)
+        block.pending = []
+
+
+def _apart(a: UOp | None, b: UOp | None, stages: int) -> bool:
+    """Whether two numbers of stages are different in every iteration."""
+    if a is None or b is None:
+        return False
+    (one, more), (other, less) = _stage(a, stages), _stage(b, stages)
+    return one is other and (more - less) % stages != 0
+
+
+def _stage(u: UOp, stages: int) -> tuple[UOp | None, int]:
+    """(x, c) where `u` is (x + c) modulo `stages`."""
+    u = u.simplify()
+    if u.op is Ops.MOD and u.src[1].op is Ops.CONST and u.src[1].arg == stages:
+        u = u.src[0]
+    if u.op is Ops.CONST:
+        return None, u.arg
+    if u.op is Ops.ADD and u.src[1].op is Ops.CONST:
+        return u.src[0], u.src[1].arg
+    return u, 0
