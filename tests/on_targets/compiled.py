@@ -32,8 +32,8 @@ class Compiled:
         if found.target is target:
             return found
         kind, render = renderers(target.family)[0]
-        made = render(found.uops, found.name, target)
-        lines = tuple(tuple(found.uops[at] for at in line) for line in made.lines)
+        made = render(found.lowered, found.name, target)
+        lines = tuple(tuple(found.lowered[at] for at in line) for line in made.lines)
         source = replace(
             found.source, kind=kind, target=target, text=made.text, lines=lines, facts=made.facts
         )
