@@ -135,6 +135,8 @@ class Memory:
         w, place, dtype = self.w, u.src[0], u.dtype.scalar()
         register = self._register(place)
         if register is not None:
+            if u.dtype.count != 1:
+                raise w.listing.unsupported(u)
             kind = class_of(dtype)
             w.bind(u, (w.let(kind, f"mov.{register_type(dtype)} {{}}, {register}"),))
             return
@@ -155,6 +157,8 @@ class Memory:
         w, place, value = self.w, u.src[0], u.src[1]
         array = self._register(place)
         if array is not None:
+            if value.dtype.count != 1:
+                raise w.listing.unsupported(u)
             w.do(f"mov.{register_type(value.dtype)} {array}, {w.lane(value, 0)}")
             return
         registers = [w.register(value, lane) for lane in range(value.dtype.count)]

@@ -114,6 +114,24 @@ _store = UPat(Ops.STORE, src=(_place, UPat.var("value")), allow_any_len=True, na
 
 
 @rule(_load)
+def load_of_registers(ctx: Pointers, load: UOp, place: UOp) -> UOp | None:
+    """load(registers[i], n) -> vectorize(load(registers[i]), load(registers[i + 1]), ...)"""
+    dtype, count = load.dtype.scalar(), load.dtype.count
+    if count == 1 or not ctx.in_registers(place):
+        return None
+    return UOp.vectorize(*(moved_by(place, i).load(dtype=dtype) for i in range(count)))
+
+
+@rule(_store)
+def store_of_registers(ctx: Pointers, store: UOp, place: UOp, value: UOp) -> UOp | None:
+    """store(registers[i], n elements) -> store(registers[i], element 0), ..."""
+    if value.dtype.count == 1 or not ctx.in_registers(place):
+        return None
+    lanes = enumerate(lanes_of(value))
+    return UOp.group(*(moved_by(place, i).store(lane) for i, lane in lanes))
+
+
+@rule(_load)
 def load_of_bools(ctx: Pointers, load: UOp, place: UOp) -> UOp | None:
     """load(p: bool) -> load(p: uint8) != 0"""
     if not dtypes.is_bool(load.dtype) or ctx.in_registers(place):
@@ -229,6 +247,8 @@ def product_of_words(product: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
 
 moves = PatternMatcher(
     [
+        load_of_registers,
+        store_of_registers,
         load_of_bools,
         store_of_bools,
         narrower_loads,

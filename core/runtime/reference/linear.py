@@ -175,7 +175,7 @@ class _Machine:
         """A WMMA: each run of as many work items as it has lanes is a warp. Of several tiles,
         element e of tile t lies at e * tiles + t."""
         core: TensorCore = u.arg
-        tiles = u.dtype.count // core.c.count
+        tiles = u.dtype.itemsize // (core.c.count * core.dtype_out.itemsize)  # words: of halves
         items = len(self.lane) // (int(self.group[-1]) + 1)
         active = self.masks[-1]
         if items % core.threads:

@@ -65,9 +65,9 @@ def test_programs_do_the_same(name: str) -> None:
         same(emulated, before)
 
 
-def copying(dtype: DType, lanes: int, gates: int, store_gate: bool, local: bool) -> list[UOp]:
+def copying(dtype: DType, lanes: int, gates: int, store_gate: bool, by: str) -> list[UOp]:
     """Copies `lanes` elements at a time, one step further, from where a gate (none, one, or one for
-    each lane) holds, by way of memory."""
+    each lane) holds; `by` way of "memory" of each thread, of "registers" or of nothing."""
     b, rounds = Build(), 3
     out, x = b.pointer(0, dtype, lanes * rounds), b.pointer(1, dtype, lanes * (rounds + 1))
     i = b.loop(rounds, 0)
@@ -81,11 +81,11 @@ def copying(dtype: DType, lanes: int, gates: int, store_gate: bool, local: bool)
         gate = b.add(i < 2) if gates else None
     other = const(dtype.vec(lanes), 1) if gates else None
     value = b.load(x, b.add(at + lanes), lanes, gate, other)
-    if local:
+    if by:
         held = b.memory(0, dtype, 2 * lanes)
-        parity = b.add(b.add(i & 1) * lanes)
-        put = b.store(b.add(held.after(i)), parity, value)
-        value = b.load(b.add(held.after(put)), parity, lanes)
+        where = b.add(b.add(i & 1) * lanes) if by == "memory" else lanes
+        put = b.store(b.add(held.after(i)), where, value)
+        value = b.load(b.add(held.after(put)), where, lanes)
     if not store_gate:
         b.end(i, b.store(out, at, value))
         return b.done()
@@ -107,14 +107,14 @@ def random_bits(dtype: DType, size: int, seed: int) -> np.ndarray[Any, Any]:
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from([d for d in MOVED if d not in dtypes.fp8s and d is not dtypes.bfloat16]),
-    st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 1, 2]), st.booleans(), st.booleans(),
-    st.integers(0, 99),
+    st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from([0, 1, 2]), st.booleans(),
+    st.sampled_from(["", "memory", "registers"]), st.integers(0, 99),
 )  # fmt: skip
 def test_copies_do_the_same(
-    dtype: DType, lanes: int, gates: int, store_gate: bool, local: bool, seed: int
+    dtype: DType, lanes: int, gates: int, store_gate: bool, by: str, seed: int
 ) -> None:
     gates = min(gates, lanes)
-    uops = copying(dtype, lanes, gates, store_gate, local)
+    uops = copying(dtype, lanes, gates, store_gate, by)
     memory = {0: random_bits(dtype, lanes * 3, seed), 1: random_bits(dtype, lanes * 4, seed + 1)}
     before, after, emulated = outcomes(uops, memory, {})
     same(after, before)
@@ -125,7 +125,8 @@ def test_every_rule_fires() -> None:
     with recording() as steps:
         for dtype in (dtypes.bool, dtypes.float16, dtypes.float32):
             for gates in (0, 1, 2):
-                lowered(copying(dtype, 16, gates, False, False), "sm_90")
+                lowered(copying(dtype, 16, gates, False, "registers"), "sm_90")
+                lowered(copying(dtype, 16, gates, False, ""), "sm_90")
         for make in ON_GPU.values():
             lowered(make(), "sm_90")
         program.__wrapped__(NVIDIA[0])
