@@ -305,10 +305,11 @@ def round_float(value: float, dtype: DType) -> float:
         except OverflowError:
             return math.copysign(math.inf, value)
     mantissa, emin, largest = _narrow[dtype.name]
-    exponent = max(math.frexp(value)[1] - 1, emin)
-    rounded = math.ldexp(round(math.ldexp(value, mantissa - exponent)), exponent - mantissa)
-    if abs(rounded) <= largest:
-        return math.copysign(rounded, value)
+    if abs(value) < 2 * largest:  # what is larger could overflow when it is rounded up
+        exponent = max(math.frexp(value)[1] - 1, emin)
+        rounded = math.ldexp(round(math.ldexp(value, mantissa - exponent)), exponent - mantissa)
+        if abs(rounded) <= largest:
+            return math.copysign(rounded, value)
     return math.nan if dtype.name == "fp8e4m3" else math.copysign(math.inf, value)
 
 

@@ -109,6 +109,14 @@ def test_floats_round_as_in_ml_dtypes(value: float, dtype: DType) -> None:
     assert again == got or math.isnan(got)
 
 
+@pytest.mark.parametrize("value", [1.794182015458288e308, -1.797e308])
+@pytest.mark.parametrize("dtype", list(NARROW))
+def test_the_largest_doubles_round_to_infinity(value: float, dtype: DType) -> None:
+    """Rounded up to eight bits they would be more than a double holds."""
+    got = round_float(value, dtype)
+    assert math.isnan(got) or got == math.copysign(math.inf, value)
+
+
 def test_from_py() -> None:
     assert dtypes.from_py(True) is dtypes.bool
     assert dtypes.from_py(1) is dtypes.int32

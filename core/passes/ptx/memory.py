@@ -122,15 +122,6 @@ def load_of_registers(ctx: Pointers, load: UOp, place: UOp) -> UOp | None:
     return UOp.vectorize(*(moved_by(place, i).load(dtype=dtype) for i in range(count)))
 
 
-@rule(_store)
-def store_of_registers(ctx: Pointers, store: UOp, place: UOp, value: UOp) -> UOp | None:
-    """store(registers[i], n elements) -> store(registers[i], element 0), ..."""
-    if value.dtype.count == 1 or not ctx.in_registers(place):
-        return None
-    lanes = enumerate(lanes_of(value))
-    return UOp.group(*(moved_by(place, i).store(lane) for i, lane in lanes))
-
-
 @rule(_load)
 def load_of_bools(ctx: Pointers, load: UOp, place: UOp) -> UOp | None:
     """load(p: bool) -> load(p: uint8) != 0"""
@@ -248,7 +239,6 @@ def product_of_words(product: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
 moves = PatternMatcher(
     [
         load_of_registers,
-        store_of_registers,
         load_of_bools,
         store_of_bools,
         narrower_loads,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.dtype import DType, dtypes
 from core.errors import CompileError
+from core.passes.pipeline import lower_to_text, run_passes
 from core.passes.ptx.memory import READ_ONLY, moves
 from core.passes.ptx.operands import addressing
 from core.passes.verify import verify_program
@@ -33,6 +34,7 @@ from tests.core.render.lowered import lowered
 from tests.core.render.programs import ON_GPU, Build, const
 from tests.core.render.running import Memory, memory_for
 from tests.core.render.test_matrix import NVIDIA, Row, program
+from tests.core.runtime.asts import half_matmul
 from tests.core.runtime.emulator.running import launch, run_linear
 
 SM_90 = targets["sm_90"]
@@ -130,6 +132,7 @@ def test_every_rule_fires() -> None:
         for make in ON_GPU.values():
             lowered(make(), "sm_90")
         program.__wrapped__(NVIDIA[0])
+        lower_to_text(run_passes(half_matmul(), targets["sm_75"]), "ptx", targets["sm_75"])
     fired = set(steps.rules)
     assert {r.name for r in (*moves.rules, *addressing.rules)} - fired == set()
 
