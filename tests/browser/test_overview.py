@@ -250,7 +250,7 @@ def test_another_compiler_without_times(new_page: New, tmp_path: Path) -> None:
         expect(e.page.locator(".ov-course")).to_have_count(0)
         expect(e.page.get_by_role("region", name="Your lines")).to_have_count(0)
         kernels(e).first.click()
-        expect(e.page.locator(".kp")).to_contain_text("never launched")
+        expect(e.page.locator(".kp")).to_contain_text("not launched in this run")
         expect(e.page.get_by_role("region", name="Times")).to_have_count(0)
         e.page.goto("about:blank")
 
