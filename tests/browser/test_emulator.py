@@ -109,9 +109,9 @@ def test_stops_where_memory_and_registers_change(open_page: Open, some_pass: Pas
     panel.get_by_label("Remove data0[0] written").click()
     expect(chip).to_have_count(0)
     panel.get_by_label("To the start").click()
-    stop_when(panel, "%r0 changes")
+    stop_when(panel, "%lidx0 changes")
     forward.click()
-    expect(panel.locator(".registers tr.changed th")).to_contain_text("%r0")
+    expect(panel.locator(".registers tr.changed th")).to_contain_text("%lidx0")
     register = at(panel)
     forward.click()
     panel.get_by_label("Back to the last stop").click()
@@ -125,7 +125,7 @@ def test_a_condition_is_written_with_the_keyboard_alone(open_page: Open, some_pa
     e.page.keyboard.type("stop when a value")
     e.page.keyboard.press("Enter")
     expect(panel.get_by_label("Stop when")).to_be_focused()
-    e.page.keyboard.type("%r0 written")
+    e.page.keyboard.type("%lidx0 written")
     e.page.keyboard.press("Enter")
     expect(panel.locator(".stops li")).to_have_count(1)
     expect(panel.get_by_label("Stop when")).to_be_focused()
@@ -138,7 +138,7 @@ def test_a_condition_is_written_with_the_keyboard_alone(open_page: Open, some_pa
 def test_a_condition_that_is_wrong_says_why(open_page: Open, some_pass: Pass) -> None:
     panel = emulated(open_page(some_pass.at(1), drawer=True))
     for text, said in (
-        ("%r0 = 1", "Equality is written =="),
+        ("%lidx0 = 1", "Equality is written =="),
         ("out[5] changes", "There is no memory called out"),
         ("%nothing == 1", "There is no register %nothing"),
         ("alert(1)", "is not understood"),
@@ -167,9 +167,9 @@ def edit_ptx(e: Explorer, panel: Locator, line: str) -> Locator:
 def test_an_edited_text_is_emulated(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1), drawer=True)
     panel = emulated(e)
-    column = edit_ptx(e, panel, "mov.u32 %r0, 4711;")
+    column = edit_ptx(e, panel, "mov.u32 %lidx0, 4711;")
     expect(panel.locator(".said .badge")).to_have_text("edited", timeout=30_000)
-    stop_when(panel, "%r0 == 4711")
+    stop_when(panel, "%lidx0 == 4711")
     panel.get_by_label("On to the next stop (Space)").click()
     expect(panel.locator(".registers tr.changed")).to_contain_text("4711")
     expect(panel.get_by_label("Text to emulate")).to_have_value("edited")
@@ -192,10 +192,10 @@ def test_an_edited_text_that_is_wrong_is_quoted_at_its_line(
 ) -> None:
     e = open_page(some_pass.at(1), drawer=True)
     panel = emulated(e)
-    column = edit_ptx(e, panel, "explode.u32 %r0;<img src=x onerror=alert(1)>")
+    column = edit_ptx(e, panel, "explode.u32 %lidx0;<img src=x onerror=alert(1)>")
     alert = panel.get_by_role("alert")
     expect(alert).to_contain_text("no instruction explode.u32", timeout=30_000)
-    expect(alert.locator(".wrong")).to_contain_text("explode.u32 %r0;<img")
+    expect(alert.locator(".wrong")).to_contain_text("explode.u32 %lidx0;<img")
     assert not panel.locator("img").count()
     panel.get_by_role("button", name="Edit", exact=True).click()
     expect(column.locator(".cm-fault")).to_contain_text("explode")
@@ -205,11 +205,11 @@ def test_an_edited_text_that_is_wrong_is_quoted_at_its_line(
 def test_a_fault_is_shown_at_its_line(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(1), drawer=True)
     panel = emulated(e)
-    edit_ptx(e, panel, "mov.u64 %rd0, 4; ld.global.u32 %r0, [%rd0];")
+    edit_ptx(e, panel, "mov.u64 %addr0, 4; ld.global.u32 %lidx0, [%addr0];")
     said = panel.locator(".said").get_by_role("alert")
     expect(said).to_contain_text("ld.global.u32 of 4 bytes at address 0x4", timeout=30_000)
     expect(said).to_contain_text("thread (0, 0, 0)")
-    expect(panel.locator(".eln.fault")).to_contain_text("ld.global.u32 %r0")
+    expect(panel.locator(".eln.fault")).to_contain_text("ld.global.u32 %lidx0")
 
 
 def test_an_exported_file_shows_what_was_emulated(

@@ -36,7 +36,7 @@ def stops(page: Page, scene: Scene) -> None:
     emulated(page, scene)
     panel = page.locator(".emulator")
     field = panel.get_by_label("Stop when")
-    for text in ("data0[0] changes", "thread 1: %r0 written"):
+    for text in ("data0[0] changes", "thread 1: %lidx0 written"):
         field.fill(text)
         field.press("Enter")
     panel.get_by_label("To the start").click()
@@ -79,20 +79,20 @@ def _edit(page: Page, scene: Scene, typed: str) -> None:
 
 @state("run", "emulator-edited")
 def edited(page: Page, scene: Scene) -> None:
-    _edit(page, scene, "mov.u32 %r0, 7;")
+    _edit(page, scene, "mov.u32 %lidx0, 7;")
     panel = _panel(page)
     expect(panel.locator(".said .badge.ac")).to_have_text("edited")
 
 
 @state("run", "emulator-edited-error")
 def edited_error(page: Page, scene: Scene) -> None:
-    _edit(page, scene, "explode.u32 %r0;")
+    _edit(page, scene, "explode.u32 %lidx0;")
     expect(page.locator(".emulator").get_by_role("alert")).to_contain_text("explode", timeout=SLOW)
 
 
 @state("run", "emulator-fault")
 def fault(page: Page, scene: Scene) -> None:
-    _edit(page, scene, "mov.u64 %rd0, 4; ld.global.u32 %r0, [%rd0];")
+    _edit(page, scene, "mov.u64 %addr0, 4; ld.global.u32 %lidx0, [%addr0];")
     panel = _panel(page)
     expect(panel.locator(".said").get_by_role("alert")).to_be_visible()
 

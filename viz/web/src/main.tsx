@@ -10,7 +10,7 @@ import { linkParts, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
-import { compiledRowOf, rows, run, runKey, view } from "./state/state";
+import { bundle, compiledRowOf, rows, run, runKey, step, view } from "./state/state";
 import { startTheme } from "./state/theme";
 import { PATHS } from "./data/answers";
 import { pathOf } from "./data/backend";
@@ -18,7 +18,7 @@ import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
 import { dropToken, startToken } from "./data/token";
 import { removeWorkers } from "./data/workers";
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/layout.css";
@@ -67,16 +67,18 @@ function firstAnswers(): string[] {
 }
 
 /**
- * Once another page than the overview is open, and no pass was chosen: the failed pass, else the
- * first kernel, else the first pass.
+ * While another page than the overview is open and the address names no pass: the one that was
+ * shown last, as it was; else the failed pass, else the first kernel, else the first pass.
  */
 function openSomething(): void {
-  const stop = effect(() => {
+  effect(() => {
     const all = rows.value;
     const { rewrite, page } = view.value;
-    if (page === "overview" && rewrite === null) return;
-    if (rewrite !== null) {
-      queueMicrotask(() => stop());
+    if (page === "overview" || rewrite !== null) return;
+    const shown = bundle.peek()?.rewrite;
+    if (shown !== undefined) {
+      const at = view.peek().step ?? step.peek();
+      untracked(() => go({ rewrite: shown, step: at }, "replace"));
       return;
     }
     const failed = all.find(
@@ -85,9 +87,7 @@ function openSomething(): void {
     const kernel = all.find((r) => r.label === "kernel" && r.steps > 0);
     const first = all.find((r) => r.kind === "rewrite" && r.steps > 0);
     const opened = failed?.id ?? (kernel ? firstPass(kernel.row) : null) ?? first?.id;
-    if (opened === undefined) return;
-    go({ rewrite: opened }, "replace");
-    queueMicrotask(() => stop());
+    if (opened !== undefined) untracked(() => go({ rewrite: opened }, "replace"));
   });
 }
 

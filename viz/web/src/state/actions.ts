@@ -366,9 +366,10 @@ export function reportProblem(problem: ApiProblem): void {
 /** Fetches the pass in the view unless it is here or on its way. */
 export function ensureBundle(): void {
   const wanted = view.peek().rewrite;
-  if (wanted === null || bundle.peek()?.rewrite === wanted || loading.peek()?.rewrite === wanted)
-    return;
-  void fetchBundle(wanted);
+  const coming = loading.peek()?.rewrite;
+  if (wanted === null || coming === wanted) return;
+  if (bundle.peek()?.rewrite !== wanted) void fetchBundle(wanted);
+  else if (coming !== undefined) stopLoading(); // it would take the place of the one in the view
 }
 
 /** Fetches the current pass again, keeping step and selection: live steps, or a retry. */
@@ -377,11 +378,15 @@ export function reloadBundle(): void {
   if (wanted !== null) void fetchBundle(wanted);
 }
 
-export function cancelLoading(): void {
-  if (!loading.peek()) return;
+function stopLoading(): void {
   fetching?.abort();
   fetching = null; // what arrives all the same is not wanted
   loading.value = null;
+}
+
+export function cancelLoading(): void {
+  if (!loading.peek()) return;
+  stopLoading();
   const shown = bundle.peek();
   if (shown) go({ rewrite: shown.rewrite, step: null, slot: null }, "replace");
 }

@@ -1,4 +1,7 @@
-/** A name whose end tells it from others: what does not fit is left out before its last characters. */
+/**
+ * A name whose end tells it from others: what does not fit is left out before its last characters.
+ * Laid out inline, so that a copied name is one line.
+ */
 
 /** Characters at the end that always stay. */
 const KEPT = 5;
@@ -8,8 +11,10 @@ export function CutMiddle({ text }: { text: string }) {
   const end = text.slice(-KEPT).trimStart(); // a space behind the dots would look like a gap
   return (
     <span class="cut-middle">
-      <span class="el">{text.slice(0, text.length - end.length)}</span>
-      <span>{end}</span>
+      <span class="el" style={{ "--end": `${end.length}ch` }}>
+        {text.slice(0, text.length - end.length)}
+      </span>
+      {end}
     </span>
   );
 }

@@ -1,12 +1,17 @@
 /** Commands that choose for which target the passes of the kernel are shown. */
 import { type Command } from "../../parts/command";
+import { kernel, kernelError } from "../../parts/kernel/kernel";
 import { choices, chosen, showPasses } from "../../parts/kernel/passes";
 import { pressButton } from "../../state/regions";
 
 /** Id of the button that opens the choice. */
 export const CHOICE = "passes-for";
 
-export const canChoose = (): boolean => chosen.value !== null && choices.value.length > 1;
+/** Not before the kernel's own target is known: the button would change its width with it. */
+export const canChoose = (): boolean =>
+  (kernel.value !== null || kernelError.value !== null) &&
+  chosen.value !== null &&
+  choices.value.length > 1;
 
 export const passesCommands: readonly Command[] = [
   {

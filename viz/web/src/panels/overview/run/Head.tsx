@@ -23,11 +23,12 @@ export function Head() {
         {r.command && <CopyButton text={r.command} what="command" />}
         <span class="sp" />
         {on && (
-          <span class="t2 el ov-on" title={short(r.machine, 200)}>
+          <span key="on" class="t2 el ov-on" title={short(r.machine, 200)}>
             {short(on, 60)}
           </span>
         )}
-        <span class="t2 num nw ov-when">
+        {/* By its key: what arrives in front of it is an element of its own, and moves nothing. */}
+        <span key="when" class="t2 num nw ov-when">
           {r.commit && (
             <span class="narrow-only">
               <span class="mono">{clip(r.commit, 10).text}</span>
