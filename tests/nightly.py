@@ -27,6 +27,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("random programs", "tests/core/tensor/test_random_tensor_programs.py", 1_250),
     ("programs that write in place", "tests/core/tensor/test_random_inplace.py", 2_500),
     ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
+    ("programs with kernels by hand", "tests/core/tensor/test_random_kernel_calls.py", 2_500),
     # of each: about two hours on two cores
     ("conditions, choices and gates", "tests/core/uop/test_endless.py", 150_000),
     ("view chains", "tests/core/shape/test_fuzz.py", 150_000),

@@ -32,7 +32,7 @@ from viz.write.output import Output
 
 _KINDS: Final = (schema.MATCH, schema.REBUILD, schema.DECLINE)
 _NOTED: Final = ("what", "where", "hint")
-_JSON: Final = frozenset({"nodes.arg", "nodes.tag", "nodes.extra", "events.match_sig"})
+_JSON: Final = frozenset({"heads.arg", "heads.tag", "heads.extra", "events.match_sig"})
 _LONGEST: Final = 1 << 53
 """us of a match; more are damage."""
 _NODES: Final = 0.75
@@ -178,7 +178,7 @@ class FileCopy:
 
     def _head(self, kind: list[int]) -> int:
         op, dtype, arg, tag, origin, loc, extra = (
-            self._string(f"nodes.{name}", string)
+            self._string(f"heads.{name}", string)
             for name, string in zip(FIELDS, kind[:-1], strict=True)
         )
         return self._numbers.head((op, dtype, arg, tag, origin, loc, extra), kind[-1])

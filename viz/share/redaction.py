@@ -15,7 +15,7 @@ from typing import Any, Final, cast
 
 from core.uop.origin import split_origin
 from viz.format import schema
-from viz.format.blocks import PACKED
+from viz.format.blocks import PACKED, PLAIN_NODES
 from viz.format.rows import BLOCKS, TABLES
 from viz.format.schema import REDACTED
 from viz.views.places import Places
@@ -40,13 +40,15 @@ class How(Enum):
 
 
 def _numbers() -> Iterator[str]:
-    """The columns that hold integers of no further meaning, of tables and of packed blocks."""
+    """The columns that hold integers of no further meaning, of tables and of the packed blocks
+    that are written."""
     for table in TABLES:
         for column in table.columns:
             if column.type == "INTEGER" and not column.string and table is not BLOCKS:
                 yield f"{table.name}.{column.name}"
-    for columns in PACKED:
-        yield from (f"{columns.name}.{c.name}" for c in columns.columns if not c.string)
+    for blocks in PACKED:
+        if blocks is not PLAIN_NODES:
+            yield from (f"{blocks.name}.{c.name}" for c in blocks.columns if not c.string)
 
 
 _IN_OBJECTS: Final = (
@@ -95,13 +97,13 @@ TABLE: Final[Mapping[str, How]] = {
     "artifacts.text": How.TEXT,
     "artifacts.facts": How.TEXT,
     "artifacts.title": How.TEXT,
-    "nodes.op": How.TEXT,
-    "nodes.dtype": How.TEXT,
-    "nodes.arg": How.TEXT,
-    "nodes.tag": How.TEXT,
-    "nodes.origin": How.FILE,
-    "nodes.loc": How.FILE,
-    "nodes.extra": How.TEXT,
+    "heads.op": How.TEXT,
+    "heads.dtype": How.TEXT,
+    "heads.arg": How.TEXT,
+    "heads.tag": How.TEXT,
+    "heads.origin": How.FILE,
+    "heads.loc": How.FILE,
+    "heads.extra": How.TEXT,
     "events.match_sig": How.TEXT,
     "launches.name": How.TEXT,
     "launches.device": How.TEXT,
@@ -118,8 +120,8 @@ TABLE: Final[Mapping[str, How]] = {
     "errors.place": How.FILE,
     "errors.other": How.DROPPED,  # what else a compiler noted
 }
-"""Every column of a trace (viz/format/schema.py), also of its blocks and of the JSON in it, and
-what a redacted copy has of it. What is not here is in no copy that is redacted."""
+"""Every column that is written (viz/format/schema.py), also of blocks and of JSON in it, and what a
+redacted copy has of it. What is not here is in no copy that is redacted."""
 
 _EMPTY: Final = {"rules.source": REDACTED, "errors.traceback": REDACTED}
 """What stands in the place of a text that is dropped, where that is not nothing."""

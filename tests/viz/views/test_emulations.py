@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ def emulation() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def faulty(emulation: dict[str, Any]) -> dict[str, Any]:
-    bad = emulation["text"].replace("[%rd8], %f2", "[%rd8+4096], %f2")
+    bad = re.sub(r"(st\.global\.f32 \[%\w+)\]", r"\1+4096]", emulation["text"])
     made = emulate(add(64), "PTX:EMU", source=Edited("ptx", bad))
     found: dict[str, Any] = json.loads(json.dumps(made))
     assert found["fault"] and found["walk"]["fault"]

@@ -127,6 +127,8 @@ class _Module:
             raise reader.error(f"the emulator has no directive {word}")
 
     def _entry(self, reader: Reader) -> None:
+        if self._depth:
+            raise reader.error("a kernel inside of a kernel", "close the one before it with a '}'")
         name = reader.word()
         self._inside = name
         self._seen.append(name)

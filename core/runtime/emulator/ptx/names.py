@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.runtime.emulator.program import DATA_WINDOW, Data, Parameter, Space
 from core.runtime.emulator.ptx.text import Reader
 from core.runtime.emulator.ptx.types import KINDS, bits_of
+
+MOST_REGISTERS: Final = 1 << 24
+"""Of one declaration. ptxas takes more, but 999,999,999 of them cost it eight seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,12 @@ class Names:
         while True:
             name = reader.word()
             if reader.takes("<"):
-                self._many[name] = (reader.number().value, bits_of(kind))
+                count = reader.number().value
+                if count > MOST_REGISTERS:
+                    raise reader.error(
+                        f"{count} registers {name}", f"declare at most {MOST_REGISTERS}"
+                    )
+                self._many[name] = (count, bits_of(kind))
                 reader.next(">")
             else:
                 self._single[name] = self._new(name, bits_of(kind))

@@ -54,6 +54,9 @@ WRONG = {
     "  mov.u32 %r1, %smid;": "%smid is not declared",
     "  mov.u64 %rd1, %tid.x;": "%tid.x has 32 bits",
     "  .reg .b128 %x;": "registers of type .b128",
+    "  .reg .f32 %x<16777217>;": "16777217 registers %x",
+    "  .visible .entry other();": "a kernel inside of a kernel",
+    "  { .entry other() }": "a kernel inside of a kernel",
     "  .shared .b8 x[];": "x has no size",
     "  .shared x[4];": "without a type",
     "  .tex .u64 x;": "no directive .tex",
@@ -100,6 +103,11 @@ def test_text_without_the_kernel() -> None:
 def test_other_kernels_of_the_text_are_skipped() -> None:
     other = kernel("  frobnicate %r1;").replace(".entry k", ".entry other")
     read(other + kernel("").replace(".version 8.6\n", ""), "k")
+
+
+def test_as_many_registers_as_can_be_declared() -> None:
+    code = read(kernel("  .reg .b32 %x<16777216>;\n  mov.u32 %x16777215, 1;"), "k")
+    assert "%x16777215" in code.registers and "%x0" not in code.registers
 
 
 def test_declarations() -> None:
