@@ -1,5 +1,5 @@
-"""Options of tests: how many random cases each fuzz test tries, and whether golden files are
-written anew."""
+"""Options of tests: how many random cases each fuzz test tries, whether every state of the page is
+looked at, and whether golden files are written anew."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fuzz", type=int, default=0, help="cases that each fuzz test tries (0: a few)"
     )
+    parser.addoption("--all-states", action="store_true", help="look at every state of the page")
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
 
 

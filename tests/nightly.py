@@ -84,6 +84,8 @@ def parts() -> list[Part]:
     found += [
         pytest_part(f"fuzz: {title}", path, "--fuzz", str(count)) for title, path, count in FUZZ
     ]
+    states = "tests/browser/test_states.py"
+    found.append(pytest_part("every state of the page", states, "--all-states"))
     for cpu in PROCESSORS.get(platform.machine(), ()):
         found.append(pytest_part(f"processor {cpu}", "tests/core", CPU=cpu))
     conformance = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, "tests/conformance")

@@ -20,9 +20,9 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests here share one worker, and so one browser."""
+    """All tests here share one worker, and so one browser; those of states may have another."""
     for item in items:
-        if HERE in item.path.parents:
+        if HERE in item.path.parents and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import browser as browser  # the fixture
 from tests.browser.explorer import WATCH
 from tests.states.faults import faults_of
 from tests.states.scenes import Scene, scenes
@@ -22,6 +21,15 @@ VIEWS = ((1440, 900, "light"), (1280, 720, "dark"), (1920, 1080, "light"))
 SETTLE_MS = 250
 EXPECT_MS = 15_000
 """As the browser fixture sets it; a state may wait for a compilation."""
+
+
+FIRST = frozenset(
+    {
+        "overview", "kernel", "graph-small-near", "graph-medium-all", "sources-2", "rules-one",
+        "timeline", "search", "problems", "empty", "foreign-overview", "hostile-overview",
+    }
+)  # fmt: skip
+"""The states of a test run; with --all-states (every night) all are shown."""
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +62,16 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize(
-    ("scene", "state"),
-    [pytest.param(state.scene, state, id=state.name) for state in STATES],
-    indirect=["scene"],
-)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The states of this run, those of one scene together."""
+    if "state" not in metafunc.fixturenames:
+        return
+    every = metafunc.config.getoption("--all-states")
+    chosen = [state for state in STATES if every or state.name in FIRST]
+    params = [pytest.param(state.scene, state, id=state.name) for state in chosen]
+    metafunc.parametrize(("scene", "state"), params, indirect=["scene"])
+
+
 def test_state_has_no_fault(page: Page, scene: Scene, state: State) -> None:
     state.show(page, scene)
     found: list[str] = []
