@@ -26,7 +26,7 @@ def emulated(e: Explorer) -> Locator:
 
 def at(panel: Locator) -> int:
     """How many steps were taken."""
-    found = re.match(r"([\d,]+) of", panel.locator(".bar [role=status]").inner_text())
+    found = re.match(r"([\d,]+) of", panel.locator(".said [role=status]").inner_text())
     assert found is not None
     return int(found[1].replace(",", ""))
 
@@ -50,13 +50,13 @@ def test_steps_forwards_and_back(open_page: Open, some_pass: Pass) -> None:
     text.focus()
     for _ in range(4):
         text.press("ArrowRight")
-    expect(panel.locator(".bar [role=status]")).to_contain_text(re.compile("^4 of"))
+    expect(panel.locator(".said [role=status]")).to_contain_text(re.compile("^4 of"))
     expect(panel.locator(".registers tr.changed")).not_to_have_count(0)
     expect(panel.locator(".eln.now")).to_have_count(1)
     registers = panel.locator(".registers").inner_text()
     text.press("ArrowRight")
     text.press("ArrowLeft")
-    expect(panel.locator(".bar [role=status]")).to_contain_text(re.compile("^4 of"))
+    expect(panel.locator(".said [role=status]")).to_contain_text(re.compile("^4 of"))
     assert panel.locator(".registers").inner_text() == registers
 
 

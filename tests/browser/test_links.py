@@ -33,6 +33,18 @@ def test_reload_restores_step_and_selection(open_page: Open, some_pass: Pass) ->
     expect(e.page.locator(".stage-pane:visible")).to_have_count(1)
 
 
+def test_an_address_without_a_pass_shows_the_last_one(open_page: Open, some_pass: Pass) -> None:
+    """Typed, or by way of the overview from which the page was entered: never an empty centre."""
+    e = open_page(some_pass.at(2))
+    for part in ("v=graphs", "v=timeline", ""):
+        e.page.evaluate("part => { location.hash = part; }", part)
+        if part != "v=graphs":
+            e.press("2")
+        e.wait_address("r", str(some_pass.row["id"]))
+        e.ready().at_step(2)
+        expect(e.page.get_by_text("Choose a pass")).to_have_count(0)
+
+
 def test_back_and_forward(open_page: Open, some_pass: Pass, rows: Any) -> None:
     e = open_page(some_pass.at(2)).press("]")
     e.page.wait_for_function(f"!location.hash.includes('r={some_pass.row['id']}&')")

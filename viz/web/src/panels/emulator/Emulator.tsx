@@ -105,11 +105,6 @@ function Bar() {
             ▶▶
           </Step>
           <Step label="To the end" name="last" run={() => goTo(found.walk.line.length)} />
-          <span class="num nw" role="status">
-            {count(steps.value)} of {plural(found.walk.line.length, "step")}
-            {found.walk.more && " kept"}
-            {nextLine(found.walk, steps.value) > 0 && `, line ${nextLine(found.walk, steps.value)}`}
-          </span>
         </>
       )}
     </div>
@@ -268,7 +263,7 @@ function NumberField(p: { label: string; value: number; set: (value: number) => 
   );
 }
 
-/** In words: what ended it, what the figures are of. */
+/** In words: what ended it, where the walk is, what the figures are of. */
 function Said() {
   const found = emulation.value;
   if (!found) return null;
@@ -282,11 +277,20 @@ function Said() {
           <span class="t2">{fault.hint}</span>
         </div>
       )}
+      <span class="num nw at" role="status">
+        {count(steps.value)} of {plural(found.walk.line.length, "step")}
+        {found.walk.more && " kept"}
+        {nextLine(found.walk, steps.value) > 0 && `, line ${nextLine(found.walk, steps.value)}`}
+      </span>{" "}
       <span class="t2 num">
         {found.source !== null && <span class="badge ac">edited</span>}{" "}
         {plural(found.counters.total, "thread instruction")} in{" "}
         {done === all ? plural(all, "block") : `${count(done)} of ${plural(all, "block")}`} of{" "}
-        {found.threads.join(" × ")} threads, on {found.target}
+        {plural(
+          found.threads.reduce((a, b) => a * b, 1),
+          "thread",
+        )}{" "}
+        ({found.threads.join(" × ")}), on {found.target}
         {found.walk.more && "; the warp goes on behind the last step that is kept"}
       </span>
       {isOutdated.value && (

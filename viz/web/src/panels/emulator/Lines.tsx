@@ -5,7 +5,7 @@ import { nextLine } from "../../parts/emulation/walk";
 import { columnKey } from "../../parts/kernel/columns";
 import { kernelArtifacts } from "../../parts/kernel/kernel";
 import { pointAt } from "../../parts/source/Column";
-import { bytes, clip, count } from "../../state/format";
+import { bytes, clip, count, short } from "../../state/format";
 import { pieces, languageOf, startState } from "../../ui/code/languages";
 import { VirtualList } from "../../ui/VirtualList";
 import { breakpoints, runOn, stepBy, steps, toggleBreakpoint } from "../../parts/emulation/store";
@@ -189,7 +189,7 @@ function Row({ line, top, cursor, kind, facts, most, shown, now, stops, fault }:
           !
         </span>
       )}
-      <span class="code">
+      <span class="code" title={short(line.text.trim(), 1000)}>
         {parts.map((p, j) => (
           <span key={j} class={p.kind ? `s-${p.kind}` : undefined}>
             {p.text}

@@ -19,7 +19,7 @@ export function Registers({ walk }: { walk: Walk }) {
   const active = threads.map((t) => isActive(walk, done, t));
   const mine = stored.filter((m) => m.mine);
   return (
-    <div class="registers" tabIndex={0} role="region" aria-label="Registers of the warp">
+    <div class="registers scrollx" tabIndex={0} role="region" aria-label="Registers of the warp">
       {stored
         .filter((m) => !m.mine)
         .map((m, i) => (
