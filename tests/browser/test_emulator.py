@@ -218,7 +218,7 @@ def test_an_exported_file_shows_what_was_emulated(
     """Offline: counts beside the text, the steps, places to stop; nothing is to be run."""
     e = open_page(some_pass.at(1), drawer=True)
     panel = emulated(e)
-    said = panel.locator(".said").inner_text()
+    said = panel.locator(".said > .t2").inner_text()
     e.page.get_by_role("button", name="Export", exact=True).click()
     with e.page.expect_download(timeout=60_000) as download:
         e.page.get_by_role("button", name="Whole run", exact=True).click()
@@ -227,11 +227,11 @@ def test_an_exported_file_shows_what_was_emulated(
     offline = new_page(offline=True, drawer=True).goto(f"{path.as_uri()}#{some_pass.at(1)}")
     offline.drawer.get_by_role("tab", name="Emulator").click()
     panel = offline.drawer.locator(".emulator")
-    expect(panel.locator(".said")).to_have_text(said)
+    expect(panel.locator(".said > .t2")).to_have_text(said)
     expect(panel.get_by_label("Emulation").locator("option:checked")).to_have_text("PTX:EMU")
     assert not panel.get_by_role("button", name="Emulate").count()
     stop_when(panel, "data0[0] written")
     panel.get_by_label("On to the next stop (Space)").click()
     expect(panel.locator(".registers tr.changed th")).to_contain_text("data0")
     offline.page.keyboard.press("Shift+R")
-    expect(panel.locator(".said")).to_have_text(said)
+    expect(panel.locator(".said > .t2")).to_have_text(said)
