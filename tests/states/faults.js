@@ -178,7 +178,8 @@ for (const a of seen) {
   if (!top || top.contains(a.el) || a.el.contains(top) || top.closest(LAYERS) || top.closest("label")) continue;
   if (style(a.el).pointerEvents === "none" || style(top).position === "absolute" && colour(style(top).backgroundColor)[3] === 0) continue;
   if (a.el.closest(".body") && top.closest(".tl, .rv, .ov, .empty")) continue;
-  if (a.el.parentElement === top.parentElement) continue; // parts of one line of text
+  // parts of one line of text
+  if (a.el.parentElement === top.parentElement && style(top).display.startsWith("inline")) continue;
   faults.push(`covered: ${name(a.el)} ${words(a.text)} by ${name(top)}`);
 }
 

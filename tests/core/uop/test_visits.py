@@ -6,11 +6,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from core.dtype import dtypes
-from core.errors import RuleError
+from core.errors import RewriteLoopError, RuleError
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, graph_rewrite_map, rule
 from core.uop.match_interpreted import matches
 from core.uop.observe import NullObserver, observing
@@ -101,13 +101,16 @@ def test_tries_are_those_of_offering_rule_by_rule(
     ctx = sink.src[0] if with_ctx else None
     slow, other = Slow(tuple(chosen), ctx), Slow(tuple(chosen[::2]), ctx)
     seen = Seen()
-    with observing(seen):
-        if how == "both":
-            graph_rewrite(sink, slow, ctx, before=other)
-        elif how == "map":
-            graph_rewrite_map(sink, slow, ctx)
-        else:
-            graph_rewrite(sink, slow, ctx, bottom_up=how == "bottom_up")
+    try:
+        with observing(seen):
+            if how == "both":
+                graph_rewrite(sink, slow, ctx, before=other)
+            elif how == "map":
+                graph_rewrite_map(sink, slow, ctx)
+            else:
+                graph_rewrite(sink, slow, ctx, bottom_up=how == "bottom_up")
+    except RewriteLoopError:  # of constants, `double` and `alternatives` undo each other
+        reject()
     assert seen.of(slow) == {r: slow.tried[r] for r in slow.rules}
     assert seen.of(other) == {r: other.tried[r] for r in other.rules}
 
