@@ -237,7 +237,7 @@ _OTHERS = """
     nonzero eq ne lt le gt ge logical_not isnan isinf isfinite isclose allclose bitwise_and
     bitwise_or bitwise_xor bitwise_not lshift rshift idiv matmul dot linear einsum conv2d
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
-    batchnorm
+    batchnorm call_kernel
 """
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
 """What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of
