@@ -1,8 +1,10 @@
-"""Reduces of register tiles along rows or columns, by any associative function of two values.
+"""Reduces of register tiles along rows or columns, by any function of two values whose order does
+not matter.
 
 Each thread combines what it holds, then lanes exchange what they have (SHUFFLE), then, along the
 columns of a tile that several warps hold, warps do through shared memory. Every lane that holds
-elements of a row or column has its result.
+elements of a row or column has its result. Values are combined in the dtype of the tile or of the
+vector, whichever is wider.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 
-from core.dtype import AddrSpace
+from core.dtype import AddrSpace, DType
 from core.errors import ShapeError
 from core.tile.addresses import points_of
 from core.tile.layout import Axis, broadcasting
@@ -38,9 +40,10 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
         )
     alone = team.order.alone
     across = axis == "n" and (team.warps > 1 or alone)
+    wide = dst.dtype if dst.dtype.bits > src.dtype.bits else src.dtype
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _within_warp(team, src, sources[0], axis, combine).cast(dst.dtype)
+        value = _within_warp(team, src, sources[0], axis, combine, wide).cast(dst.dtype)
         if more and not across:
             value = combine(team.read(sources[-1], dst.layout.count), value)
         return team.write(state, value)
@@ -52,7 +55,9 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
         _between_warps(team, dst, combine, before)
 
 
-def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) -> UOp:
+def _within_warp(
+    team: Team, src: RT, state: UOp, axis: Axis, combine: Combine, dtype: DType
+) -> UOp:
     layout = src.layout
     vector = layout.along(axis)
     picks = broadcasting(vector, axis, layout)
@@ -60,7 +65,7 @@ def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) 
     members: list[list[int]] = [[] for _ in range(vector.count)]
     for register, at in enumerate(picks):
         members[at].append(register)
-    value = team.read(state, layout.count)
+    value = team.read(state, layout.count).cast(dtype)
     turns = [value.gep(tuple(group[i] for group in members)) for i in range(len(members[0]))]
     while len(turns) > 1:  # by halves: short chains
         half = len(turns) // 2
