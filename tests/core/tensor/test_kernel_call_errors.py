@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Tensor, Variable, dtypes
+from core import Device, Tensor, Variable, dtypes
 from core.dtype import DType
 from core.errors import (
     CompileError,
@@ -98,6 +98,16 @@ def raises(out: Parameter, x: Parameter) -> UOp:
     return UOp.sink(out[0].store(x[table["missing"]].load()))
 
 
+class Unhashed:
+    """A function that is equal to others, and cannot be looked up."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unhashed)
+
+    def __call__(self, *_: Any) -> None:
+        """No gradient."""
+
+
 V, W = Variable("v", 1, 12), Variable("w", 1, 12)
 CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     # what is given
@@ -130,6 +140,8 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
      "variable v is given twice"),
     ("no_backward", lambda: call(axpy, x(), x(), backward=3), DTypeError,
      r"backward is 3 \(int\)"),
+    ("backward_without_hash", lambda: call(plain_copy, x(), backward=Unhashed()), DTypeError,
+     "plain_copy: backward is a Unhashed, which has no hash"),
     # what is built
     ("nothing", lambda: built(lambda out, x: None), CompileError, "returned NoneType"),
     ("no_sink", lambda: built(copy), CompileError, "returned END void, which is no kernel"),
@@ -245,6 +257,15 @@ def test_after_an_error_a_call_works() -> None:
 
 def test_what_is_gated_may_be_outside() -> None:
     assert built(gated_away).tolist() == X.tolist()
+
+
+def test_a_device_that_runs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Device["NULL"], "target", None)
+    with pytest.raises(DeviceError, match="NULL runs no kernels written by hand") as raised:
+        call(plain_copy, Tensor.empty(12, device="NULL"))
+    assert str(Path(__file__)) in raised.value.where
+    with pytest.raises(DeviceError, match="CPU runs compiled programs"):
+        Device["CPU"].load_ast(UOp.sink(), "kernel")
 
 
 def test_several_devices_are_refused() -> None:
