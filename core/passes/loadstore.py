@@ -138,7 +138,9 @@ def _settled(ctx: Access, place: UOp, dtype: DType, lane_gates: bool = False) ->
     gate = gate_of(place)
     gates = 1 if gate is None else gate.dtype.count
     held = gates == 1 or (lane_gates and gates == dtype.count)
-    return place.src[1].dtype.count == 1 and held and dtype.count <= ctx.widest(dtype)
+    count = dtype.count
+    possible = count <= ctx.widest(dtype) and (not ctx.aligned or count & (count - 1) == 0)
+    return place.src[1].dtype.count == 1 and held and possible
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))

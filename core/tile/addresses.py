@@ -92,18 +92,28 @@ def in_global(
         more = tuple(r * columns + c for r, c in zip(points.down, points.across, strict=True))
         offsets = spread(start, more)
     across = tuple(c - c % together for c in points.across)
-    gate = both(_inside(top, points.down, rows, like), _inside(left, across, columns, like))
-    return offsets, gate
+    return offsets, both(
+        _inside(batch, (0,), gl.shape[0], like),
+        _inside(depth, (0,), gl.shape[1], like),
+        _inside(top, points.down, rows, like),
+        _inside(left, across, columns, like),
+    )
 
 
 def _inside(start: UOp, more: tuple[int, ...], size: Size, like: UOp) -> UOp | None:
+    """Whether numbers `start` + each of `more` are from 0 to `size` - 1; None where they must be. A
+    single gate where they are all the same."""
     first = start.simplify()
-    if not isinstance(size, UOp) and first.vmax + max(more) < size:
-        return None
-    limit = sized(size, like)
+    least = int(size.vmin) if isinstance(size, UOp) else size
+    below, above = first.vmin + min(more) < 0, first.vmax + max(more) >= least
     if len(set(more)) == 1:
-        return start + more[0] < limit
-    return spread(start, more) < limit.broadcast(len(more))
+        numbers, count = start + more[0], 1
+    else:
+        numbers, count = spread(start, more), len(more)
+    none, limit = (like.const_like(-1), sized(size, like))
+    if count > 1:
+        none, limit = none.broadcast(count), limit.broadcast(count)
+    return both(none < numbers if below else None, numbers < limit if above else None)
 
 
 def neighbours(layout: Layout, columns: Size) -> int:

@@ -93,8 +93,8 @@ class Group:
     def row_reduce(
         self, dst: RV, src: RT, op: Ops | Combine = Ops.ADD, accumulate: bool = False
     ) -> None:
-        """dst = the elements of each row combined by `op`, an associative op or function of two
-        nodes; with `accumulate`, and with what dst holds."""
+        """dst = the elements of each row combined by `op`, an op or function of two nodes that is
+        associative and commutative; with `accumulate`, and with what dst holds."""
         self._reduce(dst, src, op, accumulate, "row")
 
     @call
