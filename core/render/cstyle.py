@@ -334,7 +334,19 @@ def _bare(text: str) -> str:
 
 _bounds = frozenset({Ops.RANGE, Ops.END, Ops.IF, Ops.ENDIF, Ops.BARRIER})
 _inlining = GroupOp.Elementwise | {Ops.STORE, Ops.INDEX, Ops.LOAD, Ops.IF}
-_nothing = frozenset({Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
+_nothing = frozenset(
+    {
+        Ops.CONST,
+        Ops.VCONST,
+        Ops.INDEX,
+        Ops.AFTER,
+        Ops.COMMIT,
+        Ops.WAIT,
+        Ops.GROUP,
+        Ops.NOOP,
+        Ops.SINK,
+    }
+)
 _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Walk.define,
     Ops.DEFINE_LOCAL: _Walk.define,

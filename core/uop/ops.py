@@ -89,7 +89,12 @@ class Ops(IntEnum):
     """Memory at an INDEX; a second source is the value where the gate is false. At an ADDRESS the
     gate is a third source."""
     STORE = auto()
-    """Source 1 written to the INDEX in source 0."""
+    """Source 1 written to the INDEX in source 0. With the arg "asynchronous", to shared memory: at
+    some time before the WAIT for its group ends."""
+    COPY_ASYNC = auto()
+    """In the passes for one kind of text, an asynchronous STORE of what is loaded: arg bytes from
+    the address in source 1 to that in source 0. The first of them, as many as source 2 says, are
+    read, the others become 0. A source 3 is the gate."""
 
     # control
     RANGE = auto()
@@ -101,6 +106,12 @@ class Ops(IntEnum):
     IF = auto()
     ENDIF = auto()
     BARRIER = auto()
+    COMMIT = auto()
+    """The thread's asynchronous stores since its last COMMIT, which are among the sources, are a
+    group from here on."""
+    WAIT = auto()
+    """All of the thread's groups but the last arg have arrived: it sees what they stored. Other
+    threads see it after a BARRIER."""
     GROUP = auto()
     """All of its sources happened; no value."""
 

@@ -26,7 +26,7 @@ class LoadStep(Access):
     instruction: Load
 
     def __init__(self, index: int, instruction: Load, address: Slot, kept: frozenset[int]) -> None:
-        super().__init__(index, instruction, address)
+        super().__init__(index, instruction, address, len(instruction.results))
         self.numbers = tuple(r.number for r in instruction.results)
         self.keep = instruction.guard is not None or bool(kept.intersection(self.numbers))
         self.each = self.space in (Space.SHARED, Space.LOCAL, Space.GENERIC)
@@ -75,6 +75,8 @@ class LoadStep(Access):
         if spot.space is Space.SHARED and s.shadow is not None:
             who = slice(None) if spot.lanes is None else spot.lanes
             for granule in self.granules(s, spot):
+                if s.flights:
+                    self.arriving(s, spot, s.shadow.flying[granule])
                 if s.checks.initialised:
                     unknown = s.shadow.unwritten(granule)
                     if unknown.any():
@@ -101,7 +103,7 @@ class StoreStep(Access):
     def __init__(
         self, index: int, instruction: Store, address: Slot, values: Sequence[Slot]
     ) -> None:
-        super().__init__(index, instruction, address)
+        super().__init__(index, instruction, address, len(values))
         self.values = tuple(values)
 
     def __call__(self, s: State) -> None:
@@ -163,6 +165,8 @@ class StoreStep(Access):
         who = slice(None) if spot.lanes is None else spot.lanes
         first = (spot.at + number * self.size) // granule
         for i in range(max(1, self.size // granule)):
+            if s.flights:
+                self.arriving(s, spot, s.shadow.flying[first + i])
             other = s.shadow.write(first + i if i else first, who, changed)
             self.raced(s, spot, other)
 

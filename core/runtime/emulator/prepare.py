@@ -9,11 +9,14 @@ from typing import Final
 import numpy as np
 
 from core.runtime.emulator.access import LoadStep, StoreStep
+from core.runtime.emulator.copies import CopyStep, commit_step, wait_step
 from core.runtime.emulator.flow import Flow, flow_of
 from core.runtime.emulator.program import (
     Barrier,
     Code,
+    Commit,
     Compute,
+    Copy,
     Instruction,
     Load,
     Operand,
@@ -21,7 +24,9 @@ from core.runtime.emulator.program import (
     Space,
     Special,
     Store,
+    Wait,
     Warp,
+    operands_of,
     writes,
 )
 from core.runtime.emulator.state import Checks
@@ -127,6 +132,12 @@ def _steps(
             step = warp_step(index, instruction, list(map(slots.of, instruction.operands)), kept)
         case Barrier():
             step = barrier_step(instruction)
+        case Copy():
+            step = CopyStep(index, instruction, list(map(slots.of, operands_of(instruction))))
+        case Commit():
+            step = commit_step(index, instruction)
+        case Wait():
+            step = wait_step(index, instruction)
         case _:
             step = _nothing
     return step, step
@@ -145,6 +156,8 @@ def _registers(instruction: Instruction) -> Iterator[Reg]:
             used = (instruction.address, *instruction.results)
         case Store():
             used = (instruction.address, *instruction.values)
+        case Copy():
+            used = operands_of(instruction)
         case _:
             used = ()
     yield from (u for u in used if isinstance(u, Reg))

@@ -146,6 +146,35 @@ class Store(Instruction):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Copy(Instruction):
+    """`nbytes` (a multiple of 4) from global memory, at `source` + `source_offset`, to shared
+    memory, at `target` + `target_offset`: at some time before the thread's `Wait` for their group
+    ends. Of the first `taken` bytes (None: of all); those behind become 0. Both addresses must be
+    aligned to `nbytes`."""
+
+    nbytes: int
+    target: Operand
+    target_offset: int
+    source: Operand
+    source_offset: int
+    taken: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit(Instruction):
+    """The copies of a thread since its last `Commit` are a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait(Instruction):
+    """Until the copies of all of a thread's groups but the last `behind` have arrived; `commits`:
+    after a `Commit`."""
+
+    behind: int
+    commits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Warp(Instruction):
     """A collective of each warp: shuffles, votes, matrix products.
 
@@ -229,6 +258,12 @@ class Code:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
+def operands_of(copy: Copy) -> tuple[Operand, ...]:
+    """What a copy reads: its addresses, and how many bytes it takes."""
+    found = (copy.target, copy.source)
+    return found if copy.taken is None else (*found, copy.taken)
+
+
 def reads(instruction: Instruction) -> tuple[int, ...]:
     """The numbers of the registers that an instruction reads, its guard's included."""
     match instruction:
@@ -238,6 +273,8 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
             used = (instruction.address,)
         case Store():
             used = (instruction.address, *instruction.values)
+        case Copy():
+            used = operands_of(instruction)
         case _:
             used = ()
     found = [o.number for o in used if isinstance(o, Reg)]

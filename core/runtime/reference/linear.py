@@ -260,29 +260,44 @@ class _Machine:
 
     def load(self, u: UOp) -> None:
         address = _resolve(u.src[0])
-        held = pointer_of(address).dtype.base
         mask = self._gate(address, u.src[2:])
-        memory, where = self._place(address, u.dtype, mask, u)
-        if memory.shape[-1] == 0:
-            found = np.zeros((self.lanes, u.dtype.count), numpy_dtype(u.dtype))
-        else:
-            found = memory[where]
-            if address_space(pointer_of(address)) is AddrSpace.GLOBAL:
-                found = from_memory(found, held)
-            if u.dtype.scalar() is not held:
-                found = _as_bits(found, held, u.dtype)
+        found = self._read(u, address, u.dtype, mask)
         if len(u.src) > 1:
             other = self.of(u.src[1])
             kept = mask if mask.ndim == 2 else mask[:, None]
             found = np.where(kept, found, other if other.ndim == 2 else other[:, None])
         self.values[u] = found if u.dtype.count > 1 else found[:, 0]
 
-    def store(self, u: UOp) -> None:
-        address, dtype = _resolve(u.src[0]), u.src[1].dtype
+    def _read(self, u: UOp, address: UOp, dtype: DType, mask: Array) -> Array:
+        """(lanes, elements) of memory, where `mask` is."""
         held = pointer_of(address).dtype.base
-        mask = self._gate(address, u.src[2:])
         memory, where = self._place(address, dtype, mask, u)
-        value = self.of(u.src[1])
+        if memory.shape[-1] == 0:
+            return np.zeros((self.lanes, dtype.count), numpy_dtype(dtype))
+        found = memory[where]
+        if address_space(pointer_of(address)) is AddrSpace.GLOBAL:
+            found = from_memory(found, held)
+        return found if dtype.scalar() is held else _as_bits(found, held, dtype)
+
+    def store(self, u: UOp) -> None:
+        address = _resolve(u.src[0])
+        mask = self._gate(address, u.src[2:])
+        self._write(u, address, u.src[1].dtype, self.of(u.src[1]), mask)
+
+    def copy(self, u: UOp) -> None:
+        """A COPY_ASYNC: at once, which is one of the times when it may arrive."""
+        to, source = _resolve(u.src[0]), _resolve(u.src[1])
+        base = pointer_of(source).dtype.base
+        dtype = base.vec(u.arg // base.itemsize)
+        mask = self._gate(to, u.src[3:])
+        taken = np.arange(dtype.count) * base.itemsize < self.of(u.src[2])[:, None]
+        found = self._read(u, source, dtype, mask[:, None] & taken)
+        self._write(u, to, dtype, np.where(taken, found, np.zeros_like(found)), mask)
+
+    def _write(self, u: UOp, address: UOp, dtype: DType, value: Array, mask: Array) -> None:
+        """Elements to memory, where `mask` is."""
+        held = pointer_of(address).dtype.base
+        memory, where = self._place(address, dtype, mask, u)
         value = value if value.ndim == 2 else value[:, None]
         value = np.broadcast_to(value, (self.lanes, dtype.count))[mask]
         if dtype.scalar() is not held:
@@ -339,7 +354,7 @@ def _as_bits(values: Array, source: DType, dtype: DType) -> Array:
     return from_memory(raw.view(memory_dtype(dtype.scalar())), dtype.scalar())
 
 
-# lockstep makes every BARRIER happen by itself
+# lockstep makes every BARRIER happen by itself, and stores are not late
 _nothing = frozenset(
     {
         Ops.CONST,
@@ -351,6 +366,8 @@ _nothing = frozenset(
         Ops.NOOP,
         Ops.SINK,
         Ops.BARRIER,
+        Ops.COMMIT,
+        Ops.WAIT,
     }
 )
 _handlers: dict[Ops, Handler] = {
@@ -365,6 +382,7 @@ _handlers: dict[Ops, Handler] = {
     Ops.SHUFFLE: _Machine.shuffle,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
+    Ops.COPY_ASYNC: _Machine.copy,
     Ops.RANGE: _Machine.range,
     Ops.END: _Machine.end,
     Ops.IF: _Machine.condition,
