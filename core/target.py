@@ -39,6 +39,7 @@ class Target:
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
     `lane_gates`: a vector load may have a gate for each of its lanes;
     `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
+    `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
     `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
@@ -65,6 +66,7 @@ class Target:
     nan_max: bool = False
     lane_gates: bool = False
     async_bytes: frozenset[int] = frozenset()
+    ldmatrix: bool = False
     wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
 
@@ -149,6 +151,7 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         threads_max=1024,
         nan_max=not old,
         async_bytes=frozenset(() if old else COPIED),
+        ldmatrix=True,
         wave=32,
         tensor_cores=nvidia_tensor_cores(cc),
     )

@@ -24,6 +24,7 @@ from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
 from core.uop.flight import arrives_later
+from core.uop.ldmatrix import ROW
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
@@ -271,12 +272,26 @@ class _Verifier:
             self.refuse(u, f"{self.target.name} has no lanes {u.arg} apart")
         if u.dtype.count != 1:
             self.refuse(u, f"a SHUFFLE of {u.dtype.count} elements")
+        self.together(u)
+
+    def together(self, u: UOp) -> None:
+        """All lanes of whole warps run it."""
         self.shuffles.append(u)
         for block in self.blocks:
             opener = block.opener
             if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
-                what = f"a SHUFFLE in a block ({opener.op.name}) that differs between threads"
+                what = f"{u.op.name} in a block ({opener.op.name}) that differs between threads"
                 self.refuse(u, what)
+
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX is of whole warps that all run it, of rows in its memory, after the barrier
+        that it needs."""
+        if not self.target.ldmatrix:
+            self.refuse(u, f"{self.target.name} has no LDMATRIX")
+        self.together(u)
+        self.move(u, pointer_of(u.src[0]).dtype.base.vec(ROW), False)
+        if pointer_of(u.src[0]) in self.unread:
+            self.refuse(u, "shared memory is read without a BARRIER after it was written")
 
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
@@ -294,7 +309,7 @@ def _orders(u: UOp, at: int) -> bool:
 
 def _differs(u: UOp) -> bool:
     """Whether threads of one group may see different values here."""
-    return u.op is Ops.LOAD or (u.op is Ops.SPECIAL and u.arg[0] == "l")
+    return u.op in (Ops.LOAD, Ops.LDMATRIX) or (u.op is Ops.SPECIAL and u.arg[0] == "l")
 
 
 _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
@@ -313,4 +328,5 @@ _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
     Ops.WAIT: _Verifier.wait,
     Ops.WMMA: _Verifier.product,
     Ops.SHUFFLE: _Verifier.shuffle,
+    Ops.LDMATRIX: _Verifier.matrices,
 }

@@ -144,6 +144,9 @@ class _Kernel:
     def barrier(self, _: UOp) -> None:
         self.w.do("bar.sync 0")
 
+    def matrices(self, u: UOp) -> None:
+        self.memory.matrices(u)
+
     def copy(self, u: UOp) -> None:
         self.memory.copy(u)
 
@@ -158,7 +161,7 @@ class _Kernel:
     def finish(self) -> Rendered:
         """The whole text."""
         out, listing = Lines(), self.listing
-        needed = [version_of(u.arg) for u in listing.uops if u.op is Ops.WMMA]
+        needed = [version_of(u) for u in listing.uops if u.op in (Ops.WMMA, Ops.LDMATRIX)]
         out.add(f".version {max((VERSIONS[self.arch], *needed), key=float)}")
         out.add(f".target sm_{self.arch}")
         out.add(".address_size 64")
@@ -212,6 +215,7 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.IF: _Kernel.condition,
     Ops.ENDIF: _Kernel.endif,
     Ops.BARRIER: _Kernel.barrier,
+    Ops.LDMATRIX: _Kernel.matrices,
     Ops.COPY_ASYNC: _Kernel.copy,
     Ops.COMMIT: _Kernel.commit,
     Ops.WAIT: _Kernel.wait,

@@ -173,6 +173,18 @@ class Memory:
         group = _GROUPS.get(len(registers), "").format(*registers)
         w.do(f"{self._move(u, place, value.dtype)} {self._operand(place)}, {group}")
 
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX of words. Raises RenderError for one of halves."""
+        count, transposed = u.arg
+        if u.dtype.count != count:
+            raise self.w.listing.unsupported(u)
+        registers = [self.w.of(u.dtype.scalar()) for _ in range(count)]
+        turned = ".trans" if transposed else ""
+        group = "{" + ", ".join(registers) + "}"
+        line = f"ldmatrix.sync.aligned.m8n8.x{count}{turned}.shared.b16 {group}"
+        self.w.do(f"{line}, {self._operand(u.src[0])}")
+        self.w.bind(u, tuple(registers))
+
     def copy(self, u: UOp) -> None:
         """A COPY_ASYNC: past the first cache where it is of 16 bytes, as is only possible then.
 

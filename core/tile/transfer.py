@@ -21,6 +21,7 @@ from core.tile.addresses import (
     points_of,
     whole_pieces,
 )
+from core.tile.fragments import loaded, matrices_of
 from core.tile.layout import Layout
 from core.tile.order import Place
 from core.tile.team import Team, both, index, owner
@@ -73,9 +74,14 @@ def global_from_shared(team: Team, dst: Window, src: ST) -> None:
 def registers_from_shared(team: Team, dst: RT, src: ST, turned: bool = False) -> None:
     """A register tile from a shared one; `turned`: with its rows and columns exchanged."""
     _same_shape(team, dst, src, turned)
+    found = matrices_of(team.kernel.target, dst.layout, src, turned)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _load(sources[0], in_shared(src, _band(team, dst.layout, turned)), None, 0)
+        if found is not None:
+            first = team.number * dst.layout.rows
+            value = loaded(sources[0], src, found, team.kernel.lane, first, turned)
+        else:
+            value = _load(sources[0], in_shared(src, _band(team, dst.layout, turned)), None, 0)
         return team.write(state, value.cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [src.place])
@@ -227,7 +233,7 @@ def _same_shape(team: Team, registers: RT, shared: ST, turned: bool) -> None:
     if not shared.swizzle.keeps(rows, "m"):
         raise ShapeError(
             f"register tiles of {rows} rows in a swizzled shared tile",
-            hint="give them a power of two or a multiple of 8, or allocate with swizzle=False",
+            hint="give them a power of two or a multiple of 16, or allocate with swizzle=False",
         )
 
 

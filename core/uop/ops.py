@@ -88,6 +88,12 @@ class Ops(IntEnum):
     LOAD = auto()
     """Memory at an INDEX; a second source is the value where the gate is false. At an ADDRESS the
     gate is a third source."""
+    LDMATRIX = auto()
+    """Matrices of 8 x 8 elements of 16 bits in shared memory, that a warp loads together; arg is
+    (how many, whether transposed). Lane 8 i + r is at the first element of row r of matrix i; those
+    beyond the last matrix are at a row again. Elements 2 i and 2 i + 1 of lane 4 r + c are those in
+    row r and columns 2 c and 2 c + 1 of matrix i, transposed: in rows 2 c and 2 c + 1 of column
+    r."""
     STORE = auto()
     """Source 1 written to the INDEX in source 0. With the arg "asynchronous", to shared memory: at
     some time before the WAIT for its group ends."""

@@ -372,6 +372,16 @@ def shuffle_spec(u: UOp, x: UOp) -> bool:
     return moved and u.dtype == x.dtype and not is_pointer(x) and x.dtype is not dtypes.void
 
 
+@rule(UPat(Ops.LDMATRIX, src=(UPat.var("p"),), name="u"))
+def ldmatrix_spec(u: UOp, p: UOp) -> bool:
+    """LDMATRIX gives two elements of each of 1, 2 or 4 matrices of 16 bits in shared memory"""
+    count, transposed = u.arg
+    shaped = count in (1, 2, 4) and isinstance(transposed, bool) and is_pointer(p)
+    base = p.dtype.base
+    there = shaped and address_space(p) is AddrSpace.LOCAL and base.itemsize == 2
+    return there and u.dtype in (base.vec(2 * count), dtypes.uint32.vec(count))
+
+
 @rule(UPat((Ops.BARRIER, Ops.COMMIT), dtypes.void, name="u"))
 def barrier_spec(u: UOp) -> bool:
     """BARRIER and COMMIT are void, without an argument"""
@@ -409,6 +419,7 @@ _lowered: Final = (
     gep_spec,
     wmma_spec,
     shuffle_spec,
+    ldmatrix_spec,
     barrier_spec,
     wait_spec,
     if_spec,

@@ -72,25 +72,8 @@ class LoadStep(Access):
 
     def _read(self, s: State, spot: Spot) -> Sequence[Array]:
         self.known(s, spot)
-        if spot.space is Space.SHARED and s.shadow is not None:
-            who = slice(None) if spot.lanes is None else spot.lanes
-            for granule in self.granules(s, spot):
-                if s.flights:
-                    self.arriving(s, spot, s.shadow.flying[granule])
-                if s.checks.initialised:
-                    unknown = s.shadow.unwritten(granule)
-                    if unknown.any():
-                        wrong = int(np.flatnonzero(unknown)[0])
-                        raise self.fault(
-                            s,
-                            "uninitialised",
-                            f"{self.instruction.name} of shared address "
-                            f"{int(spot.at[wrong]) % s.shared_row}, which nothing has written",
-                            spot.lanes,
-                            wrong,
-                        )
-                if s.checks.races:
-                    self.raced(s, spot, s.shadow.read(granule, who))
+        if spot.space is Space.SHARED:
+            self.seen(s, spot, slice(None) if spot.lanes is None else spot.lanes)
         memory, first = self.elements(spot)
         return [memory.take(first + i if i else first) for i in range(self.count)]
 

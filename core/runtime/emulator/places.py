@@ -244,6 +244,29 @@ class Access:
         for i in range(max(1, self.width // size)):
             yield first + i if i else first
 
+    def seen(self, s: State, spot: Spot, who: Array | slice) -> None:
+        """Notes a read of shared memory by the lanes `who`. Raises FaultError for one of what
+        nothing has written, of what is on its way, and for a race."""
+        if s.shadow is None:
+            return
+        for granule in self.granules(s, spot):
+            if s.flights:
+                self.arriving(s, spot, s.shadow.flying[granule])
+            if s.checks.initialised:
+                unknown = s.shadow.unwritten(granule)
+                if unknown.any():
+                    wrong = int(np.flatnonzero(unknown)[0])
+                    raise self.fault(
+                        s,
+                        "uninitialised",
+                        f"{self.instruction.name} of shared address "
+                        f"{int(spot.at[wrong]) % s.shared_row}, which nothing has written",
+                        spot.lanes,
+                        wrong,
+                    )
+            if s.checks.races:
+                self.raced(s, spot, s.shadow.read(granule, who))
+
     def arriving(self, s: State, spot: Spot, other: Array) -> None:
         """Raises FaultError where `other` names a thread whose copy is on its way."""
         if not other.any() or not s.checks.races:

@@ -11,6 +11,7 @@ import numpy as np
 from core.runtime.emulator.access import LoadStep, StoreStep
 from core.runtime.emulator.copies import CopyStep, commit_step, wait_step
 from core.runtime.emulator.flow import Flow, flow_of
+from core.runtime.emulator.matrices import MatrixStep
 from core.runtime.emulator.program import (
     Barrier,
     Code,
@@ -19,6 +20,7 @@ from core.runtime.emulator.program import (
     Copy,
     Instruction,
     Load,
+    MatrixLoad,
     Operand,
     Reg,
     Space,
@@ -132,6 +134,8 @@ def _steps(
             step = warp_step(index, instruction, list(map(slots.of, instruction.operands)), kept)
         case Barrier():
             step = barrier_step(instruction)
+        case MatrixLoad():
+            step = MatrixStep(index, instruction, slots.of(instruction.address))
         case Copy():
             step = CopyStep(index, instruction, list(map(slots.of, operands_of(instruction))))
         case Commit():
@@ -152,7 +156,7 @@ def _registers(instruction: Instruction) -> Iterator[Reg]:
     match instruction:
         case Compute() | Warp():
             used = (*instruction.operands, *instruction.results)
-        case Load():
+        case Load() | MatrixLoad():
             used = (instruction.address, *instruction.results)
         case Store():
             used = (instruction.address, *instruction.values)

@@ -190,6 +190,19 @@ class Warp(Instruction):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixLoad(Instruction):
+    """Loads matrices of 8 x 8 elements of 16 bits from shared memory, one for each result, by all
+    threads of a warp: thread 8 i + r has the address, plus `offset`, of row r of matrix i, aligned
+    to 16 bytes. Thread 4 r + c gets the elements in row r and columns 2 c and 2 c + 1, as uint32;
+    `transposed`: in rows 2 c and 2 c + 1 of column r."""
+
+    address: Operand
+    offset: int
+    results: tuple[Reg, ...]
+    transposed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Barrier(Instruction):
     """All living threads of a block wait for each other, and see each other's writes."""
 
@@ -269,7 +282,7 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
     match instruction:
         case Compute() | Warp():
             used = instruction.operands
-        case Load():
+        case Load() | MatrixLoad():
             used = (instruction.address,)
         case Store():
             used = (instruction.address, *instruction.values)
@@ -285,6 +298,6 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
 
 def writes(instruction: Instruction) -> tuple[int, ...]:
     """The numbers of the registers that an instruction writes."""
-    if isinstance(instruction, Compute | Warp | Load):
+    if isinstance(instruction, Compute | Warp | Load | MatrixLoad):
         return tuple(r.number for r in instruction.results)
     return ()

@@ -19,6 +19,7 @@ from core.helpers import prod
 from core.runtime.matrices import multiply
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.tensor_cores import TensorCore
+from core.uop.ldmatrix import LANES, ROW, dealt
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, parts_of_address, pointer_of
@@ -170,6 +171,26 @@ class _Machine:
                 "a pass put it under a condition",
             )
         self.values[u] = x[other]
+
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX: each run of 32 work items is a warp."""
+        count, transposed = u.arg
+        address = _resolve(u.src[0])
+        base = pointer_of(address).dtype.base
+        active = self.masks[-1]
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        warps = active[: active.size // LANES * LANES].reshape(-1, LANES)
+        if items % LANES or (warps.any(axis=1) != warps.all(axis=1)).any():
+            raise RunError(
+                f"LDMATRIX where some of {LANES} lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition, or the work group is too small",
+            )
+        rows = self._read(u, address, base.vec(ROW), self._gate(address))
+        found = dealt(rows.reshape(-1, LANES, ROW), count, transposed).reshape(self.lanes, -1)
+        same = u.dtype.scalar() is base
+        found = found if same else _as_bits(found, base, u.dtype)
+        self.values[u] = found if u.dtype.count > 1 else found[:, 0]
 
     def multiply(self, u: UOp) -> None:
         """A WMMA: each run of as many work items as it has lanes is a warp. Of several tiles,
@@ -380,6 +401,7 @@ _handlers: dict[Ops, Handler] = {
     Ops.GEP: _Machine.gep,
     Ops.WMMA: _Machine.multiply,
     Ops.SHUFFLE: _Machine.shuffle,
+    Ops.LDMATRIX: _Machine.matrices,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
     Ops.COPY_ASYNC: _Machine.copy,

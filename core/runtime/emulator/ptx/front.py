@@ -36,6 +36,7 @@ HANDLERS: Final[Mapping[str, Callable[[Form], list[Instruction]]]] = {
     "shfl": collective.shuffle,
     "vote": collective.vote,
     "mma": matrix.multiply,
+    "ldmatrix": matrix.load,
 }
 """Instructions that are more than a row of `rows.ROWS`."""
 
