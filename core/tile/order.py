@@ -219,6 +219,8 @@ class Order:
             else:
                 memory.reads = (*(e for e in memory.reads if e not in body.effects), end)
             outer.touched[memory] = outer.touched.get(memory, False) or wrote
+        if any(a.place is None and a.effect in body.effects for a in body.pending):
+            outer.pending.append(Access(None, True, end))  # a wait that no barrier followed
         outer.pending += [
             Access(Place(memory), wrote, end)
             for memory, wrote in body.touched.items()

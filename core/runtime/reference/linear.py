@@ -172,20 +172,30 @@ class _Machine:
             )
         self.values[u] = x[other]
 
+    def _whole_warps(self, u: UOp, what: str, lanes: int) -> None:
+        """Raises RunError where work items are not warps of so many lanes, or some do not take
+        part."""
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        if items % lanes:
+            raise RunError(
+                f"{what} needs {lanes} lanes, in a work group of {items}",
+                self._where(u),
+                "the opts of the kernel are wrong",
+            )
+        warps = self.masks[-1].reshape(-1, lanes)
+        if (warps.any(axis=1) != warps.all(axis=1)).any():
+            raise RunError(
+                f"{what} where some lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition",
+            )
+
     def matrices(self, u: UOp) -> None:
         """An LDMATRIX: each run of 32 work items is a warp."""
         count, transposed = u.arg
         address = _resolve(u.src[0])
         base = pointer_of(address).dtype.base
-        active = self.masks[-1]
-        items = len(self.lane) // (int(self.group[-1]) + 1)
-        warps = active[: active.size // LANES * LANES].reshape(-1, LANES)
-        if items % LANES or (warps.any(axis=1) != warps.all(axis=1)).any():
-            raise RunError(
-                f"LDMATRIX where some of {LANES} lanes of a warp are not active",
-                self._where(u),
-                "a pass put it under a condition, or the work group is too small",
-            )
+        self._whole_warps(u, "LDMATRIX", LANES)
         rows = self._read(u, address, base.vec(ROW), self._gate(address))
         found = dealt(rows.reshape(-1, LANES, ROW), count, transposed).reshape(self.lanes, -1)
         same = u.dtype.scalar() is base
@@ -197,21 +207,7 @@ class _Machine:
         element e of tile t lies at e * tiles + t."""
         core: TensorCore = u.arg
         tiles = u.dtype.itemsize // (core.c.count * core.dtype_out.itemsize)  # words: of halves
-        items = len(self.lane) // (int(self.group[-1]) + 1)
-        active = self.masks[-1]
-        if items % core.threads:
-            raise RunError(
-                f"{core} needs {core.threads} lanes, in a work group of {items}",
-                self._where(u),
-                "the opts of the kernel are wrong",
-            )
-        warps = active.reshape(-1, core.threads)
-        if (warps.any(axis=1) != warps.all(axis=1)).any():
-            raise RunError(
-                f"{core} where some lanes of a warp are not active",
-                self._where(u),
-                "a pass put it under a condition",
-            )
+        self._whole_warps(u, str(core), core.threads)
         held: list[Array] = []
         kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
         for s, part, kind in zip(u.src, core.fragments, kinds, strict=True):
@@ -376,21 +372,10 @@ def _as_bits(values: Array, source: DType, dtype: DType) -> Array:
 
 
 # lockstep makes every BARRIER happen by itself, and stores are not late
-_nothing = frozenset(
-    {
-        Ops.CONST,
-        Ops.VCONST,
-        Ops.INDEX,
-        Ops.ADDRESS,
-        Ops.AFTER,
-        Ops.GROUP,
-        Ops.NOOP,
-        Ops.SINK,
-        Ops.BARRIER,
-        Ops.COMMIT,
-        Ops.WAIT,
-    }
-)
+_nothing = frozenset({
+    Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.ADDRESS, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK,
+    Ops.BARRIER, Ops.COMMIT, Ops.WAIT,
+})  # fmt: skip
 _handlers: dict[Ops, Handler] = {
     Ops.DEFINE_GLOBAL: _Machine.define,
     Ops.DEFINE_LOCAL: _Machine.define,

@@ -148,7 +148,7 @@ def test_what_the_verifier_wants() -> None:
 def test_the_reference_wants_whole_warps() -> None:
     shared = memory(dtypes.float16, 64)[0]
     lane = UOp.special(8, "lidx0")
-    with pytest.raises(RunError, match="some of 32 lanes"):
+    with pytest.raises(RunError, match="LDMATRIX needs 32 lanes, in a work group of 8"):
         evaluate_linear(program(matrices(shared.index(lane * 8), 1, False)), [])
 
 

@@ -190,6 +190,29 @@ def _lines() -> list[str]:
     return Path(__file__).read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_wait_in_a_loop_is_followed_by_a_barrier_behind_it(target: str) -> None:
+    """Nothing but the wait touches shared memory there, and a barrier came before the loop."""
+    with Kernel("behind", (1,), 2, target) as ker:
+        y, x = ker.gl(dtypes.float, (32, 32)), ker.gl(dtypes.float, (32, 32))
+        held, other = ker.st(dtypes.float, (32, 32)), ker.st(dtypes.float, (32, 32))
+        part, total = (ker.rt(dtypes.float, (32, 32), "acc") for _ in range(2))
+        ker.group.load(other, x)
+        ker.group.load(held, x, asynchronous=True)
+        ker.warp.load(part, other)
+        ker.warp.zero(total)
+        for _ in ker.range(3):
+            ker.wait()
+            ker.warp.map(total, lambda a, b: a + b, total, part)
+        ker.warp.load(part, held)
+        ker.warp.map(total, lambda a, b: a + b, total, part)
+        ker.group(1).store(y, total)
+    values = numbers(dtypes.float32, (32, 32))
+    for on in ON:
+        found = run(ker.ast, [np.zeros((32, 32)), values], target, on)[0]
+        np.testing.assert_array_equal(found, 4 * values)
+
+
 def test_where_there_are_no_such_copies_there_are_loads_and_stores() -> None:
     for target, load in (("sm_75", "ld.global"), ("gfx942", "addrspace(1)")):
         text = text_of(pipeline(target, 4, 1), target)
