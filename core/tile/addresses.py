@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from core.dtype import dtypes
 from core.tile.layout import Layout
+from core.tile.swizzle import PIECE
 from core.tile.team import both, spread
 from core.tile.tiles import GL, ST, Size, Window
 from core.uop.uop import UOp
@@ -125,3 +126,21 @@ def neighbours(layout: Layout, columns: Size) -> int:
     while columns % run:
         run //= 2
     return run
+
+
+def piece_of(tile: ST) -> int:
+    """How many neighbours of a shared tile a thread moves at once."""
+    width = max(1, PIECE // tile.dtype.itemsize)
+    while tile.columns % width:
+        width //= 2
+    return width
+
+
+def whole_pieces(tile: ST, gl: GL) -> int:
+    """How many neighbours in such a piece are all inside or all outside of the rows of a view."""
+    columns, width = gl.shape[3], piece_of(tile)
+    if isinstance(columns, UOp):
+        return 1
+    while columns % width:
+        width //= 2
+    return width
