@@ -152,7 +152,7 @@ def test_an_error_in_the_block_is_not_hidden() -> None:
 
 def test_heads_that_are_no_multiple_of_a_base_tile() -> None:
     with pytest.raises(ShapeError, match="heads of 40"):
-        kernels.attention(1, 1, 16, 40, "sm_80")
+        kernels.AttentionShape(1, 1, 16, 40)
 
 
 def test_nodes_know_the_line_that_asked_for_them() -> None:

@@ -29,11 +29,18 @@ CASES: dict[str, Callable[[str], Case]] = {
     "attention": lambda t: cases.attention(t, 75, 64, False),
     "attention_causal": lambda t: cases.attention(t, 75, 64, True),
     "attention_128": lambda t: cases.attention(t, 70, 128, True, warps=2),
+    "attention_across": lambda t: cases.attention(t, 40, 64, False, context=75),
+    "attention_causal_across": lambda t: cases.attention(t, 75, 64, True, context=40),
     "delta": lambda t: cases.attention_backward(t, 75, 64, True)[0],
     "keys": lambda t: cases.attention_backward(t, 75, 64, False)[1],
     "keys_causal": lambda t: cases.attention_backward(t, 75, 64, True)[1],
     "queries": lambda t: cases.attention_backward(t, 75, 64, False)[2],
     "queries_causal": lambda t: cases.attention_backward(t, 75, 64, True)[2],
+    "keys_across": lambda t: cases.attention_backward(t, 40, 64, False, context=75)[1],
+    "keys_causal_across": lambda t: cases.attention_backward(t, 20, 64, True, context=75)[1],
+    "queries_across": lambda t: cases.attention_backward(t, 75, 64, True, context=40)[2],
+    "keys_128": lambda t: cases.attention_backward(t, 40, 128, True, warps=2, columns=16)[1],
+    "queries_128": lambda t: cases.attention_backward(t, 40, 128, True, warps=2)[2],
 }
 
 
@@ -105,7 +112,9 @@ SMALL: dict[str, Callable[[], Case]] = {
     "matmul": lambda: cases.matmul("x86-64", 40, 20, 40, dtypes.float32, 2, (32, 16, 16)),
     "softmax": lambda: cases.softmax("x86-64", 40, 40, warps=2),
     "layer_norm": lambda: cases.layer_norm("x86-64", 40, 40, warps=2),
-    "attention": lambda: cases.attention("x86-64", 20, 16, True, 2, 16, dtypes.float32),
+    "attention": lambda: cases.attention(
+        "x86-64", 20, 16, True, warps=2, columns=16, dtype=dtypes.float32
+    ),
 }
 
 
