@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from core.dtype import dtypes
 from core.tile.layout import Layout
+from core.tile.sizes import Size, most
 from core.tile.team import both, spread
-from core.tile.tiles import GL, ST, Size, Window
+from core.tile.tiles import GL, ST, Window
 from core.uop.uop import UOp
 
 
@@ -54,11 +55,6 @@ def in_shared(tile: ST, points: Points) -> UOp:
 def sized(value: Size, like: UOp) -> UOp:
     """A size as a node."""
     return value.cast(like.dtype) if isinstance(value, UOp) else like.const_like(value)
-
-
-def most(value: Size) -> int:
-    """The largest that a size may be."""
-    return int(value.vmax) if isinstance(value, UOp) else value
 
 
 def elements(gl: GL) -> int:

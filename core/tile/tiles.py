@@ -13,11 +13,10 @@ from core.dtype import DType
 from core.errors import ShapeError
 from core.tile.layout import Axis, Layout
 from core.tile.order import Memory, Place
+from core.tile.sizes import Size
 from core.tile.swizzle import Swizzle
 from core.uop.uop import UOp
 
-Size: TypeAlias = "int | UOp"
-"""A number, or one that is given at launch."""
 Each = Literal["row", "column"]
 
 

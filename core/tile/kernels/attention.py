@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from core.dtype import DType, dtypes
 from core.errors import ShapeError
-from core.helpers import ceildiv
 from core.target import Target
 from core.tile.kernel import Kernel
+from core.tile.sizes import Size, as_index, blocks, named
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -34,11 +34,11 @@ class AttentionShape:
 
     batch: int
     heads: int
-    length: int
+    length: Size
     size: int
     causal: bool = False
     dtype: DType = dtypes.float16
-    context: int | None = None
+    context: Size | None = None
     warps: int = 4
     columns: int = 32
 
@@ -50,7 +50,7 @@ class AttentionShape:
             )
 
     @property
-    def keys(self) -> int:
+    def keys(self) -> Size:
         """How many keys there are."""
         return self.length if self.context is None else self.context
 
@@ -69,36 +69,36 @@ class AttentionShape:
         """What scores are multiplied by, before powers of 2 are taken of them."""
         return self.scale * math.log2(math.e)
 
-    def of_queries(self) -> tuple[int, int, int, int]:
+    def of_queries(self) -> tuple[int, int, Size, Size]:
         """The shape of what has a row for each query."""
         return self.batch, self.heads, self.length, self.size
 
-    def of_keys(self) -> tuple[int, int, int, int]:
+    def of_keys(self) -> tuple[int, int, Size, Size]:
         """The shape of what has a row for each key."""
         return self.batch, self.heads, self.keys, self.size
 
-    def sums(self) -> tuple[int, int, int, int]:
+    def sums(self) -> tuple[int, int, Size, Size]:
         """The shape of what has a number for each query."""
         return self.batch, self.heads, 1, self.length
 
-    def kernel(self, what: str, rows: int, target: Target | str) -> Kernel:
+    def kernel(self, what: str, rows: Size, target: Target | str) -> Kernel:
         """A kernel with a work group for every `self.rows` of the rows of each matrix."""
-        other = "" if self.context is None else f"_{self.context}"
-        name = f"{what}_{self.batch}_{self.heads}_{self.length}{other}_{self.size}"
-        grid = ceildiv(rows, self.rows), self.heads, self.batch
+        lengths = [self.length, *([] if self.context is None else [self.context])]
+        name = named(what, self.batch, self.heads, *lengths, self.size)
+        grid = blocks(rows, self.rows), self.heads, self.batch
         return Kernel(name + "_causal" * self.causal, grid, self.warps, target)
 
     def visible(self, query: UOp, key: UOp) -> UOp:
         """Whether a query sees a key: of vectors of their numbers."""
-        inside = key < self.keys
+        inside = key < as_index(self.keys).cast(key.dtype.scalar()).broadcast(key.dtype.count)
         return inside & (key <= query) if self.causal else inside
 
-    def blocks(self, first: UOp) -> int | UOp:
+    def seen(self, first: UOp) -> Size:
         """How many blocks of keys the queries of a work group, from `first` on, see."""
-        every = ceildiv(self.keys, self.columns)
+        every = blocks(self.keys, self.columns)
         if not self.causal:
             return every
-        return ((first + (self.rows + self.columns - 1)) // self.columns).minimum(every)
+        return as_index(blocks(first + self.rows, self.columns)).minimum(as_index(every))
 
 
 def attention(shape: AttentionShape, target: Target | str) -> UOp:
@@ -123,7 +123,7 @@ def attention(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.neg_inf(most)
         ker.group.zero(powers)
         ker.group.zero(total)
-        for j in ker.range(shape.blocks(first)):
+        for j in ker.range(shape.seen(first)):
             ker.group.load(k_s, k[b, h, j, 0])
             ker.group.load(v_s, v[b, h, j, 0])
             ker.warp.load(k_r, k_s)

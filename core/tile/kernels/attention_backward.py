@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.dtype import dtypes
-from core.helpers import ceildiv
 from core.target import Target
 from core.tile.kernel import Kernel
 from core.tile.kernels.attention import ROWS, AttentionShape
+from core.tile.sizes import as_index, blocks
 from core.tile.tiles import RT, RV
 from core.uop.uop import UOp
 
@@ -81,7 +81,7 @@ def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.zero(dk_r)
         ker.group.zero(dv_r)
         skipped = first // queries if shape.causal else first * 0
-        for step in ker.range((ceildiv(shape.length, queries) - skipped).maximum(0)):
+        for step in ker.range((as_index(blocks(shape.length, queries)) - skipped).maximum(0)):
             i = step + skipped
             ker.group.load(q_s, q[b, h, i, 0])
             ker.group.load(do_s, do[b, h, i, 0])
@@ -126,7 +126,7 @@ def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.load(l_r, l[b, h, 0, ker.gx])
         ker.group.load(delta_r, delta[b, h, 0, ker.gx])
         ker.group.zero(dq_r)
-        for j in ker.range(shape.blocks(first)):
+        for j in ker.range(shape.seen(first)):
             ker.group.load(k_s, k[b, h, j, 0])
             ker.group.load(v_s, v[b, h, j, 0])
             ker.warp.load(by_row, k_s)
