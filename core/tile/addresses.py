@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.dtype import dtypes
+from core.errors import ShapeError
 from core.tile.layout import Layout
 from core.tile.sizes import Size, most
 from core.tile.team import both, spread
@@ -71,6 +72,7 @@ def in_global(
     """(offsets, which of them are inside) of points of a window of tiles of `shape`; None where all
     are. Runs of `together` neighbours along a row are inside or outside as a whole."""
     gl = window.gl
+    _check(window, shape)
     kind = dtypes.index_up_to(elements(gl))
     like = UOp.const(kind, 0)
     batch, depth, row, column = (
@@ -88,18 +90,37 @@ def in_global(
         more = tuple(r * columns + c for r, c in zip(points.down, points.across, strict=True))
         offsets = spread(start, more)
     across = tuple(c - c % together for c in points.across)
-    gate = both(_inside(top, points.down, rows, like), _inside(left, across, columns, like))
+    gate = both(
+        _inside(batch, (0,), gl.shape[0], like),
+        _inside(depth, (0,), gl.shape[1], like),
+        _inside(top, points.down, rows, like),
+        _inside(left, across, columns, like),
+    )
     return offsets, gate
 
 
+def _check(window: Window, shape: tuple[int, int]) -> None:
+    """Raises ShapeError for a tile that is outside of its view whatever runs."""
+    numbers = window.batch, window.depth, window.row, window.column
+    sides = zip(("matrix", "matrix", "row", "column"), numbers, (1, 1, *shape), strict=True)
+    for (what, number, side), whole in zip(sides, window.gl.shape, strict=True):
+        if isinstance(number, int) and number * side >= most(whole):
+            raise ShapeError(
+                f"tile {what} {number} of a global view with {-(-most(whole) // side)}",
+                hint=f"tiles of {shape[0]} x {shape[1]} are numbered from 0",
+            )
+
+
 def _inside(start: UOp, more: tuple[int, ...], size: Size, like: UOp) -> UOp | None:
-    first = start.simplify()
-    if not isinstance(size, UOp) and first.vmax + max(more) < size:
-        return None
-    limit = sized(size, like)
-    if len(set(more)) == 1:
-        return start + more[0] < limit
-    return spread(start, more) < limit.broadcast(len(more))
+    first, gates = start.simplify(), list[UOp]()
+    several = len(set(more)) > 1
+    at = spread(start, more) if several else start + more[0]
+    if first.vmin + min(more) < 0:
+        gates.append(at >= 0)
+    if isinstance(size, UOp) or first.vmax + max(more) >= size:
+        limit = sized(size, like)
+        gates.append(at < (limit.broadcast(len(more)) if several else limit))
+    return both(*gates)
 
 
 def neighbours(layout: Layout, columns: Size) -> int:

@@ -215,6 +215,7 @@ class Kernel:
 
     # control
 
+    @call
     def range(self, count: Size) -> Iterator[UOp]:
         """A loop over 0 .. count - 1: the body of the `for` is run once and builds one iteration.
         `count` is a number or a node that is the same for all threads of a work group."""
@@ -243,10 +244,12 @@ class Kernel:
                 hint="store a tile to a window of a global view: ker.group.store(out[0, 0], tile)",
             )
         root = UOp.group(*dict.fromkeys(stored)).end(*self._outer)
+        order.ended = True
         self._finished = UOp.sink(root, arg=KernelInfo(self.name, ()))
         return self._finished
 
     @property
+    @call
     def ast(self) -> UOp:
         """The kernel: a SINK of loops. Raises CompileError before it is finished."""
         if self._finished is None:

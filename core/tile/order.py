@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.dtype import AddrSpace, PtrDType, dtypes
+from core.errors import CompileError
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -96,6 +97,8 @@ class Order:
         self.blocks = [Block(None)]
         self.outer: tuple[UOp, ...] = ()
         """Loops over work groups, where these run one after the other."""
+        self.ended = False
+        """Whether the kernel is finished."""
 
     @property
     def alone(self) -> bool:
@@ -108,7 +111,13 @@ class Order:
         return tuple(b.loop for b in self.blocks if b.loop is not None)
 
     def effect(self, build: Build, writes: Place, reads: Sequence[Place] = ()) -> None:
-        """Something that writes one memory and reads others."""
+        """Something that writes one memory and reads others. Raises CompileError where the kernel
+        is finished."""
+        if self.ended:
+            raise CompileError(
+                "an operation on tiles of a finished kernel, which it would not be part of",
+                hint="do it in the kernel's with block, before ker.finish()",
+            )
         for place, wrote in [*((r, False) for r in reads), (writes, True)]:
             self._wait(place, wrote)
         sources = [self._state(r.memory, False) for r in reads]
