@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SIZES: Final = (64, 128)
 """Sizes of heads that the kernels are used for."""
+NARROW: Final = 32
+"""Lanes of a warp; where there are more, each of them holds less."""
 LOG2E: Final = math.log2(math.e)
 T = TypeVar("T", bound="Attention")
 
@@ -151,9 +153,10 @@ class _Flash:
     def keys(self, target: Target, *p: Parameter) -> UOp:
         """dk, dv of q, k, v, do, l, delta."""
         shape = _shape(self.causal, p[2], p[3])
-        # with more columns, heads of 128 would take more registers than a thread has
-        narrow = replace(shape, columns=16) if shape.size > SIZES[0] else shape
-        return _kernels().attention_keys(narrow, target)
+        if shape.size > SIZES[0] and target.wave <= NARROW:
+            # with more columns, each lane would hold more than it has registers
+            shape = replace(shape, columns=16)
+        return _kernels().attention_keys(shape, target)
 
     def queries(self, target: Target, *p: Parameter) -> UOp:
         """dq of q, k, v, do, l, delta."""
