@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.dtype import dtypes
+from core.errors import ShapeError
 from core.tile.layout import Layout
+from core.tile.sizes import Size, most
 from core.tile.swizzle import PIECE
 from core.tile.team import both, spread
-from core.tile.tiles import GL, ST, Size, Window
+from core.tile.tiles import GL, ST, Window
 from core.uop.uop import UOp
 
 
@@ -57,11 +59,6 @@ def sized(value: Size, like: UOp) -> UOp:
     return value.cast(like.dtype) if isinstance(value, UOp) else like.const_like(value)
 
 
-def most(value: Size) -> int:
-    """The largest that a size may be."""
-    return int(value.vmax) if isinstance(value, UOp) else value
-
-
 def elements(gl: GL) -> int:
     """The most elements that a view has."""
     total = 1
@@ -76,6 +73,7 @@ def in_global(
     """(offsets, which of them are inside) of points of a window of tiles of `shape`; None where all
     are. Runs of `together` neighbours along a row are inside or outside as a whole."""
     gl = window.gl
+    _check(window, shape)
     kind = dtypes.index_up_to(elements(gl))
     like = UOp.const(kind, 0)
     batch, depth, row, column = (
@@ -93,12 +91,25 @@ def in_global(
         more = tuple(r * columns + c for r, c in zip(points.down, points.across, strict=True))
         offsets = spread(start, more)
     across = tuple(c - c % together for c in points.across)
-    return offsets, both(
+    gate = both(
         _inside(batch, (0,), gl.shape[0], like),
         _inside(depth, (0,), gl.shape[1], like),
         _inside(top, points.down, rows, like),
         _inside(left, across, columns, like),
     )
+    return offsets, gate
+
+
+def _check(window: Window, shape: tuple[int, int]) -> None:
+    """Raises ShapeError for a tile that is outside of its view whatever runs."""
+    numbers = window.batch, window.depth, window.row, window.column
+    sides = zip(("matrix", "matrix", "row", "column"), numbers, (1, 1, *shape), strict=True)
+    for (what, number, side), whole in zip(sides, window.gl.shape, strict=True):
+        if isinstance(number, int) and number * side >= most(whole):
+            raise ShapeError(
+                f"tile {what} {number} of a global view with {-(-most(whole) // side)}",
+                hint=f"tiles of {shape[0]} x {shape[1]} are numbered from 0",
+            )
 
 
 def _inside(start: UOp, more: tuple[int, ...], size: Size, like: UOp) -> UOp | None:

@@ -104,6 +104,8 @@ class Order:
         """Asynchronous effects since then that are of no group yet."""
         self.in_flight: dict[Memory, None] = {}
         """Global memory that asynchronous effects may still read."""
+        self.ended = False
+        """Whether the kernel is finished."""
 
     @property
     def alone(self) -> bool:
@@ -123,7 +125,13 @@ class Order:
         after: tuple[UOp, ...] = (),
     ) -> UOp:
         """Something that writes one memory and reads others, once `after` has happened. Raises
-        CompileError where it writes what asynchronous effects may still read."""
+        CompileError where the kernel is finished, and where it writes what asynchronous effects may
+        still read."""
+        if self.ended:
+            raise CompileError(
+                "an operation on tiles of a finished kernel, which it would not be part of",
+                hint="do it in the kernel's with block, before ker.finish()",
+            )
         if writes.memory in self.in_flight:
             raise CompileError(
                 "a store to memory that asynchronous loads may still read",

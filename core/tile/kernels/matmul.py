@@ -8,16 +8,16 @@ during the product and takes no registers; elsewhere it is loaded after it.
 from __future__ import annotations
 
 from core.dtype import DTypeLike, dtypes
-from core.helpers import ceildiv
 from core.target import Target
 from core.tile.kernel import Kernel
+from core.tile.sizes import Size, blocks, named
 from core.uop.uop import UOp
 
 
 def matmul(
-    m: int,
-    n: int,
-    k: int,
+    m: Size,
+    n: Size,
+    k: Size,
     target: Target | str,
     dtype: DTypeLike = dtypes.float16,
     out: DTypeLike = dtypes.float32,
@@ -28,9 +28,9 @@ def matmul(
     """c[m, n] = a[m, k] b[k, n]; arguments: c, a, b. A work group computes `tile[0]` x `tile[1]`
     elements of c, `tile[2]` steps of the sum at a time; rows are shared out between warps."""
     tile_m, tile_n, tile_k = tile
-    grid = ceildiv(n, tile_n), ceildiv(m, tile_m)
+    grid = blocks(n, tile_n), blocks(m, tile_m)
     summed = dtypes.int32 if dtype in dtypes.ints else dtypes.float32
-    with Kernel(f"matmul_{m}_{n}_{k}", grid, warps, target, tf32) as ker:
+    with Kernel(named("matmul", m, n, k), grid, warps, target, tf32) as ker:
         c, a, b = ker.gl(out, (m, n)), ker.gl(dtype, (m, k)), ker.gl(dtype, (k, n))
         a_s = ker.st(dtype, (tile_m, tile_k), stages=2)
         b_s = ker.st(dtype, (tile_k, tile_n), stages=2)
@@ -45,7 +45,7 @@ def matmul(
 
         ker.group.zero(total)
         fetch(0)
-        for i in ker.range(ceildiv(k, tile_k)):
+        for i in ker.range(blocks(k, tile_k)):
             if later:
                 ker.wait()
                 fetch(i + 1)
