@@ -1,9 +1,9 @@
 """Final: what renderers want of a program.
 
-Before linearize: gated loads, and only these, have an alternative value, the gate of a store is a source of the
-store and no longer of its address, and a choice of several lanes is made of single lanes where the
-target has no vector arithmetic. After it: a gated store becomes a store in an IF, and neighbours
-with the same gate share one. Never changes what is stored.
+Before linearize: gated loads, and only these, have an alternative value, the gate of a store is a
+source of the store and no longer of its address, and a choice of several lanes is made of single
+lanes where the target has no vector arithmetic. After it: a gated store becomes a store in an IF,
+and neighbours with the same gate share one. Never changes what is stored.
 
 An address is arithmetic: it has a value whether or not its gate holds. With the gate at the store,
 `linearize` places the address by the loops that it depends on itself, so the IF holds nothing but
