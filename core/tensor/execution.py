@@ -212,7 +212,8 @@ class Execution(TensorBase):
         """The derivative of this with respect to each target, times `gradient` (1 for a scalar).
 
         Raises GradientError for a target that this does not depend on, unless
-        `materialize_grads`, which gives zeros.
+        `materialize_grads`, which gives zeros; and where a value that is needed was changed in
+        place since this was made from it.
         """
         found = flow(self.uop, self._seed(gradient), [t.uop for t in targets])
         result: list[Self] = []
@@ -232,8 +233,10 @@ class Execution(TensorBase):
     def backward(self, gradient: Self | None = None) -> Self:
         """Adds the derivative of this to `grad` of every Tensor it needs that requires a gradient.
 
-        Raises ShapeError without `gradient` where this has more than one element, and GradientError
-        where a Tensor that requires a gradient was changed in place since this was made from it.
+        Values that were computed before, of Tensors that require a gradient, lead on to what they
+        were computed from. Raises ShapeError without `gradient` where this has more than one
+        element, and GradientError where a Tensor that requires a gradient, or a value that the
+        gradient is computed from, was changed in place since this was made from it.
         """
         seed = self._seed(gradient)
         wanted = [t for t in live.all() if t.requires_grad]

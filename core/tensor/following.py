@@ -89,6 +89,10 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
             else:
                 reads = [past.resolve(s, stored) for s in whole.src]
                 found.expressions[memory] = whole.rebuild(tuple(reads))
+    calls = {u.src[0] for u in roots if u.op is Ops.OUTPUT and stored[u].base in found.expressions}
+    for u, form in stored.items():  # integers, too: a gradient may read all outputs of a kernel
+        if u.op is Ops.OUTPUT and u.src[0] in calls and form.base not in found.expressions:
+            found.expressions[form.base] = u.rebuild((past.resolve(u.src[0], stored),))
     return found
 
 
@@ -106,9 +110,10 @@ class _Past:
         new: dict[UOp, UOp] = {}
         kept.expand([*self._known, *(k.expression for k in readers)], self.before, new)
         self._known |= {m: new[m] for m in self._known if m in new}
+        gone = [k for k in readers if kept.is_cut_off(k.expression)]
         for k in readers:
             k.uop = UOp.sink(new[k.expression])
-        kept.cut([k for k in readers if kept.is_cut_off(k.expression)])
+        kept.cut([*gone, *(k for k in readers if kept.is_cut_off(k.expression))])
         self._new: dict[UOp, UOp] = {}
 
     def before(self, memory: UOp) -> UOp | None:

@@ -16,6 +16,7 @@ from core.errors import GradientError
 from core.gradient import gradients, ways
 from core.tensor import lost
 from core.tensor.base import TensorBase, live
+from core.tensor.live import memory_of
 from core.tensor.origin import here
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -66,11 +67,11 @@ def is_kept(buffer: UOp) -> bool:
     return buffer in _kept
 
 
-def readers(memory: Collection[UOp]) -> list[Kept]:
-    """What is kept that reads one of some BUFFERs."""
-    if not memory or not _kept:
+def readers(nodes: Collection[UOp]) -> list[Kept]:
+    """What is kept that reads one of some BUFFERs or other nodes."""
+    if not nodes or not _kept:
         return []
-    return [t for t in live.above(dict.fromkeys(memory))[1] if isinstance(t, Kept)]
+    return [t for t in live.above(dict.fromkeys(nodes))[1] if isinstance(t, Kept)]
 
 
 def cut(gone: Iterable[Kept]) -> None:
@@ -91,14 +92,18 @@ def cut_at(written: Collection[UOp]) -> None:
 
 
 def is_cut_off(uop: UOp) -> bool:
-    """Whether a gradient that flows to `uop` flows on to where it is lost."""
-    return any(lost.is_lost(u) for u in _leading(uop))
+    """Whether a gradient that flows to `uop`, or to another output of the same kernel, flows on to
+    where it is lost."""
+    end = uop.src[0] if uop.op is Ops.OUTPUT else uop
+    return any(lost.is_lost(u) for u in _leading(end))
 
 
 def is_leaf(uop: UOp) -> bool:
     """Whether a value is in memory, or is stored in some when it is computed, and no gradient flows
     on from there."""
-    memory = uop.base
+    memory = memory_of(uop)
+    if memory is not uop.base:  # detached
+        return memory.op in (Ops.BUFFER, Ops.ASSIGN)
     if memory.op is Ops.BUFFER:
         return memory not in _kept and not lost.is_lost(memory)
     return memory.op is Ops.ASSIGN and not leads(memory.src[1])
@@ -201,6 +206,12 @@ def _memory(used: Mapping[UOp, UOp], new: Mapping[UOp, UOp]) -> dict[UOp, UOp]:
             if value.op not in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD):
                 break
             value = value.src[0]
+        if expression.op is Ops.OUTPUT:
+            for k in readers(expression.src):
+                other, memory = k.expression, k.buffer()
+                if other.src == expression.src and memory is not None:
+                    value = other.rebuild((new[expression.src[0]],))
+                    found.setdefault(value, memory.reshape(other.shaped))
     for u, made in new.items():
         if made is not u and made.base.op is not Ops.BUFFER:
             found.setdefault(made, u)

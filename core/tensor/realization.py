@@ -64,8 +64,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     roots |= dict.fromkeys(u for u in graph if u.op in _stored_anyway and live.is_wanted(u))
-    outputs = _wanted_outputs(roots)
-    roots |= dict.fromkeys(outputs)
+    roots |= dict.fromkeys(_wanted_outputs(roots))
     try:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
@@ -77,9 +76,6 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
     ways = follow(graph, stored)
     for root in ways.views:
         del stored[root]
-    for u in outputs:  # sources first: what is computed from it still has its gradient
-        if u.src[0].arg.backward is not None:
-            stored[u] = u.rebuild((u.src[0].substitute(stored), realized[u]))
     replace_in_live(stored)
     ways.open()
     return items
@@ -100,15 +96,17 @@ def _detached(graph: Collection[UOp], stored: dict[UOp, UOp]) -> dict[UOp, UOp]:
 def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
     """The outputs of kernels written by hand below `roots` that a live Tensor other than those to
     be stored needs: what such a kernel computes is not known to be cheap, so it runs once. What a
-    gradient will be computed from is needed, too. Sources first."""
-    graph = UOp.sink(*roots).toposort(lambda u: u.op is not Ops.OUTPUT or len(u.src) == 1)
+    gradient will be computed from is needed, too."""
+    graph = UOp.sink(*roots).toposort()
     kernels = [u for u in graph if u.op is Ops.KERNEL]
     outputs = dict.fromkeys(u for k in kernels for u in outputs_of_call(k) if u not in roots)
     if not outputs:
         return []
     ends = {u for u in outputs if u.src[0].arg.backward is None}
     tensors = (t for t in live.above(outputs)[1] if isinstance(t, TensorBase))
-    others = UOp.sink(*(t.uop for t in tensors if storage_root(t.uop) not in roots))
+    others = UOp.sink(
+        *(t.uop for t in tensors if t.requires_grad or storage_root(t.uop) not in roots)
+    )
     needed = {s for u in others.toposort(lambda u: u not in ends) for s in (u, *u.src)}
     return [u for u in outputs if u in needed]
 

@@ -419,11 +419,13 @@ class Program:
         self.x = [leaf(X[:, :2]), leaf(X[:, 1:] - 1)]
         self.data = [Tensor(X[:, :2] * 0.5).realize()]
         self.values: list[Tensor] = list(self.x)
+        self.leaves = list(self.x)
+        """And views of them."""
 
     def run(self, statement: tuple[int, int, int, bool]) -> None:
         kind, i, j, stores = statement
         a, b = (self.values[k % len(self.values)] for k in (i, j))
-        computed = a if a.requires_grad and not any(a is x for x in self.x) else None
+        computed = a if a.requires_grad and not any(a is x for x in self.leaves) else None
         new: Tensor | None = None
         match kind:
             case 0:
@@ -462,6 +464,8 @@ class Program:
                 pass
         if new is not None:
             self.values.append(new)
+            if kind in (4, 5) and any(a is x for x in self.leaves):
+                self.leaves.append(new)
         if stores and self.store:
             self.values[j % len(self.values)].realize(*self.data)
 
@@ -493,6 +497,30 @@ def test_programs_have_the_same_gradients(
         assert (want.grad is None) == (got.grad is None)
         if want.grad is not None:
             close(got.grad, want.grad.numpy())
+
+
+def test_a_detached_leaf() -> None:
+    x = leaf()
+    y = x.detach().realize().requires_grad_()
+    z = (y * x).realize()
+    z.sum().backward()
+    close(y.grad, X)
+    close(x.grad, X)
+    with pytest.raises(GradientError, match="changed in place"):
+        y += 1
+    with Tensor.no_grad():
+        y += 1
+    y.realize()
+    with pytest.raises(GradientError, match="changed in place after"):
+        z.sum().backward()
+
+
+def test_a_detached_value_is_overwritten_like_any_other() -> None:
+    x = leaf()
+    equal, view = x.detach().contiguous().realize(), x.detach().realize()
+    x.assign(x + 1).realize()
+    close(equal, X)
+    close(view, X + 1)
 
 
 def test_the_memory_of_a_value_is_what_its_tensor_names() -> None:
