@@ -3,8 +3,8 @@
 When a value is stored, the graphs of Tensors name its BUFFER and forget what computed it. For a
 BUFFER that gradients flow through, the expression is kept here: of what is in memory by now, so
 that nothing is computed twice, and up to date, like the graph of a Tensor. Expressions make no
-cycle: that of a BUFFER names others that were stored before. Never keeps a BUFFER alive, and never
-runs anything.
+cycle: that of a BUFFER names others that were stored before, which live as long as it does. Never
+keeps a BUFFER for its own sake, and never runs anything.
 """
 
 from __future__ import annotations
