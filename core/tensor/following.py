@@ -59,30 +59,25 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     needed = ends.toposort(lambda u: u is ends or u in above or u in stored)
     roots = [u for u in needed if u in stored and dtypes.is_float(u.dtype)]
     leading, gone = _leading(graph, roots, past)
+    equal = {u: None for u in roots if u.op is not Ops.ASSIGN and stored[u].base in graph}
+    found.views.extend(u for u in equal if u in leading and stored[u].op is Ops.VIEW)
+    stored = {u: form for u, form in stored.items() if u not in found.views}
     for root in roots:
-        form = stored[root]
-        if root in leading and form.op is Ops.VIEW and form.base in graph:
-            found.views.append(root)
-    stored = {root: form for root, form in stored.items() if root not in found.views}
-    for root in roots:
-        if root in found.views:
+        if root in equal:  # no kernel ran: the way goes on from what was in memory
             continue
         memory = stored[root].base
         if memory.op is not Ops.BUFFER or memory in found.expressions:
             continue
-        whole = _assigned(root) if root.op is Ops.ASSIGN else _computed(root, stored[root])
-        if whole is None:  # not known to be all of the memory
-            way: Collection[UOp] = ways(root)
-        elif root.op is Ops.ASSIGN:
+        if root.op is Ops.ASSIGN:
+            whole = _assigned(root)
             way = (root.src[1], memory) if _is_part(root.src[0]) else root.src[1:]
-        elif memory in graph:  # no kernel ran: it equals what was in memory
-            continue
         else:
-            way = ways(whole)
+            whole = _computed(root, stored[root])
+            way = ways(root if whole is None else whole)
         if not gone.isdisjoint(way):
             found.lost.append(memory)
         elif not leading.isdisjoint(way):
-            if whole is None:
+            if whole is None:  # not known to be all of the memory
                 found.lost.append(memory)
             elif root.op is Ops.ASSIGN:
                 found.expressions[memory] = past.resolve(whole, stored)
