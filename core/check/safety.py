@@ -15,6 +15,7 @@ from core.helpers import prod
 from core.shape import ShapeTracker, View
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
+from core.uop.ldmatrix import ROW
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.spec import ast_spec, index_spec, verify
@@ -49,7 +50,7 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
             _check_view(u)
         elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
             raise _refused("an AFTER of another dtype", u)
-        elif lowered and u.op in (Ops.LOAD, Ops.STORE):
+        elif lowered and u.op in (Ops.LOAD, Ops.STORE, Ops.LDMATRIX):
             _check_element(u)
     if lowered:
         _check_own_memory(ast)
@@ -61,16 +62,16 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
 
 
 def _check_element(u: UOp) -> None:
-    """The offset of a LOAD or STORE has bounds inside its memory. A gate is no proof: it would have
-    to be understood."""
+    """The offset of a LOAD, STORE or LDMATRIX has bounds inside its memory. A gate is no proof: it
+    would have to be understood."""
     place = u.src[0]
     while place.op in (Ops.AFTER, Ops.NOOP) and place.src:
         place = place.src[0]
     pointer = pointer_of(place)
     if place.op is not Ops.INDEX or pointer.op not in GroupOp.Defines:
         raise _refused("an access that is not at an INDEX of memory", u)
-    value = u if u.op is Ops.LOAD else u.src[1]
-    lanes, offset = value.dtype.count, place.src[1]
+    value, offset = u.src[1] if u.op is Ops.STORE else u, place.src[1]
+    lanes = ROW if u.op is Ops.LDMATRIX else value.dtype.count
     size = pointer.dtype.size if isinstance(pointer.dtype, PtrDType) else 0
     if offset.dtype.count != 1:
         raise _refused("an access at several offsets", u)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.dtype import ConstType, dtypes
 from core.errors import DTypeError, ShapeError
 from core.tile import transfer
+from core.tile.asynchronous import check_copied
 from core.tile.calls import call
 from core.tile.elementwise import Function, Operand, copied, fill, mapped
 from core.tile.product import multiply
@@ -93,8 +94,8 @@ class Group:
     def row_reduce(
         self, dst: RV, src: RT, op: Ops | Combine = Ops.ADD, accumulate: bool = False
     ) -> None:
-        """dst = the elements of each row combined by `op`, an associative op or function of two
-        nodes; with `accumulate`, and with what dst holds."""
+        """dst = the elements of each row combined by `op`, an op or function of two nodes that is
+        associative and commutative; with `accumulate`, and with what dst holds."""
         self._reduce(dst, src, op, accumulate, "row")
 
     @call
@@ -146,12 +147,22 @@ class Group:
     # between memories
 
     @call
-    def load(self, dst: Memory, src: Memory, fill: ConstType = 0) -> None:
-        """dst = src, towards the registers; outside of a global view, `fill`. Raises ShapeError for
-        a pair of memories between which nothing is loaded."""
+    def load(
+        self, dst: Memory, src: Memory, fill: ConstType = 0, asynchronous: bool = False
+    ) -> None:
+        """dst = src, towards the registers; outside of a global view, `fill`.
+
+        With `asynchronous`, to a shared tile: it arrives while the kernel goes on, and may be read
+        after `ker.wait()`. Targets that cannot do that load at once. Raises ShapeError for a pair
+        of memories between which nothing is loaded, or not asynchronously; DTypeError where
+        asynchronous elements would be converted."""
         src = src[0] if isinstance(src, GL) else src
+        if asynchronous and not (isinstance(dst, ST) and isinstance(src, Window)):
+            raise _unsupported("an asynchronous load", dst, src, "a shared tile from a global view")
         if isinstance(dst, ST) and isinstance(src, Window):
-            transfer.shared_from_global(self._team, dst, src, fill)
+            if asynchronous:
+                check_copied(dst, src, fill)
+            transfer.shared_from_global(self._team, dst, src, fill, asynchronous)
         elif isinstance(dst, RT | RV) and isinstance(src, Window):
             transfer.registers_from_global(self._team, dst, src, fill)
         elif isinstance(dst, RT) and isinstance(src, ST):

@@ -16,6 +16,7 @@ from core.errors import CompileError, DTypeError, ShapeError
 from core.helpers import ALLOW_TF32, prod
 from core.target import Target, target_named
 from core.tile.addresses import most
+from core.tile.asynchronous import copies
 from core.tile.calls import call
 from core.tile.group import Group, group_of
 from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
@@ -214,6 +215,29 @@ class Kernel:
             raise ShapeError(f"a loop of {count!r}", hint="a number of iterations, 0 or more")
         return Loop(self._kernel, count)
 
+    def copies(self, dst: ST, src: GL) -> bool:
+        """Whether the target loads this shared tile from this view asynchronously: where it does
+        not, or only at once, nothing is gained by asking for it."""
+        return bool(self.target.async_bytes) and copies(dst, src)
+
+    @call
+    def commit(self) -> None:
+        """The asynchronous loads since the last group are a group; so are, without it, those before
+        a wait, before a loop, and in an iteration."""
+        self._kernel.order.commit()
+
+    @call
+    def wait(self, behind: int = 0) -> None:
+        """Until all asynchronous loads have arrived, but those of the last `behind` groups. What
+        has arrived may be read; the barrier that this takes is made where it is read. Raises
+        ShapeError for a number below 0."""
+        if type(behind) is not int or behind < 0:
+            raise ShapeError(
+                f"a wait for all but {behind!r} groups",
+                hint="how many of the last groups of asynchronous loads may still be on their way",
+            )
+        self._kernel.order.wait(behind)
+
     @call
     def finish(self) -> UOp:
         """Ends the kernel; `ast`. Raises CompileError where a loop is open or nothing is stored."""
@@ -231,7 +255,7 @@ class Kernel:
                 f"kernel {self.name} stores nothing",
                 hint="store a tile to a window of a global view: ker.group.store(out[0, 0], tile)",
             )
-        root = UOp.group(*dict.fromkeys(stored)).end(*self._outer)
+        root = UOp.group(*dict.fromkeys([*stored, *order.finish()])).end(*self._outer)
         self._finished = UOp.sink(root, arg=KernelInfo(self.name, ()))
         return self._finished
 

@@ -1,7 +1,8 @@
 """A product of matrices with double-buffered shared memory.
 
 While warps multiply one part of K, the next one goes to the other half of the shared tiles, so
-there is one barrier for each part.
+there is one barrier for each part. Where the target copies asynchronously, that part is on its way
+during the product and takes no registers; elsewhere it is loaded after it.
 """
 
 from __future__ import annotations
@@ -36,14 +37,22 @@ def matmul(
         a_r = ker.rt(dtype, (tile_m // warps, tile_k))
         b_r = ker.rt(dtype, (tile_k, tile_n), "col")
         total = ker.rt(summed, (tile_m // warps, tile_n), "acc")
+        later = ker.copies(a_s, a) and ker.copies(b_s, b)
+
+        def fetch(i: int | UOp) -> None:
+            ker.group.load(a_s[i % 2], a[ker.gy, i], asynchronous=later)
+            ker.group.load(b_s[i % 2], b[i, ker.gx], asynchronous=later)
+
         ker.group.zero(total)
-        ker.group.load(a_s[0], a[ker.gy, 0])
-        ker.group.load(b_s[0], b[0, ker.gx])
+        fetch(0)
         for i in ker.range(ceildiv(k, tile_k)):
+            if later:
+                ker.wait()
+                fetch(i + 1)
             ker.group.load(a_r, a_s[i % 2])
             ker.warp.load(b_r, b_s[i % 2])
             ker.group.mma_AB(total, a_r, b_r)
-            ker.group.load(a_s[(i + 1) % 2], a[ker.gy, i + 1])
-            ker.group.load(b_s[(i + 1) % 2], b[i + 1, ker.gx])
+            if not later:
+                fetch(i + 1)
         ker.group.store(c[ker.gy, ker.gx], total)
     return ker.ast
