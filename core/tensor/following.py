@@ -31,7 +31,8 @@ class Ways:
     expressions: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
     lost: list[UOp] = field(default_factory=lambda: list[UOp]())
     views: list[UOp] = field(default_factory=lambda: list[UOp]())
-    """Roots that need no kernel, and keep their graphs: a VIEW of memory has no gradient."""
+    """Roots that keep their graphs: a VIEW, such as a copy of a transposed value is, has no
+    gradient."""
 
     def open(self) -> None:
         """To be called once the graphs of Tensors name the memory."""
@@ -59,10 +60,11 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     needed = ends.toposort(lambda u: u is ends or u in above or u in stored)
     roots = [u for u in needed if u in stored and dtypes.is_float(u.dtype)]
     leading, gone = _leading(graph, roots, past)
-    equal = {u: None for u in roots if u.op is not Ops.ASSIGN and stored[u].base in graph}
-    found.views.extend(u for u in equal if u in leading and stored[u].op is Ops.VIEW)
+    computed = [u for u in roots if u.op is not Ops.ASSIGN]
+    equal = {u for u in computed if stored[u].base in graph}
+    found.views.extend(u for u in computed if u in leading and stored[u].op is Ops.VIEW)
     stored = {u: form for u, form in stored.items() if u not in found.views}
-    for root in roots:
+    for root in (u for u in roots if u in stored):
         if root in equal:  # no kernel ran: the way goes on from what was in memory
             continue
         memory = stored[root].base
@@ -84,7 +86,11 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
             else:
                 reads = [past.resolve(s, stored) for s in whole.src]
                 found.expressions[memory] = whole.rebuild(tuple(reads))
-    calls = {u.src[0] for u in roots if u.op is Ops.OUTPUT and stored[u].base in found.expressions}
+    calls = {
+        u.src[0]
+        for u, form in stored.items()
+        if u.op is Ops.OUTPUT and form.base in found.expressions
+    }
     for u, form in stored.items():  # integers, too: a gradient may read all outputs of a kernel
         if u.op is Ops.OUTPUT and u.src[0] in calls and form.base not in found.expressions:
             found.expressions[form.base] = u.rebuild((past.resolve(u.src[0], stored),))

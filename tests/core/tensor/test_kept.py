@@ -68,6 +68,7 @@ CASES: list[tuple[str, Callable[[Tensor, Callable[[Tensor], Tensor]], Tensor], o
     ("expanded", lambda x, do: do((x * x).reshape(1, 2, 3).expand(4, 2, 3)), 8 * X),
     ("copy", lambda x, do: do((x * x).to("CPU:1")) * 2, 4 * X),
     ("copy and back", lambda x, do: do(do((x * x).to("CPU:1")).to("CPU")), 2 * X),
+    ("copy of a turned value", lambda x, do: do(x.T.to("CPU:1")).to("CPU") * 2, np.full_like(X, 2)),
     ("clone", lambda x, do: do(x.clone()) * x, 2 * X),
     ("clone of what is stored", lambda x, do: do(do(x * 2).clone()) * x, 4 * X),
     ("equal", lambda x, do: do(x.contiguous()) * x, 2 * X),
