@@ -35,8 +35,7 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
     graph = root.toposort()
     leads: set[UOp] = set()  # nodes with a target among what they are differentiable functions of
     for u in graph:
-        flows = u.op is Ops.KERNEL or (dtypes.is_float(u.dtype) and u.op not in _FLAT)
-        if u in wanted or (flows and any(s in leads for s in u.src)):
+        if u in wanted or any(s in leads for s in ways(u)):
             leads.add(u)
     found: dict[UOp, UOp] = {root: seed}
     outputs: dict[UOp, dict[UOp, UOp]] = {}  # gradients of the OUTPUTs of kernels written by hand
@@ -56,6 +55,14 @@ def gradients(root: UOp, seed: UOp, targets: Iterable[UOp]) -> dict[UOp, UOp]:
     finally:
         creating.origin = saved
     return {u: found[u] for u in wanted if u in found}
+
+
+def ways(u: UOp) -> tuple[UOp, ...]:
+    """The sources that the gradient of a node may flow on to."""
+    if u.op is Ops.ASSIGN:
+        return u.src[1:]
+    flows = u.op is Ops.KERNEL or (dtypes.is_float(u.dtype) and u.op not in _FLAT)
+    return u.src if flows else ()
 
 
 def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:

@@ -21,7 +21,7 @@ from core.realize import Step, capturing, run_batch, run_now
 from core.runtime.batch import Batch
 from core.tensor import Tensor
 from core.tensor.base import live
-from core.tensor.realization import settle, settle_state
+from core.tensor.realization import settle_replay, settle_state
 from core.uop.kernels import output_count
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -198,7 +198,7 @@ class TinyJit(Generic[P, R]):
             captured.last = captured.first.on(inputs)
             captured.settled = -1
         if captured.settled != version:  # else nobody can wait for this memory since
-            settle(captured.last.read, captured.last.written)
+            settle_replay(captured.last.read, captured.last.written)
             captured.settled = version
         captured.last.run()
         if captured.returned is None:

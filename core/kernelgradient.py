@@ -30,9 +30,7 @@ def call_gradients(kernel: UOp, grads: Mapping[UOp, UOp]) -> Sequence[UOp | None
     inputs, outputs = inputs_of_call(kernel), list(outputs_of_call(kernel))
     given = [u.const_like(0) if dtypes.is_float(u.dtype) else None for u in outputs]
     for output, grad in grads.items():
-        number = output.arg[0]
-        outputs[number] = output  # which may be known
-        given[number] = grad
+        given[output.arg[0]] = grad
     found = call.backward(given, inputs, outputs)
     if len(found) != len(inputs):
         raise GradientError(

@@ -12,16 +12,15 @@ import numpy as np
 
 from core.dtype import ConstType, DType, dtypes
 from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeError
-from core.gradient import gradients
 from core.passes.schedule import ScheduleItem
 from core.realize import look
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
 from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
-from core.tensor.lost import lost_among
+from core.tensor.kept import flow, is_leaf
 from core.tensor.origin import here
-from core.tensor.realization import has_memory, own_memory, plan, realize, schedule, write
+from core.tensor.realization import own_memory, plan, realize, schedule, write
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -61,7 +60,8 @@ class Execution(TensorBase):
             memory = _row_major_memory(self.uop)
             if memory is None:
                 # contiguous first: what is copied has an element for each one of this
-                memory = self.detach().contiguous().to("CPU").realize().uop.base
+                memory = _row_major_memory(self.detach().contiguous().to("CPU").realize().uop)
+            assert memory is not None, "it was stored row-major"
             Device[memory.one_device].synchronize()
             buffer_of(memory).allocate().copyout(memoryview(into))
         return into
@@ -173,7 +173,7 @@ class Execution(TensorBase):
 
     def _check_in_place(self) -> None:
         """Raises GradientError for a leaf that requires a gradient, outside of no_grad."""
-        if self._requires_grad and GradMode.enabled and has_memory(self.uop):
+        if self._requires_grad and GradMode.enabled and is_leaf(self.uop):
             raise GradientError(
                 "a Tensor that requires a gradient is changed in place",
                 where=here(),
@@ -212,9 +212,10 @@ class Execution(TensorBase):
         """The derivative of this with respect to each target, times `gradient` (1 for a scalar).
 
         Raises GradientError for a target that this does not depend on, unless
-        `materialize_grads`, which gives zeros.
+        `materialize_grads`, which gives zeros; and where a value that is needed was changed in
+        place since this was made from it.
         """
-        found = gradients(self.uop, self._seed(gradient), [t.uop for t in targets])
+        found = flow(self.uop, self._seed(gradient), [t.uop for t in targets])
         result: list[Self] = []
         for target in targets:
             grad = found.get(target.uop)
@@ -232,21 +233,14 @@ class Execution(TensorBase):
     def backward(self, gradient: Self | None = None) -> Self:
         """Adds the derivative of this to `grad` of every Tensor it needs that requires a gradient.
 
-        Raises ShapeError without `gradient` where this has more than one element, and GradientError
-        where a Tensor that requires a gradient was changed in place since this was made from it.
+        Values that were computed before, of Tensors that require a gradient, lead on to what they
+        were computed from. Raises ShapeError without `gradient` where this has more than one
+        element, and GradientError where a Tensor that requires a gradient, or a value that the
+        gradient is computed from, was changed in place since this was made from it.
         """
         seed = self._seed(gradient)
-        graph = self.uop.toposort()
-        wanted = [t for t in live.all() if t.requires_grad and t.uop in graph]
-        gone = lost_among(graph)
-        found = gradients(self.uop, seed, [*(t.uop for t in wanted), *gone])
-        if not found.keys().isdisjoint(gone):
-            raise GradientError(
-                "a Tensor that requires a gradient was changed in place after it was used here",
-                where=here(),
-                hint="call backward() before the Tensor is changed, or use x.detach() of what needs"
-                " no gradient",
-            )
+        wanted = [t for t in live.all() if t.requires_grad]
+        found = flow(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:
                 total = grad if t.grad is None else t.grad.uop + grad

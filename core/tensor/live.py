@@ -7,7 +7,7 @@ alive, and never changes a graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from threading import RLock
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -32,9 +32,18 @@ T = TypeVar("T", bound=Holder)
 _Holders: TypeAlias = "WeakKeyDictionary[UOp, WeakValueDictionary[int, Holder]]"
 
 
+def memory_of(uop: UOp) -> UOp:
+    """The node whose elements a value is: below all movement, detached or not."""
+    base = uop.base
+    while base.op is Ops.DETACH:
+        base = base.src[0].base
+    return base
+
+
 def is_stored(uop: UOp) -> bool:
-    """Whether nothing needs to run: memory or a constant, perhaps moved, or no elements at all."""
-    return uop.base.op in (Ops.BUFFER, Ops.CONST) or uop.size == 0
+    """Whether nothing needs to run: memory or a constant, perhaps moved or detached, or no elements
+    at all."""
+    return memory_of(uop).op in (Ops.BUFFER, Ops.CONST) or uop.size == 0
 
 
 class Live(Generic[T]):
@@ -99,7 +108,20 @@ class Live(Generic[T]):
         so first."""
         with self._lock:
             self._look()
-            return [t for t in self._stored.get(memory, {}).values() if t.uop.base is memory]
+            return [t for t in self._stored.get(memory, {}).values() if memory_of(t.uop) is memory]
+
+    def named_in(self, graph: Iterable[UOp]) -> list[Holder]:
+        """The Tensors and Storages whose whole value is one of the nodes of a graph."""
+        with self._lock:
+            self._look()
+            nodes = dict.fromkeys(graph)
+            found: list[Holder] = []
+            for u in nodes:
+                if u.op is Ops.BUFFER:
+                    found += [t for t in self._stored.get(u, {}).values() if t.uop in nodes]
+                else:
+                    found += self._held(u)
+            return found
 
     def has_users(self, nodes: Collection[UOp]) -> bool:
         """Whether some graph that was not computed may use one of `nodes`."""
@@ -139,7 +161,7 @@ class Live(Generic[T]):
     def _note(self, found: Holder) -> None:
         self._version += 1
         users, root = self._users, found.uop
-        base = root.base
+        base = memory_of(root)
         if base.op in (Ops.BUFFER, Ops.ASSIGN):
             self._stored.setdefault(base, WeakValueDictionary())[id(found)] = found
         if base.op in (Ops.BUFFER, Ops.CONST):

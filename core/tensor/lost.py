@@ -1,4 +1,4 @@
-"""Values that a gradient has no way to any more, because a leaf was changed in place since.
+"""Values that a gradient has no way to any more, because what they are made from was changed since.
 
 A loss is written down for what its leaves are then. Once a leaf has another value, the loss keeps
 the old one, and nobody is left to take its gradient. Never keeps a Tensor or a node alive, and
@@ -11,13 +11,14 @@ from collections.abc import Iterable
 from weakref import WeakKeyDictionary, ref
 
 from core.tensor.base import TensorBase
-from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 _changed: WeakKeyDictionary[UOp, ref[TensorBase]] = WeakKeyDictionary()
 """What a leaf was, by its graph. It is again once the new value is in the same memory."""
-_computed: WeakKeyDictionary[UOp, None] = WeakKeyDictionary()
-"""BUFFERs of values that were computed from such, because their memory was needed."""
+_lost: WeakKeyDictionary[UOp, None] = WeakKeyDictionary()
+"""BUFFERs of values that were computed from such."""
+_former: WeakKeyDictionary[UOp, None] = WeakKeyDictionary()
+"""BUFFERs without memory, which stand for values that were overwritten."""
 
 
 def leaf_changes(leaf: TensorBase) -> None:
@@ -25,27 +26,40 @@ def leaf_changes(leaf: TensorBase) -> None:
     _changed[leaf.uop] = ref(leaf)
 
 
-def needs_changed(uop: UOp) -> bool:
-    """Whether a graph is made from what a leaf was."""
-    return any(u in _changed for u in uop.toposort(lambda u: u.op is not Ops.DETACH))
-
-
-def computed(uop: UOp) -> None:
-    """What `needs_changed` held for is now in memory, and its graph forgotten."""
-    if uop.base.op is Ops.BUFFER:
-        _computed[uop.base] = None
+def mark(buffer: UOp) -> None:
+    """The value in a BUFFER has no way to what it was computed from."""
+    _lost[buffer] = None
 
 
 def stored_anew(buffer: UOp) -> None:
-    """A BUFFER takes another value."""
-    _computed.pop(buffer, None)
+    """A BUFFER has another value."""
+    _lost.pop(buffer, None)
+
+
+def former(memory: UOp, differentiable: bool) -> UOp:
+    """A node that stands for the value that a BUFFER had before it was overwritten, and that no
+    kernel can read. `differentiable`: a gradient that flows to it is lost."""
+    assert memory.device is not None, "memory is somewhere"
+    made = UOp.new_buffer(memory.device, memory.size, memory.dtype)
+    _former[made] = None
+    if differentiable:
+        _lost[made] = None
+    return made
+
+
+def is_lost(uop: UOp) -> bool:
+    """Whether a gradient that flows to a node is lost there."""
+    return uop in _lost or _no_longer(uop)
 
 
 def lost_among(graph: Iterable[UOp]) -> list[UOp]:
     """The nodes of a graph that gradients are lost at."""
-    if not _changed:
-        return []
-    return [u for u in graph if u in _computed or _no_longer(u)]
+    return [u for u in graph if is_lost(u)] if _changed or _lost else []
+
+
+def reads_former(graph: UOp) -> bool:
+    """Whether a graph reads a value that was overwritten."""
+    return bool(_former) and any(u in _former for u in graph.toposort())
 
 
 def _no_longer(uop: UOp) -> bool:

@@ -5,22 +5,26 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
-from core.tensor import lost
+from core.tensor import kept, lost
 from core.tensor.base import TensorBase, in_fresh_memory, live, placed
+from core.tensor.following import follow
+from core.tensor.kept import is_leaf
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
 from core.tensor.origin import origin
 from core.tensor.storage import Storage
 from core.uop.kernelcall import outputs_of_call
-from core.uop.ops import Ops
+from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})
+_same_elements = frozenset({Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.COPY})
 
 
 def storage_root(uop: UOp) -> UOp:
@@ -60,8 +64,7 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         graph = UOp.sink(*roots).toposort()
         assigns = [u for u in graph if u.op is Ops.ASSIGN]  # a reader may assign in its turn
     roots |= dict.fromkeys(u for u in graph if u.op in _stored_anyway and live.is_wanted(u))
-    outputs = _wanted_outputs(roots)
-    roots |= dict.fromkeys(outputs)
+    roots |= dict.fromkeys(_wanted_outputs(roots))
     try:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
@@ -69,33 +72,41 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in error.targets]
         replace_in_live({u: u.src[0] for u in failed})
         raise
-    cut_off = [
-        t
-        for t in readers
-        if isinstance(t, TensorBase) and t.requires_grad and lost.needs_changed(t.uop)
-    ]
-    stored = {root: realized[root] for root in roots if root in realized}
-    for u in outputs:  # sources first: what is computed from it still has its gradient
-        if u.src[0].arg.backward is not None:
-            stored[u] = u.rebuild((u.src[0].substitute(stored), realized[u]))
+    stored = _detached(graph, {root: realized[root] for root in roots if root in realized})
+    ways = follow(graph, stored)
+    for root in ways.views:
+        del stored[root]
     replace_in_live(stored)
-    for t in cut_off:
-        lost.computed(t.uop)
+    ways.open()
     return items
+
+
+def _detached(graph: Collection[UOp], stored: dict[UOp, UOp]) -> dict[UOp, UOp]:
+    """`stored`, where no gradient flows from a detached value to what it shares its memory with."""
+    shared = Counter(form.base for form in stored.values())
+    for root, form in stored.items():
+        u = root
+        while u.op in GroupOp.Movement or u.op in _same_elements:
+            u = u.src[0]
+        if u.op is Ops.DETACH and (form.base in graph or shared[form.base] > 1):
+            stored[root] = form.detach()
+    return stored
 
 
 def _wanted_outputs(roots: Collection[UOp]) -> list[UOp]:
     """The outputs of kernels written by hand below `roots` that a live Tensor other than those to
     be stored needs: what such a kernel computes is not known to be cheap, so it runs once. What a
-    gradient will be computed from is needed, too. Sources first."""
-    graph = UOp.sink(*roots).toposort(lambda u: u.op is not Ops.OUTPUT or len(u.src) == 1)
+    gradient will be computed from is needed, too."""
+    graph = UOp.sink(*roots).toposort()
     kernels = [u for u in graph if u.op is Ops.KERNEL]
     outputs = dict.fromkeys(u for k in kernels for u in outputs_of_call(k) if u not in roots)
     if not outputs:
         return []
     ends = {u for u in outputs if u.src[0].arg.backward is None}
     tensors = (t for t in live.above(outputs)[1] if isinstance(t, TensorBase))
-    others = UOp.sink(*(t.uop for t in tensors if storage_root(t.uop) not in roots))
+    others = UOp.sink(
+        *(t.uop for t in tensors if t.requires_grad or storage_root(t.uop) not in roots)
+    )
     needed = {s for u in others.toposort(lambda u: u not in ends) for s in (u, *u.src)}
     return [u for u in outputs if u in needed]
 
@@ -138,7 +149,7 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
     if new is target:
         return
     for leaf in [place.tensor() for place in storage.places]:
-        if leaf is not None and leaf.requires_grad and has_memory(leaf.uop):
+        if leaf is not None and leaf.requires_grad and is_leaf(leaf.uop):
             lost.leaf_changes(leaf)
             new = new.detach() if apart and new.op is not Ops.DETACH else new
     if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
@@ -152,7 +163,6 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
     # whoever has seen the earlier values keeps them; only the last ones are stored
     replace_in_live(pending)
     _owners[target.base] = ref(storage)
-    lost.stored_anew(target.base)
     storage.write(target.assign(new.substitute(pending) if pending else new))
 
 
@@ -168,6 +178,13 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
     _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
+
+
+def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:
+    """`settle` before kernels that ran before run again: what their memory holds then was not
+    computed as it is kept."""
+    settle(read, written)
+    kept.cut_at(written)
 
 
 def settle(read: Collection[UOp], written: Collection[UOp]) -> None:
@@ -263,4 +280,8 @@ def _overwritten_readers(assigns: Sequence[UOp]) -> list[Holder]:
         return user.op is not Ops.ASSIGN or source in user.src[1:]
 
     _, found = live.above({u.src[0].base: None for u in assigns}, reads)
-    return [t for t in found if not (isinstance(t, Storage) and len(t.places) < 2)]
+    return [
+        t
+        for t in found
+        if isinstance(t, TensorBase) or (isinstance(t, Storage) and len(t.places) > 1)
+    ]

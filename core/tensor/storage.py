@@ -81,11 +81,7 @@ class Place(Generic[T]):
 
     def written(self, value: UOp) -> UOp:
         """The value of the storage with `value` where this sees it. Not for one that repeats."""
-        u = self.form
-        while u is not self.storage.uop:
-            value = _put_back(u, value)
-            u = u.src[0]
-        return value
+        return put_back(self.form, self.storage.uop, value)
 
 
 def moved_alike(form: UOp, old: UOp, new: UOp) -> UOp:
@@ -99,6 +95,14 @@ def moved_alike(form: UOp, old: UOp, new: UOp) -> UOp:
     for move in reversed(moves):
         new = move.rebuild((new,))
     return new
+
+
+def put_back(form: UOp, whole: UOp, value: UOp) -> UOp:
+    """`whole` with `value` where `form` is, movement of `whole` that repeats no element."""
+    while form is not whole:
+        value = _put_back(form, value)
+        form = form.src[0]
+    return value
 
 
 def _put_back(move: UOp, value: UOp) -> UOp:

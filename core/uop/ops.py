@@ -26,8 +26,7 @@ class Ops(IntEnum):
     its arguments and the BINDs, arg is a KernelInfo."""
     OUTPUT = auto()
     """What a KERNEL written by hand (source 0) stores in one of its outputs; arg is (number,
-    shape). With a source 1, the kernel has run and that is the value: the KERNEL is there for the
-    gradient alone."""
+    shape)."""
 
     # buffers and laziness
     BUFFER = auto()

@@ -212,12 +212,11 @@ def kernel_spec(u: UOp) -> bool:
     return u.src[0].op is Ops.DEVICE and all(s.shape is not None for s in inputs)
 
 
-@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL, name="k"),), allow_any_len=True, name="u"))
+@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL, name="k"),), name="u"))
 def output_spec(u: UOp, k: UOp) -> bool:
-    """the arg of an OUTPUT is (number, shape), as its KERNEL has it; so is its value, if known"""
-    (number, shape), known = u.arg, u.src[1:]
-    alike = all(s.shape == shape and s.dtype == u.dtype for s in known)
-    return len(known) < 2 and alike and k.arg.outputs[number] == (shape, u.dtype)
+    """the arg of an OUTPUT is (number, shape), as its KERNEL has it"""
+    number, shape = u.arg
+    return k.arg.outputs[number] == (shape, u.dtype)
 
 
 tensor_spec = PatternMatcher(

@@ -30,12 +30,6 @@ def forget_derivative(u: UOp) -> UOp:
     return u.src[0]
 
 
-@rule(UPat(Ops.OUTPUT, src=(UPat(Ops.KERNEL), UPat.var("x"))))
-def known_output(x: UOp) -> UOp:
-    """output(kernel, x) -> x where the kernel has run"""
-    return x
-
-
 @rule(UPat(_computed, name="x"))
 def empty_result(x: UOp) -> UOp | None:
     """f(...) without elements -> 0"""
@@ -112,7 +106,6 @@ simplification = PatternMatcher(
     [
         forget_gradient_marks,
         forget_derivative,
-        known_output,
         empty_result,
         pad_of_nothing,
         reduce_of_nothing,

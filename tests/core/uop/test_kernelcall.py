@@ -96,10 +96,11 @@ def test_the_verifier_refuses_what_does_not_fit() -> None:
         first.replace(arg=(0, (6,))),
         first.replace(arg=(2, (2, 3))),
         first.replace(dtype=dtypes.int32),
-        first.replace(src=(first.src[0], second)),
     ):
         with pytest.raises(SpecError, match="OUTPUT breaks the rule"):
             verify(wrong, tensor_spec, "test")
+    with pytest.raises(SpecError, match="OUTPUT is not allowed here, or not with these sources"):
+        verify(first.replace(src=(first.src[0], second)), tensor_spec, "test")
 
 
 def test_output_nodes_are_written_as_data() -> None:

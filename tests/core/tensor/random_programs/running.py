@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -87,15 +87,18 @@ def check_forward(program: Program, how: How) -> None:
 
 def gradients(program: Program, how: How) -> tuple[list[Array], list[int]]:
     """The derivatives of the sum of the float outputs, each times its cotangent, by the float
-    leaves, and the numbers of these. Nothing is realized on the way: gradients end there."""
-    how = replace(how, realize=0.0)
+    leaves, and the numbers of these."""
     with flags(how):
         return _gradients(program, how)
 
 
 def _gradients(program: Program, how: How) -> tuple[list[Array], list[int]]:
     leaves = [k for k, s in enumerate(program.statements) if s.is_differentiable_leaf]
-    values = tensors(program, how)
+    values = tensors(
+        program,
+        how,
+        lambda _, a: Tensor(a, device=how.device, requires_grad=a.dtype.kind == "f" or None),
+    )
     total: Tensor | None = None
     for k in program.outputs:
         value = values[k]
