@@ -125,7 +125,8 @@ def pipeline(target: str, steps: int, behind: int, stages: int = 4, waits: bool 
         part, total = (ker.rt(dtypes.float, (16, 32), "acc") for _ in range(2))
         ker.group.zero(total)
         for i in range(behind + 1):
-            ker.group.load(held[i], x[i, 0], asynchronous=True)
+            row = UOp.const(dtypes.int32, i)  # a node: it may be behind the end of x
+            ker.group.load(held[i], x[row, 0], asynchronous=True)
             ker.commit()
         for i in ker.range(steps):
             if waits:
