@@ -10,7 +10,7 @@ from core.target import Target
 from core.tile import kernels
 from core.uop.uop import UOp
 
-DEVICE = "PTX:EMU:sm_80"
+DEVICE = "PTX:EMU"
 
 
 def product(target: Target, *_: object) -> UOp:

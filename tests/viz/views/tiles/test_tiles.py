@@ -149,9 +149,10 @@ def test_a_number_without_a_kernel(product: Store) -> None:
     assert product.tiles(4711) is None
 
 
-def hostile(
-    path: Path, info: object, memory: str, place: tuple[str, str] = ("INDEX", "float32* local [64]")
-) -> Store:
+PLACE = "INDEX", "float32* local [64]"
+
+
+def hostile(path: Path, info: object, memory: str, place: tuple[str, str] = PLACE) -> Store:
     """A kernel whose KernelInfo and memory are what a stranger says."""
     with TraceWriter(path, {"compiler": "uopviz"}) as t:
         kernel = t.context_begin("k", "kernel")

@@ -5,15 +5,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { themeVersion } from "../../../state/theme";
 import type { Face } from "./faces";
-import { drawAll, drawPart, GUTTER, HEAD, type Marks, type Part, readPalette } from "./paint";
+import { drawAll, drawPart, GUTTER, HEAD, type Marks, readPalette } from "./paint";
+import { type Cell, inside, partAround, SPAN, step } from "./part";
 
-/** Rows and columns of the part. */
-const SPAN = 16;
 const LARGEST_CELL = 24;
 /** Height of the whole tile, at most. */
 const TALLEST = 160;
-
-type Cell = readonly [row: number, column: number];
 
 export function Picture({ face, name, start }: { face: Face; name: string; start: Cell }) {
   const box = useRef<HTMLDivElement>(null);
@@ -113,51 +110,9 @@ export function Picture({ face, name, start }: { face: Face; name: string; start
   );
 }
 
-const inside = (face: Face, [row, column]: Cell): Cell => [
-  Math.max(0, Math.min(face.rows - 1, row)),
-  Math.max(0, Math.min(face.columns - 1, column)),
-];
-
-/** The part that has the cursor: it changes only when that leaves it. */
-export function partAround(face: Pick<Face, "rows" | "columns">, [row, column]: Cell): Part {
-  const [rows, columns] = [Math.min(SPAN, face.rows), Math.min(SPAN, face.columns)];
-  const from = (n: number, count: number, whole: number): number =>
-    Math.min(n - (n % SPAN), whole - count);
-  return {
-    row: from(row, rows, face.rows),
-    column: from(column, columns, face.columns),
-    rows,
-    columns,
-  };
-}
-
 /** The size of an element where all are shown. */
 function smallCell(face: Face, width: number): readonly [number, number] {
   const size = Math.min(width / face.columns, TALLEST / face.rows, 10);
   const whole = size >= 1 ? Math.floor(size) : size;
   return [whole, whole];
-}
-
-/** Where a key leads; null: nowhere. */
-function step(key: string, [row, column]: Cell, face: Face): Cell | null {
-  switch (key) {
-    case "ArrowLeft":
-      return [row, column - 1];
-    case "ArrowRight":
-      return [row, column + 1];
-    case "ArrowUp":
-      return [row - 1, column];
-    case "ArrowDown":
-      return [row + 1, column];
-    case "Home":
-      return [row, 0];
-    case "End":
-      return [row, face.columns - 1];
-    case "PageUp":
-      return [row - SPAN, column];
-    case "PageDown":
-      return [row + SPAN, column];
-    default:
-      return null;
-  }
 }

@@ -137,7 +137,9 @@ function Emulated({ tile }: { tile: number }) {
   const first = e.walk.line.indexOf(counted.line);
   return (
     <p class="t2">
-      Emulated: {plural(counted.conflicts, "conflict")} in {plural(counted.lines, "line")}.{" "}
+      Emulated for {e.target}: {plural(counted.conflicts, "conflict")} in{" "}
+      {plural(counted.lines, "line")}
+      {counted.all && " of all shared memory"}.{" "}
       <button
         type="button"
         class="link"

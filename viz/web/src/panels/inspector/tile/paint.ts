@@ -1,6 +1,7 @@
 /** Draws a tile on canvas: all of it small, and a part with numbers. Colours from the style sheet. */
 import { prepare } from "../../../ui/canvas";
 import type { Face } from "./faces";
+import type { Part } from "./part";
 
 /** In an order in which neighbours differ; numbers repeat them in weaker and stronger tints. */
 const HUES = [
@@ -17,8 +18,6 @@ const TINTS = [0.18, 0.3, 0.42, 0.1] as const;
 const FAR = [0.3, 0.45, 0.6, 0.16] as const;
 /** Beside what is lit, the rest of the whole tile steps back. */
 const BEHIND = 0.4;
-/** Cells from this size on have numbers. */
-export const READABLE = 15;
 
 export interface Palette {
   hues: readonly string[];
@@ -46,14 +45,6 @@ export function readPalette(el: Element): Palette {
     onAccent: read("--on-accent"),
     mono: read("--mono"),
   };
-}
-
-/** A part of a tile: its first row and column, and how many. */
-export interface Part {
-  row: number;
-  column: number;
-  rows: number;
-  columns: number;
 }
 
 export interface Marks {

@@ -150,28 +150,33 @@ export function accessesOf(tile: number): Alike[] {
 
 /** What the emulator counted at the loads and stores of a shared tile. */
 export interface Counted {
+  /** The text is not one whose lines are linked to nodes: these are of all shared memory. */
+  all: boolean;
   lines: number;
   conflicts: number;
   /** The line (from 1) with most conflicts. */
   line: number;
 }
 
-/** Null where nothing was emulated, or no line is known. */
+/** Null where nothing was emulated, or no line moves shared memory. */
 export function countedOf(tile: number): Counted | null {
   const e = emulation.value;
   const key = e && `${e.kind}:${e.target}`;
   const artifact = kernelArtifacts.value.find((a) => columnKey(a) === key && a.text === e?.text);
-  if (!e || !artifact) return null;
+  if (!e) return null;
   const at = new Map(e.counters.lines.line.map((line, i) => [line, i]));
-  const lines = new Set<number>();
+  const lines = new Set<number>(
+    artifact ? [] : e.counters.lines.line.filter((_, i) => movesShared(e.counters.lines, i)),
+  );
   for (const access of watchedTiles.answer.value?.accesses ?? [])
-    if (access.tile === tile && present.value.has(access.node))
+    if (artifact && access.tile === tile && present.value.has(access.node))
       for (const line of linesOf(lineIndex(artifact), nodeOrigins.value, access.node).lines)
         if (movesShared(e.counters.lines, at.get(line + 1))) lines.add(line + 1);
   const of = (line: number): number => e.counters.lines.conflicts[at.get(line)!] ?? 0;
   const sorted = [...lines].sort((a, b) => of(b) - of(a) || a - b);
   if (!sorted.length) return null;
   return {
+    all: !artifact,
     lines: sorted.length,
     conflicts: sorted.reduce((sum, line) => sum + of(line), 0),
     line: sorted[0]!,
