@@ -1,6 +1,6 @@
 """Final: what renderers want of a program.
 
-Before linearize: every gated load has an alternative value, the gate of a store is a source of the
+Before linearize: gated loads, and only these, have an alternative value, the gate of a store is a source of the
 store and no longer of its address, and a choice of several lanes is made of single lanes where the
 target has no vector arithmetic. After it: a gated store becomes a store in an IF, and neighbours
 with the same gate share one. Never changes what is stored.
@@ -25,6 +25,13 @@ def load_alternative(load: UOp) -> UOp:
     return load.src[0].load(UOp.const(load.dtype, 0), dtype=load.dtype)
 
 
+@rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, src=(UPat(), UPat()), name="place"), UPat()),
+           name="load"))  # fmt: skip
+def no_alternative(load: UOp, place: UOp) -> UOp:
+    """load(p[i], else x) -> load(p[i])"""
+    return load.rebuild((place,))
+
+
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat()), name="place"),
            UPat.var("value"))))  # fmt: skip
 def store_gate(place: UOp, value: UOp) -> UOp:
@@ -41,8 +48,10 @@ def single_lanes(gep: UOp) -> UOp | None:
     return UOp.vectorize(*(gep.src[0].gep(i) for i in gep.arg))
 
 
-for_vectors = PatternMatcher([load_alternative, store_gate], name="final")
-for_scalars = PatternMatcher([load_alternative, store_gate, single_lanes], name="final")
+for_vectors = PatternMatcher([load_alternative, no_alternative, store_gate], name="final")
+for_scalars = PatternMatcher(
+    [load_alternative, no_alternative, store_gate, single_lanes], name="final"
+)
 
 
 def final(sink: UOp, target: Target) -> UOp:

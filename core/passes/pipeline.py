@@ -122,7 +122,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "final",
         final,
         _ORDER,
-        "each gated LOAD has an alternative; the gate of a store is the STORE's",
+        "gated LOADs, and only these, have an alternative; the gate of a store is the STORE's",
         index_spec,
     ),
     Pass("loops", loops, "what an iteration does", "each RANGE has one END", index_spec),

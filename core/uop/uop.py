@@ -11,6 +11,7 @@ import operator
 import threading
 import weakref
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Self, cast
 
 from core.dtype import ConstType, DType, dtypes, truncate
@@ -54,6 +55,12 @@ _unique = itertools.count(1)
 late: Late[UOp] = Late()
 _SAME: Any = object()
 """Default of a field of `replace`: keeps that of the node."""
+
+
+@cache
+def _one(lane: int) -> tuple[int]:
+    """The argument of the GEP of one lane. There are very many: one object is looked up faster."""
+    return (lane,)
 
 
 def _forget(ref: weakref.ref[UOp]) -> None:
@@ -403,7 +410,8 @@ class UOp(Arithmetic, Movement):
 
     def gep(self, which: int | tuple[int, ...]) -> UOp:
         """Elements of a vector, as a scalar or a vector; a scalar is a vector of one element."""
-        picks = (which,) if isinstance(which, int) else which
+        picks = which if isinstance(which, tuple) else (which,)
+        picks = _one(picks[0]) if len(picks) == 1 else picks
         if self.dtype.count == 1 and not any(picks):
             return self.broadcast(len(picks))
         if picks == tuple(range(self.dtype.count)):

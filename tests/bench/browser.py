@@ -63,6 +63,16 @@ _SHOWN: Final = """
 })
 """
 
+_OVERVIEW: Final = """
+() => new Promise((resolve) => {
+  const look = () => {
+    if (document.querySelector(".ov-kernels .ov-row") === null) requestAnimationFrame(look);
+    else requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+  };
+  look();
+})
+"""
+
 _LARGE: Final = """
 () => new Promise((resolve) => {
   const look = () => {
@@ -181,6 +191,12 @@ class Screen:
         self.page.evaluate(_SHOWN)
         shown: float = self.page.evaluate("probe.shown")
         self.wait()
+        return shown
+
+    def overview(self, url: str) -> float:
+        """Opens an address; ms from the navigation to the painted overview."""
+        self.page.goto(url, wait_until="commit")
+        shown: float = self.page.evaluate(_OVERVIEW)
         return shown
 
     def open_pass(self, name: str) -> Painted:

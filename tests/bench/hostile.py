@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import UopvizError
+from tests.viz.read.packed import change_rewrites
 from viz.format import schema
 from viz.format.blocks import EVENTS, HEADS, NODES
 from viz.format.jsontext import to_json
@@ -172,7 +173,7 @@ def events(path: Path) -> None:
     empty = [[]] * 9
     blob = pack([kinds, ones, *empty, zeros, ones], [False] * len(EVENTS.names))
     _insert(path, [(schema.EVENTS, 0, n, blob)] * 50)
-    _change(path, "UPDATE rewrites SET first_block = 0, last_block = 1 << 40")
+    change_rewrites(path, first_block=0, last_block=1 << 40)
 
 
 def long_names(path: Path) -> None:
@@ -231,7 +232,7 @@ def wide(path: Path) -> None:
     _insert(path, [(schema.HEADS, 2, 1, HEADS.pack([[1], *[[0]] * 6, [1]]))])
     blob = NODES.pack(([2] * n, [1] * n, []))
     _insert(path, [(schema.NODES, 2 + i * n, n, blob) for i in range(16)])
-    _change(path, "UPDATE rewrites SET sink = ?", (1 + 16 * n,))
+    change_rewrites(path, sink=1 + 16 * n)
 
 
 TRACES: Final[dict[str, Callable[[Path], None]]] = {

@@ -69,8 +69,14 @@ def first_views(folder: Path, browser: Browser) -> Iterator[Row]:
 
 
 def opening(folder: Path, browser: Browser) -> Iterator[Row]:
-    """From the command, and from the navigation, to the first drawn graph."""
+    """From the command, and from the navigation: to the overview, and to the first drawn graph."""
     trace = traces.many_passes(folder / "100000.viz", 800, 125)
+    mark = "1 s (0.4)"
+    begun = [_overview(trace, browser) for _ in range(RUNS)]
+    pages, commands = zip(*begun, strict=True)
+    yield "overview of 100,000 matches: page", f"{spread(pages, 0)} ms", "", mark, "-"
+    both = "overview of 100,000 matches: `uopviz open` and page"
+    yield both, f"{spread(commands, 0)} ms", "", "1 s (0.6)", "-"
     page: list[float] = []
     command: list[float] = []
     for _ in range(RUNS):
@@ -82,7 +88,6 @@ def opening(folder: Path, browser: Browser) -> Iterator[Row]:
                 served = time.perf_counter() - started
                 page.append(view.visit(f"{viewer.url}#r={first}"))
                 command.append(served * 1000 + page[-1])
-    mark = "1 s (0.4)"
     yield "open 100,000 matches: page", f"{spread(page, 0)} ms", "", mark, "-"
     yield "open 100,000 matches: `uopviz open` and page", f"{spread(command, 0)} ms", "", mark, "-"
 
@@ -90,6 +95,8 @@ def opening(folder: Path, browser: Browser) -> Iterator[Row]:
 def scrolling(folder: Path, browser: Browser) -> Iterator[Row]:
     """The navigator of 30,000 passes with 300,000 steps, all unfolded."""
     trace = traces.many_passes(folder / "300000.viz", 30_000, 10)
+    pages = [_overview(trace, browser)[0] for _ in range(RUNS)]
+    yield "overview of 300,000 steps: page", f"{spread(pages, 0)} ms", "", "0.5 s", "-"
     with Viewer(trace) as viewer, screen(browser) as view:
         first = next(r["id"] for r in viewer_rows(viewer) if r["kind"] == "rewrite")
         shown = view.visit(f"{viewer.url}#r={first}")
@@ -136,9 +143,20 @@ def viewer_rows(viewer: Viewer) -> list[dict[str, object]]:
     return rows
 
 
+def _overview(trace: Path, browser: Browser) -> tuple[float, float]:
+    """ms to the filled overview: from the navigation, and from the command."""
+    with screen(browser) as view:
+        started = time.perf_counter()
+        with Viewer(trace) as viewer:
+            served = time.perf_counter() - started
+            shown = view.overview(viewer.url)
+    return shown, served * 1000 + shown
+
+
 def _first_view(trace: Path, browser: Browser, scope: str) -> Painted:
     with Viewer(trace) as viewer, screen(browser) as view:
-        view.visit(f"{viewer.url}#{scope.lstrip('&')}")
+        small = next(r["id"] for r in viewer_rows(viewer) if r["kind"] == "rewrite")
+        view.visit(f"{viewer.url}#r={small}{scope}")
         return view.open_pass("large")
 
 

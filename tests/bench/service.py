@@ -108,7 +108,8 @@ def stalled(folder: Path) -> Iterator[Row]:
 
 def exported(folder: Path) -> Iterator[Row]:
     """The size of one HTML file of a whole run."""
-    for program, mark in (("a", "-"), ("b", "-"), ("c", "20 MB (8 MB)")):
+    marks = {"a": "-", "b": "-", "c": "20 MB (8 MB)", "digits": "8 s"}
+    for program, mark in marks.items():
         trace = folder / f"{program}.viz"
         _run(["-m", "tests.bench.program", "core", program], VIZ="-1", VIZ_TRACE=str(trace))
         out = folder / f"{program}.html"

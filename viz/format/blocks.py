@@ -109,5 +109,18 @@ ARTIFACT_LINES: Final = Columns("artifact_lines", 0, *numbers("length"), *differ
 """What version 2 had instead of TEXT_LINES, for each text: no block, but the column `lines` of the
 table `artifacts`."""
 
-PACKED: Final = (PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TEXT_LINES)
+REWRITES: Final = Columns(
+    "rewrites",
+    schema.REWRITES,
+    *(*differences("id", "parent", "context"), *strings("name", "matcher", "caller")),
+    *(*numbers("bottom_up"), *differences("sink", "result"), *numbers("nodes")),
+    *(*differences("start"), *numbers("us", "matches", "rebuilds", "declines", "empty")),
+    *differences("first_block", "last_block"),
+)
+"""The columns of the table `rewrites`, but for the error."""
+
+PACKED: Final = (
+    *(PLAIN_NODES, HEADS, NODES, EVENTS, LAUNCHES, MEMORY, RULE_SETS, VISITS, TEXT_LINES),
+    REWRITES,
+)
 """All kinds of blocks that are columns."""

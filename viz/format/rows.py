@@ -68,7 +68,8 @@ class RewriteRow:
 
 @dataclass(slots=True)
 class RuleRow:
-    """A rule; its further texts are in blocks of kind RULES."""
+    """A rule without its further texts. Blocks of kind RULES have all of them; before version 3
+    these fields were a table."""
 
     id: int
     name: str
@@ -150,7 +151,7 @@ BLOCK_HEADS: Final = Table("blocks", BlockHead)
 """The same tables without their large columns."""
 
 TABLES: Final[tuple[Table[Any], ...]] = (
-    *(META, CONTEXTS, REWRITES, RULES, RULE_TOTALS, KERNELS, ARTIFACTS, BLOCKS),
+    *(META, CONTEXTS, REWRITES, RULE_TOTALS, KERNELS, ARTIFACTS, BLOCKS),
 )
 DDL: Final = "\n".join(
     (

@@ -27,6 +27,10 @@ USER_LINES: Final = 10
 HEADS: Final = 11
 NODES: Final = 12
 TEXT_LINES: Final = 13
+REWRITES: Final = 14
+
+RULES_PACKED: Final = 3
+"""The first version without a table `rules`."""
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""

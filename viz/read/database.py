@@ -23,7 +23,7 @@ from viz.files.held import Held
 from viz.files.regular import kind_of
 from viz.files.walfile import pages_in_log
 from viz.format import schema
-from viz.format.rows import TABLES
+from viz.format.rows import RULES, TABLES
 from viz.format.table import Table
 
 R = TypeVar("R")
@@ -314,7 +314,8 @@ class Database:
                 "open it with a newer uopviz; what this one understands is shown",
             )
         found: set[str] = set()
-        names = [table.name for table in TABLES]
+        tables = TABLES if self.version >= schema.RULES_PACKED else (*TABLES, RULES)
+        names = [table.name for table in tables]
         self._own.left = STEPS_OF_SCHEMA
         try:
             for name, kind, sql in self._db.execute("SELECT name, type, sql FROM sqlite_master"):

@@ -25,6 +25,7 @@ from viz.format.rows import (
     BlockHead,
     ContextRow,
     RewriteRow,
+    RuleRow,
 )
 from viz.format.table import Table
 from viz.format.userlines import UserLines, unpack_user_lines
@@ -85,6 +86,8 @@ class TraceFile:
         """By (pass, rule): matches, declines, ns."""
         self.visits = Visits()
         self._countable = True
+        self._packed: list[RewriteRow] = []
+        """Rewrites that were packed and are not yet among the others."""
         self._last_block = self._last_rule = self._last_entry = 0
         self._readers: dict[int, Callable[[int, int, bytes], None]] = {
             schema.STRINGS: self._add_strings,
@@ -97,6 +100,7 @@ class TraceFile:
             schema.RULE_SETS: lambda first, _, data: self.visits.add_sets(first, data),
             schema.USER_LINES: self._add_user_lines,
             schema.VISITS: lambda _first, _count, data: self.visits.add(data),
+            schema.REWRITES: self._add_rewrites,
         }
         """By kind of block, what reads one: its first number, count and data."""
 
@@ -207,7 +211,15 @@ class TraceFile:
         for item in _list(data):
             if isinstance(item, dict):
                 fields = cast("dict[str, Any]", item)
-                self._rule(as_int(fields.get("id")), "?").texts = fields
+                own = [fields.pop(name, None) for name in RULES.names]
+                self._rule(as_int(own[0]), "?").texts = fields
+                if own[1] is not None:
+                    self._add_rule(RULES.read(own))
+
+    def _add_rewrites(self, _first: int, _count: int, data: bytes) -> None:
+        each = _ROW // len(blocks.REWRITES.names)
+        for cells in blocks.REWRITES.rows(data, each):
+            self._packed.append(REWRITES.read((*cells, None)))
 
     def _add_launches(self, _first: int, _count: int, data: bytes) -> None:
         for name, device, start, ns, size in blocks.LAUNCHES.rows(data, _TUPLE):
@@ -223,12 +235,15 @@ class TraceFile:
     def _read_rules(self) -> None:
         for row in self.db.rows(RULES, self._last_rule):
             self._last_rule = max(self._last_rule, row.id)
-            texts = row.name, row.matcher, row.file, row.equation
-            take(4, _RULE_BYTES + sum(map(len, texts)))
-            rule = self._rule(row.id, "")
-            rule.name, rule.matcher = as_text(row.name, MAX_NAME), as_text(row.matcher, MAX_NAME)
-            rule.file, rule.line = as_text(row.file), row.line
-            rule.equation = as_text(row.equation)
+            self._add_rule(row)
+
+    def _add_rule(self, row: RuleRow) -> None:
+        texts = row.name, row.matcher, row.file, row.equation
+        take(4, _RULE_BYTES + sum(map(len, texts)))
+        rule = self._rule(row.id, "")
+        rule.name, rule.matcher = as_text(row.name, MAX_NAME), as_text(row.matcher, MAX_NAME)
+        rule.file, rule.line = as_text(row.file), row.line
+        rule.equation = as_text(row.equation)
 
     def _rule(self, number: int, name: str) -> RuleRecord:
         """A rule; one with this name where there is none of that number yet."""
@@ -260,6 +275,8 @@ class TraceFile:
             made.append(context_of(row))
 
     def _new_rewrites(self, last: int, made: list[Context | Rewrite]) -> None:
+        packed, self._packed = self._packed, []
+        made += [rewrite_of(row, self.name) for row in packed]
         for row in self._told(REWRITES, last, BLOCKS_READ, READ):
             take(8, _ROW + _length(row))
             made.append(rewrite_of(row, self.name))

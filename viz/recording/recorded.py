@@ -10,10 +10,16 @@ import sqlite3
 from contextlib import closing, suppress
 from glob import escape
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
-_COUNTS = """SELECT (SELECT count(*) FROM contexts WHERE kind = 'kernel'), count(*), sum(matches)
-FROM rewrites WHERE (SELECT value FROM meta WHERE key = 'run') = ?"""
+from viz.format import schema
+
+_COUNTS: Final = f"""SELECT (SELECT count(*) FROM contexts WHERE kind = 'kernel'),
+(SELECT count(*) FROM rewrites)
+  + (SELECT coalesce(sum(count), 0) FROM blocks WHERE kind = {schema.REWRITES}),
+(SELECT sum(matches) FROM rule_totals)
+WHERE (SELECT value FROM meta WHERE key = 'run') = ?"""
 
 
 def recorded(path: Path, run: str) -> str:
@@ -26,11 +32,9 @@ def recorded(path: Path, run: str) -> str:
         with suppress(sqlite3.Error, OSError):
             url = f"file:{quote(str(file))}?mode=ro"
             with closing(sqlite3.connect(url, uri=True, timeout=0.5)) as db:
-                kernels, passes, steps = db.execute(_COUNTS, (json.dumps(run),)).fetchone()
-            if passes or file == path:
-                totals = [
-                    a + (b or 0) for a, b in zip(totals, (kernels, passes, steps), strict=True)
-                ]
+                counts = db.execute(_COUNTS, (json.dumps(run),)).fetchone() or (0, 0, 0)
+            if counts[1] or file == path:
+                totals = [a + (b or 0) for a, b in zip(totals, counts, strict=True)]
                 size += file.stat().st_size
                 files += 1
     if not files:

@@ -88,6 +88,8 @@ class FileCopy:
         for rewrite in self._told(rewrites, _NODES, _ENTRIES):
             self._begin(rewrite)
         self._copy_events(rewrites)
+        for rewrite in rewrites:
+            self._output.entries.close_rewrite(rewrite.id)
         names = None if self._all else {e.name for e in kernels if e.kind == "kernel"}
         for name, device, start, ns, size in self._file.launches:
             if names is None or name in names:

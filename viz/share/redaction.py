@@ -52,8 +52,8 @@ def _numbers() -> Iterator[str]:
 
 
 _IN_OBJECTS: Final = (
-    *("artifacts.lines", "rules.sourceLine", "errors.rule", "errors.node", "errors.loop"),
-    *("user_lines.first", "user_lines.cut"),
+    *("artifacts.lines", "rules.id", "rules.line", "rules.sourceLine"),
+    *("errors.rule", "errors.node", "errors.loop", "user_lines.first", "user_lines.cut"),
 )
 """Numbers in JSON, and packed ones."""
 TABLE: Final[Mapping[str, How]] = {

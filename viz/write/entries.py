@@ -1,5 +1,6 @@
 """Open contexts and rewrites, and those that have changed since the last flush.
 
+Most rewrites begin and end between two flushes: these are packed, the others have rows that change.
 Knows nothing of their events but the counts in their rows. Never touches a file.
 """
 
@@ -7,8 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final
 
+from viz.format import schema
+from viz.format.blocks import REWRITES
 from viz.format.rows import ContextRow, RewriteRow, plain_text
+from viz.write.numbering import Block
+
+_cells: Final = attrgetter(*REWRITES.names)
+
+
+@dataclass
+class Changes:
+    """What has changed since the last flush: rows, and rewrites that never had one."""
+
+    contexts: list[ContextRow] = field(default_factory=list[ContextRow])
+    rewrites: list[RewriteRow] = field(default_factory=list[RewriteRow])
+    packed: list[Block] = field(default_factory=list[Block])
 
 
 class Entries:
@@ -20,6 +38,8 @@ class Entries:
         self._rewrites: dict[int, RewriteRow] = {}
         self._changed_contexts: dict[int, ContextRow] = {}
         self._changed_rewrites: dict[int, RewriteRow] = {}
+        self._in_rows: set[int] = set()
+        """The open rewrites that have a row."""
 
     def next(self) -> int:
         """The number of the next context or rewrite."""
@@ -44,7 +64,8 @@ class Entries:
         row.error = json.dumps(error) if error else None
 
     def put_rewrite(self, row: RewriteRow) -> None:
-        """Adds a rewrite, which is open until `close_rewrite`."""
+        """Adds a rewrite, which is open until `close_rewrite`. Where it has ended already, it is
+        not written before that."""
         self._rewrites[row.id] = self._changed_rewrites[row.id] = row
 
     def rewrite(self, number: int) -> RewriteRow:
@@ -63,8 +84,25 @@ class Entries:
         """Whether a rewrite has not ended."""
         return rewrite in self._rewrites
 
-    def take(self) -> tuple[list[ContextRow], list[RewriteRow]]:
-        """The rows that are new or have changed since the last call."""
-        found = [*self._changed_contexts.values()], [*self._changed_rewrites.values()]
-        self._changed_contexts, self._changed_rewrites = {}, {}
+    def take(self) -> Changes:
+        """What is new or has changed since the last call."""
+        found = Changes([*self._changed_contexts.values()])
+        ended: list[RewriteRow] = []
+        later: dict[int, RewriteRow] = {}
+        for row in self._changed_rewrites.values():
+            is_open = row.id in self._rewrites
+            if is_open and row.us is not None:
+                later[row.id] = row
+            elif is_open:
+                self._in_rows.add(row.id)
+                found.rewrites.append(row)
+            elif row.id in self._in_rows or row.us is None or row.error is not None:
+                self._in_rows.discard(row.id)
+                found.rewrites.append(row)
+            else:
+                ended.append(row)
+        if ended:
+            columns = list(zip(*map(_cells, ended), strict=True))
+            found.packed = [Block(schema.REWRITES, 0, len(ended), REWRITES.pack(columns))]
+        self._changed_contexts, self._changed_rewrites = {}, later
         return found

@@ -18,7 +18,7 @@ from core.errors import TraceError
 from viz.format import schema
 from viz.format.blocks import HEADS, NEAR, NODES
 from viz.format.pack import pack_json
-from viz.format.rows import RuleRow, plain_text
+from viz.format.rows import RULES, RuleRow
 
 Fields = tuple[int, int, int, int, int, int, int]
 """op, dtype, arg, tag, origin, loc, extra of a node: string numbers."""
@@ -62,7 +62,6 @@ class Numbering:
         self._chunks: list[Chunk] = []
         self._single: list[tuple[int, tuple[int, ...]]] = []
         self._new_rules: list[dict[str, object]] = []
-        self._rule_rows: list[RuleRow] = []
 
     def string(self, text: str) -> int:
         """The number of `text`; 0 for "". Longer than MAX_TEXT: cut, with a note of how much."""
@@ -145,15 +144,8 @@ class Numbering:
 
     def add_rule(self, row: RuleRow, texts: Mapping[str, object]) -> None:
         """Adds a rule whose number no other rule has."""
-        for field in ("name", "matcher", "file", "equation"):
-            setattr(row, field, plain_text(getattr(row, field)))
-        self._rule_rows.append(row)
-        self._new_rules.append({"id": row.id, **texts})
-
-    def take_rules(self) -> list[RuleRow]:
-        """Rows of the rules since the last call."""
-        rows, self._rule_rows = self._rule_rows, []
-        return rows
+        fields = {name: getattr(row, name) for name in RULES.names}
+        self._new_rules.append({**texts, **fields})
 
     def take(self) -> list[Block]:
         """Blocks of what is new; forgets that it was new."""

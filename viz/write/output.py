@@ -20,7 +20,6 @@ from viz.format.rows import (
     META,
     REWRITES,
     RULE_TOTALS,
-    RULES,
     BlockRow,
     KernelRow,
     MetaRow,
@@ -117,7 +116,6 @@ class Output:
         self.database.close()
 
     def _take(self) -> list[Batch]:
-        rules = self.numbers.take_rules()
         blocks: list[BlockRow] = []
         parts = (self.numbers, self.visits, self.launches, self.memory, self.user_lines)
         for block in (block for part in parts for block in part.take()):
@@ -126,15 +124,15 @@ class Output:
             blocks.append(self._numbered(block))
         texts, artifacts = self.artifacts.take(self._last_block + 1)
         self._last_block += len(texts)
-        contexts, rewrites = self.entries.take()
+        changes = self.entries.take()  # after the events, which count in them
+        texts += [self._numbered(block) for block in changes.packed]
         kernels, self._kernels = self._kernels, []
         meta, self._meta = self._meta, []
         return [
             (BLOCKS, blocks + texts),
             (ARTIFACTS, artifacts),
-            (RULES, rules),
-            (CONTEXTS, contexts),
-            (REWRITES, rewrites),
+            (CONTEXTS, changes.contexts),
+            (REWRITES, changes.rewrites),
             (RULE_TOTALS, self.events.totals.take()),
             (KERNELS, kernels),
             (META, meta),

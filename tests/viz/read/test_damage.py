@@ -16,7 +16,9 @@ import pytest
 
 import viz.read.database
 from core.errors import TraceError
+from tests.viz.read.packed import change_rewrites, change_rules
 from viz.format import schema
+from viz.format.blocks import REWRITES
 from viz.format.pack import pack, pack_json
 from viz.read.tracefile import TraceFile
 from viz.views.rules.rulebook import clean_pattern
@@ -119,11 +121,41 @@ def test_a_lost_block_is_a_problem_and_the_rest_is_shown(trace: Path) -> None:
 def test_numbers_that_lead_nowhere(trace: Path) -> None:
     db = sqlite3.connect(trace)
     with db:
-        db.execute("UPDATE rewrites SET sink = 1 << 40, context = -7, parent = 99, name = 1 << 60")
         db.execute("UPDATE kernels SET ast = 'x'")
         db.execute("UPDATE contexts SET parent = id, meta = '[[', name = x'ff00'")
     db.close()
-    look_at_everything(trace)
+    for field, value in {"sink": 1 << 40, "context": -7, "parent": 99, "name": 1 << 60}.items():
+        assert change_rewrites(trace, **{field: value})
+        look_at_everything(trace)
+
+
+def test_packed_rewrites_of_any_number(trace: Path) -> None:
+    """Numbers that are no column's, in each column of the packed rewrites."""
+    for name in REWRITES.names:
+        copy = trace.with_name(f"{name}.viz")
+        for value in (-1, -(1 << 62), 1 << 62, 0):
+            shutil.copy(trace, copy)
+            assert change_rewrites(copy, **{name: value})
+            look_at_everything(copy)
+
+
+def test_rules_with_fields_of_any_type(trace: Path, tmp_path: Path) -> None:
+    for name in ("id", "name", "matcher", "file", "line", "equation", "doc", "source", "pattern"):
+        for value in (-1, 1e300, None, [1], {"a": [1]}, "x" * 9000):
+            copy = tmp_path / "copy.viz"
+            shutil.copy(trace, copy)
+            assert change_rules(copy, **{name: value})
+            look_at_everything(copy)
+
+
+def test_packed_rewrites_that_are_damaged_are_a_problem(trace: Path) -> None:
+    db = sqlite3.connect(trace)
+    with db:
+        db.execute("UPDATE blocks SET data = x'00' WHERE kind = ?", (schema.REWRITES,))
+    db.close()
+    run = look_at_everything(trace)
+    assert any("damaged" in p["what"] for p in run["problems"])
+    assert run["totals"]["contexts"] > 0
 
 
 def test_wrong_types_in_every_cell(trace: Path, tmp_path: Path) -> None:
@@ -131,7 +163,6 @@ def test_wrong_types_in_every_cell(trace: Path, tmp_path: Path) -> None:
         "meta": ("key", "value"),
         "contexts": ("parent", "name", "kind", "meta", "start", "us", "error"),
         "rewrites": ("parent", "context", "name", "sink", "result", "us", "matches", "first_block"),
-        "rules": ("name", "file", "line", "equation"),
         "artifacts": ("context", "kind", "body", "lines"),
         "blocks": ("kind", "first", "count", "data"),
     }
@@ -210,8 +241,8 @@ def test_a_block_that_claims_millions_of_nodes(trace: Path) -> None:
             "INSERT INTO blocks(kind, first, count, data) VALUES(?,?,?,?)",
             (schema.EVENTS, 0, 1, zlib.compress(bytes(1 << 27))),
         )
-        db.execute("UPDATE rewrites SET last_block = 1 << 60")
     db.close()
+    assert change_rewrites(trace, last_block=1 << 60)
     assert len(look_at_everything(trace)["problems"]) >= 3
 
 

@@ -24,7 +24,7 @@ OTHER = "/data/engine/lib"
 JSON_COLUMNS = {
     "contexts": ["meta.target", "meta.metadata", "meta.other"],
     "artifacts": ["text", "facts", "title"],
-    "rules": ["doc", "source", "sourceLine", "pattern"],
+    "rules": [*rows.RULES.names, "doc", "source", "sourceLine", "pattern"],
 }
 BLOCKS = {
     **{columns.name: columns.names for columns in PACKED if columns is not PLAIN_NODES},

@@ -6,6 +6,7 @@ reads the events of a pass.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
@@ -15,7 +16,7 @@ import numpy as np
 from viz.budget import take
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.overview.launches import Times, bounded
+from viz.views.overview.launches import LATEST, Times, bounded
 from viz.views.process import Process
 from viz.views.timeline import MAX_MEMORY, shift_of
 
@@ -25,7 +26,6 @@ KINDS: Final = ("run", "compile", "schedule")
 _SPAN: Final = 120
 """Bytes of a span or of a size while they are put together."""
 Data = dict[str, Any]
-Spans = list[tuple[float, float]]
 
 
 def activity_data(processes: Sequence[Process], seconds: float) -> Data:
@@ -39,7 +39,7 @@ def activity_data(processes: Sequence[Process], seconds: float) -> Data:
         launched = process.launches
         take(len(launched.starts), _SPAN * len(launched.starts))
         runs = np.array([launched.starts, launched.ends]).T.reshape(-1, 2)
-        mine = {"schedule": _array(schedule), "compile": _array(compiled), "run": runs}
+        mine = {"schedule": schedule, "compile": compiled, "run": runs}
         for kind, times in mine.items():
             spans[kind].append(np.clip(times + shift, 0.0, None))
         sizes += _sizes(file, shift)
@@ -66,7 +66,7 @@ def activity_data(processes: Sequence[Process], seconds: float) -> Data:
     return {"end": end, "parts": parts, "strip": strip, "memory": memory, "peak": peak}
 
 
-def _worked(file: TraceFile) -> tuple[Spans, Spans]:
+def _worked(file: TraceFile) -> tuple[Times, Times]:
     """When schedules were made, and when something else was compiled: kernels, and passes outside
     of schedules. What has no end yet goes to the latest moment that the file knows of."""
     contexts, rewrites = [*file.contexts.values()], [*file.rewrites.values()]
@@ -74,23 +74,21 @@ def _worked(file: TraceFile) -> tuple[Spans, Spans]:
     scheduling: dict[int, bool] = {0: False}
     for context in contexts:  # a context begins after the one around it
         scheduling[context.id] = context.kind == "schedule" or scheduling.get(context.parent, False)
-    ends = (bounded(e.start) + bounded(e.us or 0) for e in (*contexts, *rewrites))
-    latest = max(ends, default=0.0)
-    schedule = [_span(c, latest) for c in contexts if c.kind == "schedule"]
-    compiled = [_span(c, latest) for c in contexts if c.kind == "kernel"]
-    compiled += [
-        _span(r, latest) for r in rewrites if not r.parent and not scheduling.get(r.context, False)
-    ]
-    return schedule, compiled
+    latest = max(float(_spans(part, 0.0).max(initial=0.0)) for part in (contexts, rewrites))
+    schedule = [c for c in contexts if c.kind == "schedule"]
+    kernels = [c for c in contexts if c.kind == "kernel"]
+    passes = [r for r in rewrites if not r.parent and not scheduling.get(r.context, False)]
+    compiled = np.concatenate((_spans(kernels, latest), _spans(passes, latest)))
+    return _spans(schedule, latest), compiled
 
 
-def _span(entry: Context | Rewrite, latest: float) -> tuple[float, float]:
-    start = bounded(entry.start)
-    return start, max(start, latest) if entry.us is None else start + bounded(entry.us)
-
-
-def _array(spans: Spans) -> Times:
-    return np.array(spans, np.float64).reshape(-1, 2)
+def _spans(entries: Sequence[Context | Rewrite], latest: float) -> Times:
+    """Begin and end of each; of one that has no end, `latest`, or its begin if that is later."""
+    begun = np.array([entry.start for entry in entries], np.float64).clip(0.0, LATEST)
+    took = [math.nan if entry.us is None else entry.us for entry in entries]
+    ended = begun + np.array(took, np.float64).clip(0.0, LATEST)
+    ended = np.where(np.isnan(ended), np.maximum(begun, latest), ended)
+    return np.stack((begun, ended), axis=1)
 
 
 def _merged(spans: Times) -> Times:

@@ -76,7 +76,7 @@ class Launches:
 
 def bounded(value: float) -> float:
     """A time of a trace within what times can be."""
-    return min(max(float(value), 0.0), LATEST)
+    return 0.0 if value <= 0 else LATEST if value >= LATEST else float(value)
 
 
 def spread_of(us: Times) -> dict[str, Any]:
