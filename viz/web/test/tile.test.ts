@@ -151,6 +151,16 @@ describe("places in shared memory", () => {
   });
 });
 
+describe("a picture", () => {
+  it("is bounded whatever a file says", () => {
+    const large: [number, number] = [1e9, 1e9];
+    const face = registerFace({ ...tile, rows: 1e9, shown: large }, 1e9, false, "lane", null);
+    expect([face.rows, face.columns]).toEqual([256, 256]);
+    const memory = sharedFace({ ...shared, shown: large }, true, null);
+    expect([memory.rows, memory.columns]).toEqual([256, 256]);
+  });
+});
+
 describe("the part of a picture", () => {
   it("stays until the cursor leaves it, and ends with the tile", () => {
     const face = { rows: 40, columns: 24 };

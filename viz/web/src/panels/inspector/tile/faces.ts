@@ -50,8 +50,8 @@ export function registerFace(
     return `${lanesText(tile.base.copies.map((copy) => lane + copy))}${of}`;
   };
   return {
-    rows: stacked ? Math.min(tile.rows * warps, MOST) : tile.shown[0]!,
-    columns: tile.shown[1]!,
+    rows: Math.min(stacked ? tile.rows * warps : tile.shown[0]!, MOST),
+    columns: Math.min(tile.shown[1]!, MOST),
     block: [tile.base.rows, tile.base.columns],
     number: (row, column) => owner(row, column)[shows],
     say: (row, column) => {
@@ -69,7 +69,7 @@ export function registerFace(
   };
 }
 
-/** Rows that are drawn. */
+/** Rows and columns that are drawn, whatever an exported file says. */
 const MOST = 256;
 
 /**
@@ -77,6 +77,7 @@ const MOST = 256;
  * lanes of a warp do that at once.
  */
 export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAccess | null): Face {
+  const [rows, columns] = [Math.min(tile.shown[0], MOST), Math.min(tile.shown[1], MOST)];
   const byte = (row: number, column: number): number => byteOf(tile, row, column, swizzled);
   const lanes = access ? lanesOf(tile, access) : null;
   const meets = access ? conflictsOf(tile, access, byte) : null;
@@ -84,12 +85,12 @@ export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAcce
     lanes?.get(row * tile.columns + column) ?? -1;
   const bank = (row: number, column: number): number => bankOf(byte(row, column));
   const inBank = new Map<number, number>();
-  for (let row = 0; row < tile.shown[0]; row++)
-    for (let column = 0; column < tile.shown[1]; column++)
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
       inBank.set(bank(row, column), (inBank.get(bank(row, column)) ?? 0) + 1);
   return {
-    rows: tile.shown[0],
-    columns: tile.shown[1],
+    rows,
+    columns,
     block: [8, tile.piece],
     number: lanes ? lane : bank,
     say: (row, column) => {
