@@ -71,6 +71,7 @@ gpu-check: $(VENV)/.dev  ## check kernels, copies and training on the GPUs of th
 gpu-bench: $(VENV)/.dev  ## measure the GPUs of this machine beside their vendor's library
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cuda,amd]'
 	@$(BIN)/python -m tests.bench.gpu $(DEVICES)
+	@$(BIN)/python -m tests.bench.tiles $(DEVICES)
 
 bench: $(VENV)/.dev  ## measure; prints figures, never fails on time
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -152,6 +152,9 @@ TC_OPT: Final = Flag(
 ALLOW_TF32: Final = Flag(
     "ALLOW_TF32", 0, "1: tensor cores may multiply float32 by its leading 19 bits"
 )
+FLASH_ATTENTION: Final = Flag(
+    "FLASH_ATTENTION", 1, "0: attention is a composition on every device, and stores its scores"
+)
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)
 DONT_GROUP_REDUCES: Final = Flag(

@@ -21,6 +21,9 @@ Family = Literal["cpu", "nvidia", "amd"]
 
 _transcendental = frozenset({Ops.EXP2, Ops.LOG2, Ops.SIN, Ops.COS, Ops.POW, Ops.THREEFRY})
 
+COPIED: Final = (4, 8, 16)
+"""Bytes that asynchronous copies are made of, where there are any."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -35,6 +38,8 @@ class Target:
     `requires`: the features, by LLVM's names, that a processor needs to run its code;
     `nan_max`: its maximum of floats up to 32 bits is NaN where an operand is;
     `lane_gates`: a vector load may have a gate for each of its lanes;
+    `async_bytes`: how many bytes it copies from global to shared memory while the thread goes on;
+    `ldmatrix`: a warp loads matrices of 8 x 8 elements of 16 bits from shared memory together;
     `wave`: threads that run in lockstep (a warp), 1 where there are none;
     `tensor_cores`: its matrix instructions, the best of each pair of dtypes first.
     """
@@ -60,6 +65,8 @@ class Target:
     has_fma: bool = True
     nan_max: bool = False
     lane_gates: bool = False
+    async_bytes: frozenset[int] = frozenset()
+    ldmatrix: bool = False
     wave: int = 1
     tensor_cores: tuple[TensorCore, ...] = ()
 
@@ -143,6 +150,8 @@ def _nvidia(cc: int, shared_kb: int, title: str) -> Target:
         local_max=(1024, 1024, 64),
         threads_max=1024,
         nan_max=not old,
+        async_bytes=frozenset(() if old else COPIED),
+        ldmatrix=True,
         wave=32,
         tensor_cores=nvidia_tensor_cores(cc),
     )

@@ -6,6 +6,7 @@ import pytest
 
 from core.runtime.discover import Finding
 from tests.bench import gpu as bench
+from tests.bench import tiles
 from tests.gpu import __main__ as check
 
 NONE = [
@@ -18,7 +19,7 @@ NONE = [
 def test_they_say_why_and_do_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module, verb in ((check, "checked"), (bench, "measured")):
+    for module, verb in ((check, "checked"), (bench, "measured"), (tiles, "measured")):
         monkeypatch.setattr(module, "findings", lambda: NONE)
         assert module.main([]) == 0
         said = capsys.readouterr().out
@@ -30,3 +31,16 @@ def test_they_say_why_and_do_nothing(
 def test_gpus_that_can_be_opened_are_taken() -> None:
     found = [Finding("CUDA", "GPU", "H200"), Finding("CUDA:1", "GPU", "", "in use")]
     assert check.gpus(found) == ["CUDA"]
+
+
+def test_tile_kernels_are_measured_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On an emulated one, whose speeds say nothing, of small sizes."""
+    monkeypatch.setattr(tiles, "PRODUCTS", (64,))
+    monkeypatch.setattr(tiles, "TILES", ((64, 64, 32),))
+    monkeypatch.setattr(tiles, "ATTENTION", [(64, 16, True)])
+    monkeypatch.setattr(tiles, "HEADS", 1)
+    monkeypatch.setattr(tiles, "BATCH", 1)
+    monkeypatch.setattr(tiles, "RUNS", 1)
+    text = tiles.figures(["PTX:EMU"])
+    assert "| float16 64 |" in text and "no library here" in text
+    assert "| 64, 16, causal, forward |" in text and "| 64, 16, causal, backward |" in text

@@ -79,10 +79,8 @@ EDITABLE: Final[Mapping[str, tuple[Editable, ...]]] = {
     "AMD:EMU": (Editable("llvm", _llvm_of_a_gpu),),
 }
 """By kind of device. Other devices run no text that was edited."""
-_NEEDS: Final = {
-    "hip": ("AMD", "HIP C++ is edited and run on AMD GPUs only, and none was found here")
-}
-"""Kinds of text that a device is needed for which may not be there, and what is said then."""
+_NEEDS: Final = {"hip": "HIP C++ is edited and run on AMD GPUs only, and none was found here"}
+"""What is said of kinds of text where no device that runs them is there."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def editable_on(devices: Iterable[str]) -> list[dict[str, str]]:
             with suppress(DeviceError):  # not on this kind of machine
                 row = {"device": name, "kind": text.kind, "target": _target_of(name).name}
                 found.append({**row, "missing": text.missing()})
-    for kind, (_, why) in _NEEDS.items():
+    for kind, why in _NEEDS.items():
         if all(row["kind"] != kind for row in found):
             found.append({"device": "", "kind": kind, "target": "", "missing": why})
     return found

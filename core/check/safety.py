@@ -15,6 +15,7 @@ from core.helpers import prod
 from core.shape import ShapeTracker, View
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
+from core.uop.ldmatrix import ROW
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.spec import ast_spec, index_spec, verify
@@ -51,7 +52,7 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -
             _check_view(u)
         elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
             raise _refused("an AFTER of another dtype", u)
-        elif lowered and u.op in (Ops.LOAD, Ops.STORE):
+        elif lowered and u.op in (Ops.LOAD, Ops.STORE, Ops.LDMATRIX):
             _check_element(u, inside)
     if lowered:
         _check_own_memory(ast)
@@ -63,8 +64,8 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -
 
 
 def _check_element(u: UOp, inside: bool) -> None:
-    """A LOAD or STORE is at an INDEX of memory, and, for `inside`, its offset has bounds there. A
-    gate is no proof: it would have to be understood."""
+    """A LOAD, STORE or LDMATRIX is at an INDEX of memory, and, for `inside`, its offset has bounds
+    there. A gate is no proof: it would have to be understood."""
     place = u.src[0]
     while place.op in (Ops.AFTER, Ops.NOOP) and place.src:
         place = place.src[0]
@@ -73,8 +74,8 @@ def _check_element(u: UOp, inside: bool) -> None:
         raise _refused("an access that is not at an INDEX of memory", u)
     if not inside:
         return
-    value = u if u.op is Ops.LOAD else u.src[1]
-    lanes, offset = value.dtype.count, place.src[1]
+    value, offset = u.src[1] if u.op is Ops.STORE else u, place.src[1]
+    lanes = ROW if u.op is Ops.LDMATRIX else value.dtype.count
     size = pointer.dtype.size if isinstance(pointer.dtype, PtrDType) else 0
     if offset.dtype.count != 1:
         raise _refused("an access at several offsets", u)

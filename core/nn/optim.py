@@ -6,6 +6,7 @@ pass, the backward pass and the update together.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from core.dtype import DType, dtypes, least_upper_dtype
@@ -14,7 +15,7 @@ from core.helpers import TRAINING
 from core.tensor import Tensor
 
 
-class Optimizer:
+class Optimizer(ABC):
     """Parameters that may have a gradient, and a learning rate `lr`: a Tensor, so that changing it
     compiles nothing again. Tensors that require no gradient (running statistics) are only realized.
 
@@ -80,9 +81,9 @@ class Optimizer:
         """The optimizer's own Tensors, one or more per parameter."""
         return []
 
+    @abstractmethod
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
         """The new value of parameter `i`, from its value and gradient in float32 at least."""
-        raise NotImplementedError
 
     def _zeros(self) -> list[Tensor]:
         """Zeros like each parameter, in float32 at least."""

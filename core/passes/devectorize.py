@@ -38,8 +38,8 @@ def _part(place: UOp, at: int) -> UOp:
     return place.src[0].index(moved, gate=gate_of(place))
 
 
-@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
-def store_pieces(ctx: Width, place: UOp, value: UOp) -> UOp | None:
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value")), name="store"))
+def store_pieces(ctx: Width, store: UOp, place: UOp, value: UOp) -> UOp | None:
     """store(p, v) -> store(p, v[0 : w]), store(p + w, v[w : 2w]), ..."""
     count = value.dtype.count
     if count <= ctx.lanes:
@@ -47,11 +47,12 @@ def store_pieces(ctx: Width, place: UOp, value: UOp) -> UOp | None:
     if ctx.lanes == 1 and address_space(place) is not AddrSpace.REG:
         if value.op not in GroupOp.Elementwise and not _from_registers(value):
             return None
-        return place.store(UOp.vectorize(*(value.gep(i) for i in range(count))))
+        lanes = UOp.vectorize(*(value.gep(i) for i in range(count)))
+        return store.rebuild((place, lanes))
     stores: list[UOp] = []
     for at in range(0, count, ctx.lanes):
         picks = tuple(range(at, min(at + ctx.lanes, count)))
-        stores.append(_part(place, at).store(value.gep(picks)))
+        stores.append(store.rebuild((_part(place, at), value.gep(picks))))
     return UOp(Ops.GROUP, dtypes.void, tuple(stores))
 
 

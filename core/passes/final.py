@@ -1,9 +1,9 @@
 """Final: what renderers want of a program.
 
-Before linearize: gated loads, and only these, have an alternative value, the gate of a store is a source of the
-store and no longer of its address, and a choice of several lanes is made of single lanes where the
-target has no vector arithmetic. After it: a gated store becomes a store in an IF, and neighbours
-with the same gate share one. Never changes what is stored.
+Before linearize: gated loads, and only these, have an alternative value, the gate of a store is a
+source of the store and no longer of its address, and a choice of several lanes is made of single
+lanes where the target has no vector arithmetic. After it: a gated store becomes a store in an IF,
+and neighbours with the same gate share one. Never changes what is stored.
 
 An address is arithmetic: it has a value whether or not its gate holds. With the gate at the store,
 `linearize` places the address by the loops that it depends on itself, so the IF holds nothing but
@@ -13,6 +13,7 @@ stores, and other users of the address find it outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from core.dtype import dtypes
 from core.target import Target
@@ -33,11 +34,11 @@ def no_alternative(load: UOp, place: UOp) -> UOp:
 
 
 @rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, src=(UPat(), UPat(), UPat()), name="place"),
-           UPat.var("value"))))  # fmt: skip
-def store_gate(place: UOp, value: UOp) -> UOp:
+           UPat.var("value")), name="store"))  # fmt: skip
+def store_gate(store: UOp, place: UOp, value: UOp) -> UOp:
     """store(p[i] if g, v) -> store(p[i], v) if g"""
     pointer, offset, gate = place.src
-    return UOp(Ops.STORE, dtypes.void, (pointer.index(offset), value, gate))
+    return store.rebuild((pointer.index(offset), value, gate))
 
 
 @rule(UPat(Ops.GEP, name="gep"))
@@ -60,6 +61,10 @@ def final(sink: UOp, target: Target) -> UOp:
     return graph_rewrite(sink, wanted, name="final")
 
 
+_UNGATED: Final = {Ops.STORE: 2, Ops.COPY_ASYNC: 3}
+"""Sources of what stores, before its gate."""
+
+
 def gates_to_ifs(uops: Sequence[UOp]) -> list[UOp]:
     """The program with an IF around each run of neighbouring stores that share a gate. Gates of
     single lanes stay with their store: no target has them, the reference runtime does."""
@@ -67,7 +72,8 @@ def gates_to_ifs(uops: Sequence[UOp]) -> list[UOp]:
     new: dict[UOp, UOp] = {}
     opened: UOp | None = None
     for u in uops:
-        gate = u.src[2] if u.op is Ops.STORE and len(u.src) > 2 else None
+        ungated = _UNGATED.get(u.op, len(u.src))
+        gate = u.src[ungated] if len(u.src) > ungated else None
         gate = None if gate is None or gate.dtype.count > 1 else new.get(gate, gate)
         if opened is not None and opened.src[0] is not gate:
             out.append(UOp(Ops.ENDIF, dtypes.void, (opened,)))
@@ -76,7 +82,7 @@ def gates_to_ifs(uops: Sequence[UOp]) -> list[UOp]:
             # the tag keeps several IFs with one condition apart
             opened = UOp(Ops.IF, dtypes.void, (gate,), tag=len(out))
             out.append(opened)
-        src = u.src if gate is None else u.src[:2]
+        src = u.src if gate is None else u.src[:ungated]
         made = u.rebuild(tuple([new.get(s, s) for s in src]))
         if made is not u:
             new[u] = made

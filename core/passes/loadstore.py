@@ -138,7 +138,9 @@ def _settled(ctx: Access, place: UOp, dtype: DType, lane_gates: bool = False) ->
     gate = gate_of(place)
     gates = 1 if gate is None else gate.dtype.count
     held = gates == 1 or (lane_gates and gates == dtype.count)
-    return place.src[1].dtype.count == 1 and held and dtype.count <= ctx.widest(dtype)
+    count = dtype.count
+    possible = count <= ctx.widest(dtype) and (not ctx.aligned or count & (count - 1) == 0)
+    return place.src[1].dtype.count == 1 and held and possible
 
 
 @rule(UPat(Ops.LOAD, src=(UPat(Ops.INDEX, name="place"),), allow_any_len=True, name="load"))
@@ -196,8 +198,8 @@ def _settled_gate(load: UOp, place: UOp) -> UOp | None:
     return place.src[0].index(place.src[1]).load(dtype=load.dtype)
 
 
-@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
-def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
+@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value")), name="store"))
+def store_runs(ctx: Access, store: UOp, place: UOp, value: UOp) -> UOp | None:
     """store(p[i0, i0 + 1, ..., j0], v) -> store(p[i0 ...], v[0 ...]), store(p[j0], v[j]), ..."""
     dtype, count = value.dtype.scalar(), value.dtype.count
     if address_space(place) is AddrSpace.REG:
@@ -206,13 +208,14 @@ def store_runs(ctx: Access, place: UOp, value: UOp) -> UOp | None:
         gate = gate_of(place)
         if gate is None or gate.op is not Ops.CONST:
             return None
-        plain = place.src[0].index(place.src[1]).store(value)
-        return plain if gate.arg else UOp(Ops.GROUP)
+        plain = place.src[0].index(place.src[1])
+        return store.rebuild((plain, value)) if gate.arg else UOp(Ops.GROUP)
     stores: list[UOp] = []
     for run in runs(ctx.lanes(place, count)):
         for at, width in pieces(run, ctx.widest(dtype), ctx.aligned):
             picks = tuple(run.lanes[at + k][-1] for k in range(width))
-            stores.append(_address(place.src[0], run, at, run.gate).store(value.gep(picks)))
+            address = _address(place.src[0], run, at, run.gate)
+            stores.append(store.rebuild((address, value.gep(picks))))
     return stores[0] if len(stores) == 1 else UOp(Ops.GROUP, dtypes.void, tuple(stores))
 
 

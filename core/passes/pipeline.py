@@ -26,7 +26,7 @@ from core.passes.loadstore import loadstore
 from core.passes.loops import loops
 from core.passes.lower import lower
 from core.passes.optimize import optimize
-from core.passes.ptx import casts, memory, operands, operations
+from core.passes.ptx import casts, copies, memory, operands, operations
 from core.passes.reduce import reduce
 from core.passes.simplify import simplify
 from core.passes.stage import stage
@@ -144,6 +144,13 @@ TEXT_PASSES: Final[Mapping[str, tuple[Pass[Target], ...]]] = MappingProxyType(
                 casts,
                 _ORDER,
                 "every cast is one instruction, or none",
+                machine_spec,
+            ),
+            Pass(
+                "ptx: copies",
+                copies,
+                _ORDER,
+                "an asynchronous store of what is loaded is a copy, where the target has it",
                 machine_spec,
             ),
             Pass(

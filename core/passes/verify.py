@@ -23,12 +23,14 @@ from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
+from core.uop.flight import arrives_later
+from core.uop.ldmatrix import ROW
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.show import excerpt
 from core.uop.spec import program_spec, violation
 
 _SPECIAL: Final = re.compile(r"[gl]idx[0-2]")
-_order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER})
+_order_only: Final = frozenset({Ops.GROUP, Ops.SINK, Ops.BARRIER, Ops.COMMIT, Ops.WAIT})
 """Ops that only come after their sources and do not use their values."""
 
 
@@ -61,6 +63,8 @@ class _Verifier:
         self.threads = 1
         self.unread: set[UOp] = set()
         """Shared memory that was written since the last barrier."""
+        self.in_flight: set[UOp] = set()
+        """Shared memory that was stored to asynchronously since the last wait."""
         self.products: list[UOp] = []
         self.shuffles: list[UOp] = []
         self.exact = Exactness()
@@ -188,15 +192,44 @@ class _Verifier:
         place, value = u.src[0], u.src[1]
         if len(u.src) > 2 or (place.op is Ops.INDEX and len(place.src) > 2):
             self.refuse(u, "STORE with a gate")
-        chosen = any(b.opener is not None and b.opener.op is Ops.IF for b in self.blocks)
-        self.move(u, value.dtype, chosen)
-        pointer = pointer_of(place)
-        if pointer.op is Ops.DEFINE_LOCAL and self.target.has_local:
-            self.unread.add(pointer)
+        self.move(u, value.dtype, self.chosen)
+        self.wrote(u)
 
-    def move(self, u: UOp, moved: DType, gated: bool) -> None:
-        """What is moved lies in its memory, and is no wider than a move of the target."""
-        address, pointer = u.src[0], pointer_of(u.src[0])
+    @property
+    def chosen(self) -> bool:
+        """Whether a condition decides about what comes next."""
+        return any(b.opener is not None and b.opener.op is Ops.IF for b in self.blocks)
+
+    def wrote(self, u: UOp) -> None:
+        """Shared memory was written, or will have been at the next wait."""
+        pointer = pointer_of(u.src[0])
+        if pointer.op is Ops.DEFINE_LOCAL and self.target.has_local:
+            (self.in_flight if arrives_later(u) else self.unread).add(pointer)
+
+    def wait(self, u: UOp) -> None:
+        """What was stored asynchronously has arrived; other threads see it after a barrier."""
+        self.unread |= self.in_flight
+        self.in_flight.clear()
+
+    def copy(self, u: UOp) -> None:
+        """A COPY_ASYNC is one that the target has, without a gate (that is an IF)."""
+        to, source, taken, *gates = u.src
+        if gates:
+            self.refuse(u, "COPY_ASYNC with a gate")
+        if u.arg not in self.target.async_bytes:
+            self.refuse(u, f"{self.target.name} has no copies of {u.arg} bytes")
+        for at, place in enumerate((to, source)):
+            base = pointer_of(place).dtype.base
+            if u.arg % base.itemsize:
+                self.refuse(u, f"{u.arg} bytes of elements of {base.itemsize}")
+            partly = place is source and taken.op is not Ops.CONST
+            self.move(u, base.vec(u.arg // base.itemsize), self.chosen or partly, at)
+        self.wrote(u)
+
+    def move(self, u: UOp, moved: DType, gated: bool, at: int = 0) -> None:
+        """What is moved lies in its memory, and is no wider than a move of the target. Source `at`
+        is its address."""
+        address, pointer = u.src[at], pointer_of(u.src[at])
         if pointer.op not in GroupOp.Defines or not isinstance(pointer.dtype, PtrDType):
             self.refuse(u, f"{u.op.name} at {pointer.op.name}, which is not memory")
         item, size = pointer.dtype.base.itemsize, pointer.dtype.size
@@ -239,12 +272,26 @@ class _Verifier:
             self.refuse(u, f"{self.target.name} has no lanes {u.arg} apart")
         if u.dtype.count != 1:
             self.refuse(u, f"a SHUFFLE of {u.dtype.count} elements")
+        self.together(u)
+
+    def together(self, u: UOp) -> None:
+        """All lanes of whole warps run it."""
         self.shuffles.append(u)
         for block in self.blocks:
             opener = block.opener
             if opener is not None and any(_differs(s) for s in opener.src[0].toposort()):
-                what = f"a SHUFFLE in a block ({opener.op.name}) that differs between threads"
+                what = f"{u.op.name} in a block ({opener.op.name}) that differs between threads"
                 self.refuse(u, what)
+
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX is of whole warps that all run it, of rows in its memory, after the barrier
+        that it needs."""
+        if not self.target.ldmatrix:
+            self.refuse(u, f"{self.target.name} has no LDMATRIX")
+        self.together(u)
+        self.move(u, pointer_of(u.src[0]).dtype.base.vec(ROW), False)
+        if pointer_of(u.src[0]) in self.unread:
+            self.refuse(u, "shared memory is read without a BARRIER after it was written")
 
     def arithmetic(self, u: UOp) -> None:
         """Arithmetic is no wider than the target's."""
@@ -262,7 +309,7 @@ def _orders(u: UOp, at: int) -> bool:
 
 def _differs(u: UOp) -> bool:
     """Whether threads of one group may see different values here."""
-    return u.op is Ops.LOAD or (u.op is Ops.SPECIAL and u.arg[0] == "l")
+    return u.op in (Ops.LOAD, Ops.LDMATRIX) or (u.op is Ops.SPECIAL and u.arg[0] == "l")
 
 
 _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
@@ -277,6 +324,9 @@ _checks: Final[Mapping[Ops, Callable[[_Verifier, UOp], None]]] = {
     Ops.SPECIAL: _Verifier.special,
     Ops.LOAD: _Verifier.load,
     Ops.STORE: _Verifier.store,
+    Ops.COPY_ASYNC: _Verifier.copy,
+    Ops.WAIT: _Verifier.wait,
     Ops.WMMA: _Verifier.product,
     Ops.SHUFFLE: _Verifier.shuffle,
+    Ops.LDMATRIX: _Verifier.matrices,
 }

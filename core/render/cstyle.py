@@ -129,6 +129,16 @@ class _Walk:
         self.put(f"{to} {name} = {text};", *u.src)  # a statement: all lanes have to run it
         self.values[u] = (name,)
 
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX."""
+        if self.dialect.matrices is None:
+            raise self.listing.unsupported(u)
+        pointer, offset = self.place(resolve(u.src[0]))
+        name, to = f"v{self.listing.position[u]}", self.struct(u.dtype.scalar(), u.dtype.count)
+        for line in self.dialect.matrices(name, to, f"{pointer} + {offset}", *u.arg):
+            self.put(line, *u.src)
+        self.values[u] = tuple(f"{name}.v[{i}]" for i in range(u.dtype.count))
+
     def product(self, u: UOp) -> None:
         if self.dialect.product is None:
             raise self.listing.unsupported(u)
@@ -334,7 +344,19 @@ def _bare(text: str) -> str:
 
 _bounds = frozenset({Ops.RANGE, Ops.END, Ops.IF, Ops.ENDIF, Ops.BARRIER})
 _inlining = GroupOp.Elementwise | {Ops.STORE, Ops.INDEX, Ops.LOAD, Ops.IF}
-_nothing = frozenset({Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK})
+_nothing = frozenset(
+    {
+        Ops.CONST,
+        Ops.VCONST,
+        Ops.INDEX,
+        Ops.AFTER,
+        Ops.COMMIT,
+        Ops.WAIT,
+        Ops.GROUP,
+        Ops.NOOP,
+        Ops.SINK,
+    }
+)
 _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.DEFINE_GLOBAL: _Walk.define,
     Ops.DEFINE_LOCAL: _Walk.define,
@@ -345,6 +367,7 @@ _handlers: dict[Ops, Callable[[_Walk, UOp], None]] = {
     Ops.GEP: _Walk.gep,
     Ops.WMMA: _Walk.product,
     Ops.SHUFFLE: _Walk.shuffle,
+    Ops.LDMATRIX: _Walk.matrices,
     Ops.LOAD: _Walk.load,
     Ops.STORE: _Walk.store,
     Ops.RANGE: _Walk.range,

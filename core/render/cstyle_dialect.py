@@ -21,7 +21,8 @@ class Dialect:
     before x, y or z; `shuffle` is the value of {x} in the lane whose number is this one's XOR
     {mask}; `bitcast` reads the bits of {x}, of type {source}, as {target}; `struct` declares a
     vector type called {name} of {count} times {type}; `literal` is a value of it;
-    `product` writes the helper of a matrix instruction;
+    `product` writes the helper of a matrix instruction; `matrices` the lines of an LDMATRIX, of a
+    name, a struct, an address, how many matrices and whether transposed;
     `infinity` and `nan` are those values as float.
     """
 
@@ -40,6 +41,7 @@ class Dialect:
     shuffle: str = ""
     aligned: bool = False
     product: Callable[[Helper], tuple[str, ...]] | None = None
+    matrices: Callable[[str, str, str, int, bool], tuple[str, ...]] | None = None
     infinity: str = "INFINITY"
     nan: str = "NAN"
 

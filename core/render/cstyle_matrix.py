@@ -64,6 +64,23 @@ def cuda_product(helper: Helper) -> tuple[str, ...]:
     )
 
 
+def cuda_matrices(
+    name: str, struct: str, address: str, count: int, transposed: bool
+) -> tuple[str, ...]:
+    """The lines that load matrices from an address in shared memory as `struct name`: inline
+    PTX."""
+    words = ", ".join(f"%{i}" for i in range(count))
+    turned = ".trans" if transposed else ""
+    text = f"ldmatrix.sync.aligned.m8n8.x{count}{turned}.shared.b16 {{{words}}}, [%{count}];"
+    outputs = ", ".join(f'"=r"({name}_w[{i}])' for i in range(count))
+    return (
+        f"__align__(16) unsigned int {name}_w[{count}];",
+        f'asm volatile("{text}" : {outputs}',
+        f'  : "r"((unsigned int)__cvta_generic_to_shared({address})) : "memory");',
+        f"{struct} {name} = *({struct}*){name}_w;",
+    )
+
+
 _VECTORS: Final[Mapping[str, str]] = {
     "float16": "_Float16",
     "bfloat16": "short",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.render.cstyle import render_with
 from core.render.cstyle_dialect import TYPES, Dialect
-from core.render.cstyle_matrix import cuda_product
+from core.render.cstyle_matrix import cuda_matrices, cuda_product
 from core.render.rendered import Rendered
 from core.target import Target
 from core.uop.uop import UOp
@@ -27,6 +27,7 @@ DIALECT = Dialect(
     shuffle="__shfl_xor_sync(0xffffffffu, {x}, {mask})",
     aligned=True,
     product=cuda_product,
+    matrices=cuda_matrices,
     infinity="__int_as_float(0x7f800000)",  # NVRTC has no <math.h>
     nan="__int_as_float(0x7fffffff)",
 )

@@ -341,6 +341,8 @@ _nothing = frozenset(
         Ops.DEFINE_GLOBAL,
         Ops.DEFINE_VAR,
         Ops.AFTER,
+        Ops.COMMIT,
+        Ops.WAIT,
         Ops.GROUP,
         Ops.NOOP,
         Ops.SINK,

@@ -50,6 +50,7 @@ class _Kernel:
         self.listing, self.arch = listing, arch
         self.w = Writer(listing)
         self.memory = Memory(self.w)
+        self.copies = any(u.op is Ops.COPY_ASYNC for u in self.listing.uops)
 
     def write(self, u: UOp) -> None:
         """The text of one node."""
@@ -143,10 +144,24 @@ class _Kernel:
     def barrier(self, _: UOp) -> None:
         self.w.do("bar.sync 0")
 
+    def matrices(self, u: UOp) -> None:
+        self.memory.matrices(u)
+
+    def copy(self, u: UOp) -> None:
+        self.memory.copy(u)
+
+    def commit(self, _: UOp) -> None:
+        if self.copies:  # without any, there is nothing to wait for
+            self.w.do("cp.async.commit_group")
+
+    def wait(self, u: UOp) -> None:
+        if self.copies:
+            self.w.do(f"cp.async.wait_group {u.arg}")
+
     def finish(self) -> Rendered:
         """The whole text."""
         out, listing = Lines(), self.listing
-        needed = [version_of(u.arg) for u in listing.uops if u.op is Ops.WMMA]
+        needed = [version_of(u) for u in listing.uops if u.op in (Ops.WMMA, Ops.LDMATRIX)]
         out.add(f".version {max((VERSIONS[self.arch], *needed), key=float)}")
         out.add(f".target sm_{self.arch}")
         out.add(".address_size 64")
@@ -200,4 +215,8 @@ _handlers: dict[Ops, Callable[[_Kernel, UOp], None]] = {
     Ops.IF: _Kernel.condition,
     Ops.ENDIF: _Kernel.endif,
     Ops.BARRIER: _Kernel.barrier,
+    Ops.LDMATRIX: _Kernel.matrices,
+    Ops.COPY_ASYNC: _Kernel.copy,
+    Ops.COMMIT: _Kernel.commit,
+    Ops.WAIT: _Kernel.wait,
 }

@@ -16,8 +16,12 @@ _SINCE: Final = {"m8n8k16": "6.5", "m16n8k8": "6.5", "e4m3": "8.4", "e5m2": "8.4
 """The versions of the language that brought forms of the instruction later than their targets."""
 
 
-def version_of(core: TensorCore) -> str:
-    """The version of the language that an instruction needs, "0.0" where any target's will do."""
+def version_of(u: UOp) -> str:
+    """The version of the language that a WMMA or LDMATRIX needs, "0.0" where any target's will
+    do."""
+    core = u.arg
+    if not isinstance(core, TensorCore):
+        return "6.5"
     return max((_SINCE.get(part, "0.0") for part in core.name.split(".")), key=float)
 
 

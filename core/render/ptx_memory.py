@@ -32,6 +32,13 @@ _BASES: Final = {
 }
 """The class of the register with an address, and the line that brings the start of memory there."""
 
+COPIES: Final = {
+    4: "cp.async.ca.shared.global",
+    8: "cp.async.ca.shared.global",
+    16: "cp.async.cg.shared.global",
+}
+"""The instruction that copies so many bytes asynchronously."""
+
 
 def memory_type(dtype: DType) -> str:
     """The PTX type that loads and stores one element of `dtype`."""
@@ -123,7 +130,7 @@ class Memory:
         if dtype.count not in _VECTORS:
             raise self.w.listing.unsupported(u)
         name = "st" if u.op is Ops.STORE else "ld"
-        cached = "" if u.arg is None else ".nc"
+        cached = ".nc" if name == "ld" and u.arg is not None else ""
         space = SPACES[address_space(place)]
         return f"{name}.{space}{cached}{_VECTORS[dtype.count]}.{memory_type(dtype.scalar())}"
 
@@ -165,6 +172,30 @@ class Memory:
         self._check(u, place)
         group = _GROUPS.get(len(registers), "").format(*registers)
         w.do(f"{self._move(u, place, value.dtype)} {self._operand(place)}, {group}")
+
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX of words. Raises RenderError for one of halves."""
+        count, transposed = u.arg
+        if u.dtype.count != count:
+            raise self.w.listing.unsupported(u)
+        registers = [self.w.of(u.dtype.scalar()) for _ in range(count)]
+        turned = ".trans" if transposed else ""
+        group = "{" + ", ".join(registers) + "}"
+        line = f"ldmatrix.sync.aligned.m8n8.x{count}{turned}.shared.b16 {group}"
+        self.w.do(f"{line}, {self._operand(u.src[0])}")
+        self.w.bind(u, tuple(registers))
+
+    def copy(self, u: UOp) -> None:
+        """A COPY_ASYNC: past the first cache where it is of 16 bytes, as is only possible then.
+
+        Raises RenderError for one that no instruction has, or with a gate."""
+        to, source, taken = u.src[:3]
+        kind = COPIES.get(u.arg)
+        if kind is None or len(u.src) > 3:
+            raise self.w.listing.unsupported(u)
+        line = f"{kind} {self._operand(to)}, {self._operand(source)}, {u.arg}"
+        whole = taken.op is Ops.CONST and taken.arg == u.arg
+        self.w.do(line if whole else f"{line}, {self.w.lane(taken, 0)}")
 
     def _check(self, u: UOp, place: UOp) -> None:
         if resolve(place).op is Ops.INDEX or (u.op is Ops.STORE and len(u.src) > 2):

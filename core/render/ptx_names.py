@@ -15,6 +15,7 @@ from core.uop.uop import UOp
 
 _ROLES: Final = {
     Ops.LOAD: "load",
+    Ops.LDMATRIX: "load",
     Ops.STORE: "out",
     Ops.CAST: "cast",
     Ops.BITCAST: "cast",

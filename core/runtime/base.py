@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from core.errors import RunError
+from core.errors import DeviceError, RunError
 from core.runtime.allocator import Allocator
 from core.runtime.buffer import Buffer
 from core.target import Target
@@ -45,9 +45,13 @@ class ComputeDevice(ABC):
 
     @property
     def written_for(self) -> Target:
-        """The target that kernels written by hand are made for."""
+        """The target that kernels written by hand are made for. Raises DeviceError where there is
+        none."""
         if self.target is None:
-            raise NotImplementedError(f"{self.name} has no target for kernels written by hand")
+            raise DeviceError(
+                f"{self.name} runs no kernels written by hand",
+                hint="move the inputs to another device with .to(device), such as CPU",
+            )
         return self.target
 
     @abstractmethod
@@ -55,8 +59,12 @@ class ComputeDevice(ABC):
         """Makes a compiled kernel ready to run. Raises CompileError."""
 
     def load_ast(self, ast: UOp, name: str) -> Runner:
-        """Makes a kernel AST ready to run; only devices without a target do."""
-        raise NotImplementedError(f"{self.name} runs compiled programs")
+        """Makes a kernel AST ready to run. Raises DeviceError, but for devices without a target,
+        which override this."""
+        raise DeviceError(
+            f"{self.name} runs compiled programs, no kernel ASTs",
+            hint="compile it for the device's target, and load that program",
+        )
 
     def synchronize(self) -> None:
         """Returns when everything asked for so far is done."""

@@ -2,14 +2,13 @@
 
 The class is stacked from one layer per concern, each in a module of its own: base, execution,
 movement, elementwise, operators, mathematics, activation, creation, reduction, random, linear,
-joining, indexing, convolution, neural; and kernels, for calls of those that users write by hand. A
-layer uses only those before it.
+joining, indexing, convolution, neural; kernels, for calls of those that users write by hand; and
+attention, which calls some. A layer uses only those before it.
 """
 
 from __future__ import annotations
 
-from core.tensor.kernels import KernelCalls
-from core.tensor.neural import Neural
+from core.tensor.attention import Attention
 from core.tensor.origin import mark_methods
 from core.tensor.shortcuts import Shortcuts
 
@@ -17,7 +16,7 @@ __all__ = ["Tensor"]
 
 
 @mark_methods
-class Tensor(Neural, KernelCalls, Shortcuts):
+class Tensor(Attention, Shortcuts):
     """A lazy array of numbers on a device.
 
     `Tensor(data, device=None, dtype=None, requires_grad=None)`: `data` is a number, nested lists of

@@ -112,12 +112,22 @@ class KernelCalls(TensorBase):
         asked = _Built(tuple(parameters), len(results), tuple(b.src[0] for b in binds), target)
         gradient = None
         if backward is not None and GradMode.enabled:
-            gradient = _Backward(cls, backward)
+            gradient = _Backward(cls, cls._new, _hashable(name, backward))
         call = KernelCall(_kernel_of(build, asked, name), tuple(results), gradient)
         values = [_row_major(x.uop, place) for x in inputs]
         made = called_kernel(call, place, values, binds)
-        tensors = [_result(cls, u, inputs) for u in made]
+        tensors = [cls._result(u, inputs) for u in made]
         return tensors if several else tensors[0]
+
+    @classmethod
+    def _result(cls, uop: UOp, inputs: Sequence[Self]) -> Self:
+        """A Tensor of an output, which wants a gradient where an input does and it can have one."""
+        if not inputs:
+            return cls._new(uop)
+        found = inputs[0]._make(uop, *inputs[1:])
+        if not dtypes.is_float(uop.dtype):
+            found._requires_grad = None
+        return found
 
 
 _OUTPUTS = "outputs is (shape, dtype), or a list of these: outputs=((2, 3), dtypes.float32)"
@@ -138,14 +148,15 @@ class _Backward:
     """A user's function on Tensors as one on the nodes of their graphs."""
 
     cls: type[KernelCalls]
+    make: Callable[[UOp], KernelCalls]
+    """Makes a Tensor of a node."""
     function: Callable[..., Any]
 
     def __call__(
         self, grads: Sequence[UOp | None], inputs: Sequence[UOp], outputs: Sequence[UOp]
     ) -> list[UOp | None]:
         def tensors(nodes: Iterable[UOp | None]) -> list[KernelCalls | None]:
-            make = self.cls._new  # pyright: ignore[reportPrivateUsage]
-            return [None if u is None else make(u) for u in nodes]
+            return [None if u is None else self.make(u) for u in nodes]
 
         with own_lines():
             found = self.function(tensors(grads), tensors(inputs), tensors(outputs))
@@ -159,6 +170,19 @@ class _Backward:
                     hint="return Tensors, or None for an input without a gradient",
                 )
         return [x.uop if isinstance(x, self.cls) else None for x in made]
+
+
+def _hashable(name: str, backward: Callable[..., Any]) -> Callable[..., Any]:
+    """`backward`, which is part of a node, and nodes are looked up by what they are made of."""
+    try:
+        hash(backward)
+    except TypeError as error:
+        raise DTypeError(
+            f"{name}: backward is a {type(backward).__name__}, which has no hash",
+            where=here(),
+            hint="give a function, or its class a __hash__ that fits its __eq__",
+        ) from error
+    return backward
 
 
 _kernels: WeakKeyDictionary[Any, dict[tuple[Any, _Built], UOp]] = WeakKeyDictionary()
@@ -275,14 +299,3 @@ def _row_major(uop: UOp, device: str) -> UOp:
     if uop.device is None:
         return in_fresh_memory(uop, device)
     return uop if uop.op in (Ops.BUFFER, Ops.CONTIGUOUS, Ops.OUTPUT) else uop.contiguous()
-
-
-def _result(cls: type[Any], uop: UOp, inputs: Sequence[TensorBase]) -> Any:
-    """A Tensor of an output, which wants a gradient where an input does and it can have one."""
-    made = cls._new(uop)
-    if not inputs:
-        return made
-    found = inputs[0]._make(uop, *inputs[1:])  # pyright: ignore[reportPrivateUsage]
-    if not dtypes.is_float(uop.dtype):
-        found._requires_grad = None  # pyright: ignore[reportPrivateUsage]
-    return found

@@ -1,11 +1,10 @@
-"""Functions of neural networks: normalisation, dropout, attention and losses.
+"""Functions of neural networks: normalisation, dropout and losses.
 
 All are compositions of the layers below. Random parts act only while `Tensor.training`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Self
 
@@ -64,45 +63,6 @@ class Neural(Convolution):
             return self._make(self.uop.const_like(0))
         kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
-
-    def scaled_dot_product_attention(
-        self,
-        key: Self,
-        value: Self,
-        attn_mask: Self | None = None,
-        dropout_p: float = 0.0,
-        is_causal: bool = False,
-        enable_gqa: bool = False,
-    ) -> Self:
-        """softmax(self @ key^T / sqrt(d) + mask) @ value, https://arxiv.org/abs/1706.03762
-
-        A bool mask keeps where it holds, others are added. `is_causal` keeps what is not later.
-        `enable_gqa` repeats the heads of key and value to the number of heads of this.
-        """
-        if enable_gqa:
-            counts = [t.shape[-3] if t.ndim > 2 else 0 for t in (self, key, value)]
-            if not all(counts) or any(counts[0] % n for n in counts):
-                raise ShapeError(
-                    f"attention of {self.shape} with keys of {key.shape}, values of {value.shape}",
-                    where=here(),
-                    hint="axis -3 counts heads: those of keys and values divide those of queries",
-                )
-            heads = counts[0]
-            key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
-        scores = self.matmul(key.transpose(-2, -1)) / math.sqrt(self.shape[-1])
-        if is_causal:
-            if attn_mask is not None:
-                raise ShapeError(
-                    "attention with a mask and is_causal",
-                    where=here(),
-                    hint="make the mask causal: mask.tril()",
-                )
-            rows, columns = scores._grid("attention")
-            scores = (columns <= rows).where(scores, -math.inf)
-        elif attn_mask is not None:
-            mask = attn_mask
-            scores = mask.where(scores, -math.inf) if dtypes.is_bool(mask.dtype) else scores + mask
-        return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
 
     # losses
 

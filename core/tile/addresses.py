@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.dtype import dtypes
+from core.errors import ShapeError
 from core.tile.layout import Layout
+from core.tile.sizes import Size, most
+from core.tile.swizzle import PIECE
 from core.tile.team import both, spread
-from core.tile.tiles import GL, ST, Size, Window
+from core.tile.tiles import GL, ST, Window
 from core.uop.uop import UOp
 
 
@@ -56,11 +59,6 @@ def sized(value: Size, like: UOp) -> UOp:
     return value.cast(like.dtype) if isinstance(value, UOp) else like.const_like(value)
 
 
-def most(value: Size) -> int:
-    """The largest that a size may be."""
-    return int(value.vmax) if isinstance(value, UOp) else value
-
-
 def elements(gl: GL) -> int:
     """The most elements that a view has."""
     total = 1
@@ -75,6 +73,7 @@ def in_global(
     """(offsets, which of them are inside) of points of a window of tiles of `shape`; None where all
     are. Runs of `together` neighbours along a row are inside or outside as a whole."""
     gl = window.gl
+    _check(window, shape)
     kind = dtypes.index_up_to(elements(gl))
     like = UOp.const(kind, 0)
     batch, depth, row, column = (
@@ -92,18 +91,41 @@ def in_global(
         more = tuple(r * columns + c for r, c in zip(points.down, points.across, strict=True))
         offsets = spread(start, more)
     across = tuple(c - c % together for c in points.across)
-    gate = both(_inside(top, points.down, rows, like), _inside(left, across, columns, like))
+    gate = both(
+        _inside(batch, (0,), gl.shape[0], like),
+        _inside(depth, (0,), gl.shape[1], like),
+        _inside(top, points.down, rows, like),
+        _inside(left, across, columns, like),
+    )
     return offsets, gate
 
 
+def _check(window: Window, shape: tuple[int, int]) -> None:
+    """Raises ShapeError for a tile that is outside of its view whatever runs."""
+    numbers = window.batch, window.depth, window.row, window.column
+    sides = zip(("matrix", "matrix", "row", "column"), numbers, (1, 1, *shape), strict=True)
+    for (what, number, side), whole in zip(sides, window.gl.shape, strict=True):
+        if isinstance(number, int) and number * side >= most(whole):
+            raise ShapeError(
+                f"tile {what} {number} of a global view with {-(-most(whole) // side)}",
+                hint=f"tiles of {shape[0]} x {shape[1]} are numbered from 0",
+            )
+
+
 def _inside(start: UOp, more: tuple[int, ...], size: Size, like: UOp) -> UOp | None:
+    """Whether numbers `start` + each of `more` are from 0 to `size` - 1; None where they must be. A
+    single gate where they are all the same."""
     first = start.simplify()
-    if not isinstance(size, UOp) and first.vmax + max(more) < size:
-        return None
-    limit = sized(size, like)
+    least = int(size.vmin) if isinstance(size, UOp) else size
+    below, above = first.vmin + min(more) < 0, first.vmax + max(more) >= least
     if len(set(more)) == 1:
-        return start + more[0] < limit
-    return spread(start, more) < limit.broadcast(len(more))
+        numbers, count = start + more[0], 1
+    else:
+        numbers, count = spread(start, more), len(more)
+    none, limit = (like.const_like(-1), sized(size, like))
+    if count > 1:
+        none, limit = none.broadcast(count), limit.broadcast(count)
+    return both(none < numbers if below else None, numbers < limit if above else None)
 
 
 def neighbours(layout: Layout, columns: Size) -> int:
@@ -115,3 +137,21 @@ def neighbours(layout: Layout, columns: Size) -> int:
     while columns % run:
         run //= 2
     return run
+
+
+def piece_of(tile: ST) -> int:
+    """How many neighbours of a shared tile a thread moves at once."""
+    width = max(1, PIECE // tile.dtype.itemsize)
+    while tile.columns % width:
+        width //= 2
+    return width
+
+
+def whole_pieces(tile: ST, gl: GL) -> int:
+    """How many neighbours in such a piece are all inside or all outside of the rows of a view."""
+    columns, width = gl.shape[3], piece_of(tile)
+    if isinstance(columns, UOp):
+        return 1
+    while columns % width:
+        width //= 2
+    return width

@@ -6,9 +6,12 @@ Destinations come first. Raises at the user's line.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.dtype import ConstType, dtypes
 from core.errors import DTypeError, ShapeError
 from core.tile import transfer
+from core.tile.asynchronous import check_copied
 from core.tile.calls import call
 from core.tile.elementwise import Function, Operand, copied, fill, mapped
 from core.tile.product import multiply
@@ -17,6 +20,8 @@ from core.tile.team import Building, Team
 from core.tile.tiles import GL, RT, RV, ST, SV, Registers, Window
 from core.uop.ops import GroupOp, Ops
 
+LEAST_FP8E4M3 = -448.0
+"""It has no infinities."""
 Memory = Window | GL | ST | SV | RT | RV
 
 
@@ -45,11 +50,13 @@ class Group:
     @call
     def fill(self, dst: Registers, value: ConstType) -> None:
         """Every element of a register tile or vector becomes `value`."""
+        _check_registers("fill", REGISTERS, dst)
         fill(self._team, dst, value)
 
     @call
     def zero(self, dst: Registers) -> None:
         """Every element becomes 0."""
+        _check_registers("zero", REGISTERS, dst)
         fill(self._team, dst, 0)
 
     clear = zero
@@ -57,21 +64,26 @@ class Group:
     @call
     def ones(self, dst: Registers) -> None:
         """Every element becomes 1."""
+        _check_registers("ones", REGISTERS, dst)
         fill(self._team, dst, 1)
 
     @call
     def neg_inf(self, dst: Registers) -> None:
-        """Every element becomes the smallest number: minus infinity, of floats."""
-        fill(self._team, dst, dtypes.min(dst.dtype))
+        """Every element becomes the smallest number: minus infinity, of floats that have one."""
+        _check_registers("neg_inf", REGISTERS, dst)
+        finite = dst.dtype is dtypes.fp8e4m3
+        fill(self._team, dst, LEAST_FP8E4M3 if finite else dtypes.min(dst.dtype))
 
     @call
     def copy(self, dst: Registers, src: Registers) -> None:
         """dst = src, converted to its dtype and layout."""
+        _check_registers("copy", REGISTERS, dst, src)
         copied(self._team, dst, src)
 
     @call
     def transpose(self, dst: RT, src: RT) -> None:
         """dst = src with rows and columns exchanged, of each warp's own tile."""
+        _check_registers("transpose", (RT,), dst, src)
         copied(self._team, dst, src, turned=True)
 
     @call
@@ -79,12 +91,14 @@ class Group:
         """dst = function(operands), element by element. Operands are tiles and vectors, which are
         repeated along the other axis, and numbers; without any, dst itself. `function` takes and
         gives nodes: `lambda x, y: x * y + 1.0`."""
+        _check_registers("map", REGISTERS, dst, *_tiles_of(operands))
         mapped(self._team, dst, function, operands or (dst,), False)
 
     @call
     def map_indexed(self, dst: Registers, function: Function, *operands: Operand) -> None:
         """As `map`, of the row and the column, too, which come last: of the element in the tile of
         the whole group; of a vector, one number."""
+        _check_registers("map_indexed", REGISTERS, dst, *_tiles_of(operands))
         mapped(self._team, dst, function, operands or (dst,), True)
 
     # reduces
@@ -93,8 +107,8 @@ class Group:
     def row_reduce(
         self, dst: RV, src: RT, op: Ops | Combine = Ops.ADD, accumulate: bool = False
     ) -> None:
-        """dst = the elements of each row combined by `op`, an associative op or function of two
-        nodes; with `accumulate`, and with what dst holds."""
+        """dst = the elements of each row combined by `op`, an op or function of two nodes that is
+        associative and commutative; with `accumulate`, and with what dst holds."""
         self._reduce(dst, src, op, accumulate, "row")
 
     @call
@@ -106,6 +120,9 @@ class Group:
         self._reduce(dst, src, op, accumulate, "column")
 
     def _reduce(self, dst: RV, src: RT, op: Ops | Combine, accumulate: bool, each: str) -> None:
+        what = "row_reduce" if each == "row" else "col_reduce"
+        _check_registers(what, (RV,), dst)
+        _check_registers(what, (RT,), src)
         if (dst.axis == "m") is not (each == "row"):
             other = "row" if each == "column" else "column"
             raise ShapeError(
@@ -126,32 +143,46 @@ class Group:
     @call
     def mma_AB(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802 - the field's own names
         """c += a b."""
+        _check_registers("mma_AB", (RT,), c, a, b)
         multiply(self._team, c, a, b, False, False)
 
     @call
     def mma_ABt(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
         """c += a b^T."""
+        _check_registers("mma_ABt", (RT,), c, a, b)
         multiply(self._team, c, a, b, False, True)
 
     @call
     def mma_AtB(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
         """c += a^T b."""
+        _check_registers("mma_AtB", (RT,), c, a, b)
         multiply(self._team, c, a, b, True, False)
 
     @call
     def mma_AtBt(self, c: RT, a: RT, b: RT) -> None:  # noqa: N802
         """c += a^T b^T."""
+        _check_registers("mma_AtBt", (RT,), c, a, b)
         multiply(self._team, c, a, b, True, True)
 
     # between memories
 
     @call
-    def load(self, dst: Memory, src: Memory, fill: ConstType = 0) -> None:
-        """dst = src, towards the registers; outside of a global view, `fill`. Raises ShapeError for
-        a pair of memories between which nothing is loaded."""
+    def load(
+        self, dst: Memory, src: Memory, fill: ConstType = 0, asynchronous: bool = False
+    ) -> None:
+        """dst = src, towards the registers; outside of a global view, `fill`.
+
+        With `asynchronous`, to a shared tile: it arrives while the kernel goes on, and may be read
+        after `ker.wait()`. Targets that cannot do that load at once. Raises ShapeError for a pair
+        of memories between which nothing is loaded, or not asynchronously; DTypeError where
+        asynchronous elements would be converted."""
         src = src[0] if isinstance(src, GL) else src
+        if asynchronous and not (isinstance(dst, ST) and isinstance(src, Window)):
+            raise _unsupported("an asynchronous load", dst, src, "a shared tile from a global view")
         if isinstance(dst, ST) and isinstance(src, Window):
-            transfer.shared_from_global(self._team, dst, src, fill)
+            if asynchronous:
+                check_copied(dst, src, fill)
+            transfer.shared_from_global(self._team, dst, src, fill, asynchronous)
         elif isinstance(dst, RT | RV) and isinstance(src, Window):
             transfer.registers_from_global(self._team, dst, src, fill)
         elif isinstance(dst, RT) and isinstance(src, ST):
@@ -204,6 +235,26 @@ _STORES = (
     "a shared tile or registers to a global view, a register tile to a shared tile, a register "
     "vector to a shared vector"
 )
+
+
+def _tiles_of(operands: Sequence[object]) -> list[object]:
+    """Those that are no numbers."""
+    return [x for x in operands if type(x) in _NAMES]
+
+
+REGISTERS = (RT, RV)
+"""What is computed with."""
+
+
+def _check_registers(what: str, kinds: tuple[type[object], ...], *given: object) -> None:
+    """Raises ShapeError for what is none of `kinds`."""
+    for x in given:
+        if not isinstance(x, kinds):
+            known = " or ".join(_NAMES[kind] for kind in kinds)
+            raise ShapeError(
+                f"{what} of {_NAMES.get(type(x), type(x).__name__)}",
+                hint=f"it takes {known}: load what is in other memory into registers first",
+            )
 
 
 def _unsupported(what: str, dst: object, src: object, known: str) -> ShapeError:

@@ -15,14 +15,15 @@ from core.dtype import AddrSpace, DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DTypeError, ShapeError
 from core.helpers import ALLOW_TF32, prod
 from core.target import Target, target_named
-from core.tile.addresses import most
+from core.tile.asynchronous import copies
 from core.tile.calls import call
 from core.tile.group import Group, group_of
 from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
 from core.tile.order import Order
+from core.tile.sizes import A_SIZE, Size, as_index, is_size, most, shown
 from core.tile.swizzle import Swizzle
-from core.tile.team import Building, index
-from core.tile.tiles import GL, RT, RV, ST, SV, Each, Size
+from core.tile.team import Building, both, index
+from core.tile.tiles import GL, RT, RV, ST, SV, Each
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -62,7 +63,10 @@ class Loop:
             return index(0)
         if self._count == 0:
             raise StopIteration
-        self._loop = self._kernel.range(self._count, AxisType.REDUCE)
+        inside, count = self._kernel.inside, self._count
+        if inside is not None:
+            count = inside.where(as_index(count), as_index(count).minimum(1))
+        self._loop = self._kernel.range(count, AxisType.REDUCE)
         order.open(self._loop)
         return self._loop
 
@@ -74,6 +78,9 @@ class Kernel:
     Used as a context manager: at the end of the block, `ast` is the kernel. `tf32` allows matrix
     instructions that round float32 to 19 bits (default: the setting ALLOW_TF32).
 
+    A size of the grid may be made of variables, which are given at launch. A GPU then starts as
+    many work groups as it may be; those that are too many run each loop once and store nothing.
+
     Raises ShapeError for a grid or a number of warps that the target does not have.
     """
 
@@ -81,7 +88,7 @@ class Kernel:
     def __init__(
         self,
         name: str,
-        grid: Sequence[int] = (1,),
+        grid: Sequence[Size] = (1,),
         warps: int = 1,
         target: Target | str = "sm_80",
         tf32: bool | None = None,
@@ -96,8 +103,11 @@ class Kernel:
         zero = index(0)
         self._kernel = Building(self.target, choice, Order(), warps, zero, zero)
         kind = AxisType.GLOBAL if gpu else AxisType.LOOP
-        outer = [self._parallel(n, kind) for n in reversed(sizes)][::-1]
+        outer = [self._parallel(most(n) if gpu else n, kind) for n in reversed(sizes)][::-1]
         self.gx, self.gy, self.gz = outer
+        if gpu:
+            given = zip(outer, sizes, strict=True)
+            self._kernel.inside = both(*(g < as_index(n) for g, n in given if isinstance(n, UOp)))
         self.warp_id = self._kernel.warp = self._parallel(warps, AxisType.LOCAL)
         self.lane = self._kernel.lane = self._parallel(wave, AxisType.WARP)
         inner = self.warp_id, self.lane
@@ -110,7 +120,7 @@ class Kernel:
         self.warp = Group(self._kernel, 1)
         self.group = Group(self._kernel, warps)
 
-    def _parallel(self, n: int, kind: AxisType) -> UOp:
+    def _parallel(self, n: Size, kind: AxisType) -> UOp:
         return index(0) if n == 1 else self._kernel.range(n, kind)
 
     @property
@@ -137,12 +147,11 @@ class Kernel:
     @call
     def gl(self, dtype: DTypeLike, shape: Sequence[Size]) -> GL:
         """The next argument of the kernel, as a row-major array of up to four axes; an axis may be
-        a variable. Raises ShapeError for other shapes."""
-        if not 1 <= len(shape) <= 4 or not all(_is_size(n) for n in shape):
+        made of variables. Raises ShapeError for other shapes."""
+        if not 1 <= len(shape) <= 4 or not all(is_size(n) for n in shape):
             raise ShapeError(
-                f"a global view of shape {tuple(shape)}",
-                hint="one to four axes (batch, depth, rows, columns), each a positive number or a "
-                "variable of UOp.variable",
+                f"a global view of shape {shown(shape)}",
+                hint=f"one to four axes (batch, depth, rows, columns), each {A_SIZE}",
             )
         kind = _dtype(dtype)
         b, d, r, c = (*(1 for _ in range(4 - len(shape))), *shape)
@@ -211,12 +220,39 @@ class Kernel:
 
     # control
 
+    @call
     def range(self, count: Size) -> Iterator[UOp]:
         """A loop over 0 .. count - 1: the body of the `for` is run once and builds one iteration.
         `count` is a number or a node that is the same for all threads of a work group."""
-        if not isinstance(count, UOp) and (type(count) is not int or count < 0):
-            raise ShapeError(f"a loop of {count!r}", hint="a number of iterations, 0 or more")
+        if not _is_count(count):
+            raise ShapeError(
+                f"a loop of {shown([count])[1:-2]}",
+                hint="a number of iterations, 0 or more: an int, or a node that is one integer",
+            )
         return Loop(self._kernel, count)
+
+    def copies(self, dst: ST, src: GL) -> bool:
+        """Whether the target loads this shared tile from this view asynchronously: where it does
+        not, or only at once, nothing is gained by asking for it."""
+        return bool(self.target.async_bytes) and copies(dst, src)
+
+    @call
+    def commit(self) -> None:
+        """The asynchronous loads since the last group are a group; so are, without it, those before
+        a wait, before a loop, and in an iteration."""
+        self._kernel.order.commit()
+
+    @call
+    def wait(self, behind: int = 0) -> None:
+        """Until all asynchronous loads have arrived, but those of the last `behind` groups. What
+        has arrived may be read; the barrier that this takes is made where it is read. Raises
+        ShapeError for a number below 0."""
+        if type(behind) is not int or behind < 0:
+            raise ShapeError(
+                f"a wait for all but {behind!r} groups",
+                hint="how many of the last groups of asynchronous loads may still be on their way",
+            )
+        self._kernel.order.wait(behind)
 
     @call
     def finish(self) -> UOp:
@@ -235,11 +271,13 @@ class Kernel:
                 f"kernel {self.name} stores nothing",
                 hint="store a tile to a window of a global view: ker.group.store(out[0, 0], tile)",
             )
-        root = UOp.group(*dict.fromkeys(stored)).end(*self._outer)
+        root = UOp.group(*dict.fromkeys([*stored, *order.finish()])).end(*self._outer)
+        order.ended = True
         self._finished = UOp.sink(root, arg=KernelInfo(self.name, (), tuple(self._kernel.tiles)))
         return self._finished
 
     @property
+    @call
     def ast(self) -> UOp:
         """The kernel: a SINK of loops. Raises CompileError before it is finished."""
         if self._finished is None:
@@ -257,10 +295,10 @@ def _dtype(dtype: DTypeLike) -> DType:
     return found
 
 
-def _is_size(value: object) -> bool:
+def _is_count(value: object) -> bool:
     if isinstance(value, UOp):
-        return value.op is Ops.DEFINE_VAR and value.vmin >= 0
-    return type(value) is int and value > 0
+        return dtypes.is_int(value.dtype) and value.dtype.count == 1
+    return type(value) is int and value >= 0
 
 
 def _shape(shape: Sequence[int], what: str) -> tuple[int, int]:
@@ -269,13 +307,13 @@ def _shape(shape: Sequence[int], what: str) -> tuple[int, int]:
     return shape[0], shape[1]
 
 
-def _grid(grid: Sequence[int], target: Target) -> tuple[int, int, int]:
+def _grid(grid: Sequence[Size], target: Target) -> tuple[Size, Size, Size]:
     limits = target.global_max or (1 << 31,) * 3
-    whole = 1 <= len(grid) <= 3 and all(type(n) is int and n > 0 for n in grid)
-    if not whole or any(n > most for n, most in zip(grid, limits, strict=False)):
+    whole = 1 <= len(grid) <= 3 and all(map(is_size, grid))
+    if not whole or any(most(n) > limit for n, limit in zip(grid, limits, strict=False)):
         raise ShapeError(
-            f"a grid of {tuple(grid)}",
-            hint=f"one to three positive numbers, on {target.name} at most {limits}",
+            f"a grid of {shown(grid)}",
+            hint=f"one to three sizes, on {target.name} at most {limits}, each {A_SIZE}",
         )
     x, y, z = (*grid, *(1 for _ in range(3 - len(grid))))
     return x, y, z

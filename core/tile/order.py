@@ -3,7 +3,8 @@
 Every operation is an effect: a store, or several, at the *state* of the memory that it writes,
 which is the memory AFTER all that has to happen before. The next state comes after that effect.
 Barriers are made here and nowhere else: an access of shared memory that may meet one by another
-thread since the last barrier gets a BARRIER before it. Never looks at what is stored.
+thread since the last barrier gets a BARRIER before it. Asynchronous stores, COMMITs and WAITs stay
+in the order of the program. Never looks at what is stored.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.dtype import AddrSpace, PtrDType, dtypes
+from core.errors import CompileError
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -51,8 +53,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An access since the last barrier; `place` None: in the iteration before, any access of shared
-    memory, or of global memory that was stored to before the loop."""
+    """An access since the last barrier; `place` None: in the iteration before, or of what has
+    arrived, any access of shared memory, or of global memory that was stored to before."""
 
     place: Place | None
     wrote: bool
@@ -96,6 +98,14 @@ class Order:
         self.blocks = [Block(None)]
         self.outer: tuple[UOp, ...] = ()
         """Loops over work groups, where these run one after the other."""
+        self.last: tuple[UOp, ...] = ()
+        """The last COMMIT or WAIT, or the loop that holds it."""
+        self.uncommitted: list[UOp] = []
+        """Asynchronous effects since then that are of no group yet."""
+        self.in_flight: dict[Memory, None] = {}
+        """Global memory that asynchronous effects may still read."""
+        self.ended = False
+        """Whether the kernel is finished."""
 
     @property
     def alone(self) -> bool:
@@ -107,12 +117,30 @@ class Order:
         """The open loops, outermost first."""
         return tuple(b.loop for b in self.blocks if b.loop is not None)
 
-    def effect(self, build: Build, writes: Place, reads: Sequence[Place] = ()) -> None:
-        """Something that writes one memory and reads others."""
+    def effect(
+        self,
+        build: Build,
+        writes: Place,
+        reads: Sequence[Place] = (),
+        after: tuple[UOp, ...] = (),
+    ) -> UOp:
+        """Something that writes one memory and reads others, once `after` has happened. Raises
+        CompileError where the kernel is finished, and where it writes what asynchronous effects may
+        still read."""
+        if self.ended:
+            raise CompileError(
+                "an operation on tiles of a finished kernel, which it would not be part of",
+                hint="do it in the kernel's with block, before ker.finish()",
+            )
+        if writes.memory in self.in_flight:
+            raise CompileError(
+                "a store to memory that asynchronous loads may still read",
+                hint="wait for them before it: ker.wait()",
+            )
         for place, wrote in [*((r, False) for r in reads), (writes, True)]:
             self._wait(place, wrote)
         sources = [self._state(r.memory, False) for r in reads]
-        made = self._by_all(build(self._state(writes.memory, True), sources))
+        made = self._by_all(build(self._state(writes.memory, True, after), sources))
         block = self.blocks[-1]
         block.effects.append(made)
         for place in reads:
@@ -122,6 +150,44 @@ class Order:
         for place in reads:
             if place.memory is not writes.memory:
                 place.memory.reads += (made,)
+        return made
+
+    def copy(self, build: Build, writes: Place, reads: Place) -> None:
+        """An effect of asynchronous stores: they may happen at any time up to a `wait`. Where one
+        thread does all, they are stores like others."""
+        made = self.effect(build, writes, [reads], self.last)
+        if not self.alone:
+            self.uncommitted.append(made)
+            self.in_flight[reads.memory] = None
+
+    def commit(self) -> None:
+        """The copies since the last group are a group."""
+        if self.alone:
+            return
+        self._mark(UOp(Ops.COMMIT, dtypes.void, (*self.uncommitted, *self.last, *self.loops)))
+        self.uncommitted = []
+
+    def wait(self, behind: int) -> None:
+        """Until the copies of all groups but the last `behind` have arrived."""
+        if self.alone:
+            return
+        if self.uncommitted:
+            self.commit()
+        waited = UOp(Ops.WAIT, dtypes.void, (*self.last, *self.loops), behind)
+        self._mark(waited)
+        self.blocks[-1].pending.append(Access(None, True, waited))
+        if not behind:
+            self.in_flight = {}
+
+    def finish(self) -> tuple[UOp, ...]:
+        """What has to happen at the end besides what is stored: no copy outlives its kernel."""
+        if self.in_flight:
+            self.wait(0)
+        return self.last
+
+    def _mark(self, node: UOp) -> None:
+        self.blocks[-1].effects.append(node)
+        self.last = (node,)
 
     def _by_all(self, effect: UOp) -> UOp:
         """The effect of every thread."""
@@ -136,12 +202,16 @@ class Order:
 
     def open(self, loop: UOp) -> None:
         """A loop begins."""
+        if self.uncommitted:
+            self.commit()
         outstanding = [a.effect for a in self.blocks[-1].pending]
         self.blocks.append(Block(loop))
         self.blocks[-1].pending = [Access(None, True, e) for e in outstanding or [None]]
 
     def close(self) -> None:
         """The innermost loop ends."""
+        if self.uncommitted:
+            self.commit()
         body = self.blocks.pop()
         assert body.loop is not None
         outer = self.blocks[-1]
@@ -149,20 +219,24 @@ class Order:
             return
         end = UOp.group(*dict.fromkeys(body.effects)).end(body.loop)
         outer.effects.append(end)
+        if self.last and self.last[0] in body.effects:
+            self.last = (end,)
         for memory, wrote in body.touched.items():
             if wrote:
                 memory.writes, memory.reads = (end,), ()
             else:
                 memory.reads = (*(e for e in memory.reads if e not in body.effects), end)
             outer.touched[memory] = outer.touched.get(memory, False) or wrote
+        if any(a.place is None and a.effect in body.effects for a in body.pending):
+            outer.pending.append(Access(None, True, end))  # a wait that no barrier followed
         outer.pending += [
             Access(Place(memory), wrote, end)
             for memory, wrote in body.touched.items()
             if memory.shared and not self.alone
         ]
 
-    def _state(self, memory: Memory, writes: bool) -> UOp:
-        before = [*memory.writes, *(memory.reads if writes else ())]
+    def _state(self, memory: Memory, writes: bool, after: tuple[UOp, ...] = ()) -> UOp:
+        before = [*memory.writes, *(memory.reads if writes else ()), *after]
         if memory.shared:
             found = next((b.barrier for b in reversed(self.blocks) if b.barrier is not None), None)
             before += [] if found is None else [found]

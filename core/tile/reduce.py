@@ -1,8 +1,10 @@
-"""Reduces of register tiles along rows or columns, by any associative function of two values.
+"""Reduces of register tiles along rows or columns, by any function of two values whose order does
+not matter.
 
 Each thread combines what it holds, then lanes exchange what they have (SHUFFLE), then, along the
 columns of a tile that several warps hold, warps do through shared memory. Every lane that holds
-elements of a row or column has its result.
+elements of a row or column has its result. Values are combined in the dtype of the tile or of the
+vector, whichever is wider.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 
-from core.dtype import AddrSpace
+from core.dtype import AddrSpace, DType
 from core.errors import ShapeError
 from core.tile.addresses import points_of
 from core.tile.layout import Axis, broadcasting
@@ -38,21 +40,25 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
         )
     alone = team.order.alone
     across = axis == "n" and (team.warps > 1 or alone)
+    wide = dst.dtype if dst.dtype.bits > src.dtype.bits else src.dtype
+    own = _vector(team, dst, wide) if across and wide is not dst.dtype else dst
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _within_warp(team, src, sources[0], axis, combine).cast(dst.dtype)
+        value = _within_warp(team, src, sources[0], axis, combine, wide)
         if more and not across:
-            value = combine(team.read(sources[-1], dst.layout.count), value)
-        return team.write(state, value)
+            value = combine(team.read(sources[-1], dst.layout.count).cast(wide), value)
+        return team.write(state, value.cast(own.dtype))
 
     before = _kept(team, dst) if more and across else None
     reads = [Place(src.memory), *([Place(dst.memory)] if more and not across else [])]
-    team.order.effect(build, Place(dst.memory), reads)
+    team.order.effect(build, Place(own.memory), reads)
     if across:
-        _between_warps(team, dst, combine, before)
+        _between_warps(team, dst, own, combine, before)
 
 
-def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) -> UOp:
+def _within_warp(
+    team: Team, src: RT, state: UOp, axis: Axis, combine: Combine, dtype: DType
+) -> UOp:
     layout = src.layout
     vector = layout.along(axis)
     picks = broadcasting(vector, axis, layout)
@@ -60,7 +66,7 @@ def _within_warp(team: Team, src: RT, state: UOp, axis: Axis, combine: Combine) 
     members: list[list[int]] = [[] for _ in range(vector.count)]
     for register, at in enumerate(picks):
         members[at].append(register)
-    value = team.read(state, layout.count)
+    value = team.read(state, layout.count).cast(dtype)
     turns = [value.gep(tuple(group[i] for group in members)) for i in range(len(members[0]))]
     while len(turns) > 1:  # by halves: short chains
         half = len(turns) // 2
@@ -79,24 +85,30 @@ def shuffled(value: UOp, mask: int) -> UOp:
 
 def _kept(team: Team, vector: RV) -> RV:
     """A copy of a vector."""
-    memory = team.kernel.memory(vector.dtype, vector.layout.count, AddrSpace.REG)
-    made = RV(memory, vector.dtype, vector.layout, vector.axis)
+    made = _vector(team, vector, vector.dtype)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         return team.write(state, team.read(sources[0], vector.layout.count))
 
-    team.order.effect(build, Place(memory), [Place(vector.memory)])
+    team.order.effect(build, Place(made.memory), [Place(vector.memory)])
     return made
 
 
-def _between_warps(team: Team, dst: RV, combine: Combine, before: RV | None) -> None:
-    """Combines the vectors of the warps of a group: each warp reads what all have written. Where
-    lanes have no other way to exchange values, these of all lanes."""
+def _vector(team: Team, like: RV, dtype: DType) -> RV:
+    """A new vector that lies like another."""
+    memory, layout = team.kernel.memory(dtype, like.layout.count, AddrSpace.REG), like.layout
+    team.kernel.holds(memory, "RV", layout.rows, layout.columns, layout=layout)
+    return RV(memory, dtype, like.layout, like.axis)
+
+
+def _between_warps(team: Team, dst: RV, own: RV, combine: Combine, before: RV | None) -> None:
+    """Combines the vectors `own` of the warps of a group: each warp reads what all have written.
+    Where lanes have no other way to exchange values, these of all lanes."""
     layout, kernel = dst.layout, team.kernel
     length = layout.columns
     many = team.lanes if team.order.alone else 1
-    scratch = kernel.scratch(dst.dtype, kernel.warps * many, length)
-    own = kernel.warp * many + (kernel.lane if team.order.alone else index(0))
+    scratch = kernel.scratch(own.dtype, kernel.warps * many, length)
+    number = kernel.warp * many + (kernel.lane if team.order.alone else index(0))
     column = points_of(layout, kernel.lane).column
 
     def offsets(writer: UOp) -> UOp:
@@ -105,20 +117,20 @@ def _between_warps(team: Team, dst: RV, combine: Combine, before: RV | None) -> 
     def write(state: UOp, sources: Sequence[UOp]) -> UOp:
         value = team.read(sources[0], layout.count)
         gate = None if team.order.alone else owner(layout, kernel.lane)
-        return state.index(offsets(own), gate=gate).store(value)
+        return state.index(offsets(number), gate=gate).store(value)
 
-    team.order.effect(write, Place(scratch.memory), [Place(dst.memory)])
+    team.order.effect(write, Place(scratch.memory), [Place(own.memory)])
     first = (kernel.warp - team.number) * many
 
     def gather(state: UOp, sources: Sequence[UOp]) -> UOp:
-        dtype = dst.dtype.vec(layout.count)
+        dtype = own.dtype.vec(layout.count)
         parts = [
             sources[0].index(offsets(first + index(w))).load(dtype=dtype)
             for w in range(team.warps * many)
         ]
         if before is not None:
-            parts.insert(0, team.read(sources[1], layout.count))
-        return team.write(state, fold(combine, parts))
+            parts.insert(0, team.read(sources[1], layout.count).cast(own.dtype))
+        return team.write(state, fold(combine, parts).cast(dst.dtype))
 
     reads = [Place(scratch.memory), *([Place(before.memory)] if before is not None else [])]
     team.order.effect(gather, Place(dst.memory), reads)

@@ -48,6 +48,8 @@ class Swizzle:
         """Whether parts of a tile that begin at multiples of `side` rows (m) or columns (n) can be
         addressed by `of_many`: no bit of such a start, as far as keys and pieces look at it, is
         set in a number below `side`."""
+        if self.keys == 1:
+            return True
         looked_at = 16 if axis == "m" else self.keys * self.piece
         return side & (side - 1) == 0 or side % looked_at == 0
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from core.dtype import DType
+from core.dtype import DType, dtypes
 from core.errors import ShapeError
+from core.tile.calls import call
 from core.tile.layout import Axis, Layout
 from core.tile.order import Memory, Place
+from core.tile.sizes import Size
 from core.tile.swizzle import Swizzle
 from core.uop.uop import UOp
 
-Size: TypeAlias = "int | UOp"
-"""A number, or one that is given at launch."""
 Each = Literal["row", "column"]
 
 
@@ -30,12 +30,23 @@ class GL:
     dtype: DType
     shape: tuple[Size, Size, Size, Size]
 
+    @call
     def __getitem__(self, index: Size | tuple[Size, ...]) -> Window:
+        """A window. Raises ShapeError for too many indices, and for a negative one."""
         given = index if isinstance(index, tuple) else (index,)
         if len(given) > 4:
             raise ShapeError(
                 f"{len(given)} indices of a global view", hint="at most batch, depth, row, column"
             )
+        for i in given:
+            if type(i) is not int if not isinstance(i, UOp) else not dtypes.is_int(i.dtype):
+                raise ShapeError(
+                    f"tile number {i!r} of a global view", hint="an int, or a node that is one"
+                )
+            if not isinstance(i, UOp) and i < 0:
+                raise ShapeError(
+                    f"tile number {i} of a global view", hint="tiles are numbered from 0"
+                )
         b, d, r, c = (*(0 for _ in range(4 - len(given))), *given)
         return Window(self, b, d, r, c)
 
@@ -77,6 +88,7 @@ class ST:
         """What is accessed."""
         return Place(self.memory, self.stage)
 
+    @call
     def __getitem__(self, stage: Size) -> ST:
         """One of its stages. Raises ShapeError for a number that is none."""
         count = self.memory.stages
@@ -89,6 +101,7 @@ class ST:
         return ST(self.memory, self.dtype, self.rows, self.columns, self.swizzle, number,
                   number * (self.rows * self.columns), self.row, self.column)  # fmt: skip
 
+    @call
     def subtile(self, shape: tuple[int, int], row: Size = 0, column: Size = 0) -> ST:
         """The tile number (row, column) of those of `shape` that this one is cut into. Raises
         ShapeError where they do not divide it, or where there is no such tile."""

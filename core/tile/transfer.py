@@ -10,30 +10,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.dtype import ConstType
+from core.dtype import ConstType, dtypes
 from core.errors import ShapeError
-from core.tile.addresses import Points, in_global, in_shared, neighbours, points_of
+from core.tile.addresses import (
+    Points,
+    in_global,
+    in_shared,
+    neighbours,
+    piece_of,
+    points_of,
+    whole_pieces,
+)
+from core.tile.fragments import loaded, matrices_of
 from core.tile.layout import Layout
 from core.tile.order import Place
-from core.tile.swizzle import PIECE
 from core.tile.team import Team, both, index, owner
-from core.tile.tiles import GL, RT, RV, ST, SV, Registers, Window
+from core.tile.tiles import RT, RV, ST, SV, Registers, Window
+from core.uop.flight import ASYNCHRONOUS
+from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 
-def shared_from_global(team: Team, dst: ST, src: Window, fill: ConstType) -> None:
-    """A shared tile from a window of a global view, piece by piece."""
+def shared_from_global(
+    team: Team, dst: ST, src: Window, fill: ConstType, asynchronous: bool = False
+) -> None:
+    """A shared tile from a window of a global view, piece by piece. Asynchronous pieces are as long
+    as all of their elements are inside, or none."""
+    whole, later = whole_pieces(dst, src.gl), asynchronous and not team.order.alone
+    width = whole if later else piece_of(dst)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         stores: list[UOp] = []
-        for points, gate in _pieces(team, dst):
-            offsets, inside = in_global(src, dst.shape, points, _whole(dst, src.gl))
+        for points, gate in _pieces(team, dst, width):
+            offsets, inside = in_global(src, dst.shape, points, whole)
             value = _load(sources[0], offsets, both(gate, inside), fill)
             place = state.index(in_shared(dst, points), gate=gate)
-            stores.append(place.store(value.cast(dst.dtype)))
+            arg = ASYNCHRONOUS if later else None
+            stores.append(UOp(Ops.STORE, dtypes.void, (place, value.cast(dst.dtype)), arg))
         return UOp.group(*stores)
 
-    team.order.effect(build, dst.place, [Place(src.gl.memory)])
+    if asynchronous:
+        team.order.copy(build, dst.place, Place(src.gl.memory))
+    else:
+        team.order.effect(build, dst.place, [Place(src.gl.memory)])
 
 
 def global_from_shared(team: Team, dst: Window, src: ST) -> None:
@@ -41,11 +60,11 @@ def global_from_shared(team: Team, dst: Window, src: ST) -> None:
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         stores: list[UOp] = []
-        for points, gate in _pieces(team, src):
+        for points, gate in _pieces(team, src, piece_of(src)):
             count = len(points.down)
             value = _load(sources[0], in_shared(src, points), gate, 0, count)
-            offsets, inside = in_global(dst, src.shape, points, _whole(src, dst.gl))
-            place = state.index(offsets, gate=both(gate, inside))
+            offsets, inside = in_global(dst, src.shape, points, whole_pieces(src, dst.gl))
+            place = state.index(offsets, gate=both(gate, inside, team.kernel.inside))
             stores.append(place.store(value.cast(dst.gl.dtype)))
         return UOp.group(*stores)
 
@@ -55,9 +74,14 @@ def global_from_shared(team: Team, dst: Window, src: ST) -> None:
 def registers_from_shared(team: Team, dst: RT, src: ST, turned: bool = False) -> None:
     """A register tile from a shared one; `turned`: with its rows and columns exchanged."""
     _same_shape(team, dst, src, turned)
+    found = matrices_of(team.kernel.target, dst.layout, src, turned)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _load(sources[0], in_shared(src, _band(team, dst.layout, turned)), None, 0)
+        if found is not None:
+            first = team.number * dst.layout.rows
+            value = loaded(sources[0], src, found, team.kernel.lane, first, turned)
+        else:
+            value = _load(sources[0], in_shared(src, _band(team, dst.layout, turned)), None, 0)
         return team.write(state, value.cast(dst.dtype))
 
     team.order.effect(build, Place(dst.memory), [src.place])
@@ -95,7 +119,7 @@ def global_from_registers(team: Team, dst: Window, src: Registers) -> None:
         value = team.read(sources[0], src.layout.count).cast(dst.gl.dtype)
         together = neighbours(src.layout, dst.gl.shape[3]) if isinstance(src, RT) else 1
         offsets, inside = in_global(dst, shape, points, together)
-        gate = both(inside, _first(team, src))
+        gate = both(inside, _first(team, src), team.kernel.inside)
         return state.index(offsets, gate=gate).store(value)
 
     team.order.effect(build, Place(dst.gl.memory), [Place(src.memory)])
@@ -146,11 +170,9 @@ def _load(
     return state.index(offsets, gate=gate).load(UOp.const(dtype, fill), dtype=dtype)
 
 
-def _pieces(team: Team, tile: ST) -> list[tuple[Points, UOp | None]]:
-    """What each thread copies of a shared tile, turn by turn; and whether it does in that turn."""
-    width = max(1, PIECE // tile.dtype.itemsize)
-    while tile.columns % width:
-        width //= 2
+def _pieces(team: Team, tile: ST, width: int) -> list[tuple[Points, UOp | None]]:
+    """What each thread copies of a shared tile, `width` elements in a turn; and whether it does in
+    that turn."""
     in_row = tile.columns // width
     count, threads = tile.rows * in_row, team.threads
     found: list[tuple[Points, UOp | None]] = []
@@ -161,17 +183,6 @@ def _pieces(team: Team, tile: ST) -> list[tuple[Points, UOp | None]]:
         gate = number < index(count) if (turn + 1) * threads > count else None
         found.append((points, gate))
     return found
-
-
-def _whole(tile: ST, gl: GL) -> int:
-    """How many neighbours in a piece are all inside or all outside of the rows of a view."""
-    columns = gl.shape[3]
-    width = max(1, PIECE // tile.dtype.itemsize)
-    if isinstance(columns, UOp):
-        return 1
-    while columns % width or tile.columns % width:
-        width //= 2
-    return width
 
 
 def _band(team: Team, layout: Layout, turned: bool) -> Points:
@@ -222,7 +233,7 @@ def _same_shape(team: Team, registers: RT, shared: ST, turned: bool) -> None:
     if not shared.swizzle.keeps(rows, "m"):
         raise ShapeError(
             f"register tiles of {rows} rows in a swizzled shared tile",
-            hint="give them a power of two or a multiple of 8, or allocate with swizzle=False",
+            hint="give them a power of two or a multiple of 16, or allocate with swizzle=False",
         )
 
 

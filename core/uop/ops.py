@@ -88,8 +88,19 @@ class Ops(IntEnum):
     LOAD = auto()
     """Memory at an INDEX; a second source is the value where the gate is false. At an ADDRESS the
     gate is a third source."""
+    LDMATRIX = auto()
+    """Matrices of 8 x 8 elements of 16 bits in shared memory, that a warp loads together; arg is
+    (how many, whether transposed). Lane 8 i + r is at the first element of row r of matrix i; those
+    beyond the last matrix are at a row again. Elements 2 i and 2 i + 1 of lane 4 r + c are those in
+    row r and columns 2 c and 2 c + 1 of matrix i, transposed: in rows 2 c and 2 c + 1 of column
+    r."""
     STORE = auto()
-    """Source 1 written to the INDEX in source 0."""
+    """Source 1 written to the INDEX in source 0. With the arg "asynchronous", to shared memory: at
+    some time before the WAIT for its group ends."""
+    COPY_ASYNC = auto()
+    """In the passes for one kind of text, an asynchronous STORE of what is loaded: arg bytes from
+    the address in source 1 to that in source 0. The first of them, as many as source 2 says, are
+    read, the others become 0. A source 3 is the gate."""
 
     # control
     RANGE = auto()
@@ -101,6 +112,12 @@ class Ops(IntEnum):
     IF = auto()
     ENDIF = auto()
     BARRIER = auto()
+    COMMIT = auto()
+    """The thread's asynchronous stores since its last COMMIT, which are among the sources, are a
+    group from here on."""
+    WAIT = auto()
+    """All of the thread's groups but the last arg have arrived: it sees what they stored. Other
+    threads see it after a BARRIER."""
     GROUP = auto()
     """All of its sources happened; no value."""
 

@@ -44,6 +44,7 @@ _exact_sources: Final = {
     **dict.fromkeys(GroupOp.Ternary, 3),
     Ops.GEP: 1,
     Ops.SHUFFLE: 1,
+    Ops.LDMATRIX: 1,
     Ops.CAST: 1,
     Ops.BITCAST: 1,
     Ops.VIEW: 1,
@@ -67,6 +68,7 @@ _some_sources: Final = frozenset(
         Ops.UNROLL,
         Ops.CONTRACT,
         Ops.OUTPUT,
+        Ops.COPY_ASYNC,
     }
 )
 """At least one."""
@@ -229,6 +231,10 @@ _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.VCONST: ("a tuple of numbers", _tuple_of(_number, MAX_LANES)),
     Ops.GEP: ("a tuple of positions", _tuple_of(_int, MAX_LANES)),
     Ops.SHUFFLE: ("a number of lanes", _int),
+    Ops.LDMATRIX: ("(matrices, transposed)", _fields(_int, _of(bool))),
+    Ops.STORE: ("nothing, or how it is stored", _of(str, NoneType)),
+    Ops.COPY_ASYNC: ("a number of bytes", _int),
+    Ops.WAIT: ("a number of groups", _int),
     Ops.RANGE: ("(number, AxisType)", _is_loop),
     Ops.DEFINE_GLOBAL: ("a number", _int),
     Ops.DEFINE_VAR: ("(name, smallest, largest)", _fields(_of(str), _int, _int)),

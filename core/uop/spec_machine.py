@@ -6,10 +6,12 @@ changes a graph.
 
 from __future__ import annotations
 
-from core.dtype import DType, dtypes
+from core.dtype import AddrSpace, DType, dtypes
 from core.tensor_cores import TensorCore
+from core.uop.flight import ASYNCHRONOUS
 from core.uop.matcher import PatternMatcher
 from core.uop.ops import Ops
+from core.uop.pointer import address_space
 from core.uop.rule import rule
 from core.uop.spec_rules import is_pointer, program_spec
 from core.uop.uop import UOp
@@ -53,10 +55,27 @@ def moved_load_spec(u: UOp, p: UOp) -> bool:
 
 @rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True, name="u"))
 def moved_store_spec(u: UOp, p: UOp, x: UOp) -> bool:
-    """STORE writes what LOAD gives, where its gate (a bool, if any) holds"""
-    gates = u.src[2:]
-    gated = len(gates) <= 1 and all(g.dtype == dtypes.bool for g in gates)
-    return is_pointer(p) and _holds(p, x.dtype) and gated
+    """STORE writes what LOAD gives, where its gate (a bool, if any) holds; an asynchronous one is
+    to shared memory"""
+    later = u.arg == ASYNCHRONOUS and is_pointer(p) and address_space(p) is AddrSpace.LOCAL
+    return is_pointer(p) and _holds(p, x.dtype) and _gated(u.src[2:]) and (later or u.arg is None)
+
+
+def _gated(gates: tuple[UOp, ...]) -> bool:
+    """Whether what follows the other sources of a store is a gate, or nothing."""
+    return len(gates) <= 1 and all(g.dtype == dtypes.bool for g in gates)
+
+
+@rule(UPat(Ops.COPY_ASYNC, dtypes.void, (UPat.var("p"), UPat.var("q"), UPat.var("taken")),
+           allow_any_len=True, name="u"))  # fmt: skip
+def copy_async_spec(u: UOp, p: UOp, q: UOp, taken: UOp) -> bool:
+    """COPY_ASYNC copies bytes from global to shared memory, of which a uint32 says how many are
+    read, where its gate (a bool, if any) holds"""
+    if not (is_pointer(p) and is_pointer(q)):
+        return False
+    spaces = address_space(p) is AddrSpace.LOCAL and address_space(q) is AddrSpace.GLOBAL
+    counted = type(u.arg) is int and u.arg > 0 and taken.dtype is dtypes.uint32
+    return spaces and counted and _gated(u.src[3:])
 
 
 @rule(UPat(Ops.WMMA, src=(UPat.var("a"), UPat.var("b"), UPat.var("c")), name="u"))
@@ -81,6 +100,7 @@ machine_spec = PatternMatcher(
         predicated_load_spec,
         moved_load_spec,
         moved_store_spec,
+        copy_async_spec,
         words_spec,
         *program_spec.rules,
     ],

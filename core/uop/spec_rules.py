@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.dtype import DType, PtrDType, dtypes
+from core.dtype import AddrSpace, DType, PtrDType, dtypes
+from core.uop.flight import ASYNCHRONOUS
 from core.uop.kernelcall import KernelCall, inputs_of_call
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.matcher import PatternMatcher
 from core.uop.meaning import on_bools, on_floats, on_ints
 from core.uop.ops import GroupOp, Ops
+from core.uop.pointer import address_space
 from core.uop.rule import rule
 from core.uop.shapes import is_devices
 from core.uop.spec_products import wmma_loop_spec, wmma_spec
@@ -318,11 +320,17 @@ def load_spec(u: UOp, p: UOp) -> bool:
 @rule(UPat(Ops.STORE, dtypes.void, (UPat.var("p"), UPat.var("x")), allow_any_len=True, name="u"))
 def store_spec(u: UOp, p: UOp, x: UOp) -> bool:
     """STORE writes elements of its pointer's dtype, where its gate (if any, a bool or one for each
-    element) holds"""
+    element) holds; an asynchronous one is to shared memory"""
     gates = dtypes.bool, dtypes.bool.vec(x.dtype.count)
     gated = len(u.src) == 3 and u.src[2].dtype in gates and p.op is Ops.INDEX
     plain = len(u.src) == 2 or (gated and len(p.src) == 2)
-    return plain and is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
+    held = is_pointer(p) and p.dtype.base.scalar() == x.dtype.scalar()
+    return plain and held and _at_its_time(u, p)
+
+
+def _at_its_time(u: UOp, p: UOp) -> bool:
+    """Whether a STORE at a pointer may have its argument."""
+    return u.arg is None or (u.arg == ASYNCHRONOUS and address_space(p) is AddrSpace.LOCAL)
 
 
 @rule(UPat(Ops.END, dtypes.void, name="u"))
@@ -364,10 +372,26 @@ def shuffle_spec(u: UOp, x: UOp) -> bool:
     return moved and u.dtype == x.dtype and not is_pointer(x) and x.dtype is not dtypes.void
 
 
-@rule(UPat(Ops.BARRIER, dtypes.void))
-def barrier_spec() -> bool:
-    """BARRIER is void"""
-    return True
+@rule(UPat(Ops.LDMATRIX, src=(UPat.var("p"),), name="u"))
+def ldmatrix_spec(u: UOp, p: UOp) -> bool:
+    """LDMATRIX gives two elements of each of 1, 2 or 4 matrices of 16 bits in shared memory"""
+    count, transposed = u.arg
+    shaped = count in (1, 2, 4) and isinstance(transposed, bool) and is_pointer(p)
+    base = p.dtype.base
+    there = shaped and address_space(p) is AddrSpace.LOCAL and base.itemsize == 2
+    return there and u.dtype in (base.vec(2 * count), dtypes.uint32.vec(count))
+
+
+@rule(UPat((Ops.BARRIER, Ops.COMMIT), dtypes.void, name="u"))
+def barrier_spec(u: UOp) -> bool:
+    """BARRIER and COMMIT are void, without an argument"""
+    return u.arg is None
+
+
+@rule(UPat(Ops.WAIT, dtypes.void, name="u"))
+def wait_spec(u: UOp) -> bool:
+    """the arg of a WAIT is how many groups need not have arrived, 0 or more"""
+    return type(u.arg) is int and u.arg >= 0
 
 
 @rule(UPat(Ops.IF, dtypes.void, (UPat.var("c"),), allow_any_len=True))
@@ -395,7 +419,9 @@ _lowered: Final = (
     gep_spec,
     wmma_spec,
     shuffle_spec,
+    ldmatrix_spec,
     barrier_spec,
+    wait_spec,
     if_spec,
     endif_spec,
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import emulator, engine, kernels, overhead, page, scaling, service
+from tests.bench import emulator, engine, kernels, overhead, page, scaling, service, tiles
 from tests.bench.measure import machine
 
 BENCHES = {
@@ -18,6 +18,7 @@ BENCHES = {
     "page": page.figures,
     "scaling": scaling.figures,
     "service": service.figures,
+    "tiles": tiles.figures,
 }
 
 

@@ -13,6 +13,11 @@ from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
 
 Open = Callable[..., Explorer]
+SCROLL = """el => new Promise((drawn) => {
+  el.scrollTop += 90;
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
+})"""
+"""Scrolls on, and waits until the lines that came into view are drawn."""
 
 
 def emulated(e: Explorer) -> Locator:
@@ -39,7 +44,7 @@ def test_lines_have_counters(open_page: Open, some_pass: Pass) -> None:
     for _ in range(40):
         if text.locator(".eln .heat4").count():
             break
-        text.evaluate("el => { el.scrollTop += 90; }")
+        text.evaluate(SCROLL)
     expect(text.locator(".eln .heat4").first).to_have_text(re.compile(r"^[\d,]+$"))
 
 

@@ -22,10 +22,10 @@ def tile_places(server: Process) -> dict[str, str]:
     return {
         "register": first.at("DEFINE_REG", layout="acc"),
         "shared": first.at("DEFINE_LOCAL"),
-        "load": first.at("LOAD", space="shared"),
+        "load": first.at("LDMATRIX", space="shared"),
         "wmma": first.at("WMMA"),
         "last": last.at("LOAD", layout="acc"),
-        "last-load": last.at("LOAD", space="shared"),
+        "last-load": last.at("LDMATRIX", space="shared"),
         "last-wmma": last.at("WMMA"),
         "vector": vectors.at("DEFINE_REG", kind="RV"),
         "ordinary": other.at("WMMA"),

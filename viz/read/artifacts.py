@@ -18,6 +18,8 @@ from viz.format.texts import unpack_texts
 from viz.read.database import Database
 from viz.read.eventblocks import block_data
 
+_KEPT = 16
+"""Bytes that are kept of a number of a block: itself, and what it adds up to."""
 MAX_LENGTH = 1 << 25
 """Characters of a text of version 1, which stands in its row."""
 
@@ -44,9 +46,9 @@ class ArtifactBlocks:
 
     def lines(self, row: ArtifactRow, where: object) -> tuple[Ints, Ints]:
         """The number of nodes behind each line of a text, and all of these: at a place, or in
-        version 2 in the row. Raises TraceError where they cannot be read."""
+        version 2 in the row. Raises TraceError where they cannot be read, and BudgetError."""
         if row.lines:
-            counts, nodes = ARTIFACT_LINES.unpack(row.lines).values()
+            counts, nodes = ARTIFACT_LINES.unpack(row.lines, each=_KEPT).values()
             if not adds_up(counts, nodes):
                 raise TraceError("an artifact is damaged")
             return counts, nodes
@@ -54,7 +56,8 @@ class ArtifactBlocks:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         block, at = _place(cast("list[Any]", where))
         if self._lines[0] != block:
-            self._lines = block, _Lines(*TEXT_LINES.unpack(block_data(self._db, block)).values())
+            columns = TEXT_LINES.unpack(block_data(self._db, block), each=_KEPT)
+            self._lines = block, _Lines(*columns.values())
         return self._lines[1].of(at)
 
 

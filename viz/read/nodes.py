@@ -89,6 +89,12 @@ class NodeTable:
             return []
         return self._srcs[self._begins[node] : self._begins[node + 1]].tolist()
 
+    def source_count(self, node: int) -> int:
+        """How many sources a node has."""
+        if not 0 < node <= self.count:
+            return 0
+        return self._begins[node + 1] - self._begins[node]
+
     def source_arrays(self) -> tuple[Ints, Ints]:
         """Where the sources of each node begin (one longer than the nodes), and all sources."""
         return self._end.array, self._src.array

@@ -112,16 +112,18 @@ class Facts:
 
     def uop(self, node: int) -> UOp | None:
         """The node as a UOp; None where the trace has none that makes sense."""
-        stack = [node] if node not in self._uops else []
+        stack = [node]
         while stack:
             n = stack[-1]
+            if n in self._uops:  # reached on several ways
+                stack.pop()
+                continue
             sources = self._file.nodes.sources(n)
-            missing = [s for s in sources if s not in self._uops]
+            missing = dict.fromkeys(s for s in sources if s not in self._uops)
             stack.extend(missing)
             if not missing:
                 stack.pop()
-                if n not in self._uops:
-                    self._uops[n] = self._build(n, sources)
+                self._uops[n] = self._build(n, sources)
         return self._uops[node]
 
     def _build(self, node: int, sources: Sequence[int]) -> UOp | None:

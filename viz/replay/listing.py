@@ -26,6 +26,8 @@ _NODE: Final = 2000
 """Bytes of a node of `core` and of its line, apart from loops."""
 _LOOP: Final = 64
 """Bytes that an open loop takes in the sets of a node, and in the indentation of its line."""
+_SOURCE: Final = 30
+"""Bytes of a source of a listed node: its place in the node, and its name."""
 _ITEMS: Final = 40
 """Of a budget, for a node."""
 _BLOCKS: Final = frozenset({"RANGE", "IF"})
@@ -46,7 +48,9 @@ def listing(file: TraceFile, lines: Sequence[Sequence[int]]) -> str:
     opened = sum(_op(file, node) in _BLOCKS for node in all_nodes)
     said = sum(len(file.text(int(file.nodes.field("arg")[node]))) for node in all_nodes)
     each = _NODE + _LOOP * min(opened, MAX_BLOCKS)
-    take(_ITEMS * len(all_nodes) + said // 4, each * len(all_nodes) + 4 * said)
+    used = sum(map(file.nodes.source_count, nodes))  # again for each time that a node is listed
+    take(_ITEMS * len(all_nodes) + said // 4 + used,
+         each * len(all_nodes) + 4 * said + _SOURCE * used)  # fmt: skip
     if opened <= MAX_BLOCKS:
         facts = Facts(file)
         uops = [u for node in nodes if (u := facts.uop(node)) is not None]

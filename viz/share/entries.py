@@ -1,5 +1,5 @@
 """The answers in an exported file, by API path: compressed parts of its page, each unpacked when
-one of its answers is asked for. Believes a file nothing but its JSON.
+one of its answers is asked for, within the budget in force. Believes a file nothing but its JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from core.errors import TraceError
-from viz.format.pack import MAX_RAW, read_json
+from viz.format.pack import MAX_RAW, read_json, take_json
 
 _BLOCK: Final = re.compile(r'<script type="application/json" id="uopviz-data-\d+">([^<]*)</script>')
 _GZIP: Final = 31
@@ -35,7 +35,7 @@ class Entries:
 
     def get(self, path: str) -> Any:
         """What the file holds for an API path; None for nothing. Raises TraceError for a part that
-        is damaged."""
+        is damaged, and BudgetError."""
         if path not in self._packed:
             return None
         packed, at = self._packed[path]
@@ -64,6 +64,7 @@ def _unpack(path: Path, packed: str) -> list[Any]:
     try:
         stream = zlib.decompressobj(_GZIP)
         raw = stream.decompress(base64.b64decode(packed, validate=True), MAX_RAW)
+        take_json(raw)
         found = read_json(raw) if stream.eof else None
     except (zlib.error, binascii.Error, ValueError, RecursionError) as error:
         raise no_export(path, "a part is damaged") from error

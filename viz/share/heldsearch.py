@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final, cast
 
+from core.errors import BudgetError
 from core.uop.origin import split_origin
-from viz.budget import take
+from viz.budget import Budget, take, within
 from viz.format.cells import as_int, as_text
 from viz.views.process import STRIDE
 from viz.views.search.find import KINDS, MAX_LINE, PER_KIND, search_result
@@ -22,6 +24,10 @@ from viz.views.search.shape import is_structural
 Data = dict[str, Any]
 MAX_LINES: Final = 2000
 """Lines of sources that are found of one process."""
+
+
+_KERNEL: Final = 5_000
+"""Items of the budget of a search that a kernel takes, so that the clock is looked at."""
 
 
 class HeldSearch:
@@ -136,16 +142,30 @@ class HeldSearch:
         for row in self._rows:
             if row.get("label") != "kernel" or row.get("status") == "open":
                 continue
-            answer = self._kernel(row["id"])
-            if not isinstance(answer, dict):
+            take(_KERNEL)
+            lines = self._lines_of(row["id"], wanted)
+            if lines is None:
                 missing.append(row["id"])
                 continue
-            for text in _list(cast("Data", answer).get("artifacts")):
-                for line, said in _found(text, row["id"], wanted):
-                    process = row["id"] // STRIDE
-                    counts[process] = counts.get(process, 0) + 1
-                    if counts[process] <= MAX_LINES:
-                        yield row["id"], "source", said, line
+            process = row["id"] // STRIDE
+            room = MAX_LINES - counts.get(process, 0)
+            counts[process] = counts.get(process, 0) + len(lines)
+            yield from ((row["id"], "source", said, line) for line, said in lines[: max(0, room)])
+
+    def _lines_of(self, kernel: int, wanted: str) -> list[tuple[Data, str]] | None:
+        """The lines of the sources of a kernel that have `wanted`, with their places; None where
+        the file does not have them. Each kernel has memory of its own, as none is kept."""
+        found: list[tuple[Data, str]] = []
+        try:
+            with within(Budget("the search in the sources of a kernel")):
+                answer = self._kernel(kernel)
+                if not isinstance(answer, dict):
+                    return None
+                for text in _list(cast("Data", answer).get("artifacts")):
+                    found += islice(_found(text, kernel, wanted), MAX_LINES - len(found))
+        except BudgetError:
+            return found or None
+        return found
 
     def _texts(self, key: str) -> list[str]:
         return [as_text(text) for text in _list((self._index or {}).get(key))]

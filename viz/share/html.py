@@ -89,8 +89,8 @@ def export_html(
             progress=lambda share: progress(_COPIED * share, copying),
         )
         part = Store(path)
-        part.emulations.publish(store.emulations, part.kernels())
         try:
+            part.emulations.publish(store.emulations, part.kernels())
             files = {number: file.path for number, file in enumerate(part.files)}
             files |= {one.number: one.file.path for one in part.compilations}
             trace = attached(files)

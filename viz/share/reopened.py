@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
-from core.errors import TraceError
-from viz.budget import answering
+from core.errors import BudgetError, TraceError
+from viz.budget import Budget, answering, within
 from viz.files.regular import open_regular
 from viz.read.database import Problem
 from viz.read.tracefile import Progress, TraceFile, silent
@@ -40,7 +40,7 @@ from viz.views.answers import (
     USER_LINES,
 )
 from viz.views.compiled import Compilation
-from viz.views.emulations import Emulations, emulations_in
+from viz.views.emulations import KEPT, Emulations, emulations_in
 from viz.views.places import Places
 from viz.views.run import Answer, Run, Subject
 from viz.views.store import Store
@@ -100,14 +100,29 @@ class Unpacked(Store):
         self.path = path
 
     def take_emulations(self, html: str) -> None:
-        """Takes up what the file says was emulated. What is damaged of it is left out."""
+        """Takes up what the file says was emulated, within a budget. What is damaged of it is left
+        out."""
         if EMULATED.path.partition("{")[0] not in html:
             return
-        with suppress(TraceError):
+        with suppress(TraceError), within(Budget("what was emulated")):
             entries = Entries(self.path, html)
-            for kernel in self.kernels():
-                for emulation in emulations_in(entries.get(EMULATED.at(kernel))):
-                    self.emulations.add(kernel, emulation)
+            for kernel in self._stated(entries.get(RUN.at())):
+                try:
+                    for emulation in emulations_in(entries.get(EMULATED.at(kernel))):
+                        self.emulations.add(kernel, emulation)
+                except BudgetError as error:
+                    what = "some of what was emulated is left out: it is too large"
+                    self._problems.append(Problem(what, self.path.name, error.hint))
+                    return
+                except (TraceError, RecursionError):
+                    continue
+
+    def _stated(self, run: object) -> list[int]:
+        """The kernels of which the file says that something was emulated."""
+        said = cast("Data", run).get("emulated") if isinstance(run, dict) else None
+        items = cast("list[Any]", said) if isinstance(said, list) else []
+        known = {*self.kernels()}
+        return [n for n in items[:KEPT] if isinstance(n, int) and n in known]
 
     def close(self) -> None:
         """Closes and removes what was unpacked."""

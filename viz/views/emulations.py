@@ -63,8 +63,9 @@ class Emulations:
         said of faults, since these may name folders."""
         for kernel, emulation in others:
             if kernel in kernels:
-                walk = emulation["walk"] | {"fault": _plain(emulation["walk"]["fault"])}
-                self.add(kernel, emulation | {"fault": _plain(emulation["fault"]), "walk": walk})
+                walk = emulation["walk"] | {"fault": _plain(emulation["walk"].get("fault"))}
+                fault = _plain(emulation.get("fault"))  # a file may state none
+                self.add(kernel, emulation | {"fault": fault, "walk": walk})
 
 
 def _plain(fault: dict[str, Any] | None) -> dict[str, Any] | None:

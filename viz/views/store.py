@@ -11,38 +11,31 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from core.errors import BudgetError, TraceError
 from viz.budget import answering, part, take
-from viz.files.parts import PROCESS, parts_of
-from viz.format.cells import as_text
-from viz.read.records import Context, Rewrite
-from viz.read.room import Room
-from viz.read.tracefile import OFTEN, READ, Progress, TraceFile, silent
+from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
-from viz.views.compiled import FIRST, Compilation, Compilations, beside, is_part
+from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
 from viz.views.lineage import Lineage, maker, rewrites_in, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
-from viz.views.places import Places
-from viz.views.process import MAX_PROCESSES, STRIDE, Process, graph_data
-from viz.views.rules.rulebook import Rulebook
+from viz.views.process import Process, graph_data
 from viz.views.run import Answer
+from viz.views.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
 from viz.views.since.message import since_data
 from viz.views.summary import is_live, is_own, run_data, run_seconds
 from viz.views.tiles.message import tiles_data
 from viz.views.timeline import timeline_data
-from viz.views.tree import Row, Tree
+from viz.views.tree import Row
 from viz.views.userlines import user_lines
 
-T = TypeVar("T")
 _ROW: Final = 800
 """Bytes of a row of the navigator in an answer."""
 LINEAGES: Final = 6
@@ -55,45 +48,26 @@ class Store:
 
     def __init__(self, path: str | Path, progress: Progress = silent) -> None:
         self.path = Path(path)
-        self._lock = threading.RLock()
+        self._files = RunFiles(self.path, progress)
+        self._lock = self._files.lock
         """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
         what only grows, at its end, or is replaced, not changed: nobody waits for another kind of
         question, nor for the passes of others."""
         self._counting, self._tracing, self._searching = (threading.Lock() for _ in range(3))
         self._summing = threading.Lock()
-        self._closed = False
-        self._seen: set[Path] = set()
-        self._room = Room()
-        file = TraceFile(self.path, self._room)
-        entries = file.refresh(progress)
-        self.places = Places(as_text(file.meta.get("cwd")))
-        self.places.add_root(str(Path(__file__).resolve().parents[2]))
-        self._rules = Rulebook(self.places)
-        self._tree = Tree()
-        self._processes = [Process(file, 0)]
-        self._compilations = Compilations()
+        self.places = self._files.places
+        self._rules, self._tree = self._files.rules, self._files.tree
+        self._processes, self._compilations = self._files.processes, self._files.compilations
         self.emulations = Emulations()
         """What was emulated of its kernels."""
-        self._take(self._processes[0], entries, progress)
-        self._find_processes(progress)
-        self._find_compilations()
 
     def close(self) -> None:
         """Closes the files."""
-        with self._lock:
-            self._closed = True
-            for process in self._processes:
-                process.file.close()
-            self._compilations.close()
+        self._files.close()
 
     def refresh(self) -> None:
         """Reads what was written since, in files of new processes too."""
-        with self._lock:
-            if not self._closed:
-                self._tree.tick()
-                for process in self._processes:
-                    self._take(process, process.file.refresh())
-                self._find_processes()
+        self._files.refresh()
 
     @property
     def files(self) -> list[TraceFile]:
@@ -130,7 +104,7 @@ class Store:
     def run(self) -> dict[str, Any]:
         """The run as a whole, without `devices`, `targets` and `editable`."""
         with self._lock:
-            said = [self._rules.problem, self._dropped()]
+            said = [self._rules.problem, self._files.dropped]
             noted = [*self._compilations]
             made = run_data(self._processes, [what for what in said if what], noted)
             return made | {"emulated": self.emulations.kernels()}
@@ -146,7 +120,7 @@ class Store:
     def bundle(self, rewrite: int) -> dict[str, Any] | None:
         """One rewrite; None for a number that no rewrite has."""
         with self._lock:
-            found = self._find(rewrite, lambda f: f.rewrites)
+            found = self._files.find(rewrite, lambda f: f.rewrites)
         if found is None:
             return None
         process, record = found
@@ -156,20 +130,20 @@ class Store:
                 record,
                 process.facts,
                 process.numbers,
-                self._place_of(process),
+                self._files.place_of(process),
                 process.node_counts.learn,
             )
 
     def is_open(self, rewrite: int) -> bool:
         """Whether a rewrite may still get more steps."""
         with self._lock:
-            found = self._find(rewrite, lambda f: f.rewrites)
+            found = self._files.find(rewrite, lambda f: f.rewrites)
             return found is not None and found[1].us is None
 
     def result_of(self, rewrite: int) -> int | None:
         """The number of the node that a rewrite returned; None for none."""
         with self._lock:
-            found = self._find(rewrite, lambda f: f.rewrites)
+            found = self._files.find(rewrite, lambda f: f.rewrites)
             return found[0].node(found[1].result) if found and found[1].result else None
 
     def step_text(self, rewrite: int, step: int) -> dict[str, str] | None:
@@ -246,7 +220,7 @@ class Store:
         context = self.kernel_of(context)
         with self._lock:
             processes = [*self._processes]
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         with self._summing, answering("the page of this kernel"):
@@ -284,7 +258,7 @@ class Store:
     def scope_of(self, rewrite: int) -> int | None:
         """The context or rewrite that a rewrite's lineage belongs to; None for an unknown one."""
         with self._lock:
-            found = self._find(rewrite, lambda f: f.rewrites)
+            found = self._files.find(rewrite, lambda f: f.rewrites)
             if found is None:
                 return None
             return found[0].id(scope_of(found[0].file, found[1]))
@@ -293,7 +267,7 @@ class Store:
         """Where the nodes of a context (or of a rewrite without one) come from and go; or, where
         that takes longer than `seconds`, how far it is. None for a number that nothing has."""
         with self._lock:
-            found = self._find(scope, lambda f: f.contexts) or self._find(
+            found = self._files.find(scope, lambda f: f.contexts) or self._files.find(
                 scope, lambda f: f.rewrites
             )
         if found is None:
@@ -310,9 +284,24 @@ class Store:
             if not made.work(seconds):
                 return {"done": False, "progress": made.progress}
             with answering("the history of this scope"):
-                data = made.data(process.numbers, self._place_of(process))
+                data = made.data(process.numbers, self._files.place_of(process))
                 self._link(process, data)
             return {"done": True, **data}
+
+    def _link(self, process: Process, data: dict[str, Any]) -> None:
+        """The lineage of a compilation begins where that of its kernel does; and that of a schedule
+        goes on in all that its kernels were compiled to."""
+        if isinstance(process, Compilation):
+            found = self._files.find(process.kernel, lambda f: f.contexts)
+            if found is not None:
+                of, kernel = found
+                data["from"] = maker(of.file, process.ast, kernel.id, of.id)
+        for kernel in [*data["kernels"]]:
+            for one in self._compilations.of_kernel(kernel["scope"]):
+                first = one.first_rewrite()
+                if first is not None:
+                    take(len(kernel["node"]), 20 * len(kernel["node"]))
+                    data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
 
     def rule_name(self, rule: int) -> str:
         """The name of a rule; "?" for an unknown one."""
@@ -332,7 +321,7 @@ class Store:
     def kernel(self, context: int) -> dict[str, Any] | None:
         """A kernel; None for a number that no context has."""
         with self._lock:
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         with self._lock:
@@ -359,7 +348,7 @@ class Store:
         """The texts recorded of a schedule, and which of its first graph's nodes others come from;
         None for a number that no context has."""
         with self._lock:
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         process, record = found
@@ -373,7 +362,7 @@ class Store:
     def origins(self, context: int) -> dict[str, Any] | None:
         """Which AST nodes a kernel's nodes come from; None for a number that no context has."""
         with self._lock:
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         with self._tracing, answering("where the nodes of this kernel come from"):
@@ -383,7 +372,7 @@ class Store:
         """The tiles of a kernel, and the nodes of its passes that stand for them; None for a number
         that no context has."""
         with self._lock:
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         process, record = found
@@ -394,7 +383,7 @@ class Store:
         """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in
         the run, in the order of the data; None where there is none."""
         with self._lock:
-            found = self._find(context, lambda f: f.contexts)
+            found = self._files.find(context, lambda f: f.contexts)
         if found is None:
             return None
         process, record = found
@@ -404,32 +393,19 @@ class Store:
                 return None
             return graph_data(process.file, order), [process.node(n) for n in order]
 
-    # what is compiled on request
-
     def attach(
         self, path: Path, dropped: Callable[[], None] | None = None, number: int | None = None
     ) -> int:
-        """Takes up the trace of a kernel of this run that was compiled on request, and drops an
-        earlier one of the same kernel and target; the number of the context that holds its passes.
-        With `dropped` it may have to go in favour of others, and `dropped` is called then.
-        `number`: that of the file in the run, where it has one already. Raises TraceError where the
-        file is no such trace, and BudgetError."""
-        return self._attach(path, number, dropped)
+        """See `RunFiles.attach`."""
+        return self._files.attach(path, dropped, number)
 
     def compiled(self, kernel: int, target: str) -> Compilation | None:
         """What a kernel, as it is now, was compiled to for a target; None if it was not."""
-        with self._lock:
-            found = self._find(kernel, lambda f: f.contexts)
-            for one in self._compilations.of_kernel(kernel):
-                if one.target == target and found and one.ast == found[0].kernels.ast(found[1]):
-                    return one
-        return None
+        return self._files.compiled(kernel, target)
 
     def kernel_of(self, context: int) -> int:
         """The kernel of the program that a context is, or was compiled from on request."""
-        with self._lock:
-            one = self._compilations.of(context // STRIDE)
-            return context if one is None else one.kernel
+        return self._files.kernel_of(context)
 
     def search(self, text: str, seconds: float = float("inf")) -> dict[str, Any]:
         """What has `text`, or nodes of the structure that it describes: see `find`."""
@@ -446,113 +422,3 @@ class Store:
             processes = [*self._processes, *self._compilations]
         with self._searching, answering("the index of the search"):
             return search_index(processes, self.places.place, seconds)
-
-    # how the files are put together
-
-    def _find_processes(self, progress: Progress = silent) -> None:
-        run = self._processes[0].file.meta.get("run")
-        for _, path in parts_of(self.path, PROCESS) if isinstance(run, str) else ():
-            if path in self._seen or len(self._processes) >= MAX_PROCESSES:
-                continue
-            try:
-                file = TraceFile(path, self._room)
-                entries = file.refresh(progress)
-            except TraceError:
-                continue  # just made, and still without its tables
-            self._seen.add(path)
-            if file.meta.get("run") != run:
-                file.close()
-                continue
-            process = Process(file, len(self._processes))
-            self._processes.append(process)
-            self._tree.add_process(process.id(0), f"process {process.pid}")
-            self._take(process, entries, progress)
-
-    def _find_compilations(self) -> None:
-        """Those of an export, which lie beside its trace."""
-        for number, path in beside(self.path):
-            try:
-                self._attach(path, number, None)
-            except (TraceError, BudgetError) as error:
-                self._processes[0].file.db.problem(f"{path.name} is left out: {error.what}")
-
-    def _attach(self, path: Path, number: int | None, dropped: Callable[[], None] | None) -> int:
-        file = TraceFile(path)
-        try:
-            entries = file.refresh()
-            if not is_part(file, self._processes[0].file.meta.get("run")):
-                raise TraceError("this trace is of another run", where=path.name)
-            with self._lock:
-                made = Compilation(file, self._compilations.reserve(number))
-                found = self._find(made.kernel, lambda f: f.contexts)
-            if found is None or found[1].kind != "kernel" or found[0].number >= FIRST:
-                raise TraceError("this trace is of no kernel of the run", where=path.name)
-            made.relate(*found)
-        except BaseException:
-            file.close()
-            raise
-        with self._lock:
-            self._tree.tick()
-            for gone in self._compilations.add(made, dropped):
-                self._tree.drop(map(gone.id, (*gone.file.contexts, *gone.file.rewrites)))
-            self._take(made, entries)
-        return made.context
-
-    def _place_of(self, process: Process) -> Callable[[str], str]:
-        """How "file:line" in what a process did is said."""
-        is_own = isinstance(process, Compilation)
-        return self.places.short_place if is_own else self.places.place
-
-    def _dropped(self) -> str:
-        """What is said of compilations that had to go."""
-        count = self._compilations.gone
-        if not count:
-            return ""
-        return (
-            f"the passes of {count:,} compilations that were asked for here are not kept any more: "
-            "compile such a kernel again to see them"
-        )
-
-    def _link(self, process: Process, data: dict[str, Any]) -> None:
-        """The lineage of a compilation begins where that of its kernel does; and that of a schedule
-        goes on in all that its kernels were compiled to."""
-        if isinstance(process, Compilation):
-            found = self._find(process.kernel, lambda f: f.contexts)
-            if found is not None:
-                of, kernel = found
-                data["from"] = maker(of.file, process.ast, kernel.id, of.id)
-        for kernel in [*data["kernels"]]:
-            for one in self._compilations.of_kernel(kernel["scope"]):
-                first = one.first_rewrite()
-                if first is not None:
-                    take(len(kernel["node"]), 20 * len(kernel["node"]))
-                    data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
-
-    def _take(
-        self, process: Process, entries: list[Context | Rewrite], progress: Progress = silent
-    ) -> None:
-        self._rules.add(process)
-        for at, entry in enumerate(entries):
-            if not at % OFTEN:
-                progress(READ + (1 - READ) * at / len(entries), process.file.path.name)
-            parent = entry.parent
-            if isinstance(entry, Rewrite) and not parent:
-                parent = entry.context
-            above, target = process.id(parent), None
-            if isinstance(process, Compilation):
-                is_root = entry.id == process.root.id
-                target = process.target if is_root else ""
-                above = process.kernel if is_root else process.id(parent or process.root.id)
-            self._tree.put(entry, process.id(entry.id), above, self._place_of(process), target)
-        self._tree.settle()
-
-    def _find(
-        self, number: int, table: Callable[[TraceFile], dict[int, T]]
-    ) -> tuple[Process, T] | None:
-        at, local = divmod(number, STRIDE)
-        if 0 <= at < len(self._processes):
-            process: Process | None = self._processes[at]
-        else:
-            process = self._compilations.of(at)
-        record = None if process is None else table(process.file).get(local)
-        return None if process is None or record is None else (process, record)

@@ -7,8 +7,9 @@ of `core/uop/meaning.py`, so that the reference runs the program before and afte
 from __future__ import annotations
 
 from core.passes.ptx.casts import casts
+from core.passes.ptx.copies import copies
 from core.passes.ptx.memory import memory
 from core.passes.ptx.operands import operands
 from core.passes.ptx.operations import operations
 
-__all__ = ["casts", "memory", "operands", "operations"]
+__all__ = ["casts", "copies", "memory", "operands", "operations"]

@@ -2,8 +2,8 @@
 
 Bools are bytes; elements of 16 bits are moved in words of 32; a move is at most 4 registers and 16
 bytes; the gate of a load is its last source, a predicate. Loads from memory that nothing writes say
-so. Matrix instructions take and give words. Registers of a thread (DEFINE_REG) stay as they are, as
-do addresses.
+so. Matrix instructions and LDMATRIX take and give words. Registers of a thread (DEFINE_REG) stay as
+they are, as do addresses.
 """
 
 from __future__ import annotations
@@ -236,6 +236,15 @@ def product_of_words(product: UOp, a: UOp, b: UOp, c: UOp) -> UOp | None:
     return _unpacked(UOp(Ops.WMMA, src[2].dtype, src, product.arg), product.dtype.scalar())
 
 
+@rule(UPat(Ops.LDMATRIX, name="matrices"))
+def matrices_of_words(matrices: UOp) -> UOp | None:
+    """ldmatrix(p) of 2 n halves -> halves of ldmatrix(p) of n words"""
+    dtype = matrices.dtype.scalar()
+    if dtype is _word:
+        return None
+    return _unpacked(matrices.replace(dtype=_word.vec(matrices.dtype.count // 2)), dtype)
+
+
 moves = PatternMatcher(
     [
         load_of_registers,
@@ -249,6 +258,7 @@ moves = PatternMatcher(
         predicated_load,
         read_only_load,
         product_of_words,
+        matrices_of_words,
         gep_of_vectorize,
         gep_of_const,
         vectorize_of_consts,

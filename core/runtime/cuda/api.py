@@ -10,6 +10,7 @@ from core.runtime.gpu.api import Api, Bindings, Codes, opened
 BINDINGS: Final = Bindings(
     "cuda.bindings.driver",
     "cuda-bindings",
+    "NVIDIA",
     "libcuda",
     "cuInit",
     "pip install 'uopviz[cuda]' brings cuda-bindings; the driver is NVIDIA's own",

@@ -6,7 +6,8 @@
 - `prepare.py`: from a `Code` to steps, once per kernel.
 - `state.py`: a `Launch`, and the threads of a batch of blocks: registers, masks, memory.
 - `steps.py`: each instruction as a closure over arrays; `access.py` loads and stores, `places.py`
-  where their addresses lead.
+  where their addresses lead; `copies.py` asynchronous copies, which arrive at a wait;
+  `matrices.py` loads that a warp does together.
 - `machine.py`: `execute(prepare(code), launch)`: all blocks, batch by batch, divergence by masks.
 - `memory.py`: regions of global memory with addresses; `allocator.py` hands them out.
 - `faults.py`: errors with line, block, thread and node; `races.py` those between threads.

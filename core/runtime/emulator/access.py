@@ -26,7 +26,7 @@ class LoadStep(Access):
     instruction: Load
 
     def __init__(self, index: int, instruction: Load, address: Slot, kept: frozenset[int]) -> None:
-        super().__init__(index, instruction, address)
+        super().__init__(index, instruction, address, len(instruction.results))
         self.numbers = tuple(r.number for r in instruction.results)
         self.keep = instruction.guard is not None or bool(kept.intersection(self.numbers))
         self.each = self.space in (Space.SHARED, Space.LOCAL, Space.GENERIC)
@@ -72,23 +72,8 @@ class LoadStep(Access):
 
     def _read(self, s: State, spot: Spot) -> Sequence[Array]:
         self.known(s, spot)
-        if spot.space is Space.SHARED and s.shadow is not None:
-            who = slice(None) if spot.lanes is None else spot.lanes
-            for granule in self.granules(s, spot):
-                if s.checks.initialised:
-                    unknown = s.shadow.unwritten(granule)
-                    if unknown.any():
-                        wrong = int(np.flatnonzero(unknown)[0])
-                        raise self.fault(
-                            s,
-                            "uninitialised",
-                            f"{self.instruction.name} of shared address "
-                            f"{int(spot.at[wrong]) % s.shared_row}, which nothing has written",
-                            spot.lanes,
-                            wrong,
-                        )
-                if s.checks.races:
-                    self.raced(s, spot, s.shadow.read(granule, who))
+        if spot.space is Space.SHARED:
+            self.seen(s, spot, slice(None) if spot.lanes is None else spot.lanes)
         memory, first = self.elements(spot)
         return [memory.take(first + i if i else first) for i in range(self.count)]
 
@@ -101,7 +86,7 @@ class StoreStep(Access):
     def __init__(
         self, index: int, instruction: Store, address: Slot, values: Sequence[Slot]
     ) -> None:
-        super().__init__(index, instruction, address)
+        super().__init__(index, instruction, address, len(values))
         self.values = tuple(values)
 
     def __call__(self, s: State) -> None:
@@ -163,6 +148,8 @@ class StoreStep(Access):
         who = slice(None) if spot.lanes is None else spot.lanes
         first = (spot.at + number * self.size) // granule
         for i in range(max(1, self.size // granule)):
+            if s.flights:
+                self.arriving(s, spot, s.shadow.flying[first + i])
             other = s.shadow.write(first + i if i else first, who, changed)
             self.raced(s, spot, other)
 

@@ -15,6 +15,8 @@ HINTS: Final = {
     "alignment": "an access of n bytes needs an address that n divides",
     "uninitialised": "write it first, on every path that leads here",
     "race": "put a barrier between the two accesses",
+    "in flight": "wait for the group of the copy before (cp.async.wait_group); other threads need "
+    "a barrier after that",
     "barrier": "all threads of a block must reach the barrier: move it out of the branch",
     "read-only": "only memory that is not an input may be written",
     "space": "the address must lie in the memory that the instruction names",

@@ -46,12 +46,12 @@ class Spot:
 
 
 class Access:
-    """What loads and stores share. `everywhere`: the lanes that take part, None for all."""
+    """What loads, stores and copies share: `count` elements for each of the lanes that take
+    part."""
 
-    def __init__(self, index: int, instruction: Load | Store, address: Slot) -> None:
+    def __init__(self, index: int, instruction: Load | Store, address: Slot, count: int) -> None:
         self.index, self.instruction, self.address = index, instruction, address
         self.space, self.item = instruction.space, instruction.item
-        count = len(instruction.results if isinstance(instruction, Load) else instruction.values)
         self.count, self.size = count, self.item.itemsize
         self.width = count * self.size
         self.align = instruction.align or self.width
@@ -243,6 +243,46 @@ class Access:
         first = spot.at // size
         for i in range(max(1, self.width // size)):
             yield first + i if i else first
+
+    def seen(self, s: State, spot: Spot, who: Array | slice) -> None:
+        """Notes a read of shared memory by the lanes `who`. Raises FaultError for one of what
+        nothing has written, of what is on its way, and for a race."""
+        if s.shadow is None:
+            return
+        for granule in self.granules(s, spot):
+            if s.flights:
+                self.arriving(s, spot, s.shadow.flying[granule])
+            if s.checks.initialised:
+                unknown = s.shadow.unwritten(granule)
+                if unknown.any():
+                    wrong = int(np.flatnonzero(unknown)[0])
+                    raise self.fault(
+                        s,
+                        "uninitialised",
+                        f"{self.instruction.name} of shared address "
+                        f"{int(spot.at[wrong]) % s.shared_row}, which nothing has written",
+                        spot.lanes,
+                        wrong,
+                    )
+            if s.checks.races:
+                self.raced(s, spot, s.shadow.read(granule, who))
+
+    def arriving(self, s: State, spot: Spot, other: Array) -> None:
+        """Raises FaultError where `other` names a thread whose copy is on its way."""
+        if not other.any() or not s.checks.races:
+            return
+        assert s.shadow is not None
+        wrong = int(np.flatnonzero(other)[0])
+        did = "reads" if isinstance(self.instruction, Load) else "changes"
+        whose = s.shadow.thread(int(other[wrong]))
+        raise self.fault(
+            s,
+            "in flight",
+            f"{self.instruction.name} {did} shared address {int(spot.at[wrong]) % s.shared_row}, "
+            f"where an asynchronous copy of {whose} has not arrived for certain",
+            spot.lanes,
+            wrong,
+        )
 
     def raced(self, s: State, spot: Spot, other: Array) -> None:
         """Raises FaultError where `other` names a thread."""

@@ -9,19 +9,26 @@ from typing import Final
 import numpy as np
 
 from core.runtime.emulator.access import LoadStep, StoreStep
+from core.runtime.emulator.copies import CopyStep, commit_step, wait_step
 from core.runtime.emulator.flow import Flow, flow_of
+from core.runtime.emulator.matrices import MatrixStep
 from core.runtime.emulator.program import (
     Barrier,
     Code,
+    Commit,
     Compute,
+    Copy,
     Instruction,
     Load,
+    MatrixLoad,
     Operand,
     Reg,
     Space,
     Special,
     Store,
+    Wait,
     Warp,
+    operands_of,
     writes,
 )
 from core.runtime.emulator.state import Checks
@@ -127,6 +134,14 @@ def _steps(
             step = warp_step(index, instruction, list(map(slots.of, instruction.operands)), kept)
         case Barrier():
             step = barrier_step(instruction)
+        case MatrixLoad():
+            step = MatrixStep(index, instruction, slots.of(instruction.address))
+        case Copy():
+            step = CopyStep(index, instruction, list(map(slots.of, operands_of(instruction))))
+        case Commit():
+            step = commit_step(index, instruction)
+        case Wait():
+            step = wait_step(index, instruction)
         case _:
             step = _nothing
     return step, step
@@ -141,10 +156,12 @@ def _registers(instruction: Instruction) -> Iterator[Reg]:
     match instruction:
         case Compute() | Warp():
             used = (*instruction.operands, *instruction.results)
-        case Load():
+        case Load() | MatrixLoad():
             used = (instruction.address, *instruction.results)
         case Store():
             used = (instruction.address, *instruction.values)
+        case Copy():
+            used = operands_of(instruction)
         case _:
             used = ()
     yield from (u for u in used if isinstance(u, Reg))

@@ -146,6 +146,35 @@ class Store(Instruction):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Copy(Instruction):
+    """`nbytes` (a multiple of 4) from global memory, at `source` + `source_offset`, to shared
+    memory, at `target` + `target_offset`: at some time before the thread's `Wait` for their group
+    ends. Of the first `taken` bytes (None: of all); those behind become 0. Both addresses must be
+    aligned to `nbytes`."""
+
+    nbytes: int
+    target: Operand
+    target_offset: int
+    source: Operand
+    source_offset: int
+    taken: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit(Instruction):
+    """The copies of a thread since its last `Commit` are a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait(Instruction):
+    """Until the copies of all of a thread's groups but the last `behind` have arrived; `commits`:
+    after a `Commit`."""
+
+    behind: int
+    commits: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Warp(Instruction):
     """A collective of each warp: shuffles, votes, matrix products.
 
@@ -158,6 +187,19 @@ class Warp(Instruction):
     operands: tuple[Operand, ...]
     results: tuple[Reg, ...]
     whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixLoad(Instruction):
+    """Loads matrices of 8 x 8 elements of 16 bits from shared memory, one for each result, by all
+    threads of a warp: thread 8 i + r has the address, plus `offset`, of row r of matrix i, aligned
+    to 16 bytes. Thread 4 r + c gets the elements in row r and columns 2 c and 2 c + 1, as uint32;
+    `transposed`: in rows 2 c and 2 c + 1 of column r."""
+
+    address: Operand
+    offset: int
+    results: tuple[Reg, ...]
+    transposed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,15 +271,23 @@ class Code:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
+def operands_of(copy: Copy) -> tuple[Operand, ...]:
+    """What a copy reads: its addresses, and how many bytes it takes."""
+    found = (copy.target, copy.source)
+    return found if copy.taken is None else (*found, copy.taken)
+
+
 def reads(instruction: Instruction) -> tuple[int, ...]:
     """The numbers of the registers that an instruction reads, its guard's included."""
     match instruction:
         case Compute() | Warp():
             used = instruction.operands
-        case Load():
+        case Load() | MatrixLoad():
             used = (instruction.address,)
         case Store():
             used = (instruction.address, *instruction.values)
+        case Copy():
+            used = operands_of(instruction)
         case _:
             used = ()
     found = [o.number for o in used if isinstance(o, Reg)]
@@ -248,6 +298,6 @@ def reads(instruction: Instruction) -> tuple[int, ...]:
 
 def writes(instruction: Instruction) -> tuple[int, ...]:
     """The numbers of the registers that an instruction writes."""
-    if isinstance(instruction, Compute | Warp | Load):
+    if isinstance(instruction, Compute | Warp | Load | MatrixLoad):
         return tuple(r.number for r in instruction.results)
     return ()

@@ -5,6 +5,8 @@ smallest piece that any instruction of the kernel accesses there, at most 4 byte
 of its last writer and of its last reader. Two threads race where both access a granule between two
 barriers and one of them changes it; writes of the value that is already there change nothing.
 
+Copies that are on their way are noted, too: nobody may touch where they go until they have arrived.
+
 Approximate in one way only: where several threads write one new value at once, a read of it by yet
 another thread is not reported.
 """
@@ -40,6 +42,8 @@ class SharedShadow:
         self._s, self.granule = s, granule
         self.writer = np.zeros(s.shared.size // granule, np.uint32)
         self.reader = np.zeros(s.shared.size // granule, np.uint32)
+        self.flying = np.zeros(s.shared.size // granule, np.uint32)
+        """The thread, plus one, whose copy to a granule is on its way."""
         self._count = np.ones(s.blocks, np.uint32)
         self._restamp()
 
@@ -100,6 +104,21 @@ class SharedShadow:
         if crowd.any():
             self.writer[own[crowd]] = epoch[changed][crowd] | _MANY
         return np.where(changed, np.maximum(raced, read), 0)
+
+    def launch(self, at: Array, lanes: Array) -> Array:
+        """Notes that copies by `lanes` to granules are on their way; says which of them meet
+        another one, and whose: its thread's number plus one, 0 for none."""
+        own = (self._s.thread_of_lane[lanes] + 1).astype(np.uint32)
+        before = self.flying[at]
+        self._journal(self.flying, at)
+        self.flying[at] = own
+        now = self.flying[at]
+        return np.where(before != 0, before, np.where(now != own, now, 0))
+
+    def land(self, at: Array) -> None:
+        """Notes that copies to granules have arrived."""
+        self._journal(self.flying, at)
+        self.flying[at] = 0
 
     def thread(self, number: int) -> str:
         """What `read` and `write` say, in words."""

@@ -19,7 +19,7 @@ from core.runtime.emulator.machine import Machine, started
 from core.runtime.emulator.memory import GlobalMemory, Region
 from core.runtime.emulator.prepare import Prepared
 from core.runtime.emulator.program import Branch, Dim, Exit, Instruction, Space, writes
-from core.runtime.emulator.state import Launch, State, Touched, Waiting, data_region
+from core.runtime.emulator.state import Flight, Launch, State, Touched, Waiting, data_region
 from core.runtime.numeric import Array
 
 KEEP: Final = 10_000
@@ -66,6 +66,8 @@ class _Before:
     defined: Mapping[int, Array]
     known: Mapping[int, Array]
     counts: int
+    flights: tuple[Flight, ...]
+    commits: Array
     journal: list[tuple[Array, Array, Array]]
 
 
@@ -141,6 +143,8 @@ class Session:
             dict(s.defined),
             dict(self._known),
             s.block_counts[s.at],
+            s.flights,
+            s.commits,
             [],
         )
         part = self._taking_part(self.kernel.code.instructions[index])
@@ -193,6 +197,7 @@ class Session:
         s.mask, s.alive, s.active, s.living, s.full = before.masks
         s.defined, self._known = dict(before.defined), dict(before.known)
         s.block_counts[s.at] = before.counts
+        s.flights, s.commits = before.flights, before.commits
         if s.shadow is not None:
             s.shadow.restored()
 

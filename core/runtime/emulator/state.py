@@ -61,6 +61,24 @@ class Touched:
     before: tuple[Array, ...]
 
 
+class Flight(Protocol):
+    """Copies of an instruction to shared memory that have not arrived."""
+
+    @property
+    def lanes(self) -> Array:
+        """The threads whose copies these are."""
+        ...
+
+    def land(self, s: State, arrived: Array) -> Flight | None:
+        """Those that arrive do; the others, if any."""
+        ...
+
+    @property
+    def group(self) -> Array:
+        """The number of each thread's group."""
+        ...
+
+
 @dataclass(slots=True)
 class Waiting:
     """Threads that run later: from block `at`, until block `join`."""
@@ -90,7 +108,8 @@ class State:
 
     `slots` are the registers, then what `Prepared.extra` says. With a `journal`, everything that
     is changed in place is noted in it as (array, indices, what was there), and stores of the last
-    instruction in `touched`.
+    instruction in `touched`. `flights` are the copies that have not arrived, `commits` how many
+    groups of them each lane has ended; both are replaced, never changed.
     """
 
     def __init__(
@@ -134,6 +153,8 @@ class State:
         self.shadow = SharedShadow(self, granule) if self.shared.size else None
         self.journal: list[tuple[Array, Array, Array]] | None = None
         self.touched: list[Touched] = []
+        self.flights: tuple[Flight, ...] = ()
+        self.commits = np.zeros(self.lanes, np.int64)
         self.profile: Watcher | None = None
         self.guarded: dict[int, int] = {}
         self.block_counts: list[int] = []

@@ -152,7 +152,7 @@ def warp_step(index: int, instruction: Warp, slots: Sequence[Slot], kept: frozen
             return
         active = s.in_warps(np.ones(s.lanes, np.bool_) if mask is None else mask)
         if instruction.whole:
-            _whole(s, instruction, active)
+            whole_warps(s, instruction, active)
         found = instruction.function(
             active, *(s.in_warps(s.spread(value(s, slot))) for slot in places)
         )
@@ -163,7 +163,8 @@ def warp_step(index: int, instruction: Warp, slots: Sequence[Slot], kept: frozen
     return step
 
 
-def _whole(s: State, instruction: Warp, active: Array) -> None:
+def whole_warps(s: State, instruction: Instruction, active: Array) -> None:
+    """Raises FaultError where `active`, (warps, width), lacks threads of a warp that takes part."""
     missing: Array = np.any(active, axis=1, keepdims=True) & ~active
     if missing.any():
         lanes = s.from_warps(np.broadcast_to(missing, active.shape))

@@ -28,11 +28,12 @@ class Codes:
 
 @dataclass(frozen=True)
 class Bindings:
-    """Where a vendor's API comes from: the module, the package that has it, the library that it
-    loads, the function to call first, and how to install both."""
+    """Where a vendor's API comes from: the module, the package that has it, the vendor, the library
+    of their driver that it loads, the function to call first, and how to install both."""
 
     module: str
     package: str
+    vendor: str
     library: str
     first: str
     install: str
@@ -54,7 +55,7 @@ def opened(bindings: Bindings, codes: Codes) -> Api:
         raise DeviceError(error.what, hint=error.hint or install) from error
     except RuntimeError as error:  # the bindings find no library
         raise DeviceError(
-            f"{codes.vendor}'s driver is not installed: there is no {bindings.library} on this "
+            f"{bindings.vendor}'s driver is not installed: there is no {bindings.library} on this "
             "machine",
             hint=install,
         ) from error

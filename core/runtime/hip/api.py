@@ -10,6 +10,7 @@ from core.runtime.gpu.api import Api, Bindings, Codes, opened
 BINDINGS: Final = Bindings(
     "hip.hip",
     "hip-python",
+    "AMD",
     "libamdhip64",
     "hipInit",
     "pip install 'uopviz[amd]' brings hip-python; the driver is AMD's own (ROCm)",

@@ -19,6 +19,7 @@ from core.helpers import prod
 from core.runtime.matrices import multiply
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.tensor_cores import TensorCore
+from core.uop.ldmatrix import LANES, ROW, dealt
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import address_space, parts_of_address, pointer_of
@@ -171,26 +172,42 @@ class _Machine:
             )
         self.values[u] = x[other]
 
+    def _whole_warps(self, u: UOp, what: str, lanes: int) -> None:
+        """Raises RunError where work items are not warps of so many lanes, or some do not take
+        part."""
+        items = len(self.lane) // (int(self.group[-1]) + 1)
+        if items % lanes:
+            raise RunError(
+                f"{what} needs {lanes} lanes, in a work group of {items}",
+                self._where(u),
+                "the opts of the kernel are wrong",
+            )
+        warps = self.masks[-1].reshape(-1, lanes)
+        if (warps.any(axis=1) != warps.all(axis=1)).any():
+            raise RunError(
+                f"{what} where some lanes of a warp are not active",
+                self._where(u),
+                "a pass put it under a condition",
+            )
+
+    def matrices(self, u: UOp) -> None:
+        """An LDMATRIX: each run of 32 work items is a warp."""
+        count, transposed = u.arg
+        address = _resolve(u.src[0])
+        base = pointer_of(address).dtype.base
+        self._whole_warps(u, "LDMATRIX", LANES)
+        rows = self._read(u, address, base.vec(ROW), self._gate(address))
+        found = dealt(rows.reshape(-1, LANES, ROW), count, transposed).reshape(self.lanes, -1)
+        same = u.dtype.scalar() is base
+        found = found if same else _as_bits(found, base, u.dtype)
+        self.values[u] = found if u.dtype.count > 1 else found[:, 0]
+
     def multiply(self, u: UOp) -> None:
         """A WMMA: each run of as many work items as it has lanes is a warp. Of several tiles,
         element e of tile t lies at e * tiles + t."""
         core: TensorCore = u.arg
         tiles = u.dtype.itemsize // (core.c.count * core.dtype_out.itemsize)  # words: of halves
-        items = len(self.lane) // (int(self.group[-1]) + 1)
-        active = self.masks[-1]
-        if items % core.threads:
-            raise RunError(
-                f"{core} needs {core.threads} lanes, in a work group of {items}",
-                self._where(u),
-                "the opts of the kernel are wrong",
-            )
-        warps = active.reshape(-1, core.threads)
-        if (warps.any(axis=1) != warps.all(axis=1)).any():
-            raise RunError(
-                f"{core} where some lanes of a warp are not active",
-                self._where(u),
-                "a pass put it under a condition",
-            )
+        self._whole_warps(u, str(core), core.threads)
         held: list[Array] = []
         kinds = (core.dtype_in, core.dtype_in, core.dtype_out)
         for s, part, kind in zip(u.src, core.fragments, kinds, strict=True):
@@ -260,29 +277,44 @@ class _Machine:
 
     def load(self, u: UOp) -> None:
         address = _resolve(u.src[0])
-        held = pointer_of(address).dtype.base
         mask = self._gate(address, u.src[2:])
-        memory, where = self._place(address, u.dtype, mask, u)
-        if memory.shape[-1] == 0:
-            found = np.zeros((self.lanes, u.dtype.count), numpy_dtype(u.dtype))
-        else:
-            found = memory[where]
-            if address_space(pointer_of(address)) is AddrSpace.GLOBAL:
-                found = from_memory(found, held)
-            if u.dtype.scalar() is not held:
-                found = _as_bits(found, held, u.dtype)
+        found = self._read(u, address, u.dtype, mask)
         if len(u.src) > 1:
             other = self.of(u.src[1])
             kept = mask if mask.ndim == 2 else mask[:, None]
             found = np.where(kept, found, other if other.ndim == 2 else other[:, None])
         self.values[u] = found if u.dtype.count > 1 else found[:, 0]
 
-    def store(self, u: UOp) -> None:
-        address, dtype = _resolve(u.src[0]), u.src[1].dtype
+    def _read(self, u: UOp, address: UOp, dtype: DType, mask: Array) -> Array:
+        """(lanes, elements) of memory, where `mask` is."""
         held = pointer_of(address).dtype.base
-        mask = self._gate(address, u.src[2:])
         memory, where = self._place(address, dtype, mask, u)
-        value = self.of(u.src[1])
+        if memory.shape[-1] == 0:
+            return np.zeros((self.lanes, dtype.count), numpy_dtype(dtype))
+        found = memory[where]
+        if address_space(pointer_of(address)) is AddrSpace.GLOBAL:
+            found = from_memory(found, held)
+        return found if dtype.scalar() is held else _as_bits(found, held, dtype)
+
+    def store(self, u: UOp) -> None:
+        address = _resolve(u.src[0])
+        mask = self._gate(address, u.src[2:])
+        self._write(u, address, u.src[1].dtype, self.of(u.src[1]), mask)
+
+    def copy(self, u: UOp) -> None:
+        """A COPY_ASYNC: at once, which is one of the times when it may arrive."""
+        to, source = _resolve(u.src[0]), _resolve(u.src[1])
+        base = pointer_of(source).dtype.base
+        dtype = base.vec(u.arg // base.itemsize)
+        mask = self._gate(to, u.src[3:])
+        taken = np.arange(dtype.count) * base.itemsize < self.of(u.src[2])[:, None]
+        found = self._read(u, source, dtype, mask[:, None] & taken)
+        self._write(u, to, dtype, np.where(taken, found, np.zeros_like(found)), mask)
+
+    def _write(self, u: UOp, address: UOp, dtype: DType, value: Array, mask: Array) -> None:
+        """Elements to memory, where `mask` is."""
+        held = pointer_of(address).dtype.base
+        memory, where = self._place(address, dtype, mask, u)
         value = value if value.ndim == 2 else value[:, None]
         value = np.broadcast_to(value, (self.lanes, dtype.count))[mask]
         if dtype.scalar() is not held:
@@ -339,20 +371,11 @@ def _as_bits(values: Array, source: DType, dtype: DType) -> Array:
     return from_memory(raw.view(memory_dtype(dtype.scalar())), dtype.scalar())
 
 
-# lockstep makes every BARRIER happen by itself
-_nothing = frozenset(
-    {
-        Ops.CONST,
-        Ops.VCONST,
-        Ops.INDEX,
-        Ops.ADDRESS,
-        Ops.AFTER,
-        Ops.GROUP,
-        Ops.NOOP,
-        Ops.SINK,
-        Ops.BARRIER,
-    }
-)
+# lockstep makes every BARRIER happen by itself, and stores are not late
+_nothing = frozenset({
+    Ops.CONST, Ops.VCONST, Ops.INDEX, Ops.ADDRESS, Ops.AFTER, Ops.GROUP, Ops.NOOP, Ops.SINK,
+    Ops.BARRIER, Ops.COMMIT, Ops.WAIT,
+})  # fmt: skip
 _handlers: dict[Ops, Handler] = {
     Ops.DEFINE_GLOBAL: _Machine.define,
     Ops.DEFINE_LOCAL: _Machine.define,
@@ -363,8 +386,10 @@ _handlers: dict[Ops, Handler] = {
     Ops.GEP: _Machine.gep,
     Ops.WMMA: _Machine.multiply,
     Ops.SHUFFLE: _Machine.shuffle,
+    Ops.LDMATRIX: _Machine.matrices,
     Ops.LOAD: _Machine.load,
     Ops.STORE: _Machine.store,
+    Ops.COPY_ASYNC: _Machine.copy,
     Ops.RANGE: _Machine.range,
     Ops.END: _Machine.end,
     Ops.IF: _Machine.condition,

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.dtype import DTypeLike, dtypes
+from core.dtype import DType, dtypes
 from core.errors import ShapeError
-from core.helpers import ceildiv
 from core.target import Target
 from core.tile.kernel import Kernel
+from core.tile.sizes import Size, as_index, blocks, named
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -23,25 +23,36 @@ ROWS = 16
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Attention of `length` queries to as many keys, of `size` elements each, in `batch` x `heads`
-    matrices; with `causal` a query sees the keys up to its own place only. `keys` are taken at a
-    time. Raises ShapeError for sizes that are no multiple of 16."""
+class AttentionShape:
+    """Attention of `length` queries to `context` keys (by default as many), of `size` elements
+    each, in `batch` x `heads` matrices of `dtype`; with `causal` query i sees the keys 0 .. i only.
+    A work group has `warps` warps, of 16 rows each, and takes `columns` columns of scores at a
+    time.
+
+    Raises ShapeError for a size of heads or a number of columns that is no multiple of 16.
+    """
 
     batch: int
     heads: int
-    length: int
+    length: Size
     size: int
-    causal: bool
-    warps: int
-    keys: int
+    causal: bool = False
+    dtype: DType = dtypes.float16
+    context: Size | None = None
+    warps: int = 4
+    columns: int = 32
 
     def __post_init__(self) -> None:
-        if self.size % 16 or self.keys % 16:
+        if self.size % 16 or self.columns % 16:
             raise ShapeError(
-                f"attention with heads of {self.size}, {self.keys} keys at a time",
+                f"attention with heads of {self.size}, {self.columns} columns at a time",
                 hint="both are multiples of 16",
             )
+
+    @property
+    def keys(self) -> Size:
+        """How many keys there are."""
+        return self.length if self.context is None else self.context
 
     @property
     def rows(self) -> int:
@@ -53,43 +64,54 @@ class Shape:
         """What scores are multiplied by, before powers of e are taken of them."""
         return 1.0 / math.sqrt(self.size)
 
-    def name(self, what: str) -> str:
-        """The name of a kernel."""
-        causal = "_causal" if self.causal else ""
-        return f"{what}_{self.batch}_{self.heads}_{self.length}_{self.size}{causal}"
+    @property
+    def scale2(self) -> float:
+        """What scores are multiplied by, before powers of 2 are taken of them."""
+        return self.scale * math.log2(math.e)
 
-    def grid(self) -> tuple[int, int, int]:
-        """A work group for every `rows` rows of each matrix."""
-        return ceildiv(self.length, self.rows), self.heads, self.batch
+    def of_queries(self) -> tuple[int, int, Size, Size]:
+        """The shape of what has a row for each query."""
+        return self.batch, self.heads, self.length, self.size
+
+    def of_keys(self) -> tuple[int, int, Size, Size]:
+        """The shape of what has a row for each key."""
+        return self.batch, self.heads, self.keys, self.size
+
+    def sums(self) -> tuple[int, int, Size, Size]:
+        """The shape of what has a number for each query."""
+        return self.batch, self.heads, 1, self.length
+
+    def kernel(self, what: str, rows: Size, target: Target | str) -> Kernel:
+        """A kernel with a work group for every `self.rows` of the rows of each matrix."""
+        lengths = [self.length, *([] if self.context is None else [self.context])]
+        name = named(what, self.batch, self.heads, *lengths, self.size)
+        grid = blocks(rows, self.rows), self.heads, self.batch
+        return Kernel(name + "_causal" * self.causal, grid, self.warps, target)
 
     def visible(self, query: UOp, key: UOp) -> UOp:
         """Whether a query sees a key: of vectors of their numbers."""
-        inside = key < self.length
+        inside = key < as_index(self.keys).cast(key.dtype.scalar()).broadcast(key.dtype.count)
         return inside & (key <= query) if self.causal else inside
 
+    def seen(self, first: UOp) -> Size:
+        """How many blocks of keys the queries of a work group, from `first` on, see."""
+        every = blocks(self.keys, self.columns)
+        if not self.causal:
+            return every
+        return as_index(blocks(first + self.rows, self.columns)).minimum(as_index(every))
 
-def attention(
-    batch: int,
-    heads: int,
-    length: int,
-    size: int,
-    target: Target | str,
-    causal: bool = False,
-    dtype: DTypeLike = dtypes.float16,
-    warps: int = 4,
-    keys: int = 32,
-) -> UOp:
-    """o = softmax(q k^T / sqrt(size)) v of [batch, heads, length, size]; arguments: o, l, q, k, v.
 
-    l of [batch, heads, 1, length] becomes the logarithm, to base 2, of each row's sum of powers,
-    for the backward pass.
+def attention(shape: AttentionShape, target: Target | str) -> UOp:
+    """o = softmax(q k^T / sqrt(size)) v; arguments: o, l, q, k, v, all of [batch, heads, rows,
+    size] but for l.
+
+    l of [batch, heads, 1, length], float32, becomes the logarithm, to base 2, of each row's sum of
+    powers, for the backward pass.
     """
-    shape = Shape(batch, heads, length, size, causal, warps, keys)
-    scale = shape.scale * math.log2(math.e)
-    with Kernel(shape.name("attention"), shape.grid(), warps, target) as ker:
-        matrix, wide = (batch, heads, length, size), dtypes.float32
-        o, l = ker.gl(dtype, matrix), ker.gl(wide, (batch, heads, 1, length))  # noqa: E741
-        q, k, v = (ker.gl(dtype, matrix) for _ in range(3))
+    dtype, wide, size, keys = shape.dtype, dtypes.float32, shape.size, shape.columns
+    with shape.kernel("attention", shape.length, target) as ker:
+        o, l = ker.gl(dtype, shape.of_queries()), ker.gl(wide, shape.sums())  # noqa: E741
+        q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
         k_s, v_s = ker.st(dtype, (keys, size)), ker.st(dtype, (keys, size))
         q_r, k_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (keys, size))
         v_r, p_r = ker.rt(dtype, (keys, size), "col"), ker.rt(dtype, (ROWS, keys))
@@ -101,7 +123,7 @@ def attention(
         ker.group.neg_inf(most)
         ker.group.zero(powers)
         ker.group.zero(total)
-        for j in ker.range(blocks(shape, first)):
+        for j in ker.range(shape.seen(first)):
             ker.group.load(k_s, k[b, h, j, 0])
             ker.group.load(v_s, v[b, h, j, 0])
             ker.warp.load(k_r, k_s)
@@ -110,7 +132,7 @@ def attention(
             ker.group.map_indexed(
                 s,
                 lambda x, row, key, r, c: shape.visible(r + row, c + key).where(
-                    x * scale, -math.inf
+                    x * shape.scale2, -math.inf
                 ),
                 s,
                 first,
@@ -131,12 +153,3 @@ def attention(
         ker.group.store(o[b, h, ker.gx, 0], total)
         ker.group.store(l[b, h, 0, ker.gx], most)
     return ker.ast
-
-
-def blocks(shape: Shape, first: UOp) -> int | UOp:
-    """How many blocks of keys the queries from `first` on see."""
-    every = ceildiv(shape.length, shape.keys)
-    if not shape.causal:
-        return every
-    seen = (first + (shape.rows + shape.keys - 1)) // shape.keys
-    return seen.minimum(every)

@@ -8,15 +8,14 @@ algorithm 2, with its loops in two kernels).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from core.dtype import DType, DTypeLike, dtypes, to_dtype
-from core.helpers import ceildiv
+from core.dtype import dtypes
 from core.target import Target
 from core.tile.kernel import Kernel
-from core.tile.kernels.attention import ROWS, Shape, blocks
-from core.tile.tiles import GL
+from core.tile.kernels.attention import ROWS, AttentionShape
+from core.tile.sizes import as_index, blocks
+from core.tile.tiles import RT, RV
 from core.uop.uop import UOp
 
 
@@ -25,8 +24,8 @@ class Backward:
     """The kernels, in the order in which they run.
 
     `delta`: delta, o, do; `keys`: dk, dv, q, k, v, do, l, delta; `queries`: dq, q, k, v, do, l,
-    delta. Matrices are [batch, heads, length, size]; l, what `attention` gives, and delta are
-    float32 of [batch, heads, 1, length].
+    delta. Matrices are [batch, heads, rows, size]; l, what `attention` gives, and delta are float32
+    of [batch, heads, 1, length].
     """
 
     delta: UOp
@@ -34,38 +33,20 @@ class Backward:
     queries: UOp
 
 
-def attention_backward(
-    batch: int,
-    heads: int,
-    length: int,
-    size: int,
-    target: Target | str,
-    causal: bool = False,
-    dtype: DTypeLike = dtypes.float16,
-    warps: int = 4,
-    keys: int = 32,
-) -> Backward:
+def attention_backward(shape: AttentionShape, target: Target | str) -> Backward:
     """The kernels that compute dq, dk and dv of `attention` with the same arguments."""
-    shape = Shape(batch, heads, length, size, causal, warps, keys)
-    kind = to_dtype(dtype)
     return Backward(
-        _delta(shape, target, kind), _of_keys(shape, target, kind), _of_queries(shape, target, kind)
+        attention_delta(shape, target),
+        attention_keys(shape, target),
+        attention_queries(shape, target),
     )
 
 
-def _matrices(ker: Kernel, shape: Shape, dtype: DType, count: int) -> list[GL]:
-    sizes = shape.batch, shape.heads, shape.length, shape.size
-    return [ker.gl(dtype, sizes) for _ in range(count)]
-
-
-def _rows(ker: Kernel, shape: Shape) -> GL:
-    return ker.gl(dtypes.float32, (shape.batch, shape.heads, 1, shape.length))
-
-
-def _delta(shape: Shape, target: Target | str, dtype: DType) -> UOp:
-    with Kernel(shape.name("attention_delta"), shape.grid(), shape.warps, target) as ker:
-        delta = _rows(ker, shape)
-        o, do = _matrices(ker, shape, dtype, 2)
+def attention_delta(shape: AttentionShape, target: Target | str) -> UOp:
+    """`Backward.delta`."""
+    with shape.kernel("attention_delta", shape.length, target) as ker:
+        delta = ker.gl(dtypes.float32, shape.sums())
+        o, do = (ker.gl(shape.dtype, shape.of_queries()) for _ in range(2))
         o_r, do_r = (ker.rt(dtypes.float32, (ROWS, shape.size), "acc") for _ in range(2))
         sums = ker.rv(dtypes.float32, o_r)
         ker.group.load(o_r, o[ker.gz, ker.gy, ker.gx, 0])
@@ -76,14 +57,18 @@ def _delta(shape: Shape, target: Target | str, dtype: DType) -> UOp:
     return ker.ast
 
 
-def _of_keys(shape: Shape, target: Target | str, dtype: DType) -> UOp:
-    """Rows of a work group are keys; columns are queries: scores are transposed."""
-    size, queries, wide = shape.size, shape.keys, dtypes.float32
-    scale = shape.scale * math.log2(math.e)
-    with Kernel(shape.name("attention_keys"), shape.grid(), shape.warps, target) as ker:
-        dk, dv, q, k, v, do = _matrices(ker, shape, dtype, 6)
-        l, delta = _rows(ker, shape), _rows(ker, shape)  # noqa: E741
+def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
+    """`Backward.keys`. Rows of a work group are keys; columns are queries: scores are
+    transposed."""
+    size, queries, dtype, wide = shape.size, shape.columns, shape.dtype, dtypes.float32
+    with shape.kernel("attention_keys", shape.keys, target) as ker:
+        dk, dv = (ker.gl(dtype, shape.of_keys()) for _ in range(2))
+        q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
+        do = ker.gl(dtype, shape.of_queries())
+        l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
         q_s, do_s = ker.st(dtype, (queries, size)), ker.st(dtype, (queries, size))
+        # not kept in registers: with heads of 128, dk and dv take half of those that a thread has
+        k_s, v_s = ker.st(dtype, (shape.rows, size)), ker.st(dtype, (shape.rows, size))
         k_r, v_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
         by_row, by_column = ker.rt(dtype, (queries, size)), ker.rt(dtype, (queries, size), "col")
         p, ds = (ker.rt(wide, (ROWS, queries), "acc") for _ in range(2))
@@ -91,37 +76,26 @@ def _of_keys(shape: Shape, target: Target | str, dtype: DType) -> UOp:
         dk_r, dv_r = (ker.rt(wide, (ROWS, size), "acc") for _ in range(2))
         l_r, delta_r = ker.rv(wide, p, "column"), ker.rv(wide, p, "column")
         b, h, first = ker.gz, ker.gy, ker.gx * shape.rows
-        ker.group.load(k_r, k[b, h, ker.gx, 0])
-        ker.group.load(v_r, v[b, h, ker.gx, 0])
+        ker.group.load(k_s, k[b, h, ker.gx, 0])
+        ker.group.load(v_s, v[b, h, ker.gx, 0])
         ker.group.zero(dk_r)
         ker.group.zero(dv_r)
         skipped = first // queries if shape.causal else first * 0
-        for step in ker.range(ceildiv(shape.length, queries) - skipped):
+        for step in ker.range((as_index(blocks(shape.length, queries)) - skipped).maximum(0)):
             i = step + skipped
             ker.group.load(q_s, q[b, h, i, 0])
             ker.group.load(do_s, do[b, h, i, 0])
             ker.group.load(l_r, l[b, h, 0, i])
             ker.group.load(delta_r, delta[b, h, 0, i])
             ker.warp.load(by_row, q_s)
-            ker.group.zero(p)
-            ker.group.mma_ABt(p, k_r, by_row)
-            ker.group.map_indexed(
-                p,
-                lambda x, sums, key, query, r, c: shape.visible(c + query, r + key).where(
-                    (x * scale - sums).exp2(), 0.0
-                ),
-                p,
-                l_r,
-                first,
-                i * queries,
-            )
+            ker.group.load(k_r, k_s)
+            _probabilities(ker, shape, p, k_r, by_row, l_r, first, i * queries, turned=True)
             ker.group.copy(left, p)
             ker.warp.load(by_column, do_s)
             ker.group.mma_AB(dv_r, left, by_column)
             ker.warp.load(by_row, do_s)
-            ker.group.zero(ds)
-            ker.group.mma_ABt(ds, v_r, by_row)
-            ker.group.map(ds, lambda x, p, d: p * (x - d), ds, p, delta_r)
+            ker.group.load(v_r, v_s)
+            _slopes(ker, ds, v_r, by_row, p, delta_r)
             ker.group.copy(left, ds)
             ker.warp.load(by_column, q_s)
             ker.group.mma_AB(dk_r, left, by_column)
@@ -131,12 +105,14 @@ def _of_keys(shape: Shape, target: Target | str, dtype: DType) -> UOp:
     return ker.ast
 
 
-def _of_queries(shape: Shape, target: Target | str, dtype: DType) -> UOp:
-    size, keys, wide = shape.size, shape.keys, dtypes.float32
-    scale = shape.scale * math.log2(math.e)
-    with Kernel(shape.name("attention_queries"), shape.grid(), shape.warps, target) as ker:
-        dq, q, k, v, do = _matrices(ker, shape, dtype, 5)
-        l, delta = _rows(ker, shape), _rows(ker, shape)  # noqa: E741
+def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
+    """`Backward.queries`."""
+    size, keys, dtype, wide = shape.size, shape.columns, shape.dtype, dtypes.float32
+    with shape.kernel("attention_queries", shape.length, target) as ker:
+        dq, q = (ker.gl(dtype, shape.of_queries()) for _ in range(2))
+        k, v = (ker.gl(dtype, shape.of_keys()) for _ in range(2))
+        do = ker.gl(dtype, shape.of_queries())
+        l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
         k_s, v_s = ker.st(dtype, (keys, size)), ker.st(dtype, (keys, size))
         q_r, do_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
         by_row, by_column = ker.rt(dtype, (keys, size)), ker.rt(dtype, (keys, size), "col")
@@ -150,29 +126,39 @@ def _of_queries(shape: Shape, target: Target | str, dtype: DType) -> UOp:
         ker.group.load(l_r, l[b, h, 0, ker.gx])
         ker.group.load(delta_r, delta[b, h, 0, ker.gx])
         ker.group.zero(dq_r)
-        for j in ker.range(blocks(shape, first)):
+        for j in ker.range(shape.seen(first)):
             ker.group.load(k_s, k[b, h, j, 0])
             ker.group.load(v_s, v[b, h, j, 0])
             ker.warp.load(by_row, k_s)
-            ker.group.zero(p)
-            ker.group.mma_ABt(p, q_r, by_row)
-            ker.group.map_indexed(
-                p,
-                lambda x, sums, query, key, r, c: shape.visible(r + query, c + key).where(
-                    (x * scale - sums).exp2(), 0.0
-                ),
-                p,
-                l_r,
-                first,
-                j * keys,
-            )
+            _probabilities(ker, shape, p, q_r, by_row, l_r, first, j * keys, turned=False)
             ker.warp.load(by_row, v_s)
-            ker.group.zero(ds)
-            ker.group.mma_ABt(ds, do_r, by_row)
-            ker.group.map(ds, lambda x, p, d: p * (x - d), ds, p, delta_r)
+            _slopes(ker, ds, do_r, by_row, p, delta_r)
             ker.group.copy(left, ds)
             ker.warp.load(by_column, k_s)
             ker.group.mma_AB(dq_r, left, by_column)
         ker.group.map(dq_r, lambda x: x * shape.scale)
         ker.group.store(dq[b, h, ker.gx, 0], dq_r)
     return ker.ast
+
+
+def _probabilities(
+    ker: Kernel, shape: AttentionShape, p: RT, rows: RT, columns: RT, sums: RV,
+    first_row: UOp, first_column: UOp, turned: bool,
+) -> None:  # fmt: skip
+    """p = 2 ** (scale rows columns^T - sums), 0 where a query does not see a key. Rows of p are
+    queries and columns are keys, or (`turned`) the other way round."""
+
+    def power(x: UOp, sum_: UOp, row: UOp, column: UOp, r: UOp, c: UOp) -> UOp:
+        at = (c + column, r + row) if turned else (r + row, c + column)
+        return shape.visible(*at).where((x * shape.scale2 - sum_).exp2(), 0.0)
+
+    ker.group.zero(p)
+    ker.group.mma_ABt(p, rows, columns)
+    ker.group.map_indexed(p, power, p, sums, first_row, first_column)
+
+
+def _slopes(ker: Kernel, ds: RT, rows: RT, columns: RT, p: RT, delta: RV) -> None:
+    """ds = p (rows columns^T - delta): the gradients of scores."""
+    ker.group.zero(ds)
+    ker.group.mma_ABt(ds, rows, columns)
+    ker.group.map(ds, lambda x, p, d: p * (x - d), ds, p, delta)

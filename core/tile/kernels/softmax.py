@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from core.dtype import DTypeLike, dtypes
-from core.helpers import ceildiv
 from core.target import Target
 from core.tile.kernel import Kernel
+from core.tile.sizes import Size, blocks, named
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -15,8 +15,8 @@ LOG2E = math.log2(math.e)
 
 
 def softmax(
-    rows: int,
-    columns: int,
+    rows: Size,
+    columns: Size,
     target: Target | str,
     dtype: DTypeLike = dtypes.float32,
     warps: int = 4,
@@ -28,13 +28,14 @@ def softmax(
     The first pass keeps the largest element so far and the sum of powers relative to it (M. Milakov
     and N. Gimelshein, "Online normalizer calculation for softmax", 2018).
     """
-    with Kernel(f"softmax_{rows}_{columns}", (ceildiv(rows, 16 * warps),), warps, target) as ker:
+    grid = (blocks(rows, 16 * warps),)
+    with Kernel(named("softmax", rows, columns), grid, warps, target) as ker:
         y, x = ker.gl(dtype, (rows, columns)), ker.gl(dtype, (rows, columns))
         part = ker.rt(dtypes.float32, (16, width), "acc")
         most, before, total = (ker.rv(dtypes.float32, part) for _ in range(3))
         ker.group.neg_inf(most)
         ker.group.zero(total)
-        steps = ceildiv(columns, width)
+        steps = blocks(columns, width)
         for i in ker.range(steps):
             ker.group.load(part, x[ker.gx, i], fill=-math.inf)
             ker.group.map(part, lambda v: v * LOG2E)

@@ -145,3 +145,8 @@ def test_a_kernel_has_as_many_axes_as_the_layer(layer: type[nn.Conv1d]) -> None:
     assert layer(2, 4, (3,)).kernel_size == (3,)
     with pytest.raises(ShapeError, match="a kernel of 2 axes for "):
         layer(2, 4, (3, 3))
+
+
+def test_an_optimizer_says_how_parameters_move() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        nn.optim.Optimizer([Tensor([1.0])], lr=0.1)  # type: ignore[abstract]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Tensor, Variable, dtypes
+from core import Device, Tensor, Variable, dtypes
 from core.dtype import DType
 from core.errors import (
     CompileError,
@@ -74,7 +74,7 @@ def foreign(dtype: DType, size: int, number: int) -> UOp:
 
 
 def unended(out: Parameter, x: Parameter) -> UOp:
-    i = UOp.range(12, 7)
+    i = UOp.range(12, 7117)  # a number that no other test gives a loop: equal nodes are one
     return UOp.sink(out[i].store(x[i].load()))
 
 
@@ -96,6 +96,16 @@ def gated_away(out: Parameter, x: Parameter) -> UOp:
 def raises(out: Parameter, x: Parameter) -> UOp:
     table: dict[str, int] = {}
     return UOp.sink(out[0].store(x[table["missing"]].load()))
+
+
+class Unhashed:
+    """A function that is equal to others, and cannot be looked up."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unhashed)
+
+    def __call__(self, *_: Any) -> None:
+        """No gradient."""
 
 
 V, W = Variable("v", 1, 12), Variable("w", 1, 12)
@@ -130,6 +140,8 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
      "variable v is given twice"),
     ("no_backward", lambda: call(axpy, x(), x(), backward=3), DTypeError,
      r"backward is 3 \(int\)"),
+    ("backward_without_hash", lambda: call(plain_copy, x(), backward=Unhashed()), DTypeError,
+     "plain_copy: backward is a Unhashed, which has no hash"),
     # what is built
     ("nothing", lambda: built(lambda out, x: None), CompileError, "returned NoneType"),
     ("no_sink", lambda: built(copy), CompileError, "returned END void, which is no kernel"),
@@ -157,7 +169,7 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("below", lambda: built(lambda out, x: UOp.sink(
         out.pointer.index(UOp.range(3, 0) - 1).store(x[0].load()).end(UOp.range(3, 0)))),
      CompileError, "elements -1 to 1 of parameter 0"),
-    ("unended", lambda: built(unended), CompileError, "loop 7 is never ended"),
+    ("unended", lambda: built(unended), CompileError, "loop 7117 is never ended"),
     ("no_such_variable", lambda: built(
         lambda out, x: UOp.sink(out.pointer.index(V - 1).store(x[0].load()))),
      CompileError, "variable v is not given"),
@@ -226,7 +238,7 @@ def test_the_error_names_the_line_that_made_the_node_and_the_call() -> None:
     lines = raised.value.where.splitlines()
     source = Path(__file__).read_text(encoding="utf-8").splitlines()
     shown = [int(found[1]) for line in lines if (found := re.search(r"\.py:(\d+)", line))]
-    assert "UOp.range(12, 7)" in source[shown[0] - 1]
+    assert "UOp.range(12, 7117)" in source[shown[0] - 1]
     assert "call_kernel" in source[shown[-1] - 1]
 
 
@@ -245,6 +257,15 @@ def test_after_an_error_a_call_works() -> None:
 
 def test_what_is_gated_may_be_outside() -> None:
     assert built(gated_away).tolist() == X.tolist()
+
+
+def test_a_device_that_runs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Device["NULL"], "target", None)
+    with pytest.raises(DeviceError, match="NULL runs no kernels written by hand") as raised:
+        call(plain_copy, Tensor.empty(12, device="NULL"))
+    assert str(Path(__file__)) in raised.value.where
+    with pytest.raises(DeviceError, match="CPU runs compiled programs"):
+        Device["CPU"].load_ast(UOp.sink(), "kernel")
 
 
 def test_several_devices_are_refused() -> None:

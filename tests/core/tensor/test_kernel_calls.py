@@ -168,6 +168,20 @@ def test_any_value_can_be_an_input(make: Callable[[Tensor], Tensor]) -> None:
     close(call_axpy(flat_x, flat_x + 1), (3 * want + 1).reshape(-1))
 
 
+@pytest.mark.parametrize("device", ["CPU", "PTX:EMU", "AMD:EMU"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "uint8", "bool", "float64"])
+def test_vectors_of_any_length_are_moved(device: str, dtype: str) -> None:
+    for count in (1, 2, 3, 5, 6, 7, 8, 12):
+
+        def build(target: Target, out: Parameter, x: Parameter) -> UOp:
+            zero = UOp.const(dtypes.index, 0)
+            value = x.pointer.index(zero).load(dtype=x.dtype.vec(x.size))
+            return UOp.sink(out.pointer.index(zero).store(value))
+
+        x = Tensor([k % 3 for k in range(count)], device=device).cast(dtype)
+        assert Tensor.call_kernel(build, x, outputs=(x.shape, dtype)).tolist() == x.tolist()
+
+
 # when it runs
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.dtype import DType, dtypes
 from core.tile import kernels
+from core.tile.kernels import AttentionShape
 from core.uop.uop import UOp
 from tests.core.tile.running import Array
 
@@ -92,9 +94,10 @@ class Attention:
     def probabilities(self) -> tuple[Array, Array]:
         """(softmax of scores, logarithms to base 2 of the sums of powers)."""
         n, size = self.q.shape[-2:]
+        keys = self.k.shape[-2]
         s = self.q.astype(np.float64) @ self.k.swapaxes(-1, -2) / np.sqrt(size)
         if self.causal:
-            s = np.where(np.tril(np.ones((n, n), bool)), s, -np.inf)
+            s = np.where(np.tril(np.ones((n, keys), bool)), s, -np.inf)
         most = s.max(-1, keepdims=True)
         e = np.exp(s - most)
         total = e.sum(-1, keepdims=True)
@@ -118,35 +121,38 @@ class Attention:
         return ds @ self.k * scale, across, p.swapaxes(-1, -2) @ self.do
 
 
-def problem(length: int, size: int, causal: bool, heads: int = 2, dtype: DType = dtypes.float16
-            ) -> Attention:  # fmt: skip
-    shape = 1, heads, length, size
-    q, k, v, do = (numbers(*shape, dtype=dtype, seed=i) for i in range(4))
-    return Attention(q, k, v, do, causal)
+def problem(shape: AttentionShape) -> Attention:
+    q, k, v, do = (
+        numbers(*s, dtype=shape.dtype, seed=i)
+        for i, s in enumerate(
+            (shape.of_queries(), shape.of_keys(), shape.of_keys(), shape.of_queries())
+        )
+    )
+    return Attention(q, k, v, do, shape.causal)
 
 
-def attention(
-    target: str, length: int, size: int, causal: bool, warps: int = 4, keys: int = 32,
-    dtype: DType = dtypes.float16, tolerance: float = 4e-3,
-) -> Case:  # fmt: skip
-    p = problem(length, size, causal, dtype=dtype)
-    ast = kernels.attention(1, 2, length, size, target, causal, dtype, warps, keys)
+def attention(target: str, length: int, size: int, causal: bool, tolerance: float = 4e-3,
+              **more: Any) -> Case:  # fmt: skip
+    shape = AttentionShape(1, 2, length, size, causal, **more)
+    p = problem(shape)
     _, sums = p.probabilities
     return Case(
-        ast, [np.zeros_like(p.q), np.zeros_like(sums), p.q, p.k, p.v], [p.output, sums], tolerance
-    )
+        kernels.attention(shape, target),
+        [np.zeros_like(p.q), np.zeros_like(sums), p.q, p.k, p.v], [p.output, sums], tolerance,
+    )  # fmt: skip
 
 
 def attention_backward(
-    target: str, length: int, size: int, causal: bool, warps: int = 4
+    target: str, length: int, size: int, causal: bool, **more: Any
 ) -> tuple[Case, Case, Case]:
-    p = problem(length, size, causal)
-    made = kernels.attention_backward(1, 2, length, size, target, causal, warps=warps)
+    shape = AttentionShape(1, 2, length, size, causal, **more)
+    p, made = problem(shape), kernels.attention_backward(shape, target)
     out, (_, sums), delta = p.output, p.probabilities, p.delta
     dq, dk, dv = p.gradients
-    rest, zero = [p.q, p.k, p.v, p.do, sums, delta], np.zeros_like(p.q)
+    rest = [p.q, p.k, p.v, p.do, sums, delta]
+    of_queries, of_keys = np.zeros_like(p.q), np.zeros_like(p.k)
     return (
         Case(made.delta, [np.zeros_like(delta), out, p.do], [delta], 1e-2),
-        Case(made.keys, [zero, zero, *rest], [dk, dv], 8e-3),
-        Case(made.queries, [zero, *rest], [dq], 8e-3),
+        Case(made.keys, [of_keys, of_keys, *rest], [dk, dv], 8e-3),
+        Case(made.queries, [of_queries, *rest], [dq], 8e-3),
     )

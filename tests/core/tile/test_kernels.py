@@ -14,6 +14,7 @@ from core.dtype import dtypes
 from core.target import targets
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.ptxas import assemble
+from core.uop.ops import Ops
 from tests.core.tile import cases
 from tests.core.tile.cases import Case
 from tests.core.tile.running import ON, conflicts, counted, run
@@ -29,11 +30,20 @@ CASES: dict[str, Callable[[str], Case]] = {
     "attention": lambda t: cases.attention(t, 75, 64, False),
     "attention_causal": lambda t: cases.attention(t, 75, 64, True),
     "attention_128": lambda t: cases.attention(t, 70, 128, True, warps=2),
+    "attention_across": lambda t: cases.attention(t, 40, 64, False, context=75),
+    "attention_causal_across": lambda t: cases.attention(t, 75, 64, True, context=40),
     "delta": lambda t: cases.attention_backward(t, 75, 64, True)[0],
     "keys": lambda t: cases.attention_backward(t, 75, 64, False)[1],
     "keys_causal": lambda t: cases.attention_backward(t, 75, 64, True)[1],
     "queries": lambda t: cases.attention_backward(t, 75, 64, False)[2],
     "queries_causal": lambda t: cases.attention_backward(t, 75, 64, True)[2],
+    "keys_across": lambda t: cases.attention_backward(t, 40, 64, False, context=75)[1],
+    "keys_causal_across": lambda t: cases.attention_backward(t, 20, 64, True, context=75)[1],
+    "queries_across": lambda t: cases.attention_backward(t, 75, 64, True, context=40)[2],
+    "keys_128": lambda t: cases.attention_backward(
+        t, 40, 128, True, warps=2, columns=16 if targets[t].wave == 32 else 32
+    )[1],
+    "queries_128": lambda t: cases.attention_backward(t, 40, 128, True, warps=2)[2],
 }
 
 
@@ -58,10 +68,16 @@ def test_any_number_of_warps(target: str, warps: int) -> None:
 
 
 @pytest.mark.parametrize("target", GPUS)
-def test_no_bank_conflicts(target: str) -> None:
-    for name in ("copy", "matmul", "attention_causal", "keys", "queries"):
-        case = CASES[name](target)
-        assert conflicts(counted(case.ast, case.arrays, target)) == 0, name
+@pytest.mark.parametrize(
+    "name", ["copy", "matmul", "softmax", "layer_norm", "attention_causal", "attention_128",
+             "delta", "keys", "keys_128", "queries", "queries_128"]
+)  # fmt: skip
+def test_no_bank_conflicts(target: str, name: str) -> None:
+    case = CASES[name](target)
+    found = counted(case.ast, case.arrays, target)
+    assert conflicts(found) == 0
+    used = any(u.op is Ops.DEFINE_LOCAL for u in case.ast.toposort())
+    assert used is (name not in ("softmax", "layer_norm", "delta")), "rows are within a warp"
 
 
 def test_a_tile_that_is_not_swizzled_has_bank_conflicts() -> None:
@@ -105,7 +121,9 @@ SMALL: dict[str, Callable[[], Case]] = {
     "matmul": lambda: cases.matmul("x86-64", 40, 20, 40, dtypes.float32, 2, (32, 16, 16)),
     "softmax": lambda: cases.softmax("x86-64", 40, 40, warps=2),
     "layer_norm": lambda: cases.layer_norm("x86-64", 40, 40, warps=2),
-    "attention": lambda: cases.attention("x86-64", 20, 16, True, 2, 16, dtypes.float32),
+    "attention": lambda: cases.attention(
+        "x86-64", 20, 16, True, warps=2, columns=16, dtype=dtypes.float32
+    ),
 }
 
 

@@ -273,3 +273,73 @@ def test_sizes_given_at_launch(target: str) -> None:
             found = run(ker.ast, [zeros, values], target, on, {"rows": m, "columns": n})[0]
             np.testing.assert_array_equal(found[: m * n], values[: m * n] + 1)
             assert not found[m * n :].any()
+
+
+@pytest.mark.parametrize(("dtype", "out"), [
+    (dtypes.int8, dtypes.int32), (dtypes.bool, dtypes.int32), (dtypes.bfloat16, dtypes.float32),
+    (dtypes.float32, dtypes.bfloat16), (dtypes.int32, dtypes.float16),
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("target", ["sm_80", "gfx942", "x86-64"])
+def test_reduces_are_made_in_the_wider_dtype(target: str, dtype: DType, out: DType) -> None:
+    """64 times 100 is no int8, and 64 times 100 1/4 no bfloat16."""
+    with tile.Kernel("k", warps=2, target=target) as ker:
+        y, z = ker.gl(out, (64,)), ker.gl(out, (64,))
+        x = ker.gl(dtype, (64, 64))
+        part = ker.rt(dtype, (32, 64), "acc")
+        rows, columns = ker.rv(out, part), ker.rv(out, part, "column")
+        ker.group.load(part, x)
+        ker.group.row_reduce(rows, part)
+        ker.group.col_reduce(columns, part)
+        ker.group.store(y, rows)
+        ker.group.store(z, columns)
+    values = np.full((64, 64), 1 if dtype is dtypes.bool else 100)
+    values = values + np.arange(64) % 2 / 2 if dtypes.is_float(dtype) else values
+    values = values.astype(np.bool_) if dtype is dtypes.bool else values
+    zeros = np.zeros(64, np.float64 if dtypes.is_float(out) else np.int64)
+    sums = [values.sum(axis, dtype=np.float64) for axis in (1, 0)]
+    exact = {dtypes.bfloat16: 2**-8, dtypes.float16: 2**-11}.get(out, 0)
+    for found in both(ker.ast, [zeros, zeros, values], target):
+        for have, want in zip(found, sums, strict=False):
+            np.testing.assert_allclose(have, want, rtol=exact)
+
+
+@pytest.mark.parametrize("warps", WARPS)
+@pytest.mark.parametrize("target", [*TARGETS, "x86-64"])
+def test_windows_beyond_any_side_of_a_view(target: str, warps: int) -> None:
+    """Numbers that the kernel computes, of batches, matrices and tiles, some below 0 and some too
+    large: what is loaded there is the fill, and what is stored there changes nothing."""
+    shape, rows, columns = (2, 3, 20, 40), 16 * warps, 32
+    with tile.Kernel("k", (4, 4), warps, target) as ker:
+        y = ker.gl(dtypes.float, (4, 4, rows, columns))
+        z, x = ker.gl(dtypes.float, shape), ker.gl(dtypes.float, shape)
+        part = ker.rt(dtypes.float, (16, columns), "acc")
+        window = ker.gx - 1, ker.gy, ker.gx - 1, ker.gy - 1
+        ker.group.load(part, x[window], fill=7.0)
+        ker.group.store(y[ker.gx, ker.gy, 0, 0], part)
+        ker.group.store(z[window], part)
+    values = np.round(numbers(*shape) * 9)
+    loaded, stored = np.full((4, 4, rows, columns), 7.0), np.zeros(shape)
+    for b, d, r, c in np.ndindex(loaded.shape):
+        at = b - 1, d, (b - 1) * rows + r, (d - 1) * columns + c
+        if all(0 <= n < length for n, length in zip(at, shape, strict=True)):
+            loaded[b, d, r, c] = stored[at] = values[at]
+    assert stored.any()
+    zeros = np.zeros(loaded.shape, np.float32), np.zeros(shape, np.float32)
+    for found in both(ker.ast, [*zeros, values], target):
+        np.testing.assert_array_equal(found[0], loaded)
+        np.testing.assert_array_equal(found[1], stored)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "x86-64"])
+def test_vectors_beyond_a_view(target: str) -> None:
+    with tile.Kernel("k", (4,), 1, target) as ker:
+        y, x = ker.gl(dtypes.float, (4, 16)), ker.gl(dtypes.float, (2, 20))
+        like = ker.rt(dtypes.float, (16, 16), "acc")
+        vector = ker.rv(dtypes.float, like)
+        ker.warp.load(vector, x[ker.gx - 1, ker.gx - 1], fill=7.0)
+        ker.warp.store(y[ker.gx, 0], vector)
+    values = np.round(numbers(2, 20) * 9)
+    want = np.full((4, 16), 7.0)
+    want[1], want[2, :4] = values[0, :16], values[1, 16:]
+    for found in both(ker.ast, [np.zeros((4, 16), np.float32), values], target):
+        np.testing.assert_array_equal(found[0], want)

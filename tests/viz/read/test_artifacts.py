@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import BudgetError
 from viz import TraceWriter
+from viz.budget import Budget, within
 from viz.format import schema
 from viz.format.blocks import TEXT_LINES
 from viz.format.pack import pack_json
@@ -66,8 +68,34 @@ def test_places_that_are_not_there(tmp_path: Path, place: list[object]) -> None:
     assert said_of(tmp_path / "t.viz", blob, place)
 
 
+def test_a_block_of_lines_is_paid_for_before_it_is_made(tmp_path: Path) -> None:
+    """Columns of width 0: some bytes stand for millions of numbers."""
+    many = 1 << 20
+    blob = TEXT_LINES.pack(([many], [0] * many, []))
+    assert len(blob) < 10_000
+    path = tmp_path / "t.viz"
+    write(path, blob, [1, 0])
+    file = TraceFile(path)
+    (row,) = file.db.all(ARTIFACTS)
+    with pytest.raises(BudgetError), within(Budget("the answer", memory=many)):
+        ArtifactBlocks(file.db).lines(row, [1, 0])
+    file.close()
+
+
 def said_of(path: Path, blob: bytes, place: list[object]) -> str:
     """What is said of a text whose lines are at `place`, where block 1 is `blob`."""
+    write(path, blob, place)
+    store = Store(path)
+    found = store.kernel(1)
+    assert found is not None
+    (one,) = found["artifacts"]
+    assert one["lines"] == []
+    store.close()
+    return one["error"]["what"]
+
+
+def write(path: Path, blob: bytes, place: list[object]) -> None:
+    """A trace with block 1 `blob`, and a text whose lines are at `place`."""
     with TraceWriter(path, {}) as t:
         t.node("CONST")
     db = sqlite3.connect(path)
@@ -78,10 +106,3 @@ def said_of(path: Path, blob: bytes, place: list[object]) -> str:
         body = pack_json({"text": "two\nlines", "lines": place})
         db.execute("INSERT INTO artifacts VALUES (1, 1, 'c', 'cpu', ?, x'')", (body,))
     db.close()
-    store = Store(path)
-    found = store.kernel(1)
-    assert found is not None
-    (one,) = found["artifacts"]
-    assert one["lines"] == []
-    store.close()
-    return one["error"]["what"]

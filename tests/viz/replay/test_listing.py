@@ -118,3 +118,59 @@ def test_what_a_text_takes_is_taken_from_the_budget(tmp_path: Path) -> None:
     with pytest.raises(BudgetError), within(Budget("the answer", memory=1 << 28)):
         listing(file, program([2, 3] * 2000))
     file.close()
+
+
+WIDE = 10_000
+
+
+def wide(path: Path) -> tuple[TraceFile, int, int]:
+    """A node with very many sources, all one node, and another one above it in the same way: little
+    in a file, WIDE * WIDE sources for who follows each of them. And their numbers."""
+    with TraceWriter(path, {}) as t:
+        node = t.node("CONST", "int32", arg="1")
+        low = t.node("SINK", "void", (node,) * WIDE)
+        high = t.node("SINK", "void", (low,) * WIDE)
+    file = TraceFile(path)
+    file.refresh()
+    return file, low, high
+
+
+def test_sources_that_are_one_node_are_followed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, _, high = wide(tmp_path / "t.viz")
+    looked, sources = [0], file.nodes.sources
+
+    def counted(node: int) -> list[int]:
+        found = sources(node)
+        looked[0] += 1 + len(found)
+        assert looked[0] < 20 * WIDE, "sources are looked at again and again"
+        return found
+
+    monkeypatch.setattr(file.nodes, "sources", counted)
+    assert len(listing(file, program([high])).splitlines()) == 2
+    file.close()
+
+
+def test_the_sources_of_a_node_are_paid_for_each_time_that_it_is_listed(tmp_path: Path) -> None:
+    file, low, _ = wide(tmp_path / "t.viz")
+    with pytest.raises(BudgetError, match="look at too much"), within(Budget("the answer")):
+        listing(file, program([low] * WIDE))
+    file.close()
+
+
+def test_a_text_that_is_too_large_is_left_out_of_the_search(tmp_path: Path) -> None:
+    """A search has a budget for each kernel, also where nobody gave it one."""
+    with TraceWriter(tmp_path / "t.viz", {}) as t:
+        node = t.node("CONST", "int32", arg='"' + "x" * 60_000 + '"')
+        for name, count in (("large", 5000), ("small", 1)):
+            kernel = t.context_begin(name, "kernel")
+            t.artifact_of(kernel, "linear", "", None, [0] + [1] * count, [node] * count, {})
+            t.artifact(kernel, "c", "cpu", "find me")
+            t.context_end(kernel)
+    file = TraceFile(tmp_path / "t.viz")
+    file.refresh()
+    texts = SourceTexts(file, KernelReader(file, int, int))
+    assert [line.place[0] for line in texts.search("find me")[0]] == ["c", "c"]
+    assert [line.place[0] for line in texts.search("of the program")[0]] == ["linear"]
+    file.close()

@@ -8,12 +8,14 @@ import json
 import random
 import re
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.errors import TraceError
+from tests.core.runtime.asts import add
 from tests.viz.share.test_export import TRACE
 from viz.cli import main
 from viz.format import schema
@@ -25,6 +27,7 @@ from viz.share.html import export_html
 from viz.share.reopened import Reopened, Unpacked, open_run
 from viz.views.run import Run
 from viz.views.store import Store
+from viz.work.emulation import emulate
 
 SEED = 20
 
@@ -106,6 +109,50 @@ def test_an_index_that_makes_no_sense_finds_nothing(answers: Path, index: str) -
     rows = [{"id": 1, "row": 0, "name": "a", "kind": "rewrite", "status": "ok", "caller": 4}]
     search = HeldSearch(rows, [], lambda: json.loads(index), lambda number: [number], "x.html")
     assert search.find("a")["total"] == 1
+
+
+def emulated_in(html: str, kernel: int, answer: str, stated: str) -> str:
+    """An exported file that states what was emulated: `answer` as JSON of a kernel, `stated` as
+    that of the kernels of which there is something."""
+    block = re.search(r'<script type="application/json" id="uopviz-data-0">([^<]*)</script>', html)
+    assert block is not None
+    entries = json.loads(block[1])
+    (paths,) = [p for p in entries if "/api/run" in p.split(" ")]
+    items = json.loads(gzip.decompress(base64.b64decode(entries[paths])))
+    run = items[paths.split(" ").index("/api/run")]
+    run["emulated"] = json.loads(stated)
+    entries[paths] = base64.b64encode(gzip.compress(json.dumps(items).encode())).decode()
+    packed = gzip.compress(f"[{answer}]".encode())
+    entries[f"/api/emulated/{kernel}"] = base64.b64encode(packed).decode()
+    return html.replace(block[1], json.dumps(entries))
+
+
+EMULATION = json.dumps(emulate(add(64), "PTX:EMU"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "stated", "left_out"),
+    [
+        (f"[{EMULATION}]", '[{k}, "x", null, [], 10e9, {k}]', False),
+        ("[" + "[]," * 9_000_000 + "[]]", "[{k}]", True),
+        ("[" * 100_000, "[{k}]", False),
+        ("[" * 950 + "]" * 950, "[{k}]", False),
+        (f"[{EMULATION}]", "{}", False),
+        (f"[{EMULATION}]", "7", False),
+    ],
+)
+def test_what_was_emulated_is_taken_within_a_budget(
+    store: Store, exported: Path, answer: str, stated: str, left_out: bool
+) -> None:
+    kernel = store.kernels()[0]
+    html = emulated_in(exported.read_text(), kernel, answer, stated.replace("{k}", str(kernel)))
+    exported.write_text(html)
+    whole = answer == f"[{EMULATION}]" and stated.startswith("[")
+    with closing(open_run(exported)) as again:
+        assert isinstance(again, Unpacked)
+        assert again.run()["emulated"] == ([kernel] if whole else [])
+        said = [problem["what"] for problem in again.run()["problems"]]
+        assert said == ["some of what was emulated is left out: it is too large"] * left_out
 
 
 def test_a_newer_version_says_so(exported: Path, answers: Path, tmp_path: Path) -> None:

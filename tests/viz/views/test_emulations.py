@@ -74,6 +74,16 @@ def test_an_exported_file_has_no_line_of_the_user_in_a_fault(faulty: dict[str, A
     assert found["walk"]["fault"]["line"] == faulty["walk"]["fault"]["line"]
 
 
+def test_what_a_file_states_without_faults_is_exported_again(emulation: dict[str, Any]) -> None:
+    bare = {key: value for key, value in emulation.items() if key != "fault"}
+    bare["walk"] = {key: value for key, value in emulation["walk"].items() if key != "fault"}
+    assert emulations_in([bare]) == [bare]
+    kept, published = Emulations(), Emulations()
+    kept.add(1, bare)
+    published.publish(kept, [1])
+    assert published.of(1) == [emulation]
+
+
 def test_what_was_emulated_is_taken_from_a_file(
     emulation: dict[str, Any], faulty: dict[str, Any]
 ) -> None:

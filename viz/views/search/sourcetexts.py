@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from viz.budget import take
+from core.errors import BudgetError
+from viz.budget import answering, take
+from viz.read.records import Context
 from viz.read.tracefile import TraceFile
 from viz.views.kernels import KernelReader
 
@@ -60,13 +63,21 @@ class SourceTexts:
                 break
             if at and time.monotonic() > until:
                 return progress.lines, 1 - (len(left) - at) / len(kernels)
+            progress.lines += self._found(context, wanted)[: MAX_LINES - len(progress.lines)]
+            progress.last = context.id
+        return progress.lines, 1.0
+
+    def _found(self, context: Context, wanted: str) -> list[Line]:
+        """The lines of a kernel's sources that have `wanted`, which is folded; of those that are
+        too large to be searched at once, the first ones. Each kernel has a budget of its own: all
+        of them together may take as long as the user searches."""
+        found: list[Line] = []
+        with suppress(BudgetError), answering("the search in the sources of a kernel"):
             for kind, target, source in self._kernels.texts(context):
                 take(len(source) // 64, len(source))
                 if wanted not in source.casefold():
                     continue
                 for number, line in enumerate(source.splitlines(), 1):
-                    if wanted in line.casefold() and len(progress.lines) < MAX_LINES:
-                        place = (kind, target, number)
-                        progress.lines.append(Line(context.id, line.strip(), place))
-            progress.last = context.id
-        return progress.lines, 1.0
+                    if wanted in line.casefold() and len(found) < MAX_LINES:
+                        found.append(Line(context.id, line.strip(), (kind, target, number)))
+        return found

@@ -28,6 +28,10 @@ from viz.budget import take
 
 MOST_NODES: Final = 4096
 """Nodes that one address is computed from."""
+MOST_BYTES: Final = 128
+"""Bytes that one lane moves at once."""
+ROWS: Final = 8
+"""Rows of a matrix of LDMATRIX, each of a lane of its own."""
 MOST_LANES: Final = 1024
 """Elements that one lane reads at once."""
 Array = npt.NDArray[Any]
@@ -117,10 +121,10 @@ class Access:
 
 
 def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
-    """What a LOAD or STORE of a shared tile is. Raises UnknownAddressError."""
-    value = u.src[1] if u.op is Ops.STORE else u
-    item, count = value.dtype.scalar().itemsize, value.dtype.count
-    if not item:
+    """What a LOAD, STORE, LDMATRIX or COPY_ASYNC of a shared tile is. Raises
+    UnknownAddressError."""
+    item, count = _moved(u)
+    if not 0 < item <= MOST_BYTES:
         raise UnknownAddressError
     offsets, constant = parts_of_address(u.src[0])
     at = np.full((lanes.wave, 1), constant, np.int64)
@@ -131,7 +135,11 @@ def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
     if at.shape[1] > MOST_LANES or int(at.min(initial=0)) < 0:
         raise UnknownAddressError
     active = np.ones(lanes.wave, np.bool_)
+    if u.op is Ops.LDMATRIX:  # the others are at a row again
+        active = np.arange(lanes.wave) < ROWS * u.arg[0]
     gate = u.src[0].src[2] if u.src[0].op is Ops.INDEX and len(u.src[0].src) == 3 else None
+    if u.op is Ops.COPY_ASYNC and len(u.src) > 3:
+        gate = u.src[3]
     if gate is not None:
         active = np.all(lanes.of(gate).astype(np.bool_), axis=1)
     number = np.flatnonzero(active)
@@ -160,6 +168,16 @@ def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
         sum(one[1] for one in found),
         tuple(first.tolist()),
     )
+
+
+def _moved(u: UOp) -> tuple[int, int]:
+    """(bytes of an element, elements) of what each lane moves. A lane gives LDMATRIX one row."""
+    if u.op is Ops.COPY_ASYNC:
+        return u.arg, 1
+    if u.op is Ops.LDMATRIX:
+        return PIECE, 1
+    value = u.src[1] if u.op is Ops.STORE else u
+    return value.dtype.scalar().itemsize, value.dtype.count
 
 
 def plain(at: Array, swizzle: Swizzle, rows: int) -> tuple[Array, Array]:

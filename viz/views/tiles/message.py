@@ -159,7 +159,7 @@ def _accesses(
                 found.append({
                     "node": process.node(node),
                     "tile": tile,
-                    "stores": u.op is Ops.STORE,
+                    "stores": u.op in (Ops.STORE, Ops.COPY_ASYNC),
                     **vars(one),
                     "first": [*one.first],
                 })  # fmt: skip

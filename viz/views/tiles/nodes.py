@@ -23,7 +23,7 @@ MOST_REGISTERS: Final = 1 << 12
 """Registers of one node that are listed."""
 _DEFINES: Final = frozenset({Ops.DEFINE_LOCAL.name, Ops.DEFINE_REG.name})
 _ADDRESSES: Final = frozenset({Ops.INDEX.name, Ops.ADDRESS.name, Ops.AFTER.name})
-_ACCESSES: Final = frozenset({Ops.LOAD.name, Ops.STORE.name})
+_ACCESSES: Final = frozenset(op.name for op in (Ops.LOAD, Ops.STORE, Ops.LDMATRIX, Ops.COPY_ASYNC))
 _INDICES: Final = frozenset({Ops.RANGE.name, Ops.SPECIAL.name})
 _VALUES: Final = frozenset(
     op.name

@@ -97,6 +97,14 @@ describe("stepping through a warp", () => {
     expect(toStop(walk, 2, at, [], true)).toBe(0);
   });
 
+  it("finds its way among very many places to stop", () => {
+    const count = 300_000;
+    const long = { ...walk, line: Array<number>(count).fill(5) };
+    const stops = long.line.map((_, i) => ({ steps: i + 1, condition: 0, thread: 8 }));
+    expect(toStop(long, 7, new Set([5]), stops)).toBe(8);
+    expect(toStop(long, 7, new Set([5]), stops, true)).toBe(6);
+  });
+
   it("goes to where a register is written next", () => {
     expect(toChange(walk, 0, "%r1")).toBe(2);
     expect(toChange(walk, 2, "%r1")).toBe(4);

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.errors import CompileError
 from core.runtime.emulator.program import Branch, Code, Dim, Guard, Instruction, Space
-from core.runtime.emulator.ptx import collective, forms, matrix, moving
+from core.runtime.emulator.ptx import collective, copying, forms, matrix, moving
 from core.runtime.emulator.ptx.forms import Form
 from core.runtime.emulator.ptx.names import Names
 from core.runtime.emulator.ptx.text import Reader, Statement, bad_text, statements_of
@@ -21,6 +21,7 @@ HANDLERS: Final[Mapping[str, Callable[[Form], list[Instruction]]]] = {
     "ld": moving.load,
     "ldu": moving.load,
     "st": moving.store,
+    "cp": copying.copy,
     "cvta": moving.convert_address,
     "cvt": forms.convert,
     "setp": forms.compare,
@@ -35,6 +36,7 @@ HANDLERS: Final[Mapping[str, Callable[[Form], list[Instruction]]]] = {
     "shfl": collective.shuffle,
     "vote": collective.vote,
     "mma": matrix.multiply,
+    "ldmatrix": matrix.load,
 }
 """Instructions that are more than a row of `rows.ROWS`."""
 

@@ -1,9 +1,11 @@
-"""mma.sync: a product of small matrices by the threads of a warp.
+"""mma.sync: a product of small matrices by the threads of a warp; ldmatrix: such matrices from
+shared memory.
 
 Products are exact, and their sum with C is rounded once to the type of D: GPUs round in an order
 that they do not tell. Layouts are written here from the manual's formulas and not taken from the
 table that the compiler uses, so that one checks the other.
-Source: NVIDIA, "Parallel Thread Execution ISA", "Matrix Fragments for mma".
+Source: NVIDIA, "Parallel Thread Execution ISA", "Matrix Fragments for mma" and
+"ldmatrix".
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ import numpy as np
 
 from core.dtype import dtypes
 from core.runtime.emulator.alu import floats
-from core.runtime.emulator.program import Instruction, Reg, Warp
+from core.runtime.emulator.program import Instruction, MatrixLoad, Reg, Space, Warp
 from core.runtime.emulator.ptx.forms import Form
+from core.runtime.emulator.ptx.moving import address_of
 from core.runtime.emulator.ptx.text import Item, Vector
 from core.runtime.emulator.ptx.types import KINDS
 from core.runtime.numeric import Array, from_memory
@@ -40,6 +43,8 @@ _SUMS: Final = {
     "f64": ("f64",),
 }
 """The types of C and D for each of A and B."""
+_COUNTS: Final = {"x1": 1, "x2": 2, "x4": 4}
+"""Matrices that ldmatrix loads."""
 
 
 def multiply(form: Form) -> list[Instruction]:
@@ -77,6 +82,32 @@ def multiply(form: Form) -> list[Instruction]:
             operands=(*a, *b, *c),
             results=tuple(d),
             whole=True,
+        )
+    ]
+
+
+def load(form: Form) -> list[Instruction]:
+    """ldmatrix: 1, 2 or 4 matrices of 8 x 8 elements of 16 bits, or what they are transposed."""
+    counts = [m for m in form.modifiers if m in _COUNTS]
+    form.only("sync", "aligned", "m8n8", "trans", "shared", "shared::cta", *counts)
+    shared = {"shared", "shared::cta"} & set(form.modifiers)
+    wanted = {"sync", "aligned", "m8n8"} <= set(form.modifiers)
+    if len(counts) != 1 or not (shared and wanted) or form.types != ["b16"]:
+        raise form.unknown()
+    form.count(2)
+    registers = _registers(form, form.items[0], "b32")
+    if len(registers) != _COUNTS[counts[0]]:
+        raise form.error(f"{len(registers)} registers for {_COUNTS[counts[0]]} matrices")
+    address, offset = address_of(form, form.items[1], Space.SHARED)
+    return [
+        MatrixLoad(
+            line=form.line,
+            name=form.opcode,
+            guard=form.guard,
+            address=address,
+            offset=offset,
+            results=tuple(registers),
+            transposed="trans" in form.modifiers,
         )
     ]
 

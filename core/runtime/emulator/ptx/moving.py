@@ -127,8 +127,8 @@ def _access(form: Form) -> tuple[Space, str, int]:
     return space, kind, count
 
 
-def _address(form: Form, item: Item, space: Space) -> tuple[Operand, int]:
-    """(register or constant, offset)"""
+def address_of(form: Form, item: Item, space: Space) -> tuple[Operand, int]:
+    """An address in brackets: (register or constant, offset). Raises CompileError for another."""
     if not isinstance(item, Address):
         raise form.error("an address in brackets is wanted here")
     if not item.base:
@@ -158,7 +158,7 @@ def load(form: Form) -> list[Instruction]:
     space, kind, count = _access(form)
     item = KINDS[kind]
     results = tuple(form.reg(i, kind, True) for i in _group(form, form.items[0], count))
-    address, offset = _address(form, form.items[1], space)
+    address, offset = address_of(form, form.items[1], space)
     wide = results[0].kind
     if any(r.kind.itemsize != wide.itemsize for r in results):
         raise form.error("registers of different widths")
@@ -187,7 +187,7 @@ def store(form: Form) -> list[Instruction]:
         raise form.unknown()
     item = KINDS[kind]
     values = tuple(form.operand(i, kind, True) for i in _group(form, form.items[1], count))
-    address, offset = _address(form, form.items[0], space)
+    address, offset = address_of(form, form.items[0], space)
     return [
         Store(
             line=form.line,

@@ -308,7 +308,7 @@ class TestWhatIsMissing:
             raise RuntimeError("libcuda.so.1 not found")
 
         monkeypatch.setattr(cuda, "cuInit", missing)
-        with pytest.raises(DeviceError, match="CUDA's driver is not installed"):
+        with pytest.raises(DeviceError, match="NVIDIA's driver is not installed"):
             Device["CUDA"]
 
     def test_a_gpu_that_is_too_old(self, cuda: FakeCuda) -> None:

@@ -112,7 +112,7 @@ class TestWhatIsMissing:
             raise RuntimeError("libamdhip64.so: cannot open shared object file")
 
         monkeypatch.setattr(amd, "hipInit", missing, raising=False)
-        with pytest.raises(DeviceError, match="HIP's driver is not installed"):
+        with pytest.raises(DeviceError, match="AMD's driver is not installed"):
             Device["AMD"]
 
     def test_a_linker_and_hiprtc(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ def test_tiles_at_the_first_and_at_the_last_stage(product: Store, at: int) -> No
         assert nodes
         assert {said["tiles"][of[n]]["space"] for n in nodes} == {space}
     assert set(nodes_at(product, rewrite, "WMMA")) <= set(said["wmma"]["node"])
-    loads = nodes_at(product, rewrite, "LOAD")
+    loads = [n for op in ("LOAD", "LDMATRIX") for n in nodes_at(product, rewrite, op)]
     assert {said["tiles"][of[n]]["space"] for n in loads if n in of} == {"register", "shared"}
 
 

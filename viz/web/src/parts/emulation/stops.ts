@@ -77,8 +77,11 @@ export function toStop(
   stops: readonly Stop[],
   back = false,
 ): number {
-  const at = walk.line.flatMap((line, i) => (lines.has(line) ? [i] : []));
-  const all = [...at, ...stops.map((stop) => stop.steps)];
-  if (back) return Math.max(0, ...all.filter((there) => there < steps));
-  return Math.min(walk.line.length, ...all.filter((there) => there > steps));
+  let found = back ? 0 : walk.line.length;
+  const look = (there: number): void => {
+    if (back ? there < steps && there > found : there > steps && there < found) found = there;
+  };
+  walk.line.forEach((line, i) => lines.has(line) && look(i));
+  stops.forEach((stop) => look(stop.steps));
+  return found;
 }
