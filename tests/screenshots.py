@@ -1,8 +1,9 @@
-"""Takes the pictures of the README: `python -m tests.screenshots` (or `make screenshots`).
+"""Takes the pictures of README and docs: `python -m tests.screenshots` (or `make screenshots`).
 
 Records examples/digits.py and takes the overview; opens a telling step of its busiest kernel, runs
-the kernel, and takes that. Writes docs/images/overview-*.png and explorer-*.png, light and dark, of
-256 colours each: the page is flat, so that nobody sees the difference, and the files stay small.
+the kernel, and takes that; and a tile of tests/browser/programs/tiles.py. Writes
+docs/images/overview-*.png, explorer-*.png and tile-*.png, light and dark, of 256 colours each: the
+page is flat, so that nobody sees the difference, and the files stay small.
 
 `python -m tests.screenshots --states FOLDER` takes a picture of every state of the page in place of
 these: FOLDER/1280x720-light/overview.png. `--only` and `--size` choose some of them.
@@ -22,7 +23,8 @@ from typing import Any, Final
 import numpy as np
 from playwright.sync_api import Browser, Error, ViewportSize, expect, sync_playwright
 
-from tests.browser.served import ROOT, Process, record, serve
+from tests.browser.served import PROGRAMS, ROOT, Process, record, serve
+from tests.browser.tiles import tile_places
 from tests.browser_setup import find_browser
 from tests.states.scenes import Scene, scenes
 from tests.states.state import Show
@@ -81,6 +83,7 @@ def take_readme(browser: Browser) -> None:
         trace = record(ROOT / "examples" / "digits.py", Path(folder) / "digits.viz")
         with serve(trace) as server:
             place = telling_step(server)
+            others = record(PROGRAMS / "tiles.py", Path(folder) / "tiles.viz")
             for scheme in ("light", "dark"):
                 for name, png in (
                     ("overview", take_overview(browser, server, scheme)),
@@ -89,6 +92,29 @@ def take_readme(browser: Browser) -> None:
                     file = IMAGES / f"{name}-{scheme}.png"
                     file.write_bytes(quantised(png))
                     print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+        with serve(others) as server:
+            for scheme in ("light", "dark"):
+                file = IMAGES / f"tile-{scheme}.png"
+                file.write_bytes(quantised(take_tile(browser, server, scheme)))
+                print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")
+
+
+def take_tile(browser: Browser, server: Process, scheme: Any) -> bytes:
+    """A register tile with a lane that is lit, beside its node."""
+    context = browser.new_context(viewport=SMALL, color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(f"{server.url}#{tile_places(server)['register']}")
+    near = page.locator(".sec.tile canvas.near")
+    expect(near).to_be_visible(timeout=60_000)
+    page.locator(".sec.tile").evaluate("el => el.scrollIntoView()")
+    near.focus()
+    for key in (*["ArrowDown"] * 3, *["ArrowRight"] * 12, "Enter"):
+        near.press(key)
+    page.mouse.move(2, SMALL["height"] - 2)
+    page.wait_for_timeout(SETTLE)
+    picture = page.screenshot()
+    context.close()
+    return picture
 
 
 def take_states(browser: Browser, folder: Path, only: str, sizes: str) -> int:

@@ -31,9 +31,11 @@ BASE: Final = 1 << 30
 """Address space of a worker before it has arguments: Python, NumPy, LLVM and their threads."""
 
 
-def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
+def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -> None:
     """Raises RunError, or SpecError, where `ast` is not a kernel of shaped values or of loops,
-    where an access may leave its memory, or where the arguments take more than `max_bytes`."""
+    where an access may leave its memory, or where the arguments take more than `max_bytes`.
+    `inside` false: a kernel of loops may have accesses of which that is not known, since it is only
+    compiled, or run by a machine that checks every access."""
     lowered = is_lowered(ast)
     rooted = ast.op is Ops.SINK and ast.src
     if not rooted or not (lowered or all(s.op is Ops.STORE for s in ast.src)):
@@ -51,7 +53,7 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
         elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
             raise _refused("an AFTER of another dtype", u)
         elif lowered and u.op in (Ops.LOAD, Ops.STORE, Ops.LDMATRIX):
-            _check_element(u)
+            _check_element(u, inside)
     if lowered:
         _check_own_memory(ast)
     total = argument_bytes(ast)
@@ -61,15 +63,17 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES) -> None:
         raise _refused("its arguments are not numbered 0, 1, ...", ast)
 
 
-def _check_element(u: UOp) -> None:
-    """The offset of a LOAD, STORE or LDMATRIX has bounds inside its memory. A gate is no proof: it
-    would have to be understood."""
+def _check_element(u: UOp, inside: bool) -> None:
+    """A LOAD, STORE or LDMATRIX is at an INDEX of memory, and, for `inside`, its offset has bounds
+    there. A gate is no proof: it would have to be understood."""
     place = u.src[0]
     while place.op in (Ops.AFTER, Ops.NOOP) and place.src:
         place = place.src[0]
     pointer = pointer_of(place)
     if place.op is not Ops.INDEX or pointer.op not in GroupOp.Defines:
         raise _refused("an access that is not at an INDEX of memory", u)
+    if not inside:
+        return
     value, offset = u.src[1] if u.op is Ops.STORE else u, place.src[1]
     lanes = ROW if u.op is Ops.LDMATRIX else value.dtype.count
     size = pointer.dtype.size if isinstance(pointer.dtype, PtrDType) else 0

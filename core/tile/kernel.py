@@ -174,6 +174,7 @@ class Kernel:
         kind, zero = _dtype(dtype), index(0)
         memory = self._kernel.memory(kind, rows * columns, AddrSpace.LOCAL, stages)
         places = Swizzle(columns, kind.itemsize, swizzle)
+        self._kernel.holds(memory, "ST", rows, columns, swizzled=swizzle)
         stage = zero if stages > 1 else None
         return ST(memory, kind, rows, columns, places, stage, zero, zero, zero)
 
@@ -181,7 +182,9 @@ class Kernel:
     def sv(self, dtype: DTypeLike, length: int) -> SV:
         """A vector in shared memory."""
         kind, (_, length) = _dtype(dtype), _shape((1, length), "a shared vector")
-        return SV(self._kernel.memory(kind, length, AddrSpace.LOCAL), kind, length)
+        memory = self._kernel.memory(kind, length, AddrSpace.LOCAL)
+        self._kernel.holds(memory, "SV", 1, length)
+        return SV(memory, kind, length)
 
     @call
     def rt(self, dtype: DTypeLike, shape: tuple[int, int], layout: str = "row") -> RT:
@@ -212,6 +215,7 @@ class Kernel:
         layout = like.layout.along("m" if each == "row" else "n")
         kind = _dtype(dtype)
         memory = self._kernel.memory(kind, layout.count, AddrSpace.REG)
+        self._kernel.holds(memory, "RV", layout.rows, layout.columns, layout=layout)
         return RV(memory, kind, layout, "m" if each == "row" else "n")
 
     # control
@@ -269,7 +273,7 @@ class Kernel:
             )
         root = UOp.group(*dict.fromkeys([*stored, *order.finish()])).end(*self._outer)
         order.ended = True
-        self._finished = UOp.sink(root, arg=KernelInfo(self.name, ()))
+        self._finished = UOp.sink(root, arg=KernelInfo(self.name, (), tuple(self._kernel.tiles)))
         return self._finished
 
     @property

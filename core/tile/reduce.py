@@ -96,7 +96,8 @@ def _kept(team: Team, vector: RV) -> RV:
 
 def _vector(team: Team, like: RV, dtype: DType) -> RV:
     """A new vector that lies like another."""
-    memory = team.kernel.memory(dtype, like.layout.count, AddrSpace.REG)
+    memory, layout = team.kernel.memory(dtype, like.layout.count, AddrSpace.REG), like.layout
+    team.kernel.holds(memory, "RV", layout.rows, layout.columns, layout=layout)
     return RV(memory, dtype, like.layout, like.axis)
 
 

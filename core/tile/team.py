@@ -15,7 +15,7 @@ from core.tile.layout import Choice, Layout, lanes_of
 from core.tile.order import Memory, Order
 from core.tile.swizzle import Swizzle
 from core.tile.tiles import RT, ST
-from core.uop.kernelinfo import AxisType
+from core.uop.kernelinfo import AxisType, TileInfo, TileKind
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -44,6 +44,8 @@ class Building:
         default_factory=lambda: dict[tuple[DType, int, int], Memory]()
     )
     counts: dict[AddrSpace, int] = field(default_factory=lambda: dict[AddrSpace, int]())
+    tiles: list[TileInfo] = field(default_factory=lambda: list[TileInfo]())
+    """What its memories hold, in the order in which they were made."""
 
     def range(self, n: int | UOp, kind: AxisType) -> UOp:
         """A new loop, numbered in the order of the program."""
@@ -86,11 +88,31 @@ class Building:
             self.scratches[key] = self.memory(dtype, rows * columns, AddrSpace.LOCAL)
         zero = index(0)
         swizzle = Swizzle(columns, dtype.itemsize)
+        self.holds(self.scratches[key], "ST", rows, columns, swizzled=swizzle.mixed)
         return ST(self.scratches[key], dtype, rows, columns, swizzle, None, zero, zero, zero)
 
     def tile(self, dtype: DType, layout: Layout) -> RT:
         """A new register tile."""
-        return RT(self.memory(dtype, layout.count, AddrSpace.REG), dtype, layout)
+        memory = self.memory(dtype, layout.count, AddrSpace.REG)
+        self.holds(memory, "RT", layout.rows, layout.columns, layout=layout)
+        return RT(memory, dtype, layout)
+
+    def holds(
+        self,
+        memory: Memory,
+        kind: TileKind,
+        rows: int,
+        columns: int,
+        *,
+        layout: Layout | None = None,
+        swizzled: bool = False,
+    ) -> None:
+        """Notes what a memory holds, for those who look at the kernel."""
+        name, base = (layout.name, layout.base) if layout else ("", None)
+        number, warps = memory.define.arg, self.warps
+        info = TileInfo(kind, number, rows, columns, warps, name, base, swizzled, memory.stages)
+        if info not in self.tiles:
+            self.tiles.append(info)
 
 
 @dataclass(frozen=True)

@@ -13,23 +13,21 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
 from core.errors import DTypeError, FormatError, UopvizError
 from core.shape import ShapeTracker, View
-from core.tensor_cores import Fragment, TensorCore, fragment
+from core.tensor_cores import TensorCore
+from core.uop.argparts import MAX_RANK, Json, bad, fields_of, integer, integers, layout_of, text_of
 from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
 from core.uop.ops import Ops
+from core.uop.tiledata import decode_tiles, encode_tile
 
 E = TypeVar("E", Ops, AxisType, OptOps, AddrSpace)
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 MAX_DEPTH: Final = 24
 MAX_ITEMS: Final = 1 << 20
-MAX_TEXT: Final = 1 << 20
-MAX_BITS: Final = 1 << 12
-MAX_RANK: Final = 256
 MAX_LANES: Final = 1 << 16
 _EXACT: Final = 1 << 53
 """Larger integers travel as text, since a JSON number in a browser is a float64."""
@@ -50,15 +48,15 @@ def decode_dtype(text: str) -> DType:
     """The dtype with this text form. Raises FormatError for any other text."""
     found = _DTYPE.fullmatch(text) if len(text) < 64 else None
     if found is None:
-        raise _bad("a dtype", text)
+        raise bad("a dtype", text)
     name, count, star, space, size = found.groups()
     scalar = _dtypes_by_name.get(name)
     if scalar is None or not 1 <= int(count or 1) <= MAX_LANES:
-        raise _bad("a dtype", text)
+        raise bad("a dtype", text)
     try:
         dtype = scalar.vec(int(count or 1))
     except UopvizError as error:
-        raise _bad("a dtype", text) from error
+        raise bad("a dtype", text) from error
     if star is None:
         return dtype
     return dtype.ptr(int(size) if size is not None else -1, _SPACES[space or ""])
@@ -82,59 +80,23 @@ def encode_arg(arg: object) -> Json:
 def decode_arg(data: Json, depth: int = 0) -> object:
     """The argument that `encode_arg` wrote. Raises FormatError for anything else."""
     if depth > MAX_DEPTH:
-        raise _bad("an argument of bounded depth", "(nested too deep)")
+        raise bad("an argument of bounded depth", "(nested too deep)")
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):
-        return _text(data)
+        return text_of(data)
     if isinstance(data, int):
-        return _int(data)
+        return integer(data)
     if isinstance(data, list):
         if len(data) > MAX_ITEMS:
-            raise _bad("an argument of bounded size", f"({len(data)} items)")
+            raise bad("an argument of bounded size", f"({len(data)} items)")
         return tuple(decode_arg(item, depth + 1) for item in data)
     if isinstance(data, dict) and len(data) == 1:
         tag, body = next(iter(data.items()))
         decoder = _decoders.get(tag)
         if decoder is not None:
             return decoder(body, depth)
-    raise _bad("an argument", data)
-
-
-def _bad(wanted: str, got: object) -> FormatError:
-    shown = repr(got)
-    return FormatError(
-        f"expected {wanted}, got {shown[:80]}",
-        where="a node's argument",
-        hint="the data is damaged or was not written by this program",
-    )
-
-
-def _text(data: object) -> str:
-    if not isinstance(data, str) or len(data) > MAX_TEXT:
-        raise _bad("text", data)
-    return data
-
-
-def _int(data: object) -> int:
-    if isinstance(data, bool) or not isinstance(data, int) or data.bit_length() > MAX_BITS:
-        raise _bad("an integer", data)
-    return data
-
-
-def _ints(data: object) -> tuple[int, ...]:
-    if not isinstance(data, list) or len(cast("list[object]", data)) > MAX_RANK:
-        raise _bad("a list of integers", data)
-    return tuple(_int(item) for item in cast("list[object]", data))
-
-
-def _fields(data: object, names: tuple[str, ...]) -> dict[str, Json]:
-    if not isinstance(data, dict):
-        raise _bad("an object", data)
-    fields = cast("dict[str, Json]", data)
-    if tuple(sorted(fields)) != tuple(sorted(names)):
-        raise _bad("the fields " + ", ".join(names), fields)
-    return fields
+    raise bad("an argument", data)
 
 
 def _encode_int(arg: object) -> Json:
@@ -143,10 +105,10 @@ def _encode_int(arg: object) -> Json:
 
 
 def _decode_big(data: Json, _: int) -> int:
-    text = _text(data)
-    if re.fullmatch(r"-?[0-9]{1,1200}", text) is None:
-        raise _bad("an integer as text", text)
-    return _int(int(text))
+    digits = text_of(data)
+    if re.fullmatch(r"-?[0-9]{1,1200}", digits) is None:
+        raise bad("an integer as text", digits)
+    return integer(int(digits))
 
 
 def _encode_float(arg: object) -> Json:
@@ -161,7 +123,7 @@ def _decode_float(data: Json, _: int) -> float:
         return float(data)  # a browser writes 1.0 as 1
     if data in ("nan", "inf", "-inf"):
         return float(cast("str", data))
-    raise _bad("a float", data)
+    raise bad("a float", data)
 
 
 def _encode_tuple(arg: object) -> Json:
@@ -179,23 +141,23 @@ def _encode_view(view: View) -> Json:
 
 
 def _decode_view(data: Json, _: int = 0) -> View:
-    fields = _fields(data, ("shape", "strides", "offset", "mask"))
+    fields = fields_of(data, ("shape", "strides", "offset", "mask"))
     mask = fields["mask"]
     if mask is not None and (not isinstance(mask, list) or len(mask) > MAX_RANK):
-        raise _bad("a mask", mask)
+        raise bad("a mask", mask)
     pairs = None if mask is None else [_pair(item) for item in mask]
     try:
         return View.create(
-            _ints(fields["shape"]), _ints(fields["strides"]), _int(fields["offset"]), pairs
+            integers(fields["shape"]), integers(fields["strides"]), integer(fields["offset"]), pairs
         )
     except UopvizError as error:
-        raise _bad("a view", data) from error
+        raise bad("a view", data) from error
 
 
 def _pair(data: Json) -> tuple[int, int]:
-    values = _ints(data)
+    values = integers(data)
     if len(values) != 2:
-        raise _bad("a pair", data)
+        raise bad("a pair", data)
     return values[0], values[1]
 
 
@@ -205,11 +167,11 @@ def _encode_tracker(arg: object) -> Json:
 
 def _decode_tracker(data: Json, _: int) -> ShapeTracker:
     if not isinstance(data, list) or not 1 <= len(data) <= MAX_RANK:
-        raise _bad("a list of views", data)
+        raise bad("a list of views", data)
     views = tuple(_decode_view(item) for item in data)
     for inner, outer in itertools.pairwise(views):
         if outer.real_size > inner.size:
-            raise _bad("views that fit into each other", data)
+            raise bad("views that fit into each other", data)
     return ShapeTracker(views)
 
 
@@ -219,32 +181,41 @@ def _encode_opt(arg: object) -> Json:
 
 
 def _decode_opt(data: Json, _: int) -> Opt:
-    fields = _fields(data, ("op", "axis", "arg"))
+    fields = fields_of(data, ("op", "axis", "arg"))
     axis, arg = fields["axis"], fields["arg"]
     return Opt(
         _member(OptOps, fields["op"]),
-        None if axis is None else _int(axis),
-        _ints(arg) if isinstance(arg, list) else None if arg is None else _int(arg),
+        None if axis is None else integer(axis),
+        integers(arg) if isinstance(arg, list) else None if arg is None else integer(arg),
     )
 
 
 def _encode_info(arg: object) -> Json:
     info = cast("KernelInfo", arg)
-    return {"kernelinfo": {"name": info.name, "opts": encode_arg(info.opts)}}
+    fields: dict[str, Json] = {"name": info.name, "opts": encode_arg(info.opts)}
+    if info.tiles:
+        fields["tiles"] = [encode_tile(tile) for tile in info.tiles]
+    return {"kernelinfo": fields}
 
 
 def _decode_info(data: Json, depth: int) -> KernelInfo:
-    fields = _fields(data, ("name", "opts"))
+    names = (
+        ("name", "opts", "tiles")
+        if isinstance(data, dict) and "tiles" in data
+        else ("name", "opts")
+    )
+    fields = fields_of(data, names)
+    tiles = decode_tiles(fields.get("tiles", []))
     opts = decode_arg(fields["opts"], depth + 1)
     if opts is None:
-        return KernelInfo(_text(fields["name"]), None)
+        return KernelInfo(text_of(fields["name"]), None, tiles)
     if not isinstance(opts, tuple):
-        raise _bad("a list of optimisations", opts)
+        raise bad("a list of optimisations", opts)
     items = cast("tuple[object, ...]", opts)
     kept = tuple(item for item in items if isinstance(item, Opt))
     if len(kept) != len(items):
-        raise _bad("a list of optimisations", opts)
-    return KernelInfo(_text(fields["name"]), kept)
+        raise bad("a list of optimisations", opts)
+    return KernelInfo(text_of(fields["name"]), kept, tiles)
 
 
 def _encode_core(arg: object) -> Json:
@@ -262,31 +233,25 @@ def _encode_core(arg: object) -> Json:
 
 
 def _decode_core(data: Json, _: int) -> TensorCore:
-    fields = _fields(data, ("name", "dims", "dtypes", "layouts", "bits"))
-    dims, names, layouts = _ints(fields["dims"]), fields["dtypes"], fields["layouts"]
+    fields = fields_of(data, ("name", "dims", "dtypes", "layouts", "bits"))
+    dims, names, layouts = integers(fields["dims"]), fields["dtypes"], fields["layouts"]
     if not isinstance(names, list) or not isinstance(layouts, list):
-        raise _bad("a matrix instruction", data)
+        raise bad("a matrix instruction", data)
     if (len(dims), len(names), len(layouts)) != (3, 2, 3) or not all(2 <= n <= 256 for n in dims):
-        raise _bad("a matrix instruction", data)
-    name, bits = _text(fields["name"]), _int(fields["bits"])
-    of, to = (decode_dtype(_text(text)) for text in names)
+        raise bad("a matrix instruction", data)
+    name, bits = text_of(fields["name"]), integer(fields["bits"])
+    of, to = (decode_dtype(text_of(text)) for text in names)
     try:
-        a, b, c = (_decode_layout(item) for item in layouts)
+        a, b, c = (layout_of(item) for item in layouts)
         return TensorCore(name, dims[0], dims[1], dims[2], of, to, a, b, c, bits)
     except DTypeError as error:
-        raise _bad("a matrix instruction", data) from error
-
-
-def _decode_layout(data: Json) -> Fragment:
-    if not isinstance(data, list) or len(data) != 2:
-        raise _bad("a layout", data)
-    return fragment(_text(data[0]), _text(data[1]))
+        raise bad("a matrix instruction", data) from error
 
 
 def _member(kind: type[E], data: Json) -> E:
-    found = kind.__members__.get(_text(data))
+    found = kind.__members__.get(text_of(data))
     if found is None:
-        raise _bad(f"a member of {kind.__name__}", data)
+        raise bad(f"a member of {kind.__name__}", data)
     return found
 
 
@@ -325,5 +290,5 @@ _decoders: Final[Mapping[str, Callable[[Json, int], object]]] = {
     "opt": _decode_opt,
     "kernelinfo": _decode_info,
     "tensorcore": _decode_core,
-    "dtype": lambda data, _: decode_dtype(_text(data)),
+    "dtype": lambda data, _: decode_dtype(text_of(data)),
 }

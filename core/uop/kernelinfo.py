@@ -5,8 +5,11 @@ Nothing here computes; passes read and replace it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Literal
+
+from core.tensor_cores import Fragment
 
 
 class AxisType(IntEnum):
@@ -65,9 +68,37 @@ class Opt:
         return f"{self.op.name}({self.axis}, {self.arg})"
 
 
+TileKind = Literal["ST", "SV", "RT", "RV"]
+"""A tile or vector in shared memory, a tile or vector in registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileInfo:
+    """What a memory of a kernel written with tiles holds: `rows` x `columns` elements (of a vector,
+    one of them is 1), of which there are `stages`. `number` is the argument of its DEFINE_LOCAL
+    (ST, SV) or DEFINE_REG (RT, RV).
+
+    In registers each of `warps` warps has such a tile, a grid of equal base tiles that lie as
+    `base` says (m: rows, n: columns); `layout` is its name. In shared memory it lies row by row,
+    `swizzled` as `core/tile/swizzle.py` says.
+    """
+
+    kind: TileKind
+    number: int
+    rows: int
+    columns: int
+    warps: int = 1
+    layout: str = ""
+    base: Fragment | None = None
+    swizzled: bool = False
+    stages: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """Argument of a kernel's SINK: its name, and the optimisations applied (None: not decided)."""
+    """Argument of a kernel's SINK: its name, the optimisations applied (None: not decided), and the
+    tiles that its memory holds, where it was written with them."""
 
     name: str = ""
     opts: tuple[Opt, ...] | None = None
+    tiles: tuple[TileInfo, ...] = field(default=(), repr=False)

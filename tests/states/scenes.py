@@ -24,6 +24,7 @@ from tests.browser.served import (
     run_live,
     serve,
 )
+from tests.browser.tiles import tile_places
 from viz.write.writer import TraceWriter
 
 
@@ -107,6 +108,7 @@ _SERVED: Final[dict[str, Callable[[Path], Path]]] = {
     "lost": _run,
     "forbidden": _run,
     "failing": lambda folder: record(PROGRAMS / "failing.py", folder / "failing.viz"),
+    "tiles": lambda folder: record(PROGRAMS / "tiles.py", folder / "tiles.viz"),
     "empty": lambda folder: empty(folder / "empty.viz"),
     "damaged": lambda folder: damaged(_run(folder), folder / "damaged.viz"),
     "foreign": lambda folder: foreign(folder / "foreign.viz"),
@@ -125,6 +127,8 @@ def scenes(folder: Path, wanted: set[str]) -> Generator[dict[str, Scene]]:
             made[name] = Scene(process.url, process)
             if name == "run":
                 made[name].facts = facts_of(process)
+            elif name == "tiles":
+                made[name].facts = tile_places(process)
             elif name == "failing":
                 passes = [row["id"] for row in process.rows() if row["kind"] == "rewrite"]
                 made[name].facts = {"passes": passes}

@@ -102,6 +102,14 @@ class Facts:
             )
         return said
 
+    def uops(self, nodes: Sequence[int]) -> list[UOp | None]:
+        """The nodes as UOps; None where the trace has none that makes sense. Raises BudgetError."""
+        with self._lock:
+            take(_ITEMS * len(nodes))
+            return [
+                self.uop(node) if 0 < node <= self._file.nodes.count else None for node in nodes
+            ]
+
     def uop(self, node: int) -> UOp | None:
         """The node as a UOp; None where the trace has none that makes sense."""
         stack = [node]

@@ -75,6 +75,14 @@ ORIGINS: Final = _row(
     Subject.KERNEL,
     keep=Keep.NEVER,
 )
+TILES: Final = _row(
+    Store.tiles,
+    "/api/tiles/{context}",
+    "Tiles",
+    "The tiles of a kernel: where their elements lie, and which nodes of its passes stand for them",
+    Group.KERNELS,
+    Subject.KERNEL,
+)
 KERNEL_PAGE: Final = _row(
     Store.kernel_page,
     "/api/kernel-page/{context}",
@@ -188,6 +196,7 @@ ANSWERS: Final[tuple[Answer, ...]] = (
     RULES,
     KERNEL,
     ORIGINS,
+    TILES,
     KERNEL_PAGE,
     SCHEDULE,
     OVERVIEW,

@@ -48,7 +48,7 @@ class Lineage:
 
     def __init__(self, file: TraceFile, entry: int) -> None:
         self._file, self._entry = file, entry
-        self._scope = _inside(file, entry)
+        self._scope = rewrites_in(file, entry)
         self._index: dict[int, int] = {}
         self._event_of, self._seen_in = array("q"), array("q")
         self._events = {name: array("q") for name in EVENT}
@@ -71,7 +71,7 @@ class Lineage:
 
     def is_stale(self) -> bool:
         """Whether the program has gone on in this scope since."""
-        scope = _inside(self._file, self._entry)
+        scope = rewrites_in(self._file, self._entry)
         return len(scope) != len(self._scope) or sum(r.matches for r in scope) != self.matches
 
     @property
@@ -282,7 +282,7 @@ def scope_of(file: TraceFile, rewrite: Rewrite) -> int:
     return rewrite.id
 
 
-def _inside(file: TraceFile, entry: int) -> list[Rewrite]:
+def rewrites_in(file: TraceFile, entry: int) -> list[Rewrite]:
     """The rewrites of a scope in the order in which they began."""
     inside = {entry}
     for context in [*file.contexts.values()]:  # a context begins after the one around it

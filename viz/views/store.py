@@ -20,7 +20,7 @@ from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
-from viz.views.lineage import Lineage, maker, scope_of
+from viz.views.lineage import Lineage, maker, rewrites_in, scope_of
 from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
@@ -31,6 +31,7 @@ from viz.views.search.find import find
 from viz.views.search.message import search_index
 from viz.views.since.message import since_data
 from viz.views.summary import is_live, is_own, run_data, run_seconds
+from viz.views.tiles.message import tiles_data
 from viz.views.timeline import timeline_data
 from viz.views.tree import Row
 from viz.views.userlines import user_lines
@@ -366,6 +367,17 @@ class Store:
             return None
         with self._tracing, answering("where the nodes of this kernel come from"):
             return found[0].kernels.origins(found[1])
+
+    def tiles(self, context: int) -> dict[str, Any] | None:
+        """The tiles of a kernel, and the nodes of its passes that stand for them; None for a number
+        that no context has."""
+        with self._lock:
+            found = self._files.find(context, lambda f: f.contexts)
+        if found is None:
+            return None
+        process, record = found
+        with self._tracing, answering("the tiles of this kernel"):
+            return tiles_data(process, record, rewrites_in(process.file, record.id))
 
     def kernel_graph(self, context: int) -> tuple[dict[str, Any], list[int]] | None:
         """A kernel's AST as data for `core.uop.serial.from_data`, and the numbers of its nodes in

@@ -46,7 +46,7 @@ def compile_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """All texts of a kernel for a target, with the passes that made them, as a trace in the new
     file `trace`, a part of `run`; `kernel` is the number of the kernel there. {"error"}: why the
     compiler failed, in the form of all errors, or None; the trace then ends where it failed."""
-    ast = _graph(request, max_bytes=1 << 62)  # nothing of it is allocated
+    ast = _graph(request, max_bytes=1 << 62, inside=False)  # nothing is allocated, nothing run
     target = target_named(str(request["target"]))
     path = Path(str(request["trace"]))
     info: dict[str, object] = {
@@ -121,7 +121,7 @@ def run_job(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def emulate_job(request: Mapping[str, Any]) -> dict[str, Any]:
     """Emulates a kernel on a device such as PTX:EMU, and says what its lines and one warp did."""
-    ast = _graph(request, MAX_BYTES)
+    ast = _graph(request, MAX_BYTES, inside=False)  # the emulator checks every access
     opts = request.get("opts")
     text = request.get("source")
     return emulate(
@@ -162,11 +162,11 @@ JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 }
 
 
-def _graph(request: Mapping[str, Any], max_bytes: int) -> UOp:
-    """The AST of the request. Raises RunError, SpecError or FormatError where it is not a kernel
-    that keeps to its memory."""
+def _graph(request: Mapping[str, Any], max_bytes: int, *, inside: bool = True) -> UOp:
+    """The AST of the request. Raises RunError, SpecError or FormatError where it is not a kernel,
+    or, for `inside`, not one that keeps to its memory."""
     ast = from_data(request["graph"])[0]
-    check_kernel(ast, max_bytes)
+    check_kernel(ast, max_bytes, inside=inside)
     return ast
 
 

@@ -133,16 +133,23 @@ class Profile:
         line.least += int(least.sum())
 
     def _banks(self, line: LineCounters, s: State, lanes: Array, at: Array, width: int) -> None:
-        words = max(1, width // 4)
-        turn = s.thread_of_lane[lanes] % s.code.width // max(1, BANKS // words)
-        group = _warps(s, lanes) * max(1, words * s.code.width // BANKS) + turn
-        found = np.unique(
-            np.concatenate([np.stack([group, at // 4 + i]) for i in range(words)], axis=1), axis=1
-        )
-        bank = found[0] * BANKS + found[1] % BANKS
-        turns = np.bincount(bank, minlength=(int(bank.max()) // BANKS + 1) * BANKS)
-        most = turns.reshape(-1, BANKS).max(axis=1)
-        line.conflicts += int(np.maximum(most - 1, 0).sum())
+        threads = s.thread_of_lane[lanes] % s.code.width
+        line.conflicts += conflicts(_warps(s, lanes), threads, s.code.width, at, width)
+
+
+def conflicts(warp: Array, lane: Array, wave: int, at: Array, width: int) -> int:
+    """Turns of shared memory beyond the first of an access of `width` bytes from the bytes `at`, by
+    these lanes of these warps of `wave` lanes each."""
+    words = max(1, width // 4)
+    turn = lane // max(1, BANKS // words)
+    group = warp * max(1, words * wave // BANKS) + turn
+    found = np.unique(
+        np.concatenate([np.stack([group, at // 4 + i]) for i in range(words)], axis=1), axis=1
+    )
+    bank = found[0] * BANKS + found[1] % BANKS
+    turns = np.bincount(bank, minlength=(int(bank.max()) // BANKS + 1) * BANKS)
+    most = turns.reshape(-1, BANKS).max(axis=1)
+    return int(np.maximum(most - 1, 0).sum())
 
 
 def _warps(s: State, lanes: Array) -> Array:

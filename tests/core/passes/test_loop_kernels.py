@@ -185,11 +185,14 @@ def test_only_what_stays_in_its_memory_is_run_for_a_stranger() -> None:
     beyond = kernels.pointer(0, M).index(i).store(UOp.const(dtypes.float32, 1.0)).end(i)
     with pytest.raises(RunError, match="elements 0 to 12 of memory with 12"):
         check_kernel(UOp.sink(beyond))
+    check_kernel(UOp.sink(beyond), inside=False)  # where every access is checked as it happens
     huge = UOp(Ops.DEFINE_LOCAL, dtypes.float32.ptr(1 << 40, AddrSpace.LOCAL), (), 0)
     j = loop(M, 0)
     value = huge.index(j).load()
-    with pytest.raises(RunError, match="memory of its own"):
-        check_kernel(UOp.sink(kernels.pointer(0, M).index(j).store(value).end(j)))
+    sink = UOp.sink(kernels.pointer(0, M).index(j).store(value).end(j))
+    for inside in (True, False):
+        with pytest.raises(RunError, match="memory of its own"):
+            check_kernel(sink, inside=inside)
 
 
 def running_sum(info: KernelInfo) -> UOp:

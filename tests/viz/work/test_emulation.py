@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,15 @@ from core.check.worker import random_arguments
 from core.dtype import DType, dtypes
 from core.errors import CompileError, DeviceError, RunError
 from core.runtime.numeric import from_memory
+from core.tile import kernels
 from core.uop import UOp
-from core.uop.kernelinfo import Opt, OptOps
+from core.uop.kernelinfo import AxisType, KernelInfo, Opt, OptOps
+from core.uop.ops import Ops
+from core.uop.serial import to_data
 from tests.core.runtime.asts import KERNELS, add, load, matmul, shape, store
 from viz.work import emulation
 from viz.work.emulation import asked, emulate
+from viz.work.worker import emulate_job, run_job
 
 DEVICES = ("PTX:EMU", "PTX:EMU:SM_75", "AMD:EMU", "AMD:EMU:GFX1100")
 
@@ -231,3 +236,26 @@ def test_a_fault_of_an_edited_text_names_its_line_and_thread() -> None:
     for fault in (found["fault"], found["walk"]["fault"]):
         assert fault["line"] == line
         assert "thread (0, 0, 0)" in fault["where"]
+
+
+def requested(ast: UOp) -> Mapping[str, Any]:
+    graph = json.loads(json.dumps(to_data([ast])))
+    return {"graph": graph, "device": "PTX:EMU", "block": 0, "warp": 0}
+
+
+def test_a_kernel_of_tiles_is_emulated() -> None:
+    """Its accesses are vectors, with gates where they would be outside."""
+    found = emulate_job(requested(kernels.matmul(60, 64, 64, "sm_90")))
+    assert found["fault"] is None
+    assert sum(found["counters"]["lines"]["conflicts"]) == 0
+    assert sum(lines.get("shared", 0) for lines in found["counters"]["lines"]["loaded"]) > 0
+
+
+def test_a_kernel_that_leaves_its_memory_is_not_emulated() -> None:
+    i = UOp.range(64, 0, AxisType.GLOBAL)
+    place = UOp(Ops.DEFINE_GLOBAL, dtypes.float.ptr(8), (), 0).index(i * 1_000_000)
+    ast = UOp.sink(place.store(UOp.const(dtypes.float, 1.0)).end(i), arg=KernelInfo("far", ()))
+    with pytest.raises(CompileError, match="elements 0 to 63000000 of memory with 8"):
+        emulate_job(requested(ast))
+    with pytest.raises(RunError, match="of memory with 8"):
+        run_job({**requested(ast), "count": 1})

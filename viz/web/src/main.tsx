@@ -26,6 +26,7 @@ import "./style/panels.css";
 import "./style/views.css";
 import "./style/overview.css";
 import "./style/emulator.css";
+import "./style/tile.css";
 import "./style/forced.css";
 
 async function start(): Promise<void> {

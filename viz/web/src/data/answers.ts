@@ -10,6 +10,7 @@ import type { KernelPage, Overview } from "./messages/overview";
 import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
 import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
+import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
 
 /** The values that each question takes, and what it gives. */
@@ -24,6 +25,8 @@ export interface Answers {
   kernel: { takes: [context: number]; gives: Kernel };
   /** Which AST nodes the nodes of a kernel come from. */
   origins: { takes: [context: number]; gives: Origins };
+  /** The tiles of a kernel: where their elements lie, and which nodes of its passes stand for them. */
+  tiles: { takes: [context: number]; gives: Tiles };
   /** One kernel: its calls, passes and times. */
   kernelPage: { takes: [context: number]; gives: KernelPage };
   /** What was decided about a schedule outside of its passes: its texts. */
@@ -59,6 +62,7 @@ export const PATHS: Record<keyof Answers, string> = {
   rules: "/api/rules",
   kernel: "/api/kernels/{context}",
   origins: "/api/origins/{context}",
+  tiles: "/api/tiles/{context}",
   kernelPage: "/api/kernel-page/{context}",
   schedule: "/api/schedules/{context}",
   overview: "/api/overview",

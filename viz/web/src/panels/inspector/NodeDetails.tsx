@@ -13,6 +13,7 @@ import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
 import { Clipped, Place } from "../../ui/Text";
 import { linkedLines } from "../../parts/kernel/link";
+import { TileSection } from "./tile/TileSection";
 
 const MOST_USERS = 24;
 const MOST_HISTORY = 200;
@@ -61,6 +62,7 @@ export function NodeDetails({ slot }: { slot: number }) {
           </button>
         </div>
       </div>
+      <TileSection node={b.nodes.id[c] ?? -1} op={opOf(b, c)} />
       <div class="sec">
         <History slot={slot} />
       </div>

@@ -3,6 +3,7 @@ import type { FramePanel } from "../../parts/panel";
 import { inspectorCommands } from "./commands";
 import { Inspector } from "./Inspector";
 import { startHistory } from "./history/lineages";
+import { watchedTiles } from "./tile/store";
 
 export const inspectorPanel: FramePanel = {
   id: "inspector",
@@ -10,5 +11,8 @@ export const inspectorPanel: FramePanel = {
   place: "right",
   component: Inspector,
   commands: inspectorCommands,
-  start: startHistory,
+  start: () => {
+    startHistory();
+    watchedTiles.start();
+  },
 };

@@ -192,11 +192,17 @@ function Lines() {
 function SourceLine({ a, lines }: { a: Artifact; lines: readonly number[] }) {
   const first = lines.slice(0, 3).map((n) => n + 1);
   const more = lines.length - first.length;
+  const rest = more > 0 ? ` and ${plural(more, "more line")}` : "";
   return (
     <li>
-      <button type="button" class="link el" onClick={() => showLines(a)}>
+      <button
+        type="button"
+        class="link el"
+        title={`${kindName(a.kind)} ${first.join(", ")}${rest}`}
+        onClick={() => showLines(a)}
+      >
         <b>{kindName(a.kind)}</b> <span class="num">{first.join(", ")}</span>
-        {more > 0 && ` and ${plural(more, "more line")}`}
+        {rest}
       </button>
       <span class="t3 mono el pass">{short(a.target, 20)}</span>
     </li>
