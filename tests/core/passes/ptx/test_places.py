@@ -24,6 +24,7 @@ from core.runtime.emulator.ptx.front import read
 from core.runtime.numeric import memory_dtype, to_memory
 from core.runtime.reference.linear import evaluate_linear
 from core.target import targets
+from core.tile import kernels
 from core.uop import Ops, UOp
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.observe import recording
@@ -133,6 +134,8 @@ def test_every_rule_fires() -> None:
             lowered(make(), "sm_90")
         program.__wrapped__(NVIDIA[0])
         lower_to_text(run_passes(half_matmul(), targets["sm_75"]), "ptx", targets["sm_75"])
+        tiles = run_passes(kernels.matmul(64, 64, 64, "sm_90"), targets["sm_90"])
+        lower_to_text(tiles, "ptx", targets["sm_90"])
     fired = set(steps.rules)
     assert {r.name for r in (*moves.rules, *addressing.rules)} - fired == set()
 

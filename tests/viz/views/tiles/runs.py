@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,14 @@ from viz.trace import Recorder
 from viz.views.store import Store
 
 Data = dict[str, Any]
+_numbers = itertools.count()
 
 
 def recorded(path: Path, ast: UOp, target: str) -> Store:
-    """The trace of a kernel's compilation."""
+    """The trace of a kernel's compilation: under a name of its own, since a kernel that another
+    test has compiled is not compiled again."""
+    name = f"{ast.arg.name}_{next(_numbers)}_recorded"
+    ast = ast.replace(arg=replace(ast.arg, name=name))
     recorder = Recorder(path).start()
     try:
         compile_kernel(ast, targets[target])
