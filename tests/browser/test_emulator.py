@@ -13,6 +13,9 @@ from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
 
 Open = Callable[..., Explorer]
+DRAWN = """() => new Promise((drawn) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
+})"""
 SCROLL = """el => new Promise((drawn) => {
   el.scrollTop += 90;
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn)));
@@ -69,6 +72,8 @@ def test_stops_before_a_line(open_page: Open, some_pass: Pass) -> None:
     panel = emulated(open_page(some_pass.at(1), drawer=True))
     for _ in range(6):
         panel.get_by_label("One instruction forward (Right)").click()
+    expect(panel.locator(".said [role=status]")).to_contain_text(re.compile("^6 of"))
+    panel.get_by_role("listbox").evaluate(DRAWN)  # the list has moved to the line by then
     panel.locator(".eln.now").get_by_role("button").click()
     expect(panel.locator(".eln.now .stop")).to_be_visible()
     panel.get_by_label("To the start").click()
