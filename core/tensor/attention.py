@@ -132,17 +132,17 @@ class _Flash:
         )[0]
 
     def forward(self, target: Target, *p: Parameter) -> UOp:
-        """o, l of q, k, v; l: the logarithms of the sums of powers."""
+        """o, sums of q, k, v; sums: the logarithms of the sums of powers."""
         return _kernels().attention(_shape(self.causal, p[2], p[3]), target)
 
     def forward_gradients(self, grads: list[T], inputs: list[T], outputs: list[T]) -> list[T]:
-        """dq, dk, dv. As l is a logarithm of a sum of powers, its gradient adds to that of scores
-        what `delta` takes away."""
-        (do, dl), (q, k, v), (o, l) = grads, inputs, outputs  # noqa: E741
+        """dq, dk, dv. As `sums` are logarithms of sums of powers, their gradient adds to that of
+        scores what `delta` takes away."""
+        (do, dsums), (q, k, v), (o, sums) = grads, inputs, outputs
         delta = (do.cast(dtypes.float32) * o.cast(dtypes.float32)).sum(-1).unsqueeze(
             -2
-        ) - dl * LOG2E
-        call, values = type(q).call_kernel, (q, k, v, do, l, delta)
+        ) - dsums * LOG2E
+        call, values = type(q).call_kernel, (q, k, v, do, sums, delta)
         two: list[Output] = [(k.shape, k.dtype)] * 2
         dk, dv = call(self.keys, *values, outputs=two, backward=self.keys_gradients)
         dq = call(
@@ -151,7 +151,7 @@ class _Flash:
         return [dq, dk, dv]
 
     def keys(self, target: Target, *p: Parameter) -> UOp:
-        """dk, dv of q, k, v, do, l, delta."""
+        """dk, dv of q, k, v, do, sums, delta."""
         shape = _shape(self.causal, p[2], p[3])
         if shape.size > SIZES[0] and target.wave <= NARROW:
             # with more columns, each lane would hold more than it has registers
@@ -159,7 +159,7 @@ class _Flash:
         return _kernels().attention_keys(shape, target)
 
     def queries(self, target: Target, *p: Parameter) -> UOp:
-        """dq of q, k, v, do, l, delta."""
+        """dq of q, k, v, do, sums, delta."""
         return _kernels().attention_queries(_shape(self.causal, p[1], p[2]), target)
 
     def keys_gradients(self, grads: list[T], inputs: list[T], _: list[T]) -> list[T]:
@@ -173,13 +173,13 @@ class _Flash:
         return _derivatives(self._composed(*leaves)[:1], grads, leaves)
 
     def _composed(self, *values: T) -> tuple[T, T, T]:
-        """dq, dk, dv of q, k, v, do, l, delta, in float32."""
-        q, k, v, do, l, delta = (x.cast(dtypes.float32) for x in values)  # noqa: E741
+        """dq, dk, dv of q, k, v, do, sums, delta, in float32."""
+        q, k, v, do, sums, delta = (x.cast(dtypes.float32) for x in values)
         scale = 1.0 / math.sqrt(q.shape[-1])
-        scores = q.matmul(k.transpose(-2, -1)) * (scale * LOG2E) - l.transpose(-2, -1)
+        scores = q.matmul(k.transpose(-2, -1)) * (scale * LOG2E) - sums.transpose(-2, -1)
         if self.causal:
-            rows, columns = scores._grid("attention")  # pyright: ignore[reportPrivateUsage]
-            scores = (columns <= rows).where(scores, -math.inf)
+            later = scores.ones_like(dtype=dtypes.bool).triu(1)
+            scores = later.where(-math.inf, scores)
         p = scores.exp2()
         ds = p * (do.matmul(v.transpose(-2, -1)) - delta.transpose(-2, -1)) * scale
         turned = ds.transpose(-2, -1)
