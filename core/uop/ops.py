@@ -39,6 +39,8 @@ class Ops(IntEnum):
     """The value of its source, stored in row-major order in memory of its own."""
     CONTIGUOUS_BACKWARD = auto()
     """Its source; the gradient that flows back through it is made contiguous."""
+    FUSE = auto()
+    """Its source, which one kernel computes from memory: no value on the way is stored."""
     DETACH = auto()
     """Its source, without a gradient."""
     DERIVATIVE = auto()

@@ -27,6 +27,7 @@ from tests.docs.of_core import (
     tensor_core_table,
     text_pass_table,
 )
+from tests.docs.of_schedules import count_table
 from tests.docs.of_tiles import line_table
 from tests.docs.of_viz import (
     command_text,
@@ -97,6 +98,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "query tables": query_table,
     "json types": json_types,
     "redaction": redaction_table,
+    "kernels of known programs": count_table,
     "lines of tile kernels": line_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
