@@ -231,6 +231,11 @@ class Kernel:
             )
         return Loop(self._kernel, count)
 
+    @property
+    def shared_left(self) -> int:
+        """Bytes of shared memory that a work group may still have for tiles."""
+        return self.target.shared_bytes - self._kernel.shared_bytes
+
     def copies(self, dst: ST, src: GL) -> bool:
         """Whether the target loads this shared tile from this view asynchronously: where it does
         not, or only at once, nothing is gained by asking for it."""
