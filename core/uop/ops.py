@@ -79,7 +79,8 @@ class Ops(IntEnum):
     DEFINE_REG = auto()
     """Registers of one thread; arg is a number."""
     SPECIAL = auto()
-    """A hardware index (gidx0, lidx0, ...); source 0 is its bound, arg its name."""
+    """A hardware index (gidx0, lidx0, ...); source 0 is its bound, for work groups also one made of
+    variables; arg its name."""
     INDEX = auto()
     """Before lowering: a shaped value (source 0) at an index per axis. After it: the address of
     one element, sources (pointer, offset) or (pointer, offset, gate)."""

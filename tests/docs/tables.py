@@ -28,7 +28,7 @@ from tests.docs.of_core import (
     text_pass_table,
 )
 from tests.docs.of_schedules import count_table
-from tests.docs.of_tiles import line_table
+from tests.docs.of_tiles import cuda_table, line_table
 from tests.docs.of_viz import (
     command_text,
     flag_table,
@@ -100,5 +100,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "redaction": redaction_table,
     "kernels of known programs": count_table,
     "lines of tile kernels": line_table,
+    "lines of CUDA kernels": cuda_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""
