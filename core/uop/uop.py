@@ -27,6 +27,7 @@ from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
 from core.uop.shapes import device_of, shape_of, shown
+from core.uop.users import Users
 
 
 class Creating(threading.local):
@@ -86,7 +87,8 @@ class UOp(Arithmetic, Movement):
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
-    Neither does `serial`: observers that number nodes count them with it, from 1.
+    Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
+    nodes with this one among their sources, as far as an index of graphs has noted them.
     """
 
     __slots__ = (
@@ -102,6 +104,7 @@ class UOp(Arithmetic, Movement):
         "serial",
         "src",
         "tag",
+        "users",
     )
     op: Ops
     dtype: DType
@@ -109,6 +112,7 @@ class UOp(Arithmetic, Movement):
     tag: Any
     origin: str | None
     serial: int
+    users: Users[UOp]
     _shape: Shape | None
     _device: DeviceName | None
     _bounds: tuple[ConstType, ConstType]

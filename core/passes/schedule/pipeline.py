@@ -18,7 +18,7 @@ from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import Kernels, above_loops, buffer_of, kernelizing
+from core.passes.schedule.kernelize import Kernels, between_kernels, buffer_of, kernelizing
 from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
@@ -79,20 +79,20 @@ def _group(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _kernelize(graph: UOp, notes: Kernels) -> UOp:
-    return graph_rewrite(graph, kernelizing, notes, gate=above_loops, name="kernelize")
+    return graph_rewrite(graph, kernelizing, notes, gate=between_kernels, name="kernelize")
 
 
 def _snapshots(graph: UOp, notes: Kernels) -> UOp:
     if (copies := snapshots(graph, notes)) is None:
         return graph
     return graph_rewrite(
-        graph, snapshotting, copies, bottom_up=True, gate=above_loops, name="snapshots"
+        graph, snapshotting, copies, bottom_up=True, gate=between_kernels, name="snapshots"
     )
 
 
 def _merge(graph: UOp, notes: Kernels) -> UOp:
     merged = merges(graph, notes)
-    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=above_loops, name="merge")
+    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=between_kernels, name="merge")
 
 
 PASSES: Final[tuple[Pass[Kernels], ...]] = (
