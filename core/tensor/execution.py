@@ -21,11 +21,14 @@ from core.tensor.data import Array, numpy_dtype
 from core.tensor.kept import flow, is_leaf
 from core.tensor.origin import here
 from core.tensor.realization import own_memory, plan, realize, schedule, write
+from core.tensor.sharding import Sharding, move_hint
 from core.uop.ops import Ops
+from core.uop.parts import parts_of
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 
-class Execution(TensorBase):
+class Execution(Sharding):
     """Values on demand. Nothing runs before a value is needed."""
 
     __slots__ = ()
@@ -62,8 +65,12 @@ class Execution(TensorBase):
                 # contiguous first: what is copied has an element for each one of this
                 memory = _row_major_memory(self.detach().contiguous().to("CPU").realize().uop)
             assert memory is not None, "it was stored row-major"
-            Device[memory.one_device].synchronize()
-            buffer_of(memory).allocate().copyout(memoryview(into))
+            start = 0
+            for part in parts_of(memory)[: None if memory.axis is not None else 1]:
+                Device[part.one_device].synchronize()
+                found = buffer_of(part).allocate()
+                found.copyout(memoryview(into)[start : start + found.nbytes])
+                start += found.nbytes
         return into
 
     def data(self) -> memoryview:
@@ -128,9 +135,9 @@ class Execution(TensorBase):
             )
         if value.device != self.device:
             raise DeviceError(
-                f"cannot assign a Tensor on {value.device} to one on {self.device}",
+                f"cannot assign a Tensor on {shown(value.device)} to one on {shown(self.device)}",
                 where=here(),
-                hint=f"use .to({self.device!r})",
+                hint=move_hint(self.device),
             )
         return self._take(value, apart=True)
 
@@ -289,7 +296,11 @@ def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:
 
 
 def _row_major_memory(uop: UOp) -> UOp | None:
-    """The BUFFER that holds the elements of `uop` in order, where there is one."""
+    """The BUFFER, or part of one, that holds the elements of `uop` in order, where there is one; of
+    a BUFFER on several devices its parts do, one after the other."""
     while uop.op in (Ops.RESHAPE, Ops.DETACH):
         uop = uop.src[0]
-    return uop if uop.op is Ops.BUFFER else None
+    if uop.op is Ops.BUFFER_VIEW:
+        return uop
+    in_order = uop.op is Ops.BUFFER and (uop.axis is None or uop.arg[0] == 1)
+    return uop if in_order else None

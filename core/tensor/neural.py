@@ -11,6 +11,7 @@ from typing import Self
 from core.dtype import dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
+from core.runtime.device import DeviceLike
 from core.tensor.convolution import Convolution
 from core.tensor.origin import here
 from core.tensor.reduction import Axes
@@ -252,7 +253,7 @@ class Neural(Convolution):
         return values._part(axis, 0, k), order._part(axis, 0, k)
 
     @classmethod
-    def randperm(cls, n: int, *, device: str | None = None) -> Self:
+    def randperm(cls, n: int, *, device: DeviceLike = None) -> Self:
         """0..n-1 in random order, as int32."""
         return cls.rand(n, device=device).argsort(0)
 

@@ -21,6 +21,7 @@ from core.tensor.origin import origin
 from core.tensor.storage import Storage
 from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import GroupOp, Ops
+from core.uop.parts import whole_of
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})
@@ -69,7 +70,8 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
     except ScheduleError as error:
-        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in error.targets]
+        targets = {whole_of(t) for t in error.targets if isinstance(t, UOp)}
+        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in targets]
         replace_in_live({u: u.src[0] for u in failed})
         raise
     stored = _detached(graph, {root: realized[root] for root in roots if root in realized})
@@ -182,7 +184,8 @@ def own_memory(storage: Storage[TensorBase]) -> None:
 
 def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:
     """`settle` before kernels that ran before run again: what their memory holds then was not
-    computed as it is kept."""
+    computed as it is kept. Parts of memory stand for the whole."""
+    read, written = (dict.fromkeys(map(whole_of, some)) for some in (read, written))
     settle(read, written)
     kept.cut_at(written)
 
