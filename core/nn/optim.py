@@ -90,7 +90,7 @@ class Optimizer(ABC):
         made: list[Tensor] = []
         for p in self.params:
             zeros = Tensor.zeros(p.shape, dtype=_wide(p.dtype), device=p.device)
-            made.append(zeros.contiguous())
+            made.append(zeros.shard_like(p).contiguous())
         return made
 
 

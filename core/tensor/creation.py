@@ -190,7 +190,7 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return type(self).full(self.shape, fill_value, **self._like_this(options))
+        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -203,6 +203,10 @@ class Creation(Activation):
     def empty_like(self, **options: Any) -> Self:
         """Memory with any values in it, shaped like this."""
         return type(self).empty(self.shape, **self._like_this(options))
+
+    def _cut_alike(self, made: Self) -> Self:
+        """A Tensor of this shape, cut as this is where it is on the same devices."""
+        return made if self.axis is None or made.device != self.device else made.shard_like(self)
 
     def _like_this(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": self.dtype, "device": self.device, **options}

@@ -62,7 +62,8 @@ class Neural(Convolution):
             return self._same_value()
         if p == 1:
             return self._make(self.uop.const_like(0))
-        kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
+        drawn = type(self).rand(self.shape, device=self.device, contiguous=False)
+        kept = (self._cut_alike(drawn) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
 
     # losses

@@ -228,10 +228,12 @@ class Random(Reduction):
         std = math.sqrt(2 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.normal(lengths, std=std, **options)
 
-    def rand_like(self, **options: Any) -> Self:
+    def rand_like(self, contiguous: bool = True, **options: Any) -> Self:
         """Uniform in [0, 1), shaped like this."""
-        return type(self).rand(self.shape, **self._like_this(options))
+        drawn = type(self).rand(self.shape, contiguous=False, **self._like_this(options))
+        made = self._cut_alike(drawn)
+        return self._fresh(made, drawn.requires_grad) if contiguous else made
 
     def randn_like(self, **options: Any) -> Self:
         """Normal, shaped like this."""
-        return type(self).randn(self.shape, **self._like_this(options))
+        return self._cut_alike(type(self).randn(self.shape, **self._like_this(options)))

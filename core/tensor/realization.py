@@ -22,6 +22,7 @@ from core.tensor.storage import Storage
 from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import GroupOp, Ops
 from core.uop.parts import whole_of
+from core.uop.shards import stays
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})
@@ -223,9 +224,9 @@ def has_memory(uop: UOp) -> bool:
 
 
 def _each_once(uop: UOp) -> bool:
-    """Whether `uop` is elements of its base, each at most once."""
+    """Whether `uop` is elements of its base, each at most once, and on each device its own."""
     while uop is not uop.base:
-        if uop.op in (Ops.EXPAND, Ops.PAD):
+        if uop.op in (Ops.EXPAND, Ops.PAD) or not stays(uop):
             return False
         if uop.op is Ops.VIEW:
             st = uop.arg

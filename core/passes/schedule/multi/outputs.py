@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from core.errors import ScheduleError
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.parts import parts_of
+from core.uop.shapes import shown
+from core.uop.shards import stays
 
 _same_elements = frozenset({Ops.RESHAPE, Ops.DETACH, Ops.CONTIGUOUS_BACKWARD})
 _computed = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY}
@@ -26,8 +29,10 @@ class Outputs:
 
     def place(self, root: UOp, value: UOp) -> UOp:
         """The MULTI `value` of the output `root` once it is stored."""
-        if root.op is Ops.ASSIGN:
-            self.forms[root] = (_without_assigns(root), len(value.src))
+        form = _without_assigns(root)
+        if root.op is Ops.ASSIGN and form.base.op is Ops.BUFFER:
+            _check_target(root, form)
+            self.forms[root] = (form, len(value.src))
             return value
         memory = value.new_memory()
         self.forms[root] = (memory, len(value.src))
@@ -54,6 +59,20 @@ def _without_assigns(form: UOp) -> UOp:
         form = form.src[0]
     base = form.base
     return form if base.op is not Ops.ASSIGN else form.substitute({base: _without_assigns(base)})
+
+
+def _check_target(root: UOp, form: UOp) -> None:
+    """Raises ScheduleError where what is assigned to is not in place on each device."""
+    move = form
+    while move.op is not Ops.BUFFER:
+        if not stays(move):
+            raise ScheduleError(
+                f"cannot assign to {move.op.name} along the axis that is cut between "
+                f"{shown(form.device)}",
+                where=root.origin or "",
+                hint="assign to all of it, with where for the elements that change",
+            )
+        move = move.src[0]
 
 
 def stored_outputs(roots: Sequence[UOp], graph: UOp) -> tuple[UOp, Outputs]:

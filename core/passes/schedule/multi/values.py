@@ -80,6 +80,10 @@ def reduce_in_parts(r: UOp, x: UOp) -> UOp:
     own = [r.rebuild((part,)) for part in x.src]
     if x.arg not in r.arg[1]:
         return multi(own, x.arg)
+    if own[0].size == x.src[0].size:
+        # nothing is added here: a product would be rounded where it is copied, and not where it is
+        # fused into the sum, so that devices would have other bits
+        own = [part.contiguous() for part in own]
     combined = UOp(Ops.ALLREDUCE, r.dtype, tuple(own), r.arg[0])
     several = range(len(own))
     return multi([UOp(Ops.MSELECT, r.dtype, (combined,), (i, None)) for i in several], None)
