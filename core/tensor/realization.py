@@ -156,7 +156,7 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
             lost.leaf_changes(leaf)
             new = new.detach() if apart and new.op is not Ops.DETACH else new
     if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
-        storage.write(new)
+        storage.write(new.cut(target.axis))
         return
     pending: dict[UOp, UOp] = {}
     while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten

@@ -50,15 +50,12 @@ class Sharding(TensorBase):
         cut = None if axis is None else self._cut_axis(axis, len(names))
         uop = self.uop
         if isinstance(uop.device, tuple) or uop.device is None:
-            if self.device == names and cut == uop.axis:
-                return self._same_value()
-            uop = self.to(names).uop
-            parts = [UOp(Ops.MSELECT, uop.dtype, (uop,), (i, cut)) for i in range(len(names))]
-        else:
-            parts = [
-                uop.shrink(_share(uop, cut, i, len(names))).copy_to_device(name)
-                for i, name in enumerate(names)
-            ]
+            same = self.device == names and cut == uop.axis
+            return self._same_value() if same else self._make(self.to(names).uop.cut(cut))
+        parts = (
+            uop.shrink(_share(uop, cut, i, len(names))).copy_to_device(name)
+            for i, name in enumerate(names)
+        )
         return self._make(UOp(Ops.MULTI, uop.dtype, tuple(parts), cut))
 
     def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:

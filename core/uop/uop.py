@@ -456,6 +456,17 @@ class UOp(Arithmetic, Movement):
         size = self.size if self.axis is None else rows_and_columns(self.shaped, self.axis)
         return UOp.new_buffer(where, size, self.dtype).reshape(self.shaped)
 
+    def cut(self, axis: int | None) -> UOp:
+        """This value on several devices, cut along `axis`; None: each has all of it. Raises
+        ShapeError where they do not divide the axis."""
+        devices = self.device
+        if not isinstance(devices, tuple) or self.axis == axis:
+            return self
+        parts = (UOp(Ops.MSELECT, self.dtype, (self,), (i, axis)) for i in range(len(devices)))
+        made = UOp(Ops.MULTI, self.dtype, tuple(parts), axis)
+        made.shaped  # noqa: B018 - raises at the caller
+        return made
+
     @staticmethod
     def iota(n: int, dtype: DType, device: DeviceName) -> UOp:
         """The integers 0..n-1, never stored."""

@@ -61,7 +61,7 @@ def test_programs_run_on_several_devices(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_forward(program, draw_how_on_several(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 40, 4000), ALL, check, again("several_devices"))
+    fuzz_all(seeds(pytestconfig, 25, 4000), ALL, check, again("several_devices"))
 
 
 def test_gradients_on_several_devices_are_slopes(pytestconfig: pytest.Config) -> None:
@@ -69,7 +69,7 @@ def test_gradients_on_several_devices_are_slopes(pytestconfig: pytest.Config) ->
         if is_differentiable(program):
             check_gradient(program, draw_how_on_several(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 12, 5000), SMOOTH, check, again("on_several_devices_are"))
+    fuzz_all(seeds(pytestconfig, 10, 5000), SMOOTH, check, again("on_several_devices_are"))
 
 
 def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
