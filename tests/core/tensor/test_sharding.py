@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core import Context, Device, Tensor
+from core import Context, Device, Tensor, Variable
 from core.errors import DeviceError, ShapeError, UopvizError
 from core.runtime.buffer import buffer_of
 from core.runtime.memory import allocated
@@ -289,3 +289,32 @@ def test_what_is_stored_is_one_buffer() -> None:
     assert y.uop.base.op is Ops.BUFFER
     assert y.uop.base.arg == (4, 24)
     assert (y * 2).sum(1).realize().uop.base.arg == 12
+
+
+def test_values_of_variables_are_computed_on_each_device() -> None:
+    three = Tensor(Variable("n", 1, 10).bind(3))
+    x = Tensor(A).shard(TWO, 1)
+    np.testing.assert_equal((x + Tensor(three, device=TWO)).numpy(), A + 3)
+    x = x.realize()
+    x.assign(Tensor(three, device=TWO).cast("float32").expand(4, 8, 3)).realize()
+    np.testing.assert_equal(x.numpy(), np.full_like(A, 3))
+    both = Tensor(Variable("n", 1, 10).bind(4)).expand(2, 2).shard(TWO, 0)
+    assert (both.device, both.axis, both.tolist()) == (TWO, 0, [[4, 4], [4, 4]])
+
+
+def test_functions_of_many_operations() -> None:
+    rows = A[..., 0]
+    x = Tensor(rows).shard(TWO, 0)
+    np.testing.assert_equal(x.sort(0)[0].numpy(), np.sort(rows, 0))
+    np.testing.assert_equal(x.cumsum(0).numpy(), rows.cumsum(0))
+    np.testing.assert_equal(x[[0, 3, 2]].numpy(), rows[[0, 3, 2]])
+    np.testing.assert_equal(x.masked_select(x > 10).numpy(), rows[rows > 10])
+    np.testing.assert_equal(x.cat(x + 1, dim=0).numpy(), np.concatenate([rows, rows + 1]))
+    np.testing.assert_equal(x.argmax(0).numpy(), rows.argmax(0))
+    assert x.cat(x, dim=0).axis == 0
+    images = np.random.default_rng(0).normal(size=(2, 2, 6, 4)).astype(np.float32)
+    weight = np.random.default_rng(1).normal(size=(3, 2, 3, 3)).astype(np.float32)
+    want = Tensor(images).conv2d(Tensor(weight), padding=1).numpy()
+    for axis in range(4):  # by image, by channel, by place
+        have = Tensor(images).shard(TWO, axis).conv2d(Tensor(weight, device=TWO), padding=1)
+        np.testing.assert_allclose(have.numpy(), want, rtol=1e-4, atol=1e-5)

@@ -88,6 +88,17 @@ def joined(pieces: Sequence[UOp], axis: int) -> UOp:
     return found
 
 
+def operand(x: UOp, axis: int | None, count: int) -> tuple[UOp, ...]:
+    """The parts, for each of `count` devices, of a value that is to be cut along `axis`: of a
+    MULTI, or of a value that is computed wherever it is used. A single element is not cut."""
+    cut = axis if x.shape else None
+    if x.op is Ops.MULTI:
+        return parts(x, cut)
+    if cut is None:
+        return (x,) * count
+    return tuple(x.shrink(share(all_of(x.shaped), cut, i, count)) for i in range(count))
+
+
 def parts(x: UOp, axis: int | None) -> tuple[UOp, ...]:
     """The parts of a MULTI cut along `axis`, one for each of its devices: its own where it is cut
     so, else with what the others have."""

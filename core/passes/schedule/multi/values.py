@@ -8,7 +8,7 @@ are cut anew. Movement has rules of its own (`movement.py`).
 from __future__ import annotations
 
 from core.errors import DeviceError
-from core.passes.schedule.multi.regions import all_of, multi, names, on, parts, region
+from core.passes.schedule.multi.regions import all_of, multi, on, operand, parts, region
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.parts import parts_of
 from core.uop.shapes import shown
@@ -44,15 +44,8 @@ def elementwise_in_parts(u: UOp) -> UOp | None:
         return None
     if u.op is Ops.BITCAST and u.dtype.itemsize != first.dtype.itemsize:
         return None  # another shape: movement
-    axis, devices = u.axis, names(first)
-    operands = [parts(s, axis if s.shape else None) if s.op is Ops.MULTI else None for s in u.src]
-    return multi(
-        [
-            u.rebuild(tuple(s if p is None else p[i] for s, p in zip(u.src, operands, strict=True)))
-            for i in range(len(devices))
-        ],
-        axis,
-    )
+    operands = (operand(s, u.axis, len(first.src)) for s in u.src)
+    return multi([u.rebuild(src) for src in zip(*operands, strict=True)], u.axis)
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(_multi,), name="u"))
@@ -89,10 +82,10 @@ def reduce_in_parts(r: UOp, x: UOp) -> UOp:
     return multi([UOp(Ops.MSELECT, r.dtype, (combined,), (i, None)) for i in several], None)
 
 
-@rule(UPat(Ops.ASSIGN, src=(UPat(Ops.MULTI, name="t"), _multi), name="a"))
+@rule(UPat(Ops.ASSIGN, src=(UPat(Ops.MULTI, name="t"), UPat.var("x")), name="a"))
 def assign_in_parts(a: UOp, t: UOp, x: UOp) -> UOp:
     """assign(multi(t, u), multi(a, b)) -> multi(assign(t, a), assign(u, b)), cut as the target"""
-    pairs = zip(t.src, parts(x, t.arg), strict=True)
+    pairs = zip(t.src, operand(x, t.arg, len(t.src)), strict=True)
     return multi([a.rebuild(pair) for pair in pairs], t.arg)
 
 
