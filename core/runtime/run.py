@@ -121,8 +121,10 @@ def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
 
 def copy_buffer(target: Buffer, source: Buffer) -> None:
     """The bytes of `source` into `target`, once what the source's device was asked for is done.
-    Raises RunError for different sizes."""
-    Device[source.device].synchronize()
+    Waits for that only where the devices cannot see to it among themselves. Raises RunError for
+    different sizes."""
+    if not Device[target.device].allocator.follows(Device[source.device].allocator):
+        Device[source.device].synchronize()
     target.copy_from(source)
 
 
