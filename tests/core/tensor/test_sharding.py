@@ -81,6 +81,7 @@ def test_operations_are_numpys(name: str) -> None:
     assert made.device == TWO
     assert made.axis == axis
     np.testing.assert_allclose(made.numpy(), operation(A), rtol=1e-6)
+    assert made.realize().axis == axis
 
 
 def test_levels_do_not_change_values() -> None:
@@ -247,7 +248,7 @@ def test_mistakes(mistake: Callable[[], Any], error: type[UopvizError], words: s
 
 
 def test_kernels_by_hand_run_on_one_device() -> None:
-    with pytest.raises(DeviceError, match="on CPU and CPU:1"):
+    with pytest.raises(DeviceError, match="would run on CPU and CPU:1 at once"):
         Tensor.call_kernel(lambda *_: None, x(), outputs=[((4,), "float32")])
 
 
