@@ -6,8 +6,8 @@ Never schedules and never decides what is computed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Final, Protocol
 
 from core.compile import compile_kernel
@@ -18,6 +18,8 @@ from core.passes.optimize import settings
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.device import Device
+from core.target import Target
+from core.toolchain.program import Program
 from core.uop import Ops, UOp
 from core.uop.observe import Observer, attached
 from core.uop.policy import in_force
@@ -55,21 +57,28 @@ def kernel_for(ast: UOp, device: str) -> Kernel:
     """The kernel of an AST on a device, compiled and loaded at the first call (and at every call
     while a policy is in force)."""
     if in_force() is not None:
-        return _kernel(ast, device)
+        return _kernel(ast, device, compile_kernel)
     return _kept(ast, device, settings())
 
 
 @lru_cache(maxsize=8192)
-def _kept(ast: UOp, device: str, _: tuple[int, ...]) -> Kernel:
-    return _kernel(ast, device)
+def _kept(ast: UOp, device: str, setting: tuple[int, ...]) -> Kernel:
+    return _kernel(ast, device, partial(_compiled, setting))
 
 
-def _kernel(ast: UOp, device: str) -> Kernel:
+@lru_cache(maxsize=64)
+def _compiled(_: tuple[int, ...], ast: UOp, target: Target) -> Program:
+    """A program for devices of a kind, kept while the next ones of them are likely to want it: what
+    several devices do, they do soon after each other, and a program is large."""
+    return compile_kernel(ast, target)
+
+
+def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target], Program]) -> Kernel:
     found = Device[device]
     if found.target is None:
         name = kernel_name(ast)
         return Kernel(name, found.load_ast(ast, name), 0, 0)
-    program = compile_kernel(ast, found.target)
+    program = compiled(ast, found.target)
     if DEBUG.value >= 2:
         print(program.source.text)
     return Kernel(program.name, found.load(program), program.bytes, program.flops)

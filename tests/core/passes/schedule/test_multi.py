@@ -8,14 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from core import Context, Tensor, nn
+from core import Context, Tensor, compile, nn
 from core.errors import DeviceError, ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.passes.schedule.multi import take_apart
 from core.passes.schedule.multi.allreduce import RING_FROM
 from core.passes.schedule.pipeline import run_passes
 from core.realize import run_schedule
+from core.runtime import run
 from core.runtime.buffer import buffer_of
+from core.target import Target
+from core.toolchain.program import Program
 from core.uop import Ops, UOp
 from core.uop.observe import NullObserver, observing
 from core.uop.parts import parts_of
@@ -249,3 +252,20 @@ def test_an_assignment_across_devices_is_refused() -> None:
     items, realized = create_schedule(UOp.sink(a := own.assign(own.const_like(1))))
     assert counts(items) == (2, 0)
     assert realized[a] is own
+
+
+def test_devices_of_a_kind_share_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[UOp] = []
+
+    def compile_kernel(ast: UOp, target: Target) -> Program:
+        compiled.append(ast)
+        return compile.compile_kernel(ast, target)
+
+    monkeypatch.setattr(run, "compile_kernel", compile_kernel)
+    x = stored(Tensor(data(8, 13)).shard(DEVICES, 0))
+    compiled.clear()
+    (x * 1.875 + 0.21875).realize()
+    assert len(compiled) == 1
+    with Context(NOOPT=1):
+        (x * 1.875 + 0.21875).realize()
+    assert len(compiled) == 2, "other settings, another program"
