@@ -42,9 +42,19 @@ class How:
         )
 
 
+CUT_ANEW = 0.15
+"""Share of values that are cut anew when made."""
+
+
 def cut(x: Tensor, devices: tuple[str, ...], rng: Random) -> Tensor:
-    """A Tensor on several devices, cut along one of the axes that they divide, or not."""
+    """A Tensor on several devices, cut along one of the axes that they divide, or not; sometimes by
+    way of others."""
     axes = [axis for axis, n in enumerate(x.shape) if n % len(devices) == 0]
+    way = rng.random()
+    if way < 0.1:
+        x = x.to("CPU:7")
+    elif way < 0.2 and not isinstance(x.device, str):
+        x = x.to(("CPU:5", "CPU:6", "CPU:7")[: rng.choice((2, 3))])
     return x.shard(devices, rng.choice([*axes, *axes, None]))
 
 
@@ -84,6 +94,8 @@ def tensors(
     names = {"Tensor": Tensor, "u": user, "np": np, "device": how.device}
 
     def each(_: int, value: Tensor) -> Tensor:
+        if not isinstance(how.device, str) and chosen.random() < CUT_ANEW:
+            value = cut(value, how.device, chosen)
         return value.realize() if chosen.random() < how.realize else value
 
     data = leaf or how.leaf
