@@ -16,6 +16,7 @@ from core.tensor.origin import here
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.shapes import part_shape
+from core.uop.shards import all_of, share
 from core.uop.uop import UOp
 
 
@@ -52,10 +53,9 @@ class Sharding(TensorBase):
         if isinstance(uop.device, tuple) or uop.device is None:
             same = self.device == names and cut == uop.axis
             return self._same_value() if same else self._make(self.to(names).uop.cut(cut))
-        parts = (
-            uop.shrink(_share(uop, cut, i, len(names))).copy_to_device(name)
-            for i, name in enumerate(names)
-        )
+        shares = (share(all_of(uop.shaped), cut, i, len(names)) for i in range(len(names)))
+        pairs = zip(shares, names, strict=True)
+        parts = (uop.shrink(own).copy_to_device(name) for own, name in pairs)
         return self._make(UOp(Ops.MULTI, uop.dtype, tuple(parts), cut))
 
     def shard_(self, devices: Sequence[str], axis: int | None = None) -> Self:
@@ -95,12 +95,3 @@ def move_hint(device: DeviceName) -> str:
     if isinstance(device, str):
         return f"move one of them: .to({device!r})"
     return f"move one of them: .to({device!r}), or cut it as the other is: .shard_like(other)"
-
-
-def _share(uop: UOp, axis: int | None, number: int, count: int) -> list[tuple[int, int]]:
-    """The bounds of the share that the device of that number gets."""
-    bounds = [(0, n) for n in uop.shaped]
-    if axis is not None:
-        length = uop.shaped[axis] // count
-        bounds[axis] = (number * length, (number + 1) * length)
-    return bounds

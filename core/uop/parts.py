@@ -25,7 +25,7 @@ def parts_of(buffer: UOp) -> tuple[UOp, ...]:
     if found is None:
         size = prod(buffer.arg) // len(devices) if isinstance(buffer.arg, tuple) else buffer.arg
         found = tuple(UOp.new_buffer(device, size, buffer.dtype) for device in devices)
-        _parts[buffer] = found
+        found = _parts.setdefault(buffer, found)  # another thread may have been first
         _wholes.update((part, ref(buffer)) for part in found)
     return found
 

@@ -10,6 +10,9 @@ from core.helpers import prod
 from core.uop.node import Node, Shape
 from core.uop.ops import GroupOp, Ops
 
+Box = tuple[tuple[int, int], ...]
+"""(start, end) along each axis."""
+
 
 def axis_of(u: Node) -> int | None:
     """The axis along which `u` is cut into parts, one for each device; None where every device has
@@ -51,6 +54,25 @@ def stays(move: Node) -> bool:
     if move.op is Ops.FLIP:
         return not arg[axis]
     return move.axis is not None
+
+
+def share(box: Box, axis: int | None, number: int, count: int) -> Box:
+    """The share of a box that one of `count` devices has; all of it where axis is None."""
+    if axis is None:
+        return box
+    start, end = box[axis]
+    length = (end - start) // count
+    return along(box, axis, start + number * length, start + (number + 1) * length)
+
+
+def along(box: Box, axis: int, start: int, end: int) -> Box:
+    """The box with other bounds along one axis."""
+    return (*box[:axis], (start, end), *box[axis + 1 :])
+
+
+def all_of(shape: Shape) -> Box:
+    """The box of everything."""
+    return tuple((0, n) for n in shape)
 
 
 def rows_and_columns(shape: Shape, axis: int) -> tuple[int, int]:

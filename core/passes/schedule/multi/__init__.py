@@ -29,8 +29,8 @@ def take_apart(sink: UOp) -> tuple[UOp, Outputs]:
         combined: Combined = {}
         graph = graph_rewrite(graph, combining, combined, name="allreduce")
     graph, outputs = stored_outputs(sink.src, graph)
-    return graph_rewrite(graph, storing_parts, outputs, bottom_up=True,
-                         name="multi: outputs"), outputs  # fmt: skip
+    stored = graph_rewrite(graph, storing_parts, outputs, bottom_up=True, name="multi: outputs")
+    return stored, outputs
 
 
 def _on_several(u: UOp) -> bool:

@@ -6,19 +6,10 @@ A result stays cut where its parts are alike; otherwise each device has all of i
 
 from __future__ import annotations
 
-from core.passes.schedule.multi.regions import (
-    Box,
-    along,
-    multi,
-    names,
-    on,
-    parts,
-    region,
-    share,
-)
+from core.passes.schedule.multi.regions import multi, names, on, parts, region
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.shapes import part_shape
-from core.uop.shards import stays
+from core.uop.shards import Box, along, share, stays
 
 _multi = UPat(Ops.MULTI, name="x")
 
@@ -28,8 +19,9 @@ def reshape_in_parts(m: UOp, x: UOp) -> UOp:
     """reshape(multi(a, b)) -> multi(reshape(a), reshape(b)) where an axis can be cut at the same
     elements; else each device reshapes all of it"""
     shape = part_shape(m.shaped, m.axis, len(x.src))
-    return multi([part.reshape(shape) if m.op is Ops.RESHAPE else part.expand(shape)
-                  for part in (x.src if stays(m) else parts(x, None))], m.axis)  # fmt: skip
+    own = x.src if stays(m) else parts(x, None)
+    move = UOp.reshape if m.op is Ops.RESHAPE else UOp.expand
+    return multi([move(part, shape) for part in own], m.axis)
 
 
 @rule(UPat(Ops.PERMUTE, src=(_multi,), name="m"))

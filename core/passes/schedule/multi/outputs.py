@@ -29,11 +29,12 @@ class Outputs:
 
     def place(self, root: UOp, value: UOp) -> UOp:
         """The MULTI `value` of the output `root` once it is stored."""
-        form = _without_assigns(root)
-        if root.op is Ops.ASSIGN and form.base.op is Ops.BUFFER:
-            _check_target(root, form)
-            self.forms[root] = (form, len(value.src))
-            return value
+        if root.op is Ops.ASSIGN:
+            form = _without_assigns(root)
+            if form.base.op is Ops.BUFFER:
+                _check_target(root, form)
+                self.forms[root] = (form, len(value.src))
+                return value
         memory = value.new_memory()
         self.forms[root] = (memory, len(value.src))
         pairs = zip(value.src, parts_of(memory.base), strict=True)

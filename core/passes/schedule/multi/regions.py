@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
-
-Box = tuple[tuple[int, int], ...]
-"""(start, end) along each axis."""
+from core.uop.shards import Box, all_of, along, share
 
 
 def names(x: UOp) -> tuple[str, ...]:
@@ -30,25 +28,6 @@ def multi(parts: Sequence[UOp], axis: int | None) -> UOp:
 def on(x: UOp, device: str) -> UOp:
     """A value on one device, on another; itself where it is there."""
     return x if x.device in (device, None) else x.copy_to_device(device)
-
-
-def all_of(shape: tuple[int, ...]) -> Box:
-    """The box of everything."""
-    return tuple((0, n) for n in shape)
-
-
-def along(box: Box, axis: int, start: int, end: int) -> Box:
-    """The box with other bounds along one axis."""
-    return (*box[:axis], (start, end), *box[axis + 1 :])
-
-
-def share(box: Box, axis: int | None, number: int, count: int) -> Box:
-    """The share of a box that the device of that number has; all of it where axis is None."""
-    if axis is None:
-        return box
-    start, end = box[axis]
-    length = (end - start) // count
-    return along(box, axis, start + number * length, start + (number + 1) * length)
 
 
 def region(x: UOp, box: Box, device: str) -> UOp:

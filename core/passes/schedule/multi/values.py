@@ -8,10 +8,11 @@ are cut anew. Movement has rules of its own (`movement.py`).
 from __future__ import annotations
 
 from core.errors import DeviceError
-from core.passes.schedule.multi.regions import all_of, multi, on, operand, parts, region
+from core.passes.schedule.multi.regions import multi, on, operand, parts, region
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.parts import parts_of
 from core.uop.shapes import shown
+from core.uop.shards import all_of
 
 _multi = UPat(Ops.MULTI, name="x")
 
