@@ -349,6 +349,12 @@ def derivative(ctx: UOp, ret: UOp) -> Grads:
     return tuple(grads)
 
 
+@rule(UPat(Ops.FUSE))
+def fuse(ctx: UOp) -> Grads:
+    """d fuse(x) = dx"""
+    return (ctx,)
+
+
 @rule(UPat(Ops.CONTIGUOUS))
 def contiguous(ctx: UOp) -> Grads:
     """d contiguous(x) = dx"""
@@ -398,6 +404,7 @@ derivatives = PatternMatcher(
         multi,
         mselect,
         derivative,
+        fuse,
         contiguous,
         contiguous_backward,
         assign,

@@ -286,6 +286,12 @@ class TensorBase(metaclass=TensorMeta):
         """The same values; the gradient that flows back is made contiguous."""
         return self._make(self.uop.contiguous_backward())
 
+    def fuse(self) -> Self:
+        """The same values, computed by one kernel from what is in memory: no reduce or costly value
+        on the way is stored, but what other values need, too. Faster where that would only be
+        written and read again; slower where it is then computed many times."""
+        return self._make(self.uop.fuse())
+
     def to(self, device: DeviceLike) -> Self:
         """The values on another device (None: the default device), or all of them on each of
         several. From several devices to as many others, parts stay parts."""

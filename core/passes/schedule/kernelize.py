@@ -51,16 +51,17 @@ def version_of(memory: UOp) -> UOp:
 
 @dataclass
 class Kernels:
-    """What the pass notes down: the user's calls behind each kernel, by its AST and first output,
-    the memory that it made, and the memory after each kernel written by hand. `outputs`: those on
-    several devices."""
+    """What the passes note down: the outputs on several devices; the values that are to be computed
+    by one kernel each; the user's calls behind each kernel, by its AST and first output, the memory
+    that was made, and the memory after each kernel written by hand."""
 
+    outputs: Outputs = field(default_factory=Outputs)
+    fused: list[UOp] = field(default_factory=lambda: list[UOp]())
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
         default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
     calls: dict[UOp, tuple[UOp, ...]] = field(default_factory=lambda: dict[UOp, tuple[UOp, ...]]())
-    outputs: Outputs = field(default_factory=Outputs)
 
     def new_buffer(self, like: UOp) -> UOp:
         """Memory for the values of `like`. Raises ScheduleError for a value without a device."""

@@ -16,7 +16,7 @@ from core.uop.shapes import shown
 from core.uop.shards import stays
 
 _same_elements = frozenset({Ops.RESHAPE, Ops.DETACH, Ops.CONTIGUOUS_BACKWARD})
-_computed = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.COPY}
+_computed = GroupOp.Elementwise | {Ops.REDUCE_AXIS, Ops.CONTIGUOUS, Ops.FUSE, Ops.COPY}
 
 
 @dataclass

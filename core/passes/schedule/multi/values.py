@@ -55,6 +55,12 @@ def contiguous_in_parts(u: UOp, x: UOp) -> UOp:
     return multi([u.rebuild((part,)) for part in x.src], x.arg)
 
 
+@rule(UPat(Ops.FUSE, src=(_multi,)))
+def fuse_in_parts(x: UOp) -> UOp:
+    """fuse(multi(a, b)) -> multi(fuse(a), fuse(b)): each device fuses what it computes itself"""
+    return multi([part.fuse() for part in x.src], x.arg)
+
+
 @rule(
     UPat(
         (Ops.DETACH, Ops.CONTIGUOUS_BACKWARD, Ops.NOOP, Ops.DERIVATIVE),
@@ -135,6 +141,7 @@ taking_apart = PatternMatcher(
         constant_everywhere,
         elementwise_in_parts,
         contiguous_in_parts,
+        fuse_in_parts,
         forget_marks,
         reduce_in_parts,
         assign_in_parts,

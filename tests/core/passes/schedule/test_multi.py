@@ -54,8 +54,25 @@ def test_elementwise_is_a_kernel_on_each_device() -> None:
 
 def test_a_reduce_along_another_axis_moves_nothing() -> None:
     x = stored(Tensor(data(8, 6)).shard(TWO, 0))
-    assert counts((x.softmax(1)).schedule()) == counts((x.softmax(1)).schedule())
+    alone = counts(stored(Tensor(data(4, 6))).softmax(1).schedule())
+    assert counts(x.softmax(1).schedule()) == (2 * alone[0], 0)
     assert counts(x.sum(1).schedule()) == (2, 0)
+
+
+def test_each_device_fuses_what_it_computes() -> None:
+    x = stored(Tensor(data(8, 6)).shard(TWO, 0))
+    assert counts(x.softmax(1).fuse().schedule()) == (2, 0)
+    assert counts((x.softmax(1).fuse() * 2 + 1).schedule()) == (2, 0)
+    fused = x.softmax(1).fuse()
+    assert counts(fused.schedule((fused * 2).sum(1))) == (4, 0), "stored once, and read"
+    # one kernel adds the part of the other device; what is copied there ends it
+    whole = stored(Tensor(data(8, 6)).shard(TWO, 0))
+    assert counts((x.softmax(1) * whole).sum(0).fuse().schedule())[1] == 2
+    a = data(8, 6)
+    want = np.exp(a) / np.exp(a).sum(1, keepdims=True)
+    np.testing.assert_allclose(x.softmax(1).fuse().numpy(), want, rtol=1e-5)
+    fused = (Tensor(a).shard(TWO, 0).softmax(1) * 2).sum(0).fuse()
+    np.testing.assert_allclose(fused.numpy(), 2 * want.sum(0), rtol=1e-5)
 
 
 def test_to_one_device() -> None:
