@@ -330,11 +330,12 @@ def multi(ctx: UOp, ret: UOp) -> Grads:
 
 @rule(UPat(Ops.MSELECT, src=(x,), name=ret))
 def mselect(ctx: UOp, x: UOp, ret: UOp) -> Grads:
-    """d mselect(x, i) = dx as part i, and zeros in all others"""
+    """d mselect(x, i) = dx as part i, and zeros in all others; of the whole value, dx everywhere"""
     number, axis = ret.arg
     assert isinstance(x.device, tuple), "a part is selected of several"
     if axis is None:
-        return (ctx.copy_to_device(x.device),)
+        known = ctx.op is Ops.MSELECT and ctx.arg == ret.arg and ctx.src[0].device == x.device
+        return (ctx.src[0] if known else ctx.copy_to_device(x.device),)
     zeros = (UOp.full(ctx.shaped, 0, ctx.dtype, name) for name in x.device)
     return (UOp(Ops.MULTI, x.dtype, tuple(ctx if i == number else z for i, z in enumerate(zeros)),
                 axis),)  # fmt: skip

@@ -217,10 +217,11 @@ class Execution(Sharding):
         self, *targets: Self, gradient: Self | None = None, materialize_grads: bool = False
     ) -> list[Self]:
         """The derivative of this with respect to each target, times `gradient` (1 for a scalar).
+        On several devices it is cut as the target is.
 
-        Raises GradientError for a target that this does not depend on, unless
-        `materialize_grads`, which gives zeros; and where a value that is needed was changed in
-        place since this was made from it.
+        Raises GradientError for a target that this does not depend on, unless `materialize_grads`,
+        which gives zeros; and where a value that is needed was changed in place since this was made
+        from it. Raises DeviceError for a `gradient` on another device.
         """
         found = flow(self.uop, self._seed(gradient), [t.uop for t in targets])
         result: list[Self] = []
@@ -234,7 +235,7 @@ class Execution(Sharding):
                         hint="nothing here is computed from it; materialize_grads=True gives zeros",
                     )
                 grad = target.uop.const_like(0)
-            result.append(self._new(grad))
+            result.append(self._new(grad.cut(target.axis)))
         return result
 
     def backward(self, gradient: Self | None = None) -> Self:
@@ -242,14 +243,16 @@ class Execution(Sharding):
 
         Values that were computed before, of Tensors that require a gradient, lead on to what they
         were computed from. Raises ShapeError without `gradient` where this has more than one
-        element, and GradientError where a Tensor that requires a gradient, or a value that the
-        gradient is computed from, was changed in place since this was made from it.
+        element, DeviceError for a `gradient` on another device, and GradientError where a Tensor
+        that requires a gradient, or a value that the gradient is computed from, was changed in
+        place since this was made from it.
         """
         seed = self._seed(gradient)
         wanted = [t for t in live.all() if t.requires_grad]
         found = flow(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:
+                grad = grad.cut(t.axis)
                 total = grad if t.grad is None else t.grad.uop + grad
                 t.grad = type(t)._new(total, requires_grad=False)
         return self
@@ -272,6 +275,12 @@ class Execution(Sharding):
         if gradient.shape != self.shape:
             raise ShapeError(
                 f"a gradient of shape {gradient.shape} for a Tensor of {self.shape}", where=here()
+            )
+        if gradient.device != self.device:
+            raise DeviceError(
+                f"a gradient on {shown(gradient.device)} for a Tensor on {shown(self.device)}",
+                where=here(),
+                hint=f"use .to({self.device!r})",
             )
         return gradient.uop.cast(self.dtype)
 

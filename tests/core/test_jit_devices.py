@@ -176,3 +176,27 @@ def _few_digits() -> Any:
     found = load_digits()
     found.images, found.target = found.images[:128], found.target[:128]
     return found
+
+
+@pytest.mark.parametrize("optimizer", [nn.optim.SGD, nn.optim.AdamW])
+def test_parameters_of_one_optimizer_on_different_devices(optimizer: Any) -> None:
+    start = np.linspace(-1, 1, 8, dtype=np.float32)
+    params = [
+        Tensor(start).realize(),
+        Tensor(start).to("CPU:1").realize(),
+        cut(Tensor(start), 0).realize(),
+        cut(Tensor(start), None).realize(),
+    ]
+    opt = optimizer(params, lr=0.1)
+    with Tensor.train():
+        for _ in range(3):
+            opt.zero_grad()
+            total = Tensor(0.0)
+            for p in params:
+                total = total + (p * p).sum().to("CPU")
+            total.backward()
+            opt.step()
+    assert [p.device for p in params] == ["CPU", "CPU:1", TWO, TWO]
+    for p in params[1:]:
+        np.testing.assert_allclose(p.numpy(), params[0].numpy(), rtol=1e-6)
+    assert abs(params[0].numpy()).max() < 1

@@ -234,6 +234,8 @@ MISTAKES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("alone", lambda: Tensor(A).shard(("CPU",), 0), DeviceError, "CPU alone"),
     ("none", lambda: Tensor(A).shard((), 0), DeviceError, "no devices"),
     ("unknown", lambda: Tensor(A).shard(("CPU", "TPU"), 0), DeviceError, "no device 'TPU'"),
+    ("seed", lambda: x().backward(Tensor(A)), DeviceError, r"on CPU for a Tensor on CPU and CPU:1"),
+    ("seed_of_one", lambda: Tensor(A).gradient(Tensor(A), gradient=x()), DeviceError, "'CPU'"),
     ("other_number", lambda: x().gradient(Tensor(A)), UopvizError, "gradient"),
 ]  # fmt: skip
 
@@ -283,6 +285,34 @@ def test_gradients_flow_to_what_was_cut() -> None:
         stored = t.shard(TWO, axis).realize()
         (stored * stored).sum().realize().backward()
         np.testing.assert_equal(t.grad.numpy(), 2 * A)  # type: ignore[attr-defined]
+
+
+def test_gradients_are_cut_as_what_they_are_of() -> None:
+    for axis, other in ((0, None), (0, 1), (None, 1), (None, None)):
+        t = Tensor(A).shard(TWO, axis).requires_grad_()
+        for y in (t.shard(TWO, other), t.to(("CPU:2", "CPU:3")), t.to("CPU"), t * x()):
+            loss = (y * y).sum()
+            (once,) = loss.gradient(t)
+            loss.backward()
+            assert t.grad is not None
+            assert (t.grad.device, t.grad.axis) == (once.device, once.axis) == (TWO, axis)
+            want = 2 * A * (A * A if y.uop.op is Ops.MUL else 1)
+            np.testing.assert_allclose(once.numpy(), want, rtol=1e-6)
+            loss.backward()
+            assert t.grad.axis == axis, "added up"
+            np.testing.assert_allclose(t.grad.numpy(), 2 * want, rtol=1e-6)
+            t.grad = None
+    t, unused = (Tensor(A).shard(TWO, 1).requires_grad_() for _ in range(2))
+    (grad,) = t.sum().gradient(unused, materialize_grads=True)
+    assert (grad.device, grad.axis) == (TWO, 1)
+
+
+def test_a_gradient_of_gathered_values_is_not_copied_twice() -> None:
+    t = Tensor(A).shard(TWO, 0).realize().requires_grad_()
+    other = (Tensor(A).shard(TWO) + 1).realize()
+    (t.shard(TWO) * other).sum().backward()
+    assert t.grad is not None
+    assert all(item.ast.op is not Ops.COPY for item in t.grad.schedule()), "each device has it"
 
 
 def test_what_is_stored_is_one_buffer() -> None:
