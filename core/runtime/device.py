@@ -62,7 +62,7 @@ class Devices:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DeviceError(
                 f"{name!r} is not the name of a device",
-                hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
+                hint="a device is named by text: one of " + ", ".join(MAKERS),
             )
         kind, suffix = _split(name)
         if kind in EMULATED:

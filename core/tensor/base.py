@@ -19,6 +19,7 @@ from core.tensor.origin import here
 from core.tensor.storage import Place, Storage, moved_alike
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 Shape = tuple[int, ...]
@@ -127,7 +128,9 @@ class TensorBase(metaclass=TensorMeta):
 
     def __repr__(self) -> str:
         grad = ", requires_grad=True" if self._requires_grad else ""
-        return f"<Tensor {self.shape} {self.dtype} on {self.device}, {self.uop.op.name}{grad}>"
+        cut = "" if self.uop.axis is None else f" cut along axis {self.uop.axis}"
+        where = f"{shown(self.device)}{cut}"
+        return f"<Tensor {self.shape} {self.dtype} on {where}, {self.uop.op.name}{grad}>"
 
     def __hash__(self) -> int:
         return id(self)

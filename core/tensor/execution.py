@@ -235,7 +235,7 @@ class Execution(Sharding):
                         hint="nothing here is computed from it; materialize_grads=True gives zeros",
                     )
                 grad = target.uop.const_like(0)
-            result.append(self._new(grad.cut(target.axis)))
+            result.append(self._new(grad.cut(target.uop.axis)))
         return result
 
     def backward(self, gradient: Self | None = None) -> Self:
@@ -252,7 +252,7 @@ class Execution(Sharding):
         found = flow(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:
-                grad = grad.cut(t.axis)
+                grad = grad.cut(t.uop.axis)
                 total = grad if t.grad is None else t.grad.uop + grad
                 t.grad = type(t)._new(total, requires_grad=False)
         return self

@@ -224,6 +224,9 @@ MISTAKES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("matmul", lambda: x() @ Tensor.ones(3, 2), DeviceError, "shard_like"),
     ("where", lambda: (x() > 0).where(Tensor(A), 0), DeviceError, "operands on"),
     ("assign", lambda: x().assign(Tensor(A)), DeviceError, "shard_like"),
+    ("setitem", lambda: x().__setitem__(0, Tensor(A[0])), DeviceError, "shard_like"),
+    ("setitem_of_one", lambda: Tensor(A).__setitem__(0, x()[0]), DeviceError, r"\.to\('CPU'\)"),
+    ("setitem_1", lambda: Tensor(A).__setitem__(0, Tensor(A[0], "CPU:1")), DeviceError, "CPU:1"),
     ("axis", lambda: Tensor(A).shard(TWO, 3), ShapeError, "axis 3 of a Tensor with 3 axes"),
     ("negative_axis", lambda: Tensor(A).shard(TWO, -4), ShapeError, "axis -4"),
     ("no_axes", lambda: Tensor(1.0).shard(TWO, 0), ShapeError, "with 0 axes"),
@@ -313,6 +316,13 @@ def test_a_gradient_of_gathered_values_is_not_copied_twice() -> None:
     (t.shard(TWO) * other).sum().backward()
     assert t.grad is not None
     assert all(item.ast.op is not Ops.COPY for item in t.grad.schedule()), "each device has it"
+
+
+def test_they_say_where_they_are() -> None:
+    assert repr(x().realize()) == (
+        "<Tensor (4, 8, 3) float32 on CPU and CPU:1 cut along axis 1, RESHAPE>"
+    )
+    assert "on CPU and CPU:1, " in repr(Tensor(A).shard(TWO))
 
 
 def test_what_is_stored_is_one_buffer() -> None:
