@@ -90,12 +90,17 @@ class Optimizer(ABC):
         made: list[Tensor] = []
         for p in self.params:
             zeros = Tensor.zeros(p.shape, dtype=_wide(p.dtype), device=p.device)
-            made.append(zeros.contiguous())
+            made.append(zeros.shard_like(p).contiguous())
         return made
 
 
 def _wide(dtype: DType) -> DType:
     return dtype if dtype.bits >= 32 else dtypes.float32
+
+
+def _at(number: Tensor, p: Tensor) -> Tensor:
+    """A number of the optimizer in the dtype of a parameter, and where that is."""
+    return number.cast(p.dtype).to(p.device)
 
 
 class SGD(Optimizer):
@@ -126,7 +131,7 @@ class SGD(Optimizer):
             kept = self.b[i]
             kept.assign(kept * self.momentum + g)
             g = g + kept * self.momentum if self.nesterov else kept
-        return p - g * self.lr.cast(p.dtype)
+        return p - g * _at(self.lr, p)
 
 
 class AdamW(Optimizer):
@@ -163,9 +168,9 @@ class AdamW(Optimizer):
         m, v = self.m[i], self.v[i]
         m.assign(m * self.b1 + grad * (1 - self.b1))
         v.assign(v * self.b2 + grad * grad * (1 - self.b2))
-        first, second = self.bias1.cast(p.dtype), self.bias2.cast(p.dtype)
+        first, second = _at(self.bias1, p), _at(self.bias2, p)
         step = (m / first) / ((v / second).sqrt() + self.eps)
-        return p - (step + p * self.wd if self.wd else step) * self.lr.cast(p.dtype)
+        return p - (step + p * self.wd if self.wd else step) * _at(self.lr, p)
 
 
 class Adam(AdamW):

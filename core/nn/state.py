@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, cast
 from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
+from core.runtime.device import DeviceLike
 from core.tensor import Tensor
 
 HEADER_LIMIT: Final = 100_000_000
@@ -133,7 +134,7 @@ def safe_save(
         temporary.unlink(missing_ok=True)
 
 
-def safe_load(fn: str | Path | bytes, device: str | None = None) -> dict[str, Tensor]:
+def safe_load(fn: str | Path | bytes, device: DeviceLike = None) -> dict[str, Tensor]:
     """The Tensors of a safetensors file, or of its bytes. Raises FormatError for anything else."""
     data = memoryview(fn if isinstance(fn, bytes) else Path(fn).read_bytes())
     header, body = _split(data)

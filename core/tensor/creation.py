@@ -12,7 +12,7 @@ from typing import Any, Self
 from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.tensor.activation import Activation
 from core.tensor.data import Array, bytes_to_memory
 from core.tensor.movement import as_ints
@@ -31,7 +31,7 @@ class Creation(Activation):
         shape: int | Sequence[int],
         fill_value: ConstType,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -42,14 +42,14 @@ class Creation(Activation):
             raise ShapeError(
                 f"a Tensor of shape {lengths}", where=here(), hint="lengths are not negative"
             )
-        uop = UOp.full(lengths, fill_value, wanted, Device.canonicalize(device))
+        uop = UOp.full(lengths, fill_value, wanted, Device.names(device))
         return cls._new(uop, requires_grad)
 
     @classmethod
     def zeros(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -66,7 +66,7 @@ class Creation(Activation):
     def ones(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -83,7 +83,7 @@ class Creation(Activation):
     def empty(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -97,7 +97,7 @@ class Creation(Activation):
         for n in lengths:
             size *= n
         wanted = to_dtype(dtype or dtypes.default_float)
-        buffer = UOp.new_buffer(Device.canonicalize(device), size, wanted)
+        buffer = UOp.new_buffer(Device.names(device), size, wanted)
         return cls._new(buffer.reshape(lengths), requires_grad)
 
     @classmethod
@@ -107,12 +107,10 @@ class Creation(Activation):
         shape: Sequence[int],
         *,
         dtype: DTypeLike,
-        device: str | None = None,
+        device: DeviceLike = None,
     ) -> Self:
         """A Tensor of `shape` whose elements have the given bytes, in row-major order."""
-        return cls._new(
-            bytes_to_memory(data, to_dtype(dtype), Device.canonicalize(device))
-        ).reshape(shape)
+        return cls._new(bytes_to_memory(data, to_dtype(dtype), Device.names(device))).reshape(shape)
 
     @classmethod
     def arange(
@@ -121,7 +119,7 @@ class Creation(Activation):
         stop: float | None = None,
         step: float = 1,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -145,8 +143,8 @@ class Creation(Activation):
         return cls._new(made.cast(wanted).uop, requires_grad)
 
     @classmethod
-    def _iota(cls, count: int, device: str | None) -> Self:
-        return cls._new(UOp.iota(count, dtypes.int32, Device.canonicalize(device)))
+    def _iota(cls, count: int, device: DeviceLike) -> Self:
+        return cls._new(UOp.iota(count, dtypes.int32, Device.names(device)))
 
     @classmethod
     def linspace(
@@ -155,7 +153,7 @@ class Creation(Activation):
         stop: float,
         steps: int,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -176,7 +174,7 @@ class Creation(Activation):
         n: int,
         m: int | None = None,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -192,7 +190,7 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return type(self).full(self.shape, fill_value, **self._like_this(options))
+        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -206,6 +204,10 @@ class Creation(Activation):
         """Memory with any values in it, shaped like this."""
         return type(self).empty(self.shape, **self._like_this(options))
 
+    def _cut_alike(self, made: Self) -> Self:
+        """A Tensor of this shape, cut as this is where it is on the same devices."""
+        return made if self.axis is None or made.device != self.device else made.shard_like(self)
+
     def _like_this(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": self.dtype, "device": self.device, **options}
 
@@ -216,6 +218,6 @@ class Creation(Activation):
         return type(self)._iota(self.shape[axis], self.device).cast(dtype).reshape(shape)
 
     @classmethod
-    def from_numpy(cls, array: Array, device: str | None = None) -> Self:
+    def from_numpy(cls, array: Array, device: DeviceLike = None) -> Self:
         """A Tensor with the elements of a NumPy array."""
         return cls(array, device)

@@ -16,7 +16,9 @@ from core.errors import DeviceError, DTypeError, ShapeError
 from core.tensor.base import Shape, TensorBase
 from core.tensor.movement import Movement
 from core.tensor.origin import here
+from core.tensor.sharding import move_hint
 from core.uop.ops import Ops
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 
@@ -83,9 +85,9 @@ class Elementwise(Movement):
         if isinstance(other, TensorBase):
             if other.device != self.device:
                 raise DeviceError(
-                    f"operands on {self.device} and {other.device}",
+                    f"operands on {shown(self.device)} and on {shown(other.device)}",
                     where=here(),
-                    hint=f"move one of them: .to({self.device!r})",
+                    hint=move_hint(self.device),
                 )
             return other
         value = number(other)

@@ -11,6 +11,7 @@ from typing import Self
 from core.dtype import dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
+from core.runtime.device import DeviceLike
 from core.tensor.convolution import Convolution
 from core.tensor.origin import here
 from core.tensor.reduction import Axes
@@ -61,7 +62,8 @@ class Neural(Convolution):
             return self._same_value()
         if p == 1:
             return self._make(self.uop.const_like(0))
-        kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
+        drawn = type(self).rand(self.shape, device=self.device, contiguous=False)
+        kept = (self._cut_alike(drawn) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
 
     # losses
@@ -252,7 +254,7 @@ class Neural(Convolution):
         return values._part(axis, 0, k), order._part(axis, 0, k)
 
     @classmethod
-    def randperm(cls, n: int, *, device: str | None = None) -> Self:
+    def randperm(cls, n: int, *, device: DeviceLike = None) -> Self:
         """0..n-1 in random order, as int32."""
         return cls.rand(n, device=device).argsort(0)
 
