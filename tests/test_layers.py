@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.uop.ranges",
         "core.uop.derive",
     ),
-    ("core.uop.arithmetic", "core.uop.movement"),
+    ("core.uop.arithmetic", "core.uop.movement", "core.uop.variables"),
     ("core.uop.uop",),
     (
         "core.uop.caller",

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Self
+from typing import Self, TypeAlias
 
-from core.dtype import DType, DTypeLike, dtypes, to_dtype
+from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, Context
 from core.runtime.device import Device
@@ -21,6 +21,8 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 Shape = tuple[int, ...]
+Number: TypeAlias = "ConstType | UOp"
+"""What stands beside a Tensor as one number: a Python number, or a value of bound variables."""
 
 
 class GradMode:

@@ -108,6 +108,23 @@ class Execution(TensorBase):
     def __float__(self) -> float:
         return float(self.item())
 
+    def __index__(self) -> int:
+        if not dtypes.is_int(self.dtype) or self.numel() != 1:
+            raise DTypeError(
+                f"a Tensor of {self.dtype} and shape {self.shape} is no integer",
+                where=here(),
+                hint="a Tensor of one integer can stand for it",
+            )
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else repr(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """For NumPy, which asks for it: `numpy()`."""
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
     def assign(self, x: Self | ConstType | Sequence[Any] | Array) -> Self:
         """Takes the values of `x`, broadcast to this shape; in this Tensor's memory, if it has any.
 
