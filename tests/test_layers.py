@@ -75,6 +75,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime.batch",),
     ("core.check",),
     ("core.realize",),
+    ("core.replay",),
     ("core.kernelgradient",),
     ("core.gradient",),
     ("core.tensor",),

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn, cast
 from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
+from core.jit import TinyJit
 from core.tensor import Tensor
 
 HEADER_LIMIT: Final = 100_000_000
@@ -64,7 +65,9 @@ def _walk(obj: object, path: str, above: tuple[int, ...]) -> Iterator[tuple[str,
         parts = dict(zip(fields, cast("list[object]", obj), strict=True))
     elif isinstance(obj, dict):
         parts = cast("dict[Any, object]", obj)
-    elif hasattr(obj, "__dict__") and not isinstance(obj, type | FunctionType | ModuleType):
+    elif hasattr(obj, "__dict__") and not isinstance(
+        obj, type | FunctionType | ModuleType | TinyJit
+    ):
         parts = vars(obj)
     else:
         return

@@ -106,6 +106,11 @@ class Allocator(ABC):
         of this device cannot reach it."""
         return None
 
+    def at(self, address: int, nbytes: int) -> Any:
+        """A handle for memory at an address as kernels see it, which is not given back; None where
+        this has no addresses."""
+        return None
+
     def copy(self, target: Place, source: Place, nbytes: int) -> None:
         """Bytes from memory of any device to memory of this one: straight where the host sees
         either, else through the host. Devices that reach each other override it. What the source's

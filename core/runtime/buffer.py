@@ -156,6 +156,18 @@ class Buffer:
             return made
         return made.copyin(flat.reshape(-1).view(np.uint8).data)
 
+    @staticmethod
+    def at(device: str, address: int, size: int, dtype: DType) -> Buffer | None:
+        """A buffer whose memory is somebody else's, at an address of the device; None where the
+        device takes none."""
+        made = Buffer(device, size, dtype)
+        allocator = allocator_of(device)
+        handle = allocator.at(address, made.nbytes)
+        if handle is None:
+            return None
+        made._take(allocator, handle)
+        return made
+
 
 buffers: Final[WeakKeyDictionary[UOp, Buffer]] = WeakKeyDictionary()
 """The memory of each BUFFER node; it goes when the node goes."""

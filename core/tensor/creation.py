@@ -14,7 +14,7 @@ from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.runtime.device import Device
 from core.tensor.activation import Activation
-from core.tensor.data import Array, bytes_to_memory
+from core.tensor.data import bytes_to_memory
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.uop import UOp
@@ -214,8 +214,3 @@ class Creation(Activation):
         shape = [1] * self.ndim
         shape[axis] = self.shape[axis]
         return type(self)._iota(self.shape[axis], self.device).cast(dtype).reshape(shape)
-
-    @classmethod
-    def from_numpy(cls, array: Array, device: str | None = None) -> Self:
-        """A Tensor with the elements of a NumPy array."""
-        return cls(array, device)

@@ -14,7 +14,7 @@ import numpy as np
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
 from core.errors import DeviceError, DTypeError, ShapeError
 from core.tensor.base import Number, Shape, TensorBase
-from core.tensor.movement import Movement
+from core.tensor.exchange import Exchange
 from core.tensor.origin import here
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -69,7 +69,7 @@ def scalar_dtype(value: ConstType, beside: DType) -> DType:
     return dtypes.bool if isinstance(value, bool) else dtypes.from_py(value)
 
 
-class Elementwise(Movement):
+class Elementwise(Exchange):
     """Operations on elements at the same place. Operands broadcast to one shape.
 
     Raises ShapeError where shapes do not broadcast, DTypeError for a dtype that the operation does

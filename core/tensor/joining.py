@@ -73,8 +73,9 @@ class Joining(Linear):
 
         `padding` is one (before, after) or None per axis, or flat: before and after of the last
         axis, then of the one before it, and so on. `mode` is "constant" (filled with `value`),
-        "reflect", "replicate" or "circular". A negative width takes elements away: before others are
-        added in mode "circular", else after that. Raises ShapeError for more than there is to take away, reflect or repeat.
+        "reflect", "replicate" or "circular". A negative width takes elements away: before others
+        are added in mode "circular", else after that. Raises ShapeError for more than there is to
+        take away, reflect or repeat.
         """
         widths = self._widths(padding)
         less = [(max(0, -before), max(0, -after)) for before, after in widths]

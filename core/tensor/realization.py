@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from typing import Final
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
@@ -138,7 +139,7 @@ def replace_in_live(replacements: dict[UOp, UOp]) -> None:
             t.place = None  # a part that was computed by itself, and nothing else sees the whole
 
 
-_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase]]] = WeakKeyDictionary()
+_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase] | _Nobody]] = WeakKeyDictionary()
 """Who may write to a BUFFER that several Storages, equal in value, are stored in."""
 
 
@@ -178,6 +179,18 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
     _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
+
+
+class _Nobody:
+    """The owner of memory that no Storage may write to."""
+
+
+_nobody: Final = _Nobody()
+
+
+def read_only(memory: UOp) -> None:
+    """What is assigned to values in a BUFFER is stored elsewhere from here on."""
+    _owners[memory] = ref(_nobody)
 
 
 def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:

@@ -259,7 +259,7 @@ _OTHERS = """
     bitwise_or bitwise_xor bitwise_not lshift rshift idiv matmul dot linear einsum conv2d
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
     batchnorm call_kernel unfold interpolate max_unpool2d multinomial pad_to shrink_to
-    newton_schulz
+    newton_schulz from_blob
 """
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
 """What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,6 @@ def test_interpolate(mode: str, corners: bool) -> None:
         )
         array = np.random.default_rng(4).normal(size=shape)
         check(op, [array])
-        check(op, [array.astype(np.float32)])
 
 
 def test_interpolate_of_other_dtypes() -> None:
@@ -54,7 +52,7 @@ def test_interpolate_of_other_dtypes() -> None:
     ((2, 2), None, 1, 0, False), ((3, 2), 2, 1, 1, False), ((2, 3), (1, 2), 2, 0, True),
     ((3, 3), 2, 1, 1, True), ((1, 1), 3, 1, 0, False),
 ])  # fmt: skip
-@pytest.mark.parametrize("kind", ["d", "f", "ties"])
+@pytest.mark.parametrize("kind", ["f", "ties"])
 def test_max_pool_with_indices(
     kernel: Any, stride: Any, dilation: Any, padding: Any, ceil: bool, kind: str
 ) -> None:
@@ -97,7 +95,7 @@ def test_unfold(dim: int, size: int, step: int) -> None:
     check(Operation("unfold", windows, windows), [X.astype(np.int32)])
 
 
-@pytest.mark.parametrize("widths", [*itertools.product((-2, 0, 1), (-1, 0, 2))])
+@pytest.mark.parametrize("widths", [(-2, -1), (-2, 2), (1, -1), (0, -2)])
 @pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
 def test_negative_padding(widths: tuple[int, int], mode: str) -> None:
     for given in (widths, (*widths, -1, 1)):
