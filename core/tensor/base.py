@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Self, TypeAlias
 
 from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
@@ -14,6 +15,7 @@ from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, Context
 from core.runtime.device import Device
 from core.tensor.data import Data, uop_from_data
+from core.tensor.files import file_memory
 from core.tensor.live import Live
 from core.tensor.origin import here
 from core.tensor.storage import Place, Storage, moved_alike
@@ -57,7 +59,7 @@ class TensorBase(metaclass=TensorMeta):
 
     def __init__(
         self,
-        data: Data | UOp | TensorBase,
+        data: Data | UOp | TensorBase | Path,
         device: str | None = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
@@ -66,6 +68,9 @@ class TensorBase(metaclass=TensorMeta):
         where = Device.canonicalize(device)
         if isinstance(data, TensorBase):
             data = data.uop if device is None else data.to(where).uop
+        if isinstance(data, Path):
+            data, wanted = file_memory(data, wanted), None
+            data = data if device is None else data.copy_to_device(where)
         uop = uop_from_data(data, where, wanted)
         if uop.device is None and where != Device.DEFAULT:
             uop = in_fresh_memory(uop, where)

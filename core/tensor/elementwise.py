@@ -13,6 +13,7 @@ import numpy as np
 
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
 from core.errors import DeviceError, DTypeError, ShapeError
+from core.runtime.disk.device import is_disk
 from core.tensor.base import Number, Shape, TensorBase
 from core.tensor.exchange import Exchange
 from core.tensor.origin import here
@@ -69,6 +70,11 @@ def scalar_dtype(value: ConstType, beside: DType) -> DType:
     return dtypes.bool if isinstance(value, bool) else dtypes.from_py(value)
 
 
+def _computing(*tensors: TensorBase) -> str:
+    """The device of the first that is in no file."""
+    return next((t.device for t in tensors if not is_disk(t.device)), "CPU")
+
+
 class Elementwise(Exchange):
     """Operations on elements at the same place. Operands broadcast to one shape.
 
@@ -87,7 +93,7 @@ class Elementwise(Exchange):
                 raise DeviceError(
                     f"operands on {self.device} and {other.device}",
                     where=here(),
-                    hint=f"move one of them: .to({self.device!r})",
+                    hint=f"move one of them: .to({_computing(self, other)!r})",
                 )
             return other
         if isinstance(other, UOp):

@@ -17,6 +17,7 @@ from core.dtype import DTypeLike, dtypes, to_dtype
 from core.errors import DeviceError, DTypeError, RunError, ShapeError
 from core.runtime.buffer import Buffer, buffers
 from core.runtime.device import Device
+from core.runtime.disk.device import is_disk
 from core.tensor.base import in_fresh_memory
 from core.tensor.data import Array, bytes_to_memory, dtype_of_array
 from core.tensor.movement import Movement
@@ -142,7 +143,10 @@ class Exchange(Movement):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The same value in memory of its own, with a copy of the gradient: a leaf, as far as this
         wants gradients. Nothing runs."""
-        made = self._new(in_fresh_memory(self.uop.detach()), self.requires_grad)
+        if is_disk(self.device):
+            made = self._same_value()  # the file is the value
+        else:
+            made = self._new(in_fresh_memory(self.uop.detach()), self.requires_grad)
         memo[id(self)] = made
         made.grad = copy.deepcopy(self.grad, memo)
         return made
@@ -165,9 +169,9 @@ def _restored(
     requires_grad: bool | None,
     grad: Any,
 ) -> Exchange:
-    """A Tensor as it was pickled; on the default device where its own is not present."""
+    """A Tensor as it was pickled; on the default device where its own is not present, or a file."""
     try:
-        where = Device[device].name
+        where = Device.DEFAULT if is_disk(device) else Device[device].name
     except (DeviceError, RunError):
         where = Device.DEFAULT
     memory = bytes_to_memory(memoryview(data), to_dtype(dtype), where)

@@ -16,11 +16,20 @@ from core.passes.schedule import ScheduleItem
 from core.realize import look
 from core.runtime.buffer import buffer_of
 from core.runtime.device import Device
+from core.runtime.disk.device import is_disk
 from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
+from core.tensor.files import written_to_file
 from core.tensor.kept import flow, is_leaf
 from core.tensor.origin import here
-from core.tensor.realization import own_memory, plan, realize, schedule, write
+from core.tensor.realization import (
+    own_memory,
+    plan,
+    realize,
+    schedule,
+    write,
+    write_to_file,
+)
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -58,7 +67,9 @@ class Execution(TensorBase):
             ) from error
         if into:
             memory = _row_major_memory(self.uop)
-            if memory is None:
+            if memory is None and is_disk(self.device):  # which copies, and does nothing else
+                memory = _row_major_memory(self.detach().to("CPU").contiguous().realize().uop)
+            elif memory is None:
                 # contiguous first: what is copied has an element for each one of this
                 memory = _row_major_memory(self.detach().contiguous().to("CPU").realize().uop)
             assert memory is not None, "it was stored row-major"
@@ -135,15 +146,20 @@ class Execution(TensorBase):
         A Tensor that requires a gradient stays what gradients are taken for: its new value is where
         they are taken, and no gradient flows from it to `x`. Raises ShapeError, DTypeError and
         DeviceError where `x` does not fit, and ShapeError for a view that repeats elements.
+
+        In a file, on a device `DISK:path`, elements that follow each other are written at once,
+        with values from any device; all that is in the file changes, and what was computed from it
+        before keeps its value.
         """
-        value = x if isinstance(x, TensorBase) else type(self)(x, self.device, self.dtype)
+        place = "CPU" if is_disk(self.device) else self.device
+        value = x if isinstance(x, TensorBase) else type(self)(x, place, self.dtype)
         if value.dtype is not self.dtype:
             raise DTypeError(
                 f"cannot assign {value.dtype} to {self.dtype}",
                 where=here(),
                 hint=f"use .cast(dtypes.{self.dtype})",
             )
-        if value.device != self.device:
+        if value.device != self.device and not is_disk(self.device):
             raise DeviceError(
                 f"cannot assign a Tensor on {value.device} to one on {self.device}",
                 where=here(),
@@ -157,6 +173,10 @@ class Execution(TensorBase):
         place = self._placed()
         self._check_repeats()
         new = _fit(value.uop, self.shape)
+        if is_disk(self.device):
+            if new.size:
+                write_to_file(self.uop, type(self)._new(new)._stored_bytes)
+            return self
         if new.size:
             write(place.storage, place.written(new), apart or not GradMode.enabled)
         return self
@@ -210,6 +230,17 @@ class Execution(TensorBase):
             return False
         own_memory(place.storage)
         return True
+
+    def to(self, device: str | None) -> Self:
+        """The values on another device (None: the default device). To `DISK:path` they are written
+        at once, to a file that takes the place of one of this name: whole, or after an error not at
+        all. Raises RunError for a file that cannot be written."""
+        wanted = Device.canonicalize(device)
+        if not is_disk(wanted) or wanted == self.device:
+            return super().to(wanted)
+        raw = memoryview(self._stored_bytes())
+        memory = written_to_file(wanted, raw, self.dtype, self.numel())
+        return self._new(memory.reshape(self.shape), False)
 
     def replace(self, x: Self) -> Self:
         """Becomes `x`, which has the same shape, without storing anything."""
@@ -306,7 +337,7 @@ def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:
 
 
 def _row_major_memory(uop: UOp) -> UOp | None:
-    """The BUFFER that holds the elements of `uop` in order, where there is one."""
+    """The BUFFER, or part of one, that holds the elements of `uop` in order, where there is one."""
     while uop.op in (Ops.RESHAPE, Ops.DETACH):
         uop = uop.src[0]
-    return uop if uop.op is Ops.BUFFER else None
+    return uop if uop.op in (Ops.BUFFER, Ops.BUFFER_VIEW) else None

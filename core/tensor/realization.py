@@ -6,15 +6,18 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
+from core.runtime.buffer import buffer_of
+from core.runtime.disk.device import is_disk
 from core.tensor import kept, lost
 from core.tensor.base import TensorBase, in_fresh_memory, live, placed
+from core.tensor.files import place_in_file
 from core.tensor.following import follow
 from core.tensor.kept import is_leaf
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
@@ -179,6 +182,19 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
     _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
+
+
+def write_to_file(target: UOp, data: Callable[[], bytearray]) -> None:
+    """Writes bytes where a value is in its file. What waits to be computed from the file is
+    computed first; what is in the file sees the change. Raises DeviceError where the elements of
+    the value do not follow each other in the file."""
+    memory, offset = place_in_file(target)
+    raw = data()
+    _, readers = live.above({memory: None})
+    waiting = [t for t in readers if isinstance(t, TensorBase) and not is_disk(t.device)]
+    realize(waiting)
+    place = buffer_of(memory).place
+    place.allocator.copyin(place.handle, offset, memoryview(raw))
 
 
 class _Nobody:
