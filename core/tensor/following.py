@@ -31,8 +31,9 @@ class Ways:
     expressions: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
     lost: list[UOp] = field(default_factory=lambda: list[UOp]())
     views: list[UOp] = field(default_factory=lambda: list[UOp]())
-    """Roots that keep their graphs: a VIEW, such as a copy of a transposed value is, has no
-    gradient."""
+    """Roots that keep their graphs. A VIEW, such as a copy of a transposed value is, has no
+    gradient; and what turned out to be equal to a Tensor may have been stored as other movement of
+    its memory, by which no gradient comes to that Tensor."""
 
     def open(self) -> None:
         """To be called once the graphs of Tensors name the memory."""
@@ -59,10 +60,17 @@ def follow(graph: Collection[UOp], stored: Mapping[UOp, UOp]) -> Ways:
     ends = UOp.sink(*(t.uop for t in wanting))
     needed = ends.toposort(lambda u: u is ends or u in above or u in stored)
     roots = [u for u in needed if u in stored and dtypes.is_float(u.dtype)]
-    leading, gone = _leading(graph, roots, past)
+    reached = _reached(roots)
+    named = {t.uop for t in live.named_in(reached) if _wants(t)}
+    leading, gone = _leading(graph, reached, named, past)
     computed = [u for u in roots if u.op is not Ops.ASSIGN]
     equal = {u for u in computed if stored[u].base in graph}
-    found.views.extend(u for u in computed if u in leading and stored[u].op is Ops.VIEW)
+    passes_by = _PassesBy(named)
+    found.views.extend(
+        u
+        for u in computed
+        if u in leading and (stored[u].op is Ops.VIEW or (u in equal and passes_by(stored[u])))
+    )
     stored = {u: form for u, form in stored.items() if u not in found.views}
     for root in (u for u in roots if u in stored):
         if root in equal:  # no kernel ran: the way goes on from what was in memory
@@ -132,6 +140,22 @@ class _Past:
         return self._new[uop]
 
 
+class _PassesBy:
+    """Whether movement of a BUFFER leaves out a node that is movement of it, too."""
+
+    def __init__(self, nodes: Collection[UOp]) -> None:
+        self._ends: dict[UOp, set[UOp]] = {}
+        for u in nodes:
+            self._ends.setdefault(u.base, set()).add(u)
+
+    def __call__(self, form: UOp) -> bool:
+        way = {form}
+        while form is not form.base:
+            form = form.src[0]
+            way.add(form)
+        return not self._ends.get(form, set[UOp]()) <= way
+
+
 def _was_leaf(memory: UOp, assign: UOp) -> bool:
     """Whether a gradient that flows to what a BUFFER held before an ASSIGN is lost."""
     if lost.is_lost(memory):
@@ -148,11 +172,8 @@ def _memory(assign: UOp) -> UOp:
     return assign
 
 
-def _leading(
-    graph: Collection[UOp], roots: Collection[UOp], past: _Past
-) -> tuple[set[UOp], set[UOp]]:
-    """The nodes that gradients of `roots` flow to and on to a Tensor that requires one, or to where
-    they are lost; and the latter."""
+def _reached(roots: Collection[UOp]) -> Collection[UOp]:
+    """The nodes that gradients of `roots` flow to, `roots` included."""
     reached = dict.fromkeys(roots)
     stack = list(roots)
     while stack:
@@ -161,7 +182,14 @@ def _leading(
             if s not in reached:
                 reached[s] = None
                 stack.append(s)
-    named = {t.uop for t in live.named_in(reached) if _wants(t)}
+    return reached.keys()
+
+
+def _leading(
+    graph: Collection[UOp], reached: Collection[UOp], named: Collection[UOp], past: _Past
+) -> tuple[set[UOp], set[UOp]]:
+    """The nodes of `reached` from where gradients flow on to those of `named`, or to where they are
+    lost; and the latter."""
     leading: set[UOp] = set()
     gone: set[UOp] = set()
     for u in graph:

@@ -179,9 +179,9 @@ def events(path: Path) -> None:
 def long_names(path: Path) -> None:
     """50,000 passes that share a name of a megabyte."""
     with TraceWriter(path, {}) as t:
-        node = t.node("ADD")
+        node, name, caller = t.node("ADD"), "x" * 1_000_000, "y" * 1_000_000
         for _ in range(50_000):
-            t.rewrite_end(t.rewrite_begin("x" * 1_000_000, node, caller="y" * 1_000_000), node)
+            t.rewrite_end(t.rewrite_begin(name, node, caller=caller), node)
 
 
 def one_argument(path: Path) -> None:

@@ -20,7 +20,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from random import Random
@@ -162,10 +162,12 @@ def browsed(folder: Path) -> Iterator[Row]:
         live = [stack.enter_context(_Live(folder / f"browsed{i}.viz")) for i in range(RUNS)]
         time.sleep(2)
         until = time.monotonic() + BROWSING
-        with ThreadPoolExecutor(CLIENTS) as pool:
-            seeds = range(CLIENTS)
+        # each in a process of its own, as tabs of a browser are: threads would wait for each other
+        with ProcessPoolExecutor(CLIENTS) as pool:
+            places = [(one.port, one.token) for one in live]
             spent = -sum(one.cpu() for one in live)
-            made = list(pool.map(lambda i: _browse(live[i % RUNS], i, until), seeds))
+            pages = [pool.submit(_browse, *places[i % RUNS], i, until) for i in range(CLIENTS)]
+            made = [page.result() for page in pages]
             spent += sum(one.cpu() for one in live)
             beside = _calibrated()
     answers = [answer for part in made for answer in part]
@@ -216,14 +218,14 @@ class _Live:
         self._process.communicate("\n", timeout=60)
 
 
-def _browse(live: _Live, seed: int, until: float) -> list[tuple[str, float]]:
+def _browse(port: int, token: str, seed: int, until: float) -> list[tuple[str, float]]:
     """One page: it asks for run and rows twice a second, and looks at a pass every second."""
     random, made = Random(seed), list[tuple[str, float]]()
-    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     tags: dict[str, str] = {}
 
     def ask(kind: str, path: str) -> Any:
-        headers = {"X-Uopviz-Token": live.token, "Accept-Encoding": "gzip"}
+        headers = {"X-Uopviz-Token": token, "Accept-Encoding": "gzip"}
         if path in tags:
             headers["If-None-Match"] = tags[path]
         began = time.perf_counter()

@@ -307,7 +307,7 @@ class TorchFunctions:
         return x.scatter_reduce(axis, index, src, names.get(how, how))
 
     def stored(self, x: T, key: Any, y: T) -> T:
-        result = x.clone()
+        result = x.clone(memory_format=torch.contiguous_format)
         if isinstance(key, tuple):
             at = np.arange(x.numel()).reshape(tuple(x.shape))[key]
             flat, shape = torch.from_numpy(np.array(at).reshape(-1)), np.asarray(at).shape
@@ -325,7 +325,10 @@ class TorchFunctions:
         return (self.wider(x) @ self.wider(y)).to(x.dtype)
 
     def einsum(self, formula: str, x: T, y: T) -> T:
-        return torch.einsum(formula, self.wider(x), self.wider(y)).to(x.dtype)
+        # of narrower integers, it sums in int64 and then asks for the narrower dtype
+        floats = x.dtype.is_floating_point
+        wide = [self.wider(t) if floats else t.to(torch.int64) for t in (x, y)]
+        return torch.einsum(formula, *wide).to(x.dtype)
 
     def conv(self, x: T, w: T, padding: int, stride: int, dilation: int) -> T:
         run = F.conv1d if x.ndim == 3 else F.conv2d

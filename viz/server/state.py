@@ -32,6 +32,8 @@ ANSWERS: Final = 1 << 25
 """Bytes of other answers that are kept until the run has gone on."""
 SLICE: Final = 0.1
 """Seconds that a partial answer takes; the page asks again for more."""
+LIVE_SHARE: Final = 0.05
+"""Of a processor, for answers that count while the program runs: it may need the rest."""
 LOOK_AFTER: Final = 1.0
 """Seconds after the first answer at which a worker looks for devices: it takes half a second of a
 processor, which the page needs to show its first graph."""
@@ -51,7 +53,7 @@ class State:
         self.exports = Exports(self.jobs)
         self.last_request = time.monotonic()
         self._lock = threading.Lock()
-        self._refreshed = 0.0
+        self._refreshed = self._sliced = 0.0
         self._ended: Kept[str, Encoded] = Kept(CACHED)
         self._answers: Kept[str, tuple[int, Encoded]] = Kept(ANSWERS)
         self._making = Turns()
@@ -112,7 +114,7 @@ class State:
         path = asked.at(*values)
 
         def make() -> tuple[bool, Encoded | None]:
-            value = self.store.ask(asked, *values, seconds=SLICE)
+            value = self.store.ask(asked, *values, seconds=self._slice(asked))
             if asked is RUN:
                 value = self._with_actions(value)
             return asked.is_whole(value), None if value is None else Encoded.of(value)
@@ -139,6 +141,15 @@ class State:
                 elif not ended:
                     self._answers.put(path, (state, made), made.size)
             return made
+
+    def _slice(self, asked: Answer) -> float:
+        """Seconds that an answer may take now, if it can be partial."""
+        if not asked.counts or not self.store.live:
+            return SLICE
+        with self._lock:
+            now = time.monotonic()
+            since, self._sliced = now - self._sliced, now
+        return min(SLICE, LIVE_SHARE * since)
 
     def _with_actions(self, run: dict[str, Any]) -> dict[str, Any]:
         """The run, with what can be done here."""

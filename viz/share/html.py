@@ -33,6 +33,8 @@ from viz.views.store import Store
 
 BUDGET: Final = 50_000_000
 """Bytes of the file, if not told otherwise."""
+_COUNTING: Final = 60.0
+"""Seconds that passes are replayed for to count what rules did."""
 _COPIED: Final = 0.1
 """How much of an export is done once the trace is copied."""
 _RESERVED: Final = 500
@@ -231,7 +233,7 @@ class _Data:
     def _answer(self, part: _Part) -> Any:
         if part.path in self._given:
             return self._given[part.path]
-        limit = part.asked.export_seconds
+        limit = _COUNTING if part.asked.counts else float("inf")
         return self._store.ask(part.asked, *part.values, seconds=limit)
 
     def _add(self, path: str, value: Any) -> int:

@@ -13,9 +13,6 @@ from typing import Any, Final
 from viz.views.run import Answer, Group, Keep, Subject
 from viz.views.store import Store
 
-COUNTING: Final = 60.0
-"""Seconds that an export replays passes for, to count nodes."""
-
 
 def _row(
     method: Callable[..., Any],
@@ -27,7 +24,7 @@ def _row(
     *,
     whole: Callable[[Any], bool] | None = None,
     keep: Keep = Keep.UNCHANGED,
-    export_seconds: float = float("inf"),
+    counts: bool = False,
 ) -> Answer:
     """An answer that a method of Store makes, or that of a subclass where it has its own; called
     like the method. The rest as in Answer."""
@@ -36,7 +33,7 @@ def _row(
     def make(store: Store, *values: int | str, **limits: float) -> Any:
         return getattr(store, name)(*values, **limits)
 
-    return Answer(name, path, type_, doc, make, subject, whole, keep, group, export_seconds)
+    return Answer(name, path, type_, doc, make, subject, whole, keep, group, counts)
 
 
 def _run(store: Store) -> dict[str, Any]:
@@ -115,7 +112,7 @@ RULE_TOTALS: Final = _row(
     "What each rule did and cost in each pass",
     Group.VIEWS,
     whole=lambda made: made["counted"] == made["steps"],
-    export_seconds=COUNTING,
+    counts=True,
 )
 RULE_MATCHES: Final = _row(
     Store.rule_matches,
@@ -124,7 +121,7 @@ RULE_MATCHES: Final = _row(
     "How often each rule matched in each pass of the run",
     Group.VIEWS,
     whole=_is_done,
-    export_seconds=COUNTING,
+    counts=True,
 )
 TIMELINE: Final = _row(
     Store.timeline, "/api/timeline", "TimelineData", "When everything happened", Group.VIEWS

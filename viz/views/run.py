@@ -90,8 +90,9 @@ class Answer:
     keep: Keep = Keep.UNCHANGED
     group: Group | None = None
     """Where exported files have it; None: what is asked cannot be listed beforehand."""
-    export_seconds: float = float("inf")
-    """How long an export waits for all of a partial answer."""
+    counts: bool = False
+    """Whether it replays all passes, a few at a time: a partial answer whose rest can wait while
+    the program runs, and that an export does not wait for without end."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -22,7 +22,7 @@ from viz.live import record
 from viz.server.answers import Encoded
 from viz.server.app import create_app
 from viz.server.security import HEADER, Guard
-from viz.server.state import SLICE, State
+from viz.server.state import LIVE_SHARE, SLICE, State
 from viz.views.answers import BUNDLE, RUN, TREE
 from viz.views.run import Answer
 from viz.views.store import Store
@@ -302,6 +302,32 @@ def test_answers_that_are_not_whole_are_made_again(app: Flask) -> None:
     for _ in range(3):
         state.answer(part)
     assert len(made) == 2
+
+
+def test_counting_leaves_a_running_program_the_processor(tmp_path: Path) -> None:
+    asked: list[float] = []
+
+    def make(_: Store, seconds: float) -> int:
+        asked.append(seconds)
+        return 0
+
+    def part(counts: bool) -> Answer:
+        whole = (lambda _: False) if counts else (lambda _: True)
+        return Answer(f"{counts}", f"/{counts}", "number", "", make, whole=whole, counts=counts)
+
+    with record(tmp_path / "t.viz") as recorder:
+        state = State(Store(recorder.path))
+        state.answer(part(counts=True))
+        state.answer(part(counts=False))
+        assert asked == [SLICE, SLICE]
+        began = time.monotonic()
+        for _ in range(3):
+            state.answer(part(counts=True))
+        assert 0 < sum(asked[3:]) < LIVE_SHARE * (time.monotonic() - began)
+    time.sleep(0.2)
+    state.answer(part(counts=True))
+    assert asked[-1] == SLICE
+    state.close()
 
 
 def test_shared_answers_follow_the_run(tmp_path: Path) -> None:

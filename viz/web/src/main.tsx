@@ -6,7 +6,7 @@ import { flushAddress } from "./state/link/address";
 import { traceNamed } from "./state/link/named";
 import { Query } from "./state/link/query";
 import { readView } from "./state/link/view";
-import { linkParts, startPanels } from "./shell/panels";
+import { linkParts, pagePanel, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
 import { follow } from "./state/live";
@@ -28,6 +28,9 @@ import "./style/overview.css";
 import "./style/emulator.css";
 import "./style/tile.css";
 import "./style/forced.css";
+
+/** How long the navigator's rows wait for the overview. */
+const PATIENCE_MS = 2000;
 
 async function start(): Promise<void> {
   const embedded = embeddedBackend();
@@ -51,7 +54,7 @@ async function start(): Promise<void> {
     if (runKey.value) queueMicrotask(followOther);
   });
   render(<App />, document.getElementById("app")!);
-  void follow(backend).then(() => {
+  void follow(backend, opensOverview() ? overviewShown : undefined).then(() => {
     readAddress();
     openSomething();
   });
@@ -59,12 +62,32 @@ async function start(): Promise<void> {
 
 /** The answers that are shown first, by the address. What it says of another run is not shown. */
 function firstAnswers(): string[] {
+  if (opensOverview()) return [PATHS.run, PATHS.overview];
   const first = [PATHS.run, pathOf("tree", 0), PATHS.rules];
-  if (traceNamed(location.hash)) return first;
-  const { page, kernel, rewrite } = readView(new Query(location.hash));
-  if (page === "graphs" && rewrite !== null) first.push(pathOf("bundle", rewrite));
-  if (page === "overview" && kernel === null) first.push(PATHS.overview);
+  const { page, rewrite } = readView(new Query(location.hash));
+  if (!traceNamed(location.hash) && page === "graphs" && rewrite !== null)
+    first.push(pathOf("bundle", rewrite));
   return first;
+}
+
+/** Whether the address opens the overview of the run that is served. */
+function opensOverview(): boolean {
+  const { page, kernel } = readView(new Query(location.hash));
+  return !traceNamed(location.hash) && page === "overview" && kernel === null;
+}
+
+/** Resolves when the overview is shown, and at the latest after PATIENCE_MS. */
+function overviewShown(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop();
+      resolve();
+    };
+    const stop = effect(() => {
+      if (pagePanel("overview")?.isShown?.()) setTimeout(done);
+    });
+    setTimeout(done, PATIENCE_MS);
+  });
 }
 
 /**

@@ -32,6 +32,8 @@ interface Declared {
 export interface PagePanel extends Declared {
   place: "page";
   page: Page;
+  /** Of a page that needs no rows: whether it shows what it is for. Follows signals. */
+  isShown?: () => boolean;
 }
 
 /** A tab of the drawer below the graphs. */

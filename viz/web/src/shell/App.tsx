@@ -15,8 +15,8 @@ import { PlaceSheet } from "../ui/code/PlaceSheet";
 import {
   currentStep,
   fatal,
+  hasRows,
   overlay,
-  rows,
   run,
   ruleName,
   step,
@@ -28,9 +28,8 @@ import { TopBar } from "./TopBar";
 import { wideEdit } from "../parts/source/edits";
 
 export function App() {
-  const nothing =
-    fatal.value !== null || (run.value !== null && !rows.value.length && !run.value.live);
-  const waiting = run.value !== null && !rows.value.length && run.value.live && !run.value.command;
+  const nothing = fatal.value !== null || (run.value !== null && !hasRows.value && !run.value.live);
+  const waiting = run.value !== null && !hasRows.value && run.value.live && !run.value.command;
   const Page = pagePanel(view.value.page)?.component;
   return (
     <div class="app">

@@ -6,7 +6,7 @@ import { data, setPage } from "../state/actions";
 import type { Run } from "../data/messages/run";
 import { clip, millis, plural, short } from "../state/format";
 import { cancelExport, exporting, exportPercent, saveExport } from "../state/save";
-import { connection, currentKernel, overlay, rows, run, sidePanel, view } from "../state/state";
+import { connection, currentKernel, hasRows, overlay, run, sidePanel, view } from "../state/state";
 import { pages } from "./panels";
 import { dark, toggleTheme } from "../state/theme";
 import { copyLink, linkCopied } from "./copyLink";
@@ -28,7 +28,7 @@ export function TopBar() {
         <Logo />
         uopviz
       </div>
-      {r && (r.command || rows.value.length > 0) && (
+      {r && (r.command || hasRows.value) && (
         <>
           <span class="vr" />
           <h1 class="name el" title={r.command}>
@@ -45,7 +45,7 @@ export function TopBar() {
           </span>
         </>
       )}
-      {rows.value.length > 0 && <Pages />}
+      {hasRows.value && <Pages />}
       <span class="sp" />
       <Live />
       <button type="button" class="btn cmdk" onClick={() => (overlay.value = "palette")}>
@@ -60,7 +60,7 @@ export function TopBar() {
         class={linkCopied.value ? "btn said" : "btn ico quiet"}
         aria-label="Copy a link to this view"
         title="Copy a link to this view (Y)"
-        disabled={!rows.value.length}
+        disabled={!hasRows.value}
         onClick={() => void copyLink()}
       >
         {linkCopied.value ? "✓ Link copied" : <Icon name="link" />}
@@ -155,7 +155,7 @@ function Export() {
     <Menu
       label="Export"
       class="btn export"
-      disabled={!rows.value.length}
+      disabled={!hasRows.value}
       button={
         <>
           <Icon name="export" />

@@ -7,16 +7,21 @@ import { asProblem, type Backend } from "../data/backend";
 import { mergeRows } from "../data/rows";
 import { refreshRules, reloadBundle } from "./actions";
 import { keyOf } from "./runState";
-import { bundle, connection, fatal, loadError, rows, run, timeline } from "./state";
+import { bundle, connection, fatal, loadError, rows, rowsArrived, run, timeline } from "./state";
 
 const POLL_MS = 500;
 /** A finished run is asked now and then, so that a lost server and a rerun show. */
 const SETTLED_MS = 4000;
 const RETRY_MS = [1000, 2000, 3000, 5000, 10000];
 
-/** Fetches everything once, then polls while the run is live. Resolves after the first answer. */
-export async function follow(backend: Backend): Promise<void> {
-  const answered = await refresh(backend);
+/**
+ * Fetches everything once, then polls while the run is live. Resolves after the first answer.
+ *
+ * @param firstPage where a page is open that needs no rows, waits until that is shown: there may be
+ * many rows, and they are asked for after it
+ */
+export async function follow(backend: Backend, firstPage?: () => Promise<void>): Promise<void> {
+  const answered = await refresh(backend, firstPage);
   if (!answered || backend.server) schedule(backend);
 }
 
@@ -53,11 +58,15 @@ async function tick(backend: Backend): Promise<void> {
   schedule(backend);
 }
 
-async function refresh(backend: Backend): Promise<boolean> {
+async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promise<boolean> {
   try {
     const now = await backend.run();
     const before = run.peek();
     const another = before !== null && keyOf(before) !== keyOf(now);
+    if (firstPage) {
+      run.value = now;
+      await firstPage();
+    }
     const known = another ? 0 : rows.peek().length;
     const compiled = JSON.stringify(before?.compilations) !== JSON.stringify(now.compilations);
     const tree =
@@ -71,7 +80,10 @@ async function refresh(backend: Backend): Promise<boolean> {
         bundle.value = null;
         timeline.value = null;
       }
-      if (tree) rows.value = mergeRows(rows.peek(), tree.rows);
+      if (tree) {
+        rows.value = mergeRows(rows.peek(), tree.rows);
+        rowsArrived.value = true;
+      }
       if (JSON.stringify(before) !== JSON.stringify(now)) run.value = now;
       connection.value = { kind: backend.server ? "connected" : "embedded" };
       fatal.value = null;

@@ -40,6 +40,12 @@ export function createRunState() {
   /** The program still runs. Unlike `run` it does not change with every message. */
   const isLive = computed(() => run.value?.live === true);
   const rows = signal<readonly Row[]>([]);
+  /** Whether `rows` are what the run has: a page that needs none of them is shown before. */
+  const rowsArrived = signal(false);
+  /** Whether there is something to look at, as far as is known. */
+  const hasRows = computed(
+    () => run.value !== null && (!rowsArrived.value || rows.value.length > 0),
+  );
   const rules = signal<ReadonlyMap<number, Rule>>(new Map());
 
   const view = signal<View>(FIRST_VIEW);
@@ -220,6 +226,8 @@ export function createRunState() {
     runKey,
     isLive,
     rows,
+    rowsArrived,
+    hasRows,
     rules,
     view,
     bundle,

@@ -15,6 +15,8 @@ export const {
   runKey,
   isLive,
   rows,
+  rowsArrived,
+  hasRows,
   rules,
   view,
   bundle,

@@ -6,7 +6,7 @@ import { overviewCommands } from "./commands";
 import { watchedKernel } from "./kernel/store";
 import { overviewLink } from "./link";
 import { OverviewView } from "./OverviewView";
-import { watched, watchedLines } from "./store";
+import { overview, watched, watchedLines } from "./store";
 
 export const overviewPanel: PagePanel = {
   id: "overview",
@@ -14,6 +14,7 @@ export const overviewPanel: PagePanel = {
   place: "page",
   page: "overview",
   component: OverviewView,
+  isShown: () => overview.value !== null || watched.error.value !== null,
   commands: overviewCommands,
   link: overviewLink,
   start() {

@@ -8,7 +8,7 @@ import {
   connection,
   fatal,
   overlay,
-  rows,
+  hasRows,
   run,
   view,
   announcement,
@@ -21,7 +21,7 @@ export function StatusBar() {
   return (
     <footer class="status" data-region="Status">
       <Connected />
-      {r && (r.command || rows.value.length > 0) && (
+      {r && (r.command || hasRows.value) && (
         <>
           <span class="mono mid" title={short(r.file, 1000)}>
             {short(baseName(r.file), 60)}

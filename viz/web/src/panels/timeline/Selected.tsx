@@ -18,7 +18,9 @@ export function Selected() {
   return (
     <section class="tl-sel" data-region="Selection" aria-label="Selection">
       <div class="ph">
-        <b class="el">{title === null ? "Nothing selected" : short(title, 200)}</b>
+        <b class="el" title={title === null ? undefined : short(title, 1000)}>
+          {title === null ? "Nothing selected" : short(title, 200)}
+        </b>
         <span class="sp" />
         {canOpen() && (
           <button type="button" class="btn sm" title="Enter" onClick={openPicked}>
