@@ -17,6 +17,11 @@ from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
 from core.jit import TinyJit
+from core.nn.archives import TensorIO as TensorIO
+from core.nn.archives import bytes_of
+from core.nn.archives import tar_extract as tar_extract
+from core.nn.archives import zip_extract as zip_extract
+from core.nn.checkpoints import torch_load as torch_load
 from core.runtime.device import Device
 from core.runtime.disk.file import File, replace_file
 from core.tensor import Tensor
@@ -152,12 +157,9 @@ def safe_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> dic
     device, when it is computed. Those of a Tensor of bytes are parts of it, on its device unless
     another is given: those of `Tensor(Path(...))` stay in the file, where they can be assigned to.
     """
-    if isinstance(fn, Tensor):
-        whole = fn
-    else:
-        whole = Tensor(fn if isinstance(fn, bytes) else Path(fn))
+    if not isinstance(fn, Tensor):
         device = Device.canonicalize(device)
-    header, body = _split(whole)
+    header, body = _split(bytes_of(fn))
     result: dict[str, Tensor] = {}
     spans: list[tuple[int, int]] = []
     for name, entry in header.items():
@@ -179,8 +181,7 @@ def safe_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> dic
 
 def safe_load_metadata(fn: str | Path | bytes | Tensor) -> dict[str, str]:
     """The text metadata of a safetensors file. Raises FormatError as `safe_load` does."""
-    data = fn if isinstance(fn, Tensor) else Tensor(fn if isinstance(fn, bytes) else Path(fn))
-    found = _split(data)[0].get("__metadata__", {})
+    found = _split(bytes_of(fn))[0].get("__metadata__", {})
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         raise _bad("metadata is not text by name")
     return cast("dict[str, str]", found)
@@ -188,8 +189,6 @@ def safe_load_metadata(fn: str | Path | bytes | Tensor) -> dict[str, str]:
 
 def _split(data: Tensor) -> tuple[dict[str, object], Tensor]:
     """The header and the elements of a Tensor of bytes."""
-    if data.dtype is not dtypes.uint8 or data.ndim != 1:
-        raise _bad(f"a Tensor of {data.shape} {data.dtype}, not of bytes")
     if len(data) < 8:
         raise _bad(f"only {len(data)} bytes")
     length = int.from_bytes(data[:8].data(), "little")
