@@ -329,6 +329,12 @@ def derivative(ctx: UOp, ret: UOp) -> Grads:
     return tuple(grads)
 
 
+@rule(UPat(Ops.FUSE))
+def fuse(ctx: UOp) -> Grads:
+    """d fuse(x) = dx"""
+    return (ctx,)
+
+
 @rule(UPat(Ops.CONTIGUOUS))
 def contiguous(ctx: UOp) -> Grads:
     """d contiguous(x) = dx"""
@@ -376,6 +382,7 @@ derivatives = PatternMatcher(
         flip,
         copy,
         derivative,
+        fuse,
         contiguous,
         contiguous_backward,
         assign,

@@ -163,6 +163,11 @@ DONT_GROUP_REDUCES: Final = Flag(
 DONT_REALIZE_EXPAND: Final = Flag(
     "DONT_REALIZE_EXPAND", 0, "1 computes costly values again wherever they are repeated"
 )
+FUSE_CONV_BW: Final = Flag(
+    "FUSE_CONV_BW",
+    0,
+    "1 computes the gradient of a convolution's input in one kernel: fewer, but slower on CPUs",
+)
 GRAPH: Final = Flag(
     "GRAPH", 0, "1 writes the kernels of each schedule as a DOT file, 2 with their ASTs", high=2
 )

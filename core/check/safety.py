@@ -1,15 +1,17 @@
 """Checks a kernel from a stranger before it is compiled and run: that it is one, and that every
 access that its views, or the offsets of its INDEXes, describe lies inside the memory it declares.
 
-All addresses of a kernel come from these, so what passes here touches nothing else. Never changes a
-kernel and never runs one.
+All addresses of a kernel come from these, so what passes here touches nothing else. An offset has
+the bounds that its integers give it, so these have to be what their dtypes hold: 200 in 8 bits is
+-56 on a processor. Never changes a kernel and never runs one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from core.dtype import AddrSpace, PtrDType
+from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import prod
 from core.shape import ShapeTracker, View
@@ -17,7 +19,6 @@ from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
 from core.uop.ldmatrix import ROW
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import pointer_of
 from core.uop.spec import ast_spec, index_spec, verify
 from core.uop.uop import UOp
 
@@ -44,14 +45,24 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -
         raise _refused("its root has a foreign argument", ast)
     verify(ast, index_spec if lowered else ast_spec, "kernel AST")
     pointers: dict[int, UOp] = {}
+    variables: dict[str, UOp] = {}
     for u in ast.toposort():
         if u.op is Ops.DEFINE_GLOBAL:
             if pointers.setdefault(u.arg, u) is not u:
                 raise _refused(f"there are two arguments {u.arg}", u)
         elif u.op is Ops.VIEW:
             _check_view(u)
-        elif u.op is Ops.AFTER and (not u.src or u.dtype is not u.src[0].dtype):
-            raise _refused("an AFTER of another dtype", u)
+        elif u.op in (Ops.AFTER, Ops.NOOP) and (not u.src or u.dtype is not u.src[0].dtype):
+            raise _refused(f"{u.op.name} of another dtype", u)
+        elif u.op in (Ops.CONST, Ops.VCONST):
+            _check_held(u, u.arg if isinstance(u.arg, tuple) else (u.arg,))
+        elif u.op is Ops.SPECIAL:
+            _check_held(u, u.bounds)
+        elif u.op is Ops.DEFINE_VAR:
+            name, *bounds = u.arg
+            _check_held(u, bounds)
+            if type(name) is not str or variables.setdefault(name, u) is not u:
+                raise _refused(f"there are two variables {name!r}", u)
         elif lowered and u.op in (Ops.LOAD, Ops.STORE, Ops.LDMATRIX):
             _check_element(u, inside)
     if lowered:
@@ -63,15 +74,23 @@ def check_kernel(ast: UOp, max_bytes: int = MAX_BYTES, *, inside: bool = True) -
         raise _refused("its arguments are not numbered 0, 1, ...", ast)
 
 
+def _check_held(u: UOp, values: Sequence[object]) -> None:
+    """Integers are within the range of their dtype."""
+    dtype = u.dtype.scalar()
+    if not dtypes.is_int(dtype):
+        return
+    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+    if not all(isinstance(v, int) and low <= v <= high for v in values):
+        raise _refused(f"an integer that {dtype} does not hold", u)
+
+
 def _check_element(u: UOp, inside: bool) -> None:
-    """A LOAD, STORE or LDMATRIX is at an INDEX of memory, and, for `inside`, its offset has bounds
+    """A LOAD, STORE or LDMATRIX is at one INDEX of memory, and, for `inside`, its offset has bounds
     there. A gate is no proof: it would have to be understood."""
-    place = u.src[0]
-    while place.op in (Ops.AFTER, Ops.NOOP) and place.src:
-        place = place.src[0]
-    pointer = pointer_of(place)
+    place = _after_what(u.src[0])
+    pointer = _after_what(place.src[0]) if place.op is Ops.INDEX else place
     if place.op is not Ops.INDEX or pointer.op not in GroupOp.Defines:
-        raise _refused("an access that is not at an INDEX of memory", u)
+        raise _refused("an access that is not at one INDEX of memory", u)
     if not inside:
         return
     value, offset = u.src[1] if u.op is Ops.STORE else u, place.src[1]
@@ -82,6 +101,13 @@ def _check_element(u: UOp, inside: bool) -> None:
     low, high = int(offset.vmin), int(offset.vmax) + lanes - 1
     if low < 0 or high >= size:
         raise _refused(f"elements {low} to {high} of memory with {size}", u)
+
+
+def _after_what(u: UOp) -> UOp:
+    """What an AFTER or NOOP stands for."""
+    while u.op in (Ops.AFTER, Ops.NOOP):
+        u = u.src[0]
+    return u
 
 
 def _check_own_memory(ast: UOp) -> None:

@@ -3,7 +3,8 @@
 The loops of a kind are laid over at most as many dimensions as the target has, the last loop on
 the first (fastest) dimension: neighbours are merged while there are too many, and a dimension
 larger than the target's limit is split. Afterwards those loops are SPECIAL indices, decoded by
-division where dimensions were merged. Never changes a loop that runs in sequence.
+division where dimensions were merged. Sizes of a grid may be given at launch: those loops have a
+dimension each. Never changes a loop that runs in sequence.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from core.helpers import prod
 from core.passes.view_index import ravel, unravel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.atlaunch import known_at_launch
 from core.uop.kernelinfo import AxisType
 
 _grid = (AxisType.GLOBAL,)
@@ -78,7 +80,10 @@ def _split(primes: tuple[int, ...], limits: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def hardware_indices(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -> dict[UOp, UOp]:
-    """For each loop (outermost first) its value in terms of SPECIALs named `letter`idx0, ..."""
+    """For each loop (outermost first) its value in terms of SPECIALs named `letter`idx0, ... Raises
+    CompileError where the limits cannot hold them."""
+    if any(loop.src[0].op is not Ops.CONST for loop in loops):
+        return _given_at_launch(loops, letter, limits)
     sizes = [loop.src[0].arg for loop in loops]
     dims = dimensions(sizes, limits)
     specials = [UOp.special(n, f"{letter}idx{k}") for k, n in enumerate(dims)][::-1]
@@ -89,6 +94,24 @@ def hardware_indices(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -
     else:
         values = unravel(ravel(specials, dims[::-1]), sizes)
     return {loop: value.cast(loop.dtype) for loop, value in zip(loops, values, strict=True)}
+
+
+def _given_at_launch(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -> dict[UOp, UOp]:
+    """The same for loops of which some have a size that is given at launch: each has a dimension of
+    its own."""
+    found: dict[UOp, UOp] = {}
+    for axis, loop in enumerate(reversed(loops)):
+        bound = loop.src[0]
+        constant = bound.op is Ops.CONST or (letter == "g" and known_at_launch(bound))
+        if axis >= len(limits) or not constant or not 0 <= bound.vmax <= limits[axis]:
+            shown = ", ".join(x.src[0].render() for x in loops)
+            raise CompileError(
+                f"parallel loops of sizes {shown}",
+                hint=f"of work groups, sizes may be made of variables: at most {len(limits)} such "
+                f"loops, of at most {tuple(limits)}; give the others to LOOP",
+            )
+        found[loop] = UOp.special(bound, f"{letter}idx{axis}").cast(loop.dtype)
+    return found
 
 
 @rule(UPat(Ops.RANGE, name="r"))

@@ -23,6 +23,7 @@ from core.passes.optimize.apply import SHARED_ALIGN
 from core.passes.span import Exactness
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp
+from core.uop.atlaunch import known_at_launch
 from core.uop.flight import arrives_later
 from core.uop.ldmatrix import ROW
 from core.uop.pointer import parts_of_address, pointer_of
@@ -172,7 +173,10 @@ class _Verifier:
             self.refuse(u, f"two hardware indices {u.arg}")
         n, axis = u.src[0], int(u.arg[-1])
         limits = self.target.global_max if u.arg[0] == "g" else self.target.local_max
-        if n.op is not Ops.CONST or not 1 <= n.arg <= limits[axis]:
+        if u.arg[0] == "g" and n.op is not Ops.CONST:
+            if not known_at_launch(n) or not 0 <= n.vmin <= n.vmax <= limits[axis]:
+                self.refuse(u, f"{u.arg} is not from 0 to {limits[axis]} long, known at launch")
+        elif n.op is not Ops.CONST or not 1 <= n.arg <= limits[axis]:
             self.refuse(u, f"{u.arg} is not from 1 to {limits[axis]} long")
         if u.arg[0] == "l":
             self.threads *= n.arg

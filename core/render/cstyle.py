@@ -28,7 +28,7 @@ _LONGEST = 72
 def render_with(dialect: Dialect, uops: Sequence[UOp], name: str) -> Rendered:
     """The function of a program in one dialect. Raises RenderError for a node without a text."""
     walk = _Walk(Listing(uops, name, dialect.language), dialect)
-    for u in walk.listing.uops:
+    for u in walk.listing.written:
         walk.write(u)
     return walk.finish()
 
@@ -46,8 +46,8 @@ class _Walk:
         self.bounds = list(accumulate(int(u.op in _bounds) for u in listing.uops))
         self.uses: dict[UOp, list[UOp]] = {}
         self.stores: dict[UOp, list[int]] = {}
-        for u in listing.uops:
-            for s in u.src:
+        for u in listing.written:
+            for s in u.src if u.op is not Ops.SPECIAL else ():
                 self.uses.setdefault(resolve(s), []).append(u)
             if u.op is Ops.STORE:
                 self.stores.setdefault(pointer_of(u.src[0]), []).append(listing.position[u])
@@ -312,7 +312,7 @@ class _Walk:
         for product in self.products:
             for line in dialect.product(product) if dialect.product is not None else ():
                 out.add(line)
-        x, y, z = listing.size_of("lidx")
+        x, y, z = listing.local_size
         args = [
             f"{dialect.types[u.dtype.name]}* {dialect.restrict} data{u.arg}"
             for u in listing.pointers

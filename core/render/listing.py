@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 
+from core.dtype import dtypes
 from core.errors import RenderError
 from core.uop.kernelinfo import AxisType
-from core.uop.ops import Ops
+from core.uop.ops import GroupOp, Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
@@ -61,18 +62,38 @@ class Listing:
         found = (pointer_of(u.src[0]) for u in self.uops if u.op is Ops.STORE)
         return frozenset(p for p in found if p.op is Ops.DEFINE_GLOBAL)
 
-    def size_of(self, prefix: str) -> tuple[int, int, int]:
-        """Bounds of the SPECIALs called prefix0..2 ("gidx" or "lidx"), 1 where there is none.
+    @property
+    def grid(self) -> tuple[UOp, UOp, UOp]:
+        """How many work groups there are along x, y and z: the bounds of the SPECIALs gidx0..2."""
+        return self._bounds("gidx")
 
-        Raises RenderError for a bound that is not a constant.
-        """
-        sizes = [1, 1, 1]
-        for u in self.uops:
-            if u.op is Ops.SPECIAL and u.arg[:-1] == prefix:
-                if u.src[0].op is not Ops.CONST:
-                    raise self.error("a hardware index needs a constant bound", u)
-                sizes[int(u.arg[-1])] = u.src[0].arg
-        return sizes[0], sizes[1], sizes[2]
+    @property
+    def local_size(self) -> tuple[int, int, int]:
+        """How many threads of a work group there are along x, y and z: the bounds of the SPECIALs
+        lidx0..2. Raises RenderError for one that is not a constant."""
+        bounds = self._bounds("lidx")
+        for u in bounds:
+            if u.op is not Ops.CONST:
+                raise self.error("threads are counted by constants", u)
+        x, y, z = (u.arg for u in bounds)
+        return x, y, z
+
+    def _bounds(self, prefix: str) -> tuple[UOp, UOp, UOp]:
+        one = UOp.const(dtypes.index, 1)
+        found = {u.arg: u.src[0] for u in self.uops if u.op is Ops.SPECIAL}
+        x, y, z = (found.get(f"{prefix}{axis}", one) for axis in range(3))
+        return x, y, z
+
+    @cached_property
+    def written(self) -> tuple[UOp, ...]:
+        """The nodes that a text is made of: all but those that only say how large a launch is."""
+        if all(u.src[0].op is Ops.CONST for u in self.uops if u.op is Ops.SPECIAL):
+            return self.uops
+        needed: set[UOp] = set()
+        for u in reversed(self.uops):
+            if u in needed or u.op not in GroupOp.Elementwise:
+                needed.update(() if u.op is Ops.SPECIAL else u.src)
+        return tuple(u for u in self.uops if u in needed or u.op not in GroupOp.Elementwise)
 
     def divisor(self, u: UOp) -> int:
         """A number that divides the integer `u` in every iteration; 0 if `u` is always 0."""

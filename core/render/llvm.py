@@ -39,7 +39,7 @@ def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
     """
     listing = Listing(uops, name, "llvm")
     kernel = _Kernel(listing, dialect_of(target))
-    for u in listing.uops:
+    for u in listing.written:
         kernel.write(u)
     return kernel.finish(target)
 
@@ -302,7 +302,7 @@ class _Kernel:
     def _attributes(self, target: Target) -> str:
         if target.family != "amd":
             return "nounwind"
-        x, y, z = self.listing.size_of("lidx")
+        x, y, z = self.listing.local_size
         threads = x * y * z
         return f'nounwind "amdgpu-flat-work-group-size"="{threads},{threads}"'
 

@@ -40,7 +40,7 @@ def render(uops: Sequence[UOp], name: str, target: Target) -> Rendered:
             hint="one of sm_" + ", sm_".join(map(str, VERSIONS)),
         )
     kernel = _Kernel(Listing(uops, name, "ptx"), int(found[1]))
-    for u in kernel.listing.uops:
+    for u in kernel.listing.written:
         kernel.write(u)
     return kernel.finish()
 
@@ -175,7 +175,7 @@ class _Kernel:
             out.add(f"  {text}" + ("," if i + 1 < len(params) else ""))
         out.at = -1
         out.add(")")
-        local = listing.size_of("lidx")
+        local = listing.local_size
         out.add(".maxntid " + ", ".join(map(str, local)))
         out.add("{")
         for line in self.w.declarations():

@@ -76,6 +76,11 @@ class ShapeTracker:
         """Some view has a mask, so an index may be invalid."""
         return any(view.mask is not None for view in self.views)
 
+    @property
+    def once(self) -> bool:
+        """Whether two valid indices are known to read different elements."""
+        return all(view.once for view in self.views)
+
     def __add__(self, outer: ShapeTracker) -> ShapeTracker:
         """Reads `self` through `outer`, whose memory is the flat index of `self`; simplified.
 

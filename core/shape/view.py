@@ -94,6 +94,19 @@ class View:
         """No index is valid: the size is 0 or the mask leaves nothing."""
         return 0 in self.shape or (self.mask is not None and self.mask[0][0] == self.mask[0][1])
 
+    @property
+    def once(self) -> bool:
+        """Whether two valid indices are known to read different elements: each stride steps over
+        all that the axes of smaller strides reach."""
+        reached = 0
+        for axis in sorted(self.axes, key=lambda axis: abs(axis.stride)):
+            steps = axis.end - axis.begin - 1
+            if steps > 0:
+                if abs(axis.stride) <= reached:
+                    return False
+                reached += abs(axis.stride) * steps
+        return True
+
     def permute(self, order: Sequence[int]) -> View:
         """Axis k of the result is axis order[k]. Raises ShapeError unless `order` permutes all."""
         if sorted(order) != list(range(len(self.shape))):

@@ -292,6 +292,12 @@ class TensorBase(metaclass=TensorMeta):
         """The same values; the gradient that flows back is made contiguous."""
         return self._make(self.uop.contiguous_backward())
 
+    def fuse(self) -> Self:
+        """The same values, computed by one kernel from what is in memory: no reduce or costly value
+        on the way is stored, but what other values need, too. Faster where that would only be
+        written and read again; slower where it is then computed many times."""
+        return self._make(self.uop.fuse())
+
     def to(self, device: str | None) -> Self:
         """The values on another device (None: the default device)."""
         wanted = Device.canonicalize(device)

@@ -20,9 +20,9 @@ from core.tile.calls import call
 from core.tile.group import Group, group_of
 from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
 from core.tile.order import Order
-from core.tile.sizes import A_SIZE, Size, as_index, is_size, most, shown
+from core.tile.sizes import A_SIZE, Size, is_size, most, shown
 from core.tile.swizzle import Swizzle
-from core.tile.team import Building, both, index
+from core.tile.team import Building, index
 from core.tile.tiles import GL, RT, RV, ST, SV, Each
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.ops import Ops
@@ -63,10 +63,7 @@ class Loop:
             return index(0)
         if self._count == 0:
             raise StopIteration
-        inside, count = self._kernel.inside, self._count
-        if inside is not None:
-            count = inside.where(as_index(count), as_index(count).minimum(1))
-        self._loop = self._kernel.range(count, AxisType.REDUCE)
+        self._loop = self._kernel.range(self._count, AxisType.REDUCE)
         order.open(self._loop)
         return self._loop
 
@@ -78,8 +75,7 @@ class Kernel:
     Used as a context manager: at the end of the block, `ast` is the kernel. `tf32` allows matrix
     instructions that round float32 to 19 bits (default: the setting ALLOW_TF32).
 
-    A size of the grid may be made of variables, which are given at launch. A GPU then starts as
-    many work groups as it may be; those that are too many run each loop once and store nothing.
+    A size of the grid may be made of variables, which are given at launch.
 
     Raises ShapeError for a grid or a number of warps that the target does not have.
     """
@@ -103,11 +99,8 @@ class Kernel:
         zero = index(0)
         self._kernel = Building(self.target, choice, Order(), warps, zero, zero)
         kind = AxisType.GLOBAL if gpu else AxisType.LOOP
-        outer = [self._parallel(most(n) if gpu else n, kind) for n in reversed(sizes)][::-1]
+        outer = [self._parallel(n, kind) for n in reversed(sizes)][::-1]
         self.gx, self.gy, self.gz = outer
-        if gpu:
-            given = zip(outer, sizes, strict=True)
-            self._kernel.inside = both(*(g < as_index(n) for g, n in given if isinstance(n, UOp)))
         self.warp_id = self._kernel.warp = self._parallel(warps, AxisType.LOCAL)
         self.lane = self._kernel.lane = self._parallel(wave, AxisType.WARP)
         inner = self.warp_id, self.lane
@@ -230,6 +223,11 @@ class Kernel:
                 hint="a number of iterations, 0 or more: an int, or a node that is one integer",
             )
         return Loop(self._kernel, count)
+
+    @property
+    def shared_left(self) -> int:
+        """Bytes of shared memory that a work group may still have for tiles."""
+        return self.target.shared_bytes - self._kernel.shared_bytes
 
     def copies(self, dst: ST, src: GL) -> bool:
         """Whether the target loads this shared tile from this view asynchronously: where it does

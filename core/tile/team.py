@@ -36,8 +36,6 @@ class Building:
     warps: int
     warp: UOp
     lane: UOp
-    inside: UOp | None = None
-    """Whether a work group is one of the grid, where its sizes are given at launch."""
     ranges: int = 0
     shared_bytes: int = 0
     scratches: dict[tuple[DType, int, int], Memory] = field(

@@ -64,7 +64,7 @@ def global_from_shared(team: Team, dst: Window, src: ST) -> None:
             count = len(points.down)
             value = _load(sources[0], in_shared(src, points), gate, 0, count)
             offsets, inside = in_global(dst, src.shape, points, whole_pieces(src, dst.gl))
-            place = state.index(offsets, gate=both(gate, inside, team.kernel.inside))
+            place = state.index(offsets, gate=both(gate, inside))
             stores.append(place.store(value.cast(dst.gl.dtype)))
         return UOp.group(*stores)
 
@@ -119,7 +119,7 @@ def global_from_registers(team: Team, dst: Window, src: Registers) -> None:
         value = team.read(sources[0], src.layout.count).cast(dst.gl.dtype)
         together = neighbours(src.layout, dst.gl.shape[3]) if isinstance(src, RT) else 1
         offsets, inside = in_global(dst, shape, points, together)
-        gate = both(inside, _first(team, src), team.kernel.inside)
+        gate = both(inside, _first(team, src))
         return state.index(offsets, gate=gate).store(value)
 
     team.order.effect(build, Place(dst.gl.memory), [Place(src.memory)])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from core.dtype import DType
 from core.target import Target
+from core.uop.atlaunch import value_at_launch
 from core.uop.uop import UOp
 
 
@@ -43,6 +44,8 @@ class Program:
     in other languages can be made; `lowered` is what `source` was made of: the same program after
     the passes for that language, where it has any.
 
+    A launch has `grid` work groups along x, y and z: integers of constants and `variables`.
+
     `flops` counts arithmetic on floats and `bytes` the memory that must be touched at least, both
     for one launch and at the upper bounds of all variables.
     """
@@ -55,7 +58,7 @@ class Program:
     source: Artifact
     arguments: tuple[Argument, ...]
     variables: tuple[UOp, ...]
-    global_size: tuple[int, int, int]
+    grid: tuple[UOp, UOp, UOp]
     local_size: tuple[int, int, int]
     threads: int
     flops: int
@@ -65,3 +68,16 @@ class Program:
     def globals(self) -> tuple[tuple[DType, int], ...]:
         """(dtype, elements) of each pointer argument."""
         return tuple((a.dtype, a.size) for a in self.arguments)
+
+    @property
+    def global_size(self) -> tuple[int, int, int]:
+        """The most work groups that a launch may have along x, y and z."""
+        x, y, z = (int(n.vmax) for n in self.grid)
+        return x, y, z
+
+    def groups(self, variables: Mapping[str, int]) -> tuple[int, int, int]:
+        """How many work groups a launch with these values has along x, y and z; nothing runs where
+        there are none. Raises RunError for a variable without a value or with one that is outside
+        of its bounds."""
+        x, y, z = (max(0, value_at_launch(n, variables)) for n in self.grid)
+        return x, y, z

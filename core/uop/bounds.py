@@ -26,6 +26,7 @@ _same_as_source: Final = frozenset(
         *(GroupOp.Movement - {Ops.PAD}),
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
+        Ops.FUSE,
         Ops.DETACH,
         Ops.DERIVATIVE,
         Ops.COPY,

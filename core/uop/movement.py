@@ -74,6 +74,10 @@ class Movement(Node):
         """Itself; the gradient through it is made contiguous."""
         return type(self)(Ops.CONTIGUOUS_BACKWARD, self.dtype, (self,))
 
+    def fuse(self) -> Self:
+        """Itself, computed in one kernel."""
+        return type(self)(Ops.FUSE, self.dtype, (self,))
+
     def detach(self) -> Self:
         """Itself, without gradient."""
         return type(self)(Ops.DETACH, self.dtype, (self,))

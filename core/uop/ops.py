@@ -39,6 +39,8 @@ class Ops(IntEnum):
     """The value of its source, stored in row-major order in memory of its own."""
     CONTIGUOUS_BACKWARD = auto()
     """Its source; the gradient that flows back through it is made contiguous."""
+    FUSE = auto()
+    """Its source, which one kernel computes from memory: no value on the way is stored."""
     DETACH = auto()
     """Its source, without a gradient."""
     DERIVATIVE = auto()
@@ -77,7 +79,8 @@ class Ops(IntEnum):
     DEFINE_REG = auto()
     """Registers of one thread; arg is a number."""
     SPECIAL = auto()
-    """A hardware index (gidx0, lidx0, ...); source 0 is its bound, arg its name."""
+    """A hardware index (gidx0, lidx0, ...); source 0 is its bound, for work groups also one made of
+    variables; arg its name."""
     INDEX = auto()
     """Before lowering: a shaped value (source 0) at an index per axis. After it: the address of
     one element, sources (pointer, offset) or (pointer, offset, gate)."""

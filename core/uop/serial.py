@@ -56,6 +56,8 @@ _exact_sources: Final = {
     Ops.BUFFER_VIEW: 1,
     Ops.STORE: 2,
 }
+_gated: Final = frozenset({Ops.STORE})
+"""Those that may have a gate after them."""
 _some_sources: Final = frozenset(
     {
         Ops.VECTORIZE,
@@ -157,7 +159,8 @@ def decode_node(node: Json, made: Sequence[UOp]) -> UOp:
         raise _bad("a node has an unknown op, or a dtype or sources of the wrong type", at)
     sources = tuple(made[_position(s, len(made))] for s in src)
     wanted = 0 if op in _sourceless else _exact_sources.get(op, len(sources))
-    if len(sources) != wanted or (op in _some_sources and not sources):
+    most = wanted + (op in _gated)
+    if not wanted <= len(sources) <= most or (op in _some_sources and not sources):
         raise _bad(f"{name} with {len(sources)} sources instead of {wanted or 1}", at)
     u = UOp(
         op,

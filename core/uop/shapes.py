@@ -17,6 +17,7 @@ _pass_through = frozenset(
     {
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
+        Ops.FUSE,
         Ops.DETACH,
         Ops.DERIVATIVE,
         Ops.COPY,

@@ -171,14 +171,14 @@ def reduce_axis_spec(u: UOp, x: UOp) -> bool:
 
 @rule(
     UPat(
-        (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH),
+        (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH),
         src=(UPat.var("x"),),
         allow_any_len=True,
         name="u",
     )
 )
 def same_value_spec(u: UOp, x: UOp) -> bool:
-    """CONTIGUOUS, CONTIGUOUS_BACKWARD and DETACH keep the dtype"""
+    """CONTIGUOUS, CONTIGUOUS_BACKWARD, FUSE and DETACH keep the dtype"""
     return u.dtype == x.dtype
 
 

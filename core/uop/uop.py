@@ -366,9 +366,10 @@ class UOp(Arithmetic, Movement, Variables):
         return UOp(Ops.RANGE, bound.dtype, (bound,), (number, kind))
 
     @staticmethod
-    def special(n: int, name: str) -> UOp:
+    def special(n: int | UOp, name: str) -> UOp:
         """A hardware index 0..n-1, such as gidx0."""
-        return UOp(Ops.SPECIAL, dtypes.index, (UOp.const(dtypes.index, n),), name)
+        bound = n.cast(dtypes.index) if isinstance(n, UOp) else UOp.const(dtypes.index, n)
+        return UOp(Ops.SPECIAL, dtypes.index, (bound,), name)
 
     def index(self, *idxs: UOp | int, gate: UOp | None = None) -> UOp:
         """Of a pointer: the address of one element, valid where `gate` holds. Of a shaped value:

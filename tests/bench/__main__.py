@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import emulator, engine, kernels, overhead, page, scaling, service, tiles
+from tests.bench import counts, emulator, engine, kernels, overhead, page, scaling, service, tiles
 from tests.bench.measure import machine
 
 BENCHES = {
+    "counts": counts.figures,
     "emulator": emulator.figures,
     "engine": engine.figures,
     "kernels": kernels.figures,

@@ -55,7 +55,9 @@ def _value(u: UOp, src: list[Array]) -> Any:
         op, axes = u.arg
         function = {Ops.ADD: np.sum, Ops.MUL: np.prod, Ops.MAX: np.max}[op]
         return function(src[0], axis=axes, keepdims=True).astype(src[0].dtype)
-    if u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.DERIVATIVE, Ops.COPY):
+    if u.op in (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH):
+        return src[0]
+    if u.op in (Ops.DERIVATIVE, Ops.COPY):
         return src[0]
     if u.op is Ops.ASSIGN:
         return src[1]

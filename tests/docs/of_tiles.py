@@ -25,6 +25,87 @@ TRITON: Final = {
 }
 """Lines of the kernels alone, counted by hand in Triton's tutorials at a commit, with what they
 cover."""
+_FLASH: Final = "csrc/flash_attn/src of flash-attn 2.7.4.post1 on PyPI"
+_SAMPLES: Final = "of NVIDIA/cuda-samples, Samples"
+CUDA: Final[tuple[tuple[str, tuple[str, ...], int, str], ...]] = (
+    (
+        "attention",
+        ("attention", "blocks"),
+        294,
+        (
+            f"`compute_attn_1rowblock` of flash_fwd_kernel.h, {_FLASH}: also with dropout, ALiBi, "
+            "windows and sequences of their own lengths; on CuTe"
+        ),
+    ),
+    (
+        "attention",
+        ("attention", "blocks"),
+        68,
+        (
+            "`attend_ker` of HazyResearch/ThunderKittens, kernels/attn/demo/4090.cu at 6fb7df0: "
+            "not causal, multiples of the tile, bfloat16, without `l`"
+        ),
+    ),
+    (
+        "attention backward",
+        ("attention_backward", "blocks"),
+        654,
+        (
+            "`compute_dq_dk_dv_1colblock` of flash_bwd_kernel.h, 505, and `dot_do_o`, "
+            "`compute_dot_do_o` and `convert_dQ` of flash_bwd_preprocess_kernel.h, 149, "
+            f"{_FLASH}: as above"
+        ),
+    ),
+    (
+        "product",
+        ("matmul",),
+        122,
+        (
+            f"`compute_gemm` {_SAMPLES}/3_CUDA_Features/cudaTensorCoreGemm/cudaTensorCoreGemm.cu "
+            "at 306af8d: half, sizes fixed by macros, multiples of 128, one stage; adds C"
+        ),
+    ),
+    (
+        "product",
+        ("matmul",),
+        120,
+        (
+            "`gemm_device` of NVIDIA/cutlass/examples/cute/tutorial/sgemm_sm80.cu at c735bc2: "
+            "float32 without matrix instructions, multiples of the tile, asynchronous copies; on "
+            "CuTe, where its caller describes layouts and copies"
+        ),
+    ),
+    (
+        "softmax",
+        ("softmax",),
+        34,
+        (
+            "`softmax_forward_online_kernel2` with `SumMax` and its operation, of karpathy/llm.c, "
+            "dev/cuda/softmax_forward.cu at 99fe394: a warp for each row, float32"
+        ),
+    ),
+    (
+        "layer norm",
+        ("layer_norm",),
+        46,
+        (
+            "`layernorm_forward_kernel5` of karpathy/llm.c, dev/cuda/layernorm_forward.cu at "
+            "836ec64: a block for each row, float32; stores mean and deviation, too"
+        ),
+    ),
+    (
+        "copy",
+        ("copy",),
+        19,
+        (
+            f"`copySharedMem` {_SAMPLES}/6_Performance/transpose/transpose.cu at ca37378: float32 "
+            "alone, square, without conversion"
+        ),
+    ),
+)
+"""Kernel, its modules here, and lines of a function in CUDA C++ with its signature: none that are
+blank or a comment, and none under `#if 0`. flash-attn was counted by a script, the others by hand;
+gemm_device by both."""
 
 
 def lines_of_code(path: Path) -> int:
@@ -46,6 +127,16 @@ def lines_of_code(path: Path) -> int:
                 found |= {node.lineno, node.end_lineno or node.lineno}
         found |= {d.lineno for d in top.decorator_list}
     return len(found)
+
+
+def cuda_table() -> str:
+    """A row for each function in CUDA C++ that does about what a shipped kernel does."""
+    folder = ROOT / "core/tile/kernels"
+    rows = [
+        (kernel, sum(lines_of_code(folder / f"{name}.py") for name in modules), lines, what)
+        for kernel, modules, lines, what in CUDA
+    ]
+    return table(("kernel", "lines here", "CUDA C++", "that is"), rows)
 
 
 def line_table() -> str:

@@ -27,7 +27,8 @@ from tests.docs.of_core import (
     tensor_core_table,
     text_pass_table,
 )
-from tests.docs.of_tiles import line_table
+from tests.docs.of_schedules import count_table
+from tests.docs.of_tiles import cuda_table, line_table
 from tests.docs.of_viz import (
     command_text,
     flag_table,
@@ -97,6 +98,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "query tables": query_table,
     "json types": json_types,
     "redaction": redaction_table,
+    "kernels of known programs": count_table,
     "lines of tile kernels": line_table,
+    "lines of CUDA kernels": cuda_table,
 }
 """What stands between `<!-- generated: NAME -->` and `<!-- end -->`."""

@@ -273,7 +273,7 @@ def test_schedule_passes_are_those_that_run() -> None:
     y.assign(new_y)  # the two read what the other one overwrites
     del new_x, new_y
     with observing(Names()) as names, Context(OPT=3):
-        x.schedule(y)
+        x.schedule(y, (x * 2).fuse())
     assert [step.name for step in schedule.PASSES] == names.seen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.docs.of_tiles import TRITON, line_table, lines_of_code
+from tests.docs.of_tiles import CUDA, ROOT, TRITON, cuda_table, line_table, lines_of_code
 
 MODULE = '''"""A module
 of two lines."""
@@ -51,3 +51,15 @@ def test_lines_of_functions_and_classes(tmp_path: Path) -> None:
 def test_every_comparison_has_a_row() -> None:
     text = line_table()
     assert all(f"`{name}.py` |" in text for name in TRITON)
+
+
+def test_every_shipped_kernel_stands_beside_one_in_cuda() -> None:
+    """With the lines of its modules here, counted anew, and a source that can be looked up."""
+    folder = ROOT / "core/tile/kernels"
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {name for _, names, *_ in CUDA for name in names} == modules
+    text = cuda_table()
+    for kernel, names, lines, what in CUDA:
+        own = sum(lines_of_code(folder / f"{name}.py") for name in names)
+        assert f"| {kernel} | {own} | {lines} | {what} |" in text
+        assert " at " in what or "on PyPI" in what

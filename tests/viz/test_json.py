@@ -28,7 +28,7 @@ SHAPES = Shapes(declarations(BLOCKS))
 CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
     ("show", (), "Show"),
     ("show", ("--tree",), "ShowTree"),
-    ("show", ("--kernel", "kernel_1"), "ShowTree"),
+    ("show", ("--kernel", "kernel_1"), "ShowGroup"),
     ("show", (2,), "Bundle"),
     ("show", (2, 0), "ShowStep"),
     ("show", (2, 1), "ShowStep"),

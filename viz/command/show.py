@@ -1,4 +1,5 @@
-"""`uopviz show`: a run on one screen, its tree, a pass with its steps, or one step as a difference.
+"""`uopviz show`: a run on one screen, its tree, a pass with its steps, or one step as a difference;
+of a kernel written with tiles, these.
 
 Reads a run and prints; never changes anything.
 """
@@ -10,6 +11,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from core.errors import TraceError
@@ -33,6 +35,7 @@ from viz.command.session import (
     since_of,
 )
 from viz.command.sources import show_text
+from viz.command.tiles import tile_lines, tile_rows
 from viz.replay.graphtext import node_text, step_text
 from viz.terminal import Line, Piece, Style, Styled
 from viz.views.run import Run
@@ -70,7 +73,9 @@ def show(options: argparse.Namespace) -> int:
     groups = {row["id"] for row in rows if row["kind"] == "context"}
     if step is None and number in groups:
         inside = below(rows, number)
-        return put(options, {"run": run, "rows": inside}, tree_lines(inside, options))
+        tiles = tile_rows(store, inside)
+        lines = chain(tile_lines(tiles), tree_lines(inside, options))
+        return put(options, {"run": run, "rows": inside, "tiles": tiles}, lines)
     bundle = chosen_bundle(store, number)
     if step is None:
         return put(options, bundle, pass_lines(store, rows, bundle, options.all))

@@ -62,13 +62,13 @@ def emulate(
     if source is not None:
         program = with_text(program, name, source)
     runner = found.load(program)
-    blocks = prod(program.global_size)
-    if not 0 <= block < blocks:
-        raise RunError(f"there is no block {block}", hint=f"blocks are numbered up to {blocks - 1}")
     bound = {u.arg[0]: int(u.arg[2]) for u in ast.toposort() if u.op is Ops.DEFINE_VAR}
     buffers = _buffers(ast, name)
     prepared = runner.prepared()
     launch = launch_of(program, runner.code, buffers, bound)
+    blocks = prod(launch.grid)
+    if not 0 <= block < blocks:
+        raise RunError(f"there is no block {block}", hint=f"blocks are numbered up to {blocks - 1}")
     progress(f"stepping through warp {warp} of block {block}")
     until = time.monotonic() + SECONDS
     walked = walk(Session(prepared, launch, block), warp, stop=lambda: time.monotonic() > until)
@@ -80,7 +80,7 @@ def emulate(
         "source": None if source is None else source.kind,
         "kind": program.source.kind,
         "text": program.source.text,
-        "grid": program.global_size,
+        "grid": launch.grid,
         "threads": program.local_size,
         "blocks": [done, blocks],
         "counters": _columns(counters),

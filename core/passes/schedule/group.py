@@ -7,10 +7,12 @@ that follows it. The decision never changes a result, only the number and the co
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, OPT, prod
 from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
+from core.passes.schedule.fuse import computed_within
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 
@@ -45,15 +47,18 @@ _STORED_ANYWAY = {
     Ops.OUTPUT: "a kernel written by hand makes it",
 }
 """What is memory whatever is decided here, and why."""
+_WITHIN = "fuse() asks for one kernel for all of it"
 _FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
 MOST_BUFFERS = 120
 """Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
 
-def group(sink: UOp, decisions: Decisions | None = None) -> set[UOp]:
+def group(sink: UOp, fused: Sequence[UOp] = (), decisions: Decisions | None = None) -> set[UOp]:
     """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already.
-    `decisions` is filled with what was decided about each value, and why."""
-    grouping = Grouping(Fanout(sink), decisions)
+    Each of `fused` is computed by one kernel. `decisions` is filled with what was decided about
+    each value, and why."""
+    fanout = Fanout(sink)
+    grouping = Grouping(fanout, decisions, fused, computed_within(fanout, fused))
     grouping.store_needed()
     if OPT.value == 0:
         for u in grouping.fanout.order:
@@ -75,6 +80,9 @@ class Grouping:
 
     fanout: Fanout
     decisions: Decisions | None
+    fused: Sequence[UOp] = ()
+    within: Collection[UOp] = ()
+    """What is computed in the kernels of `fused`, and stored only where it must be."""
     stored: set[UOp] = field(default_factory=lambda: set[UOp]())
     follows: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
@@ -115,9 +123,15 @@ class Grouping:
                         self.store(s.base, reason)
 
     def end_reduces(self) -> None:
-        """Stores each reduce at the end of the elementwise chain that it can be computed with."""
+        """Stores each reduce, and what is computed in one kernel, at the end of the elementwise
+        chain that it can be computed with."""
+        for u in self.within:
+            self.compute(u, _WITHIN)
+        whole = set(self.fused)
         for r in self.fanout.order:
-            if r.op is Ops.REDUCE_AXIS and r in self.fanout.reads_memory and r not in self.stored:
+            begins = r.op is Ops.REDUCE_AXIS or r in whole
+            done = r in self.stored or r in self.within
+            if begins and r in self.fanout.reads_memory and not done:
                 self._end_reduce(r)
 
     def _end_reduce(self, r: UOp) -> None:
@@ -185,7 +199,9 @@ class Grouping:
         """Stores elementwise values that expanding views or several kernels would compute again."""
         meeting = self.fanout.meeting(self._elementwise)
         for u in self.fanout.order:
-            if u.op not in GroupOp.Elementwise or u in self.stored or not self._may_store(u):
+            if u.op not in GroupOp.Elementwise or u in self.stored or u in self.within:
+                continue
+            if not self._may_store(u):
                 continue
             uses = self.fanout.uses[u]
             repeated = any(use.st is not None and _reads(use.st) > u.size for use in uses)
@@ -222,7 +238,8 @@ class Grouping:
                 count = 1 if fresh else copies.get(use.user, 1)
                 through[use.st] = max(through.get(use.st, 1), count)
             copies[u] = sum(through.values()) or 1
-            if copies[u] > 4 and u.op in GroupOp.Elementwise and u not in self.stored:
+            free = u not in self.stored and u not in self.within
+            if copies[u] > 4 and u.op in GroupOp.Elementwise and free:
                 limit = SPREAD_LIMIT // copies[u]
                 if u in self.fanout.reads_memory and self._cost(u, limit) > limit:
                     self.store(u, f"one kernel would compute it in {copies[u]} different orders")

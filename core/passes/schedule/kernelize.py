@@ -49,8 +49,11 @@ def version_of(memory: UOp) -> UOp:
 
 @dataclass
 class Kernels:
-    """What the pass notes down: the user's calls behind each kernel, by its AST and first output,
-    the memory that it made, and the memory after each kernel written by hand."""
+    """What the passes note down: the values that are to be computed by one kernel each; the user's
+    calls behind each kernel, by its AST and first output, the memory that was made, and the memory
+    after each kernel written by hand."""
+
+    fused: list[UOp] = field(default_factory=lambda: list[UOp]())
 
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
         default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()

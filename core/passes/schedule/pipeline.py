@@ -15,6 +15,7 @@ from core.passes.contract import Pass, run_table
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.disk import reading_files
+from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
@@ -42,7 +43,7 @@ def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
     return graph_rewrite(graph, simplification, name="simplify tensors")
 
 
-_algebra: Final = view_algebra + folding + reading_files + storage
+_algebra: Final = view_algebra + folding + reading_files + storage + marks
 _algebra_and_reduces: Final = _algebra + reducing
 _splitting: Final = splitting + view_algebra
 _merging_reduces: Final = merging_reduces + view_algebra
@@ -62,12 +63,18 @@ def _split_reduces(graph: UOp, notes: Kernels) -> UOp:
     return graph_rewrite(graph, _splitting, name="reduces: split")
 
 
+def _fuse(graph: UOp, notes: Kernels) -> UOp:
+    if not any(u.op is Ops.FUSE for u in graph.toposort()):
+        return graph
+    return graph_rewrite(graph, unmarking, notes.fused, name="fuse")
+
+
 def _group(graph: UOp, notes: Kernels) -> UOp:
     if (observer := attached()) is None:
-        stored = group(graph)
+        stored = group(graph, notes.fused)
     else:
         decisions: Decisions = {}
-        stored = group(graph, decisions)
+        stored = group(graph, notes.fused, decisions)
         observer.artifact("grouping", "", *grouping_report(graph, decisions), {})
     return graph_rewrite(graph, storing, stored, bottom_up=True, name="group")
 
@@ -121,6 +128,14 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         "reduces of at least `SPLIT_REDUCE` elements are two reduces where that is faster",
         tensor_spec,
         runs=lambda: OPT.value >= 2,
+    ),
+    Pass(
+        "fuse",
+        _fuse,
+        _VALUES,
+        "no value is marked by FUSE; which ones were is known to `group`",
+        tensor_spec,
+        (Ops.FUSE,),
     ),
     Pass(
         "group",

@@ -6,10 +6,11 @@ touches a reduce of constants and IOTA, which is computed inside its user.
 
 from __future__ import annotations
 
-from core.helpers import SPLIT_REDUCE, prod
+from core.helpers import FUSE_CONV_BW, SPLIT_REDUCE, prod
 from core.passes.identities import repeated
 from core.passes.schedule.copies import MEMORY
 from core.passes.schedule.push_views import reduced_under
+from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
 _CHUNKS = range(256, 7, -1)
@@ -65,11 +66,14 @@ def merge_reduces(ctx: set[UOp], outer: UOp, inner: UOp, x: UOp) -> UOp | None:
 
 @rule(UPat(Ops.REDUCE_AXIS, src=(UPat(Ops.VIEW, src=(_reduce,), name="v"),), name="outer"))
 def merge_viewed_reduces(ctx: set[UOp], outer: UOp, v: UOp, inner: UOp, x: UOp) -> UOp | None:
-    """reduce(view(reduce(x))) -> reduce(view'(x)) of one op, where the view reorders elements and
-    nothing else uses the inner reduce"""
+    """reduce(view(reduce(x))) -> reduce(view'(x)) of one op, where nothing else uses the inner
+    reduce, and the view reads each of its elements at most once; with FUSE_CONV_BW, sums among
+    padding, too"""
     if outer.arg[0] is not inner.arg[0] or inner in ctx:
         return None
-    if v.arg.masked or v.size != inner.size or v.arg.invert(inner.shaped) is None:
+    st: ShapeTracker = v.arg
+    padded = st.masked or st.size > inner.size
+    if not st.once or (padded and not (FUSE_CONV_BW and outer.arg[0] is Ops.ADD)):
         return None
     moved, last = reduced_under(v.arg, inner, x)
     return moved.r(outer.arg[0], {*outer.arg[1], *last}).reshape(outer.shaped)

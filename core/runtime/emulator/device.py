@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from core.errors import DeviceError, FaultError, RunError
-from core.helpers import EMULATOR_CHECKS
+from core.helpers import EMULATOR_CHECKS, prod
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
 from core.runtime.emulator.allocator import EmulatedMemory, EmulatorAllocator
@@ -96,7 +96,8 @@ class EmulatorRunner:
         start = time.perf_counter()
         launch = launch_of(self.program, self.code, buffers, variables)
         try:
-            execute(self.prepared(), launch, profile=profile)
+            if prod(launch.grid):
+                execute(self.prepared(), launch, profile=profile)
         except FaultError as error:
             raise located(error, self.program) from None
         return time.perf_counter() - start
@@ -125,7 +126,7 @@ def launch_of(
         end = parameter.offset + parameter.nbytes
         params[parameter.offset : end] = bits.to_bytes(parameter.nbytes, "little")
     regions = _regions(program, buffers)
-    return Launch(program.global_size, program.local_size, bytes(params), regions)
+    return Launch(program.groups(variables), program.local_size, bytes(params), regions)
 
 
 def _regions(program: Program, buffers: Sequence[Buffer]) -> tuple[Region, ...]:

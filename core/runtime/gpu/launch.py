@@ -14,6 +14,7 @@ from core.runtime.buffer import Buffer
 from core.runtime.gpu.driver import Limits, Loaded
 from core.runtime.gpu.queue import Queue
 from core.toolchain.program import Program
+from core.uop.ops import Ops
 
 _integers: Final = {
     1: ctypes.c_int8, 2: ctypes.c_int16, 4: ctypes.c_int32, 8: ctypes.c_int64,
@@ -26,7 +27,9 @@ class GpuRunner:
 
     def __init__(self, queue: Queue, program: Program, code: str | bytes) -> None:
         self._queue, self._name = queue, program.name
-        self._grid, self._block = program.global_size, program.local_size
+        self._program, self._block = program, program.local_size
+        fixed = not any(n.op is Ops.DEFINE_VAR for size in program.grid for n in size.toposort())
+        self._grid = program.global_size if fixed else None
         driver = queue.open()
         check_launch(program, driver.limits, queue.name)
         try:
@@ -52,7 +55,11 @@ class GpuRunner:
         self, buffers: Sequence[Buffer], variables: Mapping[str, int], wait: bool = False
     ) -> float | None:
         """Asks for one launch; with `wait`, returns when it is done, with its seconds by the GPU's
-        own clock. Raises RunError for a variable without a value, DriverError for a fault."""
+        own clock. Nothing is launched where a grid of variables has no work group. Raises RunError
+        for a variable without a value, DriverError for a fault."""
+        grid = self._grid or self._program.groups(variables)
+        if not all(grid):
+            return 0.0 if wait else None
         queue = self._queue
         driver, stream = queue.open(), queue.stream
         try:
@@ -67,7 +74,7 @@ class GpuRunner:
                 if begin is not None:
                     driver.record(begin, stream)
                 queue.launched(self._name)
-                driver.launch(self._loaded.function, self._grid, self._block, stream, self._address)
+                driver.launch(self._loaded.function, grid, self._block, stream, self._address)
             if begin is None:
                 return None
             end = driver.new_event()

@@ -19,6 +19,7 @@ from core.helpers import prod
 from core.runtime.matrices import multiply
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.tensor_cores import TensorCore
+from core.uop.atlaunch import value_at_launch
 from core.uop.ldmatrix import LANES, ROW, dealt
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype
 from core.uop.ops import GroupOp, Ops
@@ -40,13 +41,15 @@ def evaluate_linear(
 
     Raises RunError for an access outside a buffer and for a node that it cannot run.
     """
-    sizes: dict[str, int] = {u.arg: u.src[0].arg for u in uops if u.op is Ops.SPECIAL}
+    given = variables or {}
+    bounds = {u.arg: u.src[0] for u in uops if u.op is Ops.SPECIAL}
+    sizes = {name: max(0, value_at_launch(bound, given)) for name, bound in bounds.items()}
     local = tuple(sizes.get(f"lidx{i}", 1) for i in range(3))
     grid = tuple(sizes.get(f"gidx{i}", 1) for i in range(3))
     at_once = max(1, MAX_LANES // prod(local))
     for first in range(0, prod(grid), at_once):
         groups = np.arange(first, min(first + at_once, prod(grid)))
-        _Machine(uops, buffers, variables or {}, groups, grid, local).run()
+        _Machine(uops, buffers, given, groups, grid, local).run()
 
 
 def _digit(number: Array, sizes: tuple[int, ...], axis: int) -> Array:

@@ -14,6 +14,7 @@ from core.dtype import DType, dtypes
 from core.errors import ShapeError
 from core.target import Target
 from core.tile.kernel import Kernel
+from core.tile.kernels.blocks import in_blocks
 from core.tile.sizes import Size, as_index, blocks, named
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -112,7 +113,6 @@ def attention(shape: AttentionShape, target: Target | str) -> UOp:
     with shape.kernel("attention", shape.length, target) as ker:
         o, l = ker.gl(dtype, shape.of_queries()), ker.gl(wide, shape.sums())  # noqa: E741
         q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
-        k_s, v_s = ker.st(dtype, (keys, size)), ker.st(dtype, (keys, size))
         q_r, k_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (keys, size))
         v_r, p_r = ker.rt(dtype, (keys, size), "col"), ker.rt(dtype, (ROWS, keys))
         s = ker.rt(wide, (ROWS, keys), "acc")
@@ -123,9 +123,7 @@ def attention(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.neg_inf(most)
         ker.group.zero(powers)
         ker.group.zero(total)
-        for j in ker.range(shape.seen(first)):
-            ker.group.load(k_s, k[b, h, j, 0])
-            ker.group.load(v_s, v[b, h, j, 0])
+        for j, k_s, v_s in in_blocks(ker, (k, v), (b, h), keys, shape.seen(first)):
             ker.warp.load(k_r, k_s)
             ker.group.zero(s)
             ker.group.mma_ABt(s, q_r, k_r)

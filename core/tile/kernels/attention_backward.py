@@ -14,6 +14,7 @@ from core.dtype import dtypes
 from core.target import Target
 from core.tile.kernel import Kernel
 from core.tile.kernels.attention import ROWS, AttentionShape
+from core.tile.kernels.blocks import in_blocks
 from core.tile.sizes import as_index, blocks
 from core.tile.tiles import RT, RV
 from core.uop.uop import UOp
@@ -66,7 +67,6 @@ def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
         q, k, v = (ker.gl(dtype, s()) for s in (shape.of_queries, shape.of_keys, shape.of_keys))
         do = ker.gl(dtype, shape.of_queries())
         l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
-        q_s, do_s = ker.st(dtype, (queries, size)), ker.st(dtype, (queries, size))
         # not kept in registers: with heads of 128, dk and dv take half of those that a thread has
         k_s, v_s = ker.st(dtype, (shape.rows, size)), ker.st(dtype, (shape.rows, size))
         k_r, v_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
@@ -81,10 +81,8 @@ def attention_keys(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.zero(dk_r)
         ker.group.zero(dv_r)
         skipped = first // queries if shape.causal else first * 0
-        for step in ker.range((as_index(blocks(shape.length, queries)) - skipped).maximum(0)):
-            i = step + skipped
-            ker.group.load(q_s, q[b, h, i, 0])
-            ker.group.load(do_s, do[b, h, i, 0])
+        count = (as_index(blocks(shape.length, queries)) - skipped).maximum(0)
+        for i, q_s, do_s in in_blocks(ker, (q, do), (b, h), queries, count, skipped):
             ker.group.load(l_r, l[b, h, 0, i])
             ker.group.load(delta_r, delta[b, h, 0, i])
             ker.warp.load(by_row, q_s)
@@ -113,7 +111,6 @@ def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
         k, v = (ker.gl(dtype, shape.of_keys()) for _ in range(2))
         do = ker.gl(dtype, shape.of_queries())
         l, delta = (ker.gl(wide, shape.sums()) for _ in range(2))  # noqa: E741
-        k_s, v_s = ker.st(dtype, (keys, size)), ker.st(dtype, (keys, size))
         q_r, do_r = ker.rt(dtype, (ROWS, size)), ker.rt(dtype, (ROWS, size))
         by_row, by_column = ker.rt(dtype, (keys, size)), ker.rt(dtype, (keys, size), "col")
         p, ds = (ker.rt(wide, (ROWS, keys), "acc") for _ in range(2))
@@ -126,9 +123,7 @@ def attention_queries(shape: AttentionShape, target: Target | str) -> UOp:
         ker.group.load(l_r, l[b, h, 0, ker.gx])
         ker.group.load(delta_r, delta[b, h, 0, ker.gx])
         ker.group.zero(dq_r)
-        for j in ker.range(shape.seen(first)):
-            ker.group.load(k_s, k[b, h, j, 0])
-            ker.group.load(v_s, v[b, h, j, 0])
+        for j, k_s, v_s in in_blocks(ker, (k, v), (b, h), keys, shape.seen(first)):
             ker.warp.load(by_row, k_s)
             _probabilities(ker, shape, p, q_r, by_row, l_r, first, j * keys, turned=False)
             ker.warp.load(by_row, v_s)

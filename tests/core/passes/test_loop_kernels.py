@@ -261,3 +261,21 @@ def test_outputs_are_counted_by_what_is_stored() -> None:
     assert output_count(UOp.sink(both.end(i), again)) == 2
     copy = UOp(Ops.COPY, dtypes.float32, (kernels.pointer(1, 4), UOp(Ops.DEVICE, arg="CPU")))
     assert output_count(copy) == 1
+
+
+def grid_of(*sizes: UOp) -> UOp:
+    """Each work group of a grid stores 1.0."""
+    loops = [UOp.range(size, k, AxisType.GLOBAL) for k, size in enumerate(sizes)]
+    place = kernels.pointer(0, 4).index(sum(loops, UOp.const(dtypes.int32, 0)) % 4)
+    return UOp.sink(place.store(1.0).end(*loops), arg=KernelInfo(opts=()))
+
+
+def test_grids_of_variables() -> None:
+    n, m = UOp.variable("n", 0, 60000), UOp.variable("m", 1, 4)
+    program = compile_kernel(grid_of(m, n, m * 2), GPU)
+    assert program.groups({"n": 7, "m": 3}) == (6, 7, 3)
+    assert program.global_size == (8, 60000, 4)
+    for wrong in ((m, m, m, n), (n + 6000, n, m), (m, m, UOp.variable("w", 1, 1 << 31))):
+        with pytest.raises(CompileError, match="parallel loops of sizes") as found:
+            compile_kernel(grid_of(*wrong), GPU)
+        assert "at most 3 such loops, of at most (2147483647, 65535, 65535)" in found.value.hint

@@ -227,6 +227,21 @@ def test_loops_do_not_run_backwards() -> None:
     refused([bound, UOp(Ops.RANGE, dtypes.int32, (bound,), (0, AxisType.LOOP))], "iterations")
 
 
+def test_grids_are_known_at_launch() -> None:
+    blocks = (variable.cast(dtypes.index) + 1) // 2
+    check([*blocks.toposort(), UOp.special(blocks, "gidx0")], GPU)
+    what = "gidx0 is not from 0 to 2147483647 long, known at launch"
+    loaded = out.index(zero).load().cast(dtypes.index)
+    thread = UOp.special(8, "lidx1")
+    for size in (loaded, thread + 1, variable.cast(dtypes.index) - 2):
+        refused([*size.toposort(), UOp.special(size, "gidx0")], what, GPU)
+    large = UOp.variable("w", 1, 65536).cast(dtypes.index)
+    check([*large.toposort(), UOp.special(large, "gidx0")], GPU)
+    refused([*large.toposort(), UOp.special(large, "gidx1")], "from 0 to 65535", GPU)
+    threads = variable.cast(dtypes.index)
+    refused([*threads.toposort(), UOp.special(threads, "lidx0")], "not from 1 to 1024 long", GPU)
+
+
 def test_moves_and_arithmetic_fit_the_target() -> None:
     wide = out.index(zero).load(dtype=dtypes.float32.vec(8))
     check([out.index(zero), wide, wide + wide])

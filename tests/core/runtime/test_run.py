@@ -203,6 +203,7 @@ def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
     text = llvm.render(uops, "threaded", host_target()).text
     source = Artifact("llvm", host_target(), text, ())
     arguments = (Argument(0, dtypes.int32, 100, True),)
+    one = UOp.const(dtypes.index, 1)
     program = Program(
         "threaded",
         uops[-1],
@@ -212,7 +213,7 @@ def test_a_loop_is_shared_out_between_cores(threads: int) -> None:
         source,
         arguments,
         (),
-        (1, 1, 1),
+        (one, one, one),
         (1, 1, 1),
         10,
         0,

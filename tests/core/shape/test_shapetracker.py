@@ -84,6 +84,23 @@ def test_inverse_gives_the_memory_back(data: st.DataObject) -> None:
         assert (model.reshape(-1)[elements(inverse)] == np.arange(24).reshape(4, 3, 2)).all()
 
 
+@settings(max_examples=300, deadline=None)
+@given(chains())
+def test_once_means_that_no_element_is_read_twice(chain: Chain) -> None:
+    tracker, model = chain
+    read = model[model >= 0]
+    if tracker.once:
+        assert len(np.unique(read)) == read.size
+
+
+def test_once() -> None:
+    whole = ShapeTracker.from_shape((4, 6))
+    assert whole.permute((1, 0)).flip((True, False)).pad(((1, 0), (0, 2))).once
+    assert whole.shrink(((1, 3), (0, 6))).reshape((3, 4)).permute((1, 0)).once
+    assert not ShapeTracker.from_shape((4, 1)).expand((4, 3)).once
+    assert ShapeTracker.from_shape((1, 1)).expand((1, 3)).shrink(((0, 1), (0, 1))).once
+
+
 def test_inverse_of_permute_flip_pad_and_reshape() -> None:
     tracker = ShapeTracker.from_shape((4, 6)).permute((1, 0)).flip((True, False))
     tracker = tracker.pad(((1, 0), (0, 2))).reshape((7, 2, 3))

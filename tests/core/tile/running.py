@@ -67,7 +67,9 @@ def run(
     ]
 
 
-def counted(ast: UOp, arrays: Sequence[Array], target: str) -> Counters:
+def counted(
+    ast: UOp, arrays: Sequence[Array], target: str, variables: Mapping[str, int] | None = None
+) -> Counters:
     """What a run on an emulated GPU counted."""
     name = DEVICES[targets[target].family].format(target)
     program = compile_kernel(ast, targets[target])
@@ -80,7 +82,8 @@ def counted(ast: UOp, arrays: Sequence[Array], target: str) -> Counters:
         buffers.append(Buffer(name, memory.size, d).allocate().copyin(memory.data.cast("B")))
     prepared = runner.prepared()
     profile = Profile(prepared)
-    execute(prepared, launch_of(program, runner.code, buffers, {}), profile=profile)
+    launch = launch_of(program, runner.code, buffers, variables or {})
+    execute(prepared, launch, profile=profile)
     return profile.counters()
 
 

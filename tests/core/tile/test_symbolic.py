@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from core import Tensor, Variable, dtypes, tile
+from core.compile import compile_kernel
 from core.dtype import PtrDType
-from core.errors import ShapeError
-from core.target import Target
+from core.errors import RunError, ShapeError
+from core.target import Target, targets
 from core.tile import kernels
 from core.tile.kernels import AttentionShape
 from core.tile.sizes import Size
@@ -20,7 +21,7 @@ from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests.core.tile import cases
 from tests.core.tile.cases import Case
-from tests.core.tile.running import ON, Array, run
+from tests.core.tile.running import ON, Array, counted, run
 
 M, N = Variable("m", 0, 150), Variable("n", 1, 90)
 SHAPE = AttentionShape(1, 2, M, 16, True, dtypes.float32, N, warps=2)
@@ -93,24 +94,54 @@ def sizes_of(ast: UOp) -> list[int]:
     return [d.size for _, d in sorted(found.items()) if isinstance(d, PtrDType)]
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_work_groups_that_are_too_many_do_nothing(target: str) -> None:
-    """Even where their tiles are in the view."""
+def three_axes(target: str) -> UOp:
+    """Ones in a tile for each work group of a grid of m x 2 x n; the view has more."""
     m, n = Variable("m", 0, 12), Variable("n", 1, 5)
-    with tile.Kernel("k", (m, 2, n), 1, target) as ker:
+    with tile.Kernel("three_axes", (m, 2, n), 1, target) as ker:
         y = ker.gl(dtypes.float, (5, 2, 16, 12 * 16))
         part, shared = ker.rt(dtypes.float, (16, 16), "acc"), ker.st(dtypes.float, (16, 16))
         for _ in ker.range(3):
             ker.warp.ones(part)
         ker.warp.store(shared, part)
         ker.warp.store(y[ker.gz, ker.gy, 0, ker.gx], shared)
+    return ker.ast
+
+
+@pytest.mark.parametrize(
+    ("target", "on"), [*((t, on) for t in TARGETS[:2] for on in ON), ("x86-64", "device")]
+)
+def test_the_grid_has_the_work_groups_that_variables_say(target: str, on: str) -> None:
+    ast = three_axes(target)
     values = np.zeros((5, 2, 16, 12 * 16), np.float32)
     want = values.copy()
     want[:2, :, :, : 3 * 16] = 1
-    (found,) = run(ker.ast, [values], target, variables={"m": 3, "n": 2})
+    (found,) = run(ast, [values], target, on, {"m": 3, "n": 2})
     np.testing.assert_array_equal(found, want)
-    (found,) = run(ker.ast, [values], target, variables={"m": 0, "n": 1})
+    (found,) = run(ast, [values], target, on, {"m": 0, "n": 1})
     assert not found.any()
+
+
+@pytest.mark.parametrize("target", TARGETS[:2])
+def test_sizes_of_a_launch(target: str) -> None:
+    """No more work groups are started, and nothing in the text says how many there are."""
+    program = compile_kernel(three_axes(target), targets[target])
+    assert program.global_size == (12, 2, 5)
+    for m, n in ((0, 1), (3, 2), (12, 5)):
+        assert program.groups({"m": m, "n": n}) == (m, 2, n)
+    with pytest.raises(RunError, match="m is 13 at a launch"):
+        program.groups({"m": 13, "n": 1})
+    blocks = compile_kernel(kernels.copy(M, N, target), targets[target])
+    assert blocks.groups({"m": 65, "n": 64}) == (1, 3, 1)
+    text = blocks.source.text
+    assert not any(wrong in text for wrong in ("add.s32 %idx0, %var", "add i32 %arg.n, 63"))
+
+
+@pytest.mark.parametrize(("m", "n"), [(3, 2), (12, 1)])
+def test_as_many_threads_run_as_the_grid_has(m: int, n: int) -> None:
+    values, given = np.zeros(5 * 2 * 16 * 12 * 16, np.float32), {"m": m, "n": n}
+    counters = counted(three_axes("sm_80"), [values], "sm_80", given)
+    assert max(line.warps for line in counters.lines.values()) == 3 * m * 2 * n
+    assert counters.kinds["ret"] == m * 2 * n * 32
 
 
 @pytest.mark.parametrize("device", ["PTX:EMU", "AMD:EMU", "CPU"])

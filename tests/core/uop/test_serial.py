@@ -251,9 +251,19 @@ def test_unknown_argument_types_name_the_type() -> None:
     ["DEFINE_VAR", "int32", [], ["i", 1]],
     ["ADD", "int32", [0], None],
     ["NEG", "int32", [0, 0], None],
+    ["STORE", "void", [0], None],
+    ["STORE", "void", [0, 0, 0, 0], None],
     ["VECTORIZE", "int32.vec(2)", [], None],
 ])  # fmt: skip
 def test_arguments_and_sources_have_the_form_of_their_op(node: list[Any]) -> None:
     one = UOp.const(dtypes.int32, 1)
     with pytest.raises(FormatError):
         decode_node(node, [one])
+
+
+def test_a_store_with_a_gate_travels() -> None:
+    """As it is after the pass `final`, where each pass is recorded."""
+    place = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(4), (), 0).index(UOp.const(dtypes.index, 3))
+    gate = UOp.variable("n", 0, 9) < 4
+    store = UOp(Ops.STORE, dtypes.void, (place, UOp.const(dtypes.float32, 1.0), gate))
+    assert from_data(through_json(to_data([store]))) == [store]

@@ -34,6 +34,8 @@ ROWS: Final = 8
 """Rows of a matrix of LDMATRIX, each of a lane of its own."""
 MOST_LANES: Final = 1024
 """Elements that one lane reads at once."""
+_UNGATED: Final[Mapping[Ops, int]] = {Ops.LOAD: 2, Ops.STORE: 2, Ops.COPY_ASYNC: 3}
+"""Sources before a gate: of a load, its address and the value where the gate does not hold."""
 Array = npt.NDArray[Any]
 
 
@@ -111,13 +113,15 @@ class Access:
     """`times` a warp reads or writes `width` bytes in each lane; `conflicts` turns of shared memory
     are beyond the first of each, and `plain` would be without a swizzle. `first`: of the time with
     most conflicts, the element where each lane begins, counted row by row from the start of its
-    stage; -1 for a lane that does not take part."""
+    stage; -1 for a lane that does not take part. `matrices`: how many an LDMATRIX loads, of which
+    each lane names a row for the whole warp; else 0."""
 
     times: int
     width: int
     conflicts: int
     plain: int
     first: tuple[int, ...]
+    matrices: int = 0
 
 
 def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
@@ -137,10 +141,7 @@ def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
     active = np.ones(lanes.wave, np.bool_)
     if u.op is Ops.LDMATRIX:  # the others are at a row again
         active = np.arange(lanes.wave) < ROWS * u.arg[0]
-    gate = u.src[0].src[2] if u.src[0].op is Ops.INDEX and len(u.src[0].src) == 3 else None
-    if u.op is Ops.COPY_ASYNC and len(u.src) > 3:
-        gate = u.src[3]
-    if gate is not None:
+    if (gate := _gate(u)) is not None:
         active = np.all(lanes.of(gate).astype(np.bool_), axis=1)
     number = np.flatnonzero(active)
     if not len(number):
@@ -167,7 +168,18 @@ def access_of(u: UOp, lanes: Lanes, swizzle: Swizzle, rows: int) -> Access:
         sum(one[0] for one in found),
         sum(one[1] for one in found),
         tuple(first.tolist()),
+        u.arg[0] if u.op is Ops.LDMATRIX else 0,
     )
+
+
+def _gate(u: UOp) -> UOp | None:
+    """Which lanes take part: the gate of the node itself or, before that is its own, of its
+    address."""
+    before = _UNGATED.get(u.op, len(u.src))
+    if len(u.src) > before:
+        return u.src[before]
+    place = u.src[0]
+    return place.src[2] if place.op is Ops.INDEX and len(place.src) == 3 else None
 
 
 def _moved(u: UOp) -> tuple[int, int]:

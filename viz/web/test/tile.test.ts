@@ -136,6 +136,26 @@ describe("places in shared memory", () => {
     const lanes = sharedFace(shared, true, column);
     expect(lanes.number(3, 0)).toBe(3);
     expect(lanes.number(3, 1)).toBe(-1);
+    expect(lanes.sayGroup(3)).toBe("lane 3: 2 bytes at once");
+  });
+
+  it("show the rows of matrices by the lanes that name them", () => {
+    // four matrices of 8 x 8 halves: the first two below each other, but a tile has 8 rows here
+    const first = Array.from(
+      { length: 32 },
+      (_, lane) => (lane % 8) * 64 + Math.floor(lane / 8) * 8,
+    );
+    const access = { ...column, width: 16, plain: 28, first, matrices: 4 };
+    const lanes = sharedFace(shared, true, access);
+    expect(lanes.number(5, 0)).toBe(5);
+    expect(lanes.number(5, 7)).toBe(5);
+    expect(lanes.number(5, 8)).toBe(13);
+    expect(lanes.number(2, 31)).toBe(26);
+    expect(lanes.say(2, 31)).toMatch(/, lane 26$/);
+    expect(lanes.sayGroup(26)).toBe(
+      "lane 26 names a row of 16 bytes of a matrix, for the whole warp",
+    );
+    expect(sharedFace(shared, false, access).marked(2, 31)).toBe(true);
   });
 
   it("are in conflict where a bank serves two words at once", () => {

@@ -66,8 +66,8 @@ def _value(u: UOp, src: Sequence[Array], variables: Mapping[str, int]) -> Array:
         return src[0].reshape(u.arg)
     if u.op is Ops.ASSIGN:
         return src[1]
-    same = (Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.DETACH, Ops.DERIVATIVE, Ops.COPY)
-    assert u.op in same, u.op
+    same = {Ops.CONTIGUOUS, Ops.CONTIGUOUS_BACKWARD, Ops.FUSE, Ops.DETACH, Ops.DERIVATIVE}
+    assert u.op in same | {Ops.COPY}, u.op
     return src[0]
 
 

@@ -218,7 +218,18 @@ def test_reduces_of_one_op_merge_through_reshapes_and_permutations(g: Graphs) ->
     assert g.kernels(rows.permute((1, 0)).r(Ops.ADD, (1,))) == 1
     assert g.kernels(rows.permute((1, 0)).reshape((2, 12)).r(Ops.ADD, (1,)).r(Ops.ADD, (0,))) == 1
     assert g.kernels(rows.permute((1, 0)).r(Ops.MAX, (1,))) == 2
-    assert g.kernels(rows.shrink(((0, 2), (0, 6))).r(Ops.ADD, (1,))) == 2
+    assert g.kernels(rows.shrink(((0, 2), (0, 6))).r(Ops.ADD, (1,))) == 1
+
+
+def test_sums_among_padding_merge_where_that_is_asked_for(g: Graphs) -> None:
+    rows = g.buffer(4, 6, 5).r(Ops.ADD, (2,)).reshape((4, 6))
+    padded = rows.pad(((1, 0), (0, 2))).r(Ops.ADD, (1,))
+    top = g.buffer(4, 6, 5).r(Ops.MAX, (2,)).reshape((4, 6)).pad(((1, 0), (0, 2))).r(Ops.MAX, (1,))
+    repeated = rows.reshape((4, 6, 1)).expand((4, 6, 2)).permute((0, 2, 1)).r(Ops.ADD, (2,))
+    assert g.kernels(padded) == 2
+    with Context(FUSE_CONV_BW=1):
+        assert (g.kernels(padded), g.kernels(top)) == (1, 2)
+        assert g.kernels(repeated + g.buffer(4, 2, 1)) == 2
 
 
 def test_shared_reduce_is_computed_once(g: Graphs) -> None:

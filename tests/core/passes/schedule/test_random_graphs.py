@@ -15,7 +15,18 @@ from core.uop import Ops, UOp
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize
 
 _binary = [Ops.ADD, Ops.MUL, Ops.MAX, Ops.SUB, Ops.XOR, Ops.IDIV, Ops.CMPLT]
-KINDS = ["move", "binary", "binary", "binary", "reduce", "reduce", "where", "contiguous", "cast"]
+KINDS = [
+    "move",
+    "binary",
+    "binary",
+    "binary",
+    "reduce",
+    "reduce",
+    "where",
+    "contiguous",
+    "cast",
+    "fuse",
+]
 SHAPES = [(2, 3), (4,), (3, 1, 2), (1,), (6, 2), ()]
 
 
@@ -59,6 +70,8 @@ def graphs(draw: st.DrawFn) -> tuple[Graphs, list[UOp]]:
             x = x.r(draw(st.sampled_from([Ops.ADD, Ops.MAX, Ops.MUL])), axes)
         elif kind == "contiguous":
             x = x.contiguous()
+        elif kind == "fuse":
+            x = x.fuse()
         elif kind == "cast":
             x = x.cast(dtypes.int8).cast(dtypes.int32)
         elif kind in ("binary", "where"):
@@ -98,11 +111,11 @@ def _move(draw: st.DrawFn, x: UOp) -> UOp:
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_values_do_not_depend_on_the_schedule(level: int) -> None:
     @settings(max_examples=150, deadline=None)
-    @given(graphs(), st.sampled_from([0, 4]))
-    def check(case: tuple[Graphs, list[UOp]], split: int) -> None:
+    @given(graphs(), st.sampled_from([0, 4]), st.booleans())
+    def check(case: tuple[Graphs, list[UOp]], split: int, padded: bool) -> None:
         made, roots = case
         want = [of_graph(root, made.memory) for root in roots]
-        with Context(OPT=level, SPLIT_REDUCE=split):
+        with Context(OPT=level, SPLIT_REDUCE=split, FUSE_CONV_BW=int(padded)):
             got, _ = realize(*roots, memory=dict(made.memory))
         for a, b in zip(got, want, strict=True):
             assert a.dtype == b.dtype

@@ -12,6 +12,7 @@ from core.helpers import Context
 from core.passes.schedule import create_schedule
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
+from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.group import storing
 from core.passes.schedule.kernel import arguments, parts
 from core.passes.schedule.kernelize import kernelizing
@@ -28,7 +29,8 @@ from core.uop.observe import recording
 from tests.core.passes.schedule.evaluate import Graphs, of_graph, realize, run
 
 MATCHERS: list[PatternMatcher] = [
-    simplification, view_algebra, folding, storage, reducing, merging_reduces, splitting, storing,
+    simplification, view_algebra, folding, storage, reducing, merging_reduces, splitting, marks,
+    unmarking, storing,
     arguments, parts, pushing, kernelizing, snapshotting, merging,
 ]  # fmt: skip
 INT = dtypes.int32
@@ -52,6 +54,9 @@ def doubled(x: UOp) -> UOp:
 CASES: dict[str, Callable[[UOp, UOp, UOp], UOp]] = {
     # x and y have shape (2, 3), e has shape (0, 3)
     "forget_gradient_marks": lambda x, y, e: x.detach() + y,
+    "fuse_before_view": lambda x, y, e: (x + y).permute((1, 0)).fuse().permute((1, 0)) * y,
+    "fuse_of_no_computation": lambda x, y, e: x.fuse() + (x + y).fuse().fuse(),
+    "note_fused": lambda x, y, e: (x.r(Ops.ADD, (1,)).expand(PAIR) + y).fuse(),
     "forget_derivative": lambda x, y, e: (x * x).derivative((x, x + x)) + y,
     "empty_result": lambda x, y, e: e.permute((1, 0)) + e.permute((1, 0)),
     "pad_of_nothing": lambda x, y, e: e.pad(((1, 1), (0, 0))) + x,

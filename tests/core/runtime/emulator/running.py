@@ -101,7 +101,7 @@ def run_linear(
     listing = Listing(uops, "k", "ptx")
     code = read(ptx.render(lowered(uops, target), "k", targets[target]).text, "k")
     values = [((variables or {})[v.arg[0]], v.dtype.itemsize) for v in listing.variables]
-    grid, block = listing.size_of("gidx"), listing.size_of("lidx")
+    grid, block = tuple(int(n.arg) for n in listing.grid), listing.local_size
     execute(prepare(code), launch(memory, grid, block, values))
 
 

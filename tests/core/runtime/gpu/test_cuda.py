@@ -28,6 +28,7 @@ from core.target import targets
 from core.tensor import Tensor
 from tests.core.runtime.asts import add
 from tests.core.runtime.gpu.fake_cuda import CUresult, FakeCuda, FaultError
+from tests.core.runtime.gpu.grids import check_grids
 
 N = 12
 
@@ -74,6 +75,12 @@ def test_a_launch_is_timed_by_events_which_are_given_back(cuda: FakeCuda) -> Non
     assert runner(buffers, {}, wait=True) == pytest.approx(1e-3)
     assert all(event.freed for event in cuda.events)
     assert runner(buffers, {}) is None
+
+
+def test_a_grid_of_variables_is_that_of_the_values(cuda: FakeCuda) -> None:
+    """And without work groups nothing is launched, which the driver would refuse."""
+    cuda.kernels = type("None", (dict,), {"__missing__": lambda *_: lambda *_: None})()
+    check_grids("CUDA", "sm_90", cuda)
 
 
 def test_what_a_kernel_takes_is_known(cuda: FakeCuda) -> None:

@@ -27,6 +27,7 @@ from core.toolchain import amd_link
 from tests.core.runtime.asts import add
 from tests.core.runtime.gpu.fake_cuda import CUresult, FakeCuda, FaultError
 from tests.core.runtime.gpu.fake_hip import FakeHip
+from tests.core.runtime.gpu.grids import check_grids
 
 N = 12
 linked = pytest.mark.skipif(amd_link.find_linker() is None, reason="no lld on this machine")
@@ -76,6 +77,12 @@ def test_a_kernel_runs(amd: FakeHip) -> None:
     y = Tensor(np.arange(N, dtype=np.float32)).to("AMD") + 1
     amd.cuda.kernels = type("All", (dict,), {"__missing__": lambda *_: ones})()
     assert (y.numpy() == np.arange(N) + 1).all()
+
+
+@linked
+def test_a_grid_of_variables_is_that_of_the_values(amd: FakeHip) -> None:
+    amd.cuda.kernels = type("None", (dict,), {"__missing__": lambda *_: lambda *_: None})()
+    check_grids("AMD", "gfx1100", amd.cuda)
 
 
 def test_a_fault_says_so(amd: FakeHip) -> None:

@@ -469,6 +469,7 @@ OPERATIONS: tuple[tuple[Operation, int], ...] = (
     (Operation("cat", "{a}.cat({b}, {c}, dim={axis})", "f.cat([{a}, {b}, {c}], {axis})", cat), 4),
     (Operation("stack", "{a}.stack({b}, dim={axis})", "f.stack([{a}, {b}], {axis})", stack), 2),
     (Operation("contiguous", "{a}.contiguous()", "{a}", one()), 2),
+    (Operation("fuse", "{a}.fuse()", "{a}", one()), 2),
     (Operation("same", "{a}.clone()", "{a}", one()), 1),
     # reduces
     (reduce("sum", on_axes(), sums=True), 8),

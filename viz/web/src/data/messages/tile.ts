@@ -92,6 +92,9 @@ export interface TileAccess {
   plain: number;
   /** Of the time with most conflicts: the element (row by row) where each lane begins; -1: none. */
   first: number[];
+  /** How many matrices a warp loads together, each lane naming a row of one for all of them; 0 where
+   * each lane gets what it reads. Files made before it was told have none. */
+  matrices?: number;
 }
 
 export interface MatrixInstruction {

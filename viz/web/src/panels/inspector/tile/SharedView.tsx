@@ -61,6 +61,10 @@ function sentence({ rows, columns, dtype, stages, keys, kind }: SharedTile): str
   return `${shape} in shared memory${several}, ${keys > 1 ? "swizzled" : "not swizzled"}`;
 }
 
+/** " of 4 matrices". */
+const matricesOf = ({ matrices = 0 }: Alike["access"]): string =>
+  matrices > 1 ? ` of ${count(matrices)} matrices` : matrices ? " of a matrix" : "";
+
 /** Where the first lane of an access begins. */
 function firstOf(tile: SharedTile, access: Alike["access"] | null): readonly [number, number] {
   const first = access?.first.find((n) => n >= 0) ?? 0;
@@ -104,10 +108,11 @@ function Accesses({
               >
                 {one.mine ? "this node: " : one.count > 1 ? `${count(one.count)} × ` : ""}
                 {one.access.stores ? "store" : "load"}
+                {matricesOf(one.access)}
               </button>{" "}
               <span class="t2">
                 {one.access.times > 1 && `${count(one.access.times)} × `}
-                {plural(one.access.width, "byte")} a lane
+                {plural(one.access.width, "byte")} {one.access.matrices ? "from each" : "a"} lane
               </span>
             </td>
             <td class={one.access.conflicts ? "r bad" : "r"}>

@@ -103,11 +103,17 @@ export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAcce
     nameGroup: (group) => `${lanes ? "lane" : "bank"} ${group}`,
     sayGroup: (group) =>
       access
-        ? `lane ${group}: ${plural(access.width, "byte")} at once`
+        ? sayAccess(group, access)
         : `bank ${group}: ${plural(inBank.get(group) ?? 0, "element")} of the tile`,
     marked: (row, column) => meets?.has(row * tile.columns + column) ?? false,
   };
 }
+
+/** What a lane has to do with the bytes where it begins. */
+const sayAccess = (lane: number, { width, matrices }: TileAccess): string =>
+  matrices
+    ? `lane ${lane} names a row of ${plural(width, "byte")} of a matrix, for the whole warp`
+    : `lane ${lane}: ${plural(width, "byte")} at once`;
 
 /** The elements of an access whose bank has to serve another word in the same turn. */
 function conflictsOf(

@@ -139,8 +139,8 @@ export function accessesOf(tile: number): Alike[] {
   for (const access of all) {
     if (access.tile !== tile || !present.value.has(access.node)) continue;
     const mine = access.node === selectedNode.value;
-    const { stores, times, width, conflicts, plain } = access;
-    const key = [mine, stores, times, width, conflicts, plain].join(" ");
+    const { stores, times, width, conflicts, plain, matrices } = access;
+    const key = [mine, stores, times, width, conflicts, plain, matrices ?? 0].join(" ");
     const known = groups.get(key);
     if (known) known.count++;
     else groups.set(key, { key, access, count: 1, mine });
