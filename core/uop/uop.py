@@ -29,6 +29,7 @@ from core.uop.ranges import ranges_of
 from core.uop.shapes import device_of, shape_of, shown
 from core.uop.shards import axis_of, rows_and_columns
 from core.uop.users import Users
+from core.uop.variables import Variables
 
 
 class Creating(threading.local):
@@ -83,7 +84,7 @@ def _arg_key(arg: Any) -> Any:
     return arg
 
 
-class UOp(Arithmetic, Movement):
+class UOp(Arithmetic, Movement, Variables):
     """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is

@@ -63,7 +63,13 @@ def fold_identity(u: UOp) -> UOp | None:
     if found.op is Ops.CONST:
         return None if u.device is None else UOp.full(u.shaped, found.value, u.dtype, u.device)
     operand = operands[found.arg]
-    return operand if operand.shape == u.shape else None
+    return operand if _stands_for(operand, u) else None
+
+
+def _stands_for(value: UOp, u: UOp) -> bool:
+    """Whether `value`, equal to `u`, may replace it: it has the shape, and a device if `u` has one,
+    which a value of variables alone has not."""
+    return value.shape == u.shape and (value.device is not None or u.device is None)
 
 
 class Element(NamedTuple):
@@ -122,12 +128,12 @@ def _simplified(u: UOp) -> UOp:
     return u if found is None else _simplified(found)
 
 
-@rule(UPat(Ops.WHERE, src=(const_like.named("c"), UPat.var("yes"), UPat.var("no"))))
-def known_where(c: UOp, yes: UOp, no: UOp) -> UOp | None:
+@rule(UPat(Ops.WHERE, src=(const_like.named("c"), UPat.var("yes"), UPat.var("no")), name="u"))
+def known_where(u: UOp, c: UOp, yes: UOp, no: UOp) -> UOp | None:
     """where(true, a, b) -> a; where(false, a, b) -> b"""
     const = const_of(c)
     chosen = None if const is None else yes if const.arg else no
-    return chosen if chosen is not None and chosen.shape == c.shape else None
+    return chosen if chosen is not None and _stands_for(chosen, u) else None
 
 
 folding = PatternMatcher([fold_shaped_constants, known_where, fold_identity], name="fold constants")

@@ -14,6 +14,7 @@ from core.helpers import GRAPH, MEMORY_PLANNER, OPT
 from core.passes.contract import Pass, run_table
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
+from core.passes.schedule.disk import reading_files
 from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
@@ -54,7 +55,7 @@ def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
     return graph_rewrite(graph, simplification, name="simplify tensors")
 
 
-_algebra: Final = view_algebra + folding + storage + marks
+_algebra: Final = view_algebra + folding + reading_files + storage + marks
 _algebra_and_reduces: Final = _algebra + reducing
 _splitting: Final = splitting + view_algebra
 _merging_reduces: Final = merging_reduces + view_algebra
