@@ -240,8 +240,8 @@ class Execution(Sharding):
 
     def to(self, device: DeviceLike) -> Self:
         """The values on another device (None: the default device), or on others. To `DISK:path`
-        they are written at once, to a file that takes the place of one of this name: whole, or after an
-        error not at all. Raises RunError for a file that cannot be written."""
+        they are written at once, to a file that takes the place of one of this name: whole, or
+        after an error not at all. Raises RunError for a file that cannot be written."""
         wanted = Device.names(device)
         if not is_disk(wanted) or wanted == self.device:
             return super().to(wanted)
