@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from core.dtype import AddrSpace, DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DTypeError, ShapeError
@@ -32,14 +32,18 @@ from core.uop.uop import UOp
 MOST_WARPS = 32
 """Where one thread does the work of all warps."""
 _AXES = {"row": "m", "column": "n"}
+Kind = Literal["reduce", "loop", "upcast"]
+"""Of a loop: its iterations add to what earlier ones left, or are independent, or are written out
+one after the other."""
+_KINDS: dict[str, AxisType] = {"reduce": AxisType.REDUCE, "loop": AxisType.LOOP}
 
 
 class Loop:
     """`for i in ker.range(n)`: its body is run once in Python and `n` times in the kernel. Raises
     CompileError where it is left by break."""
 
-    def __init__(self, kernel: Building, count: Size) -> None:
-        self._kernel, self._count = kernel, count
+    def __init__(self, kernel: Building, count: Size, kind: AxisType) -> None:
+        self._kernel, self._count, self._kind = kernel, count, kind
         self._loop: UOp | None = None
         self._done = False
 
@@ -64,7 +68,7 @@ class Loop:
             return index(0)
         if self._count == 0:
             raise StopIteration
-        self._loop = self._kernel.range(self._count, AxisType.REDUCE)
+        self._loop = self._kernel.range(self._count, self._kind)
         order.open(self._loop)
         return self._loop
 
@@ -227,8 +231,11 @@ class Kernel:
     # control
 
     @call
-    def range(self, count: Size) -> Iterator[UOp]:
+    def range(self, count: Size, kind: Kind = "reduce") -> Iterator[UOp]:
         """A loop over 0 .. count - 1: the body of the `for` is run once and builds one iteration.
+        `kind` is "loop" where iterations are independent, as the explorer then shows; of "upcast",
+        the body is run, and written out, `count` times.
+
         `count` is a number or a node that is the same for all threads of a work group; ShapeError
         for anything else."""
         if not _is_count(count):
@@ -238,7 +245,18 @@ class Kernel:
             )
         if isinstance(count, UOp):
             check_length(count)
-        return Loop(self._kernel, count)
+        if kind == "upcast":
+            if isinstance(count, UOp):
+                raise ShapeError(
+                    f"a loop of {count.render()} that is written out",
+                    hint='its length has to be an int: leave out kind="upcast"',
+                )
+            return iter([index(i) for i in range(count)])
+        if kind not in _KINDS:
+            raise ShapeError(
+                f"a loop of kind {kind!r}", hint='one of "reduce", "loop" and "upcast"'
+            )
+        return Loop(self._kernel, count, _KINDS[kind])
 
     @property
     def shared_left(self) -> int:

@@ -95,6 +95,10 @@ VALUES: Wrong = {
                         "missing a required argument", "then its number"),
     "map to nan": (lambda k: k.warp.map(ones(k, dtype=dtypes.int8), any_value(lambda _: math.nan)),
                    DTypeError, "gives nan in a tile of int8", "finite"),
+    "kind of a loop": (lambda k: k.range(2, any_value("fast")), ShapeError, "kind 'fast'",
+                       '"reduce", "loop" and "upcast"'),
+    "written out, of a node": (
+        lambda k: k.range(UOp.variable("n", 1, 4), "upcast"), ShapeError, "a loop of n", "an int"),
     "reduce by nothing": (lambda k: k.warp.row_reduce(vector(k), ones(k), any_value(None)),
                           DTypeError, "the function of a reduce is None", "two elements"),
     "reduce by a name": (lambda k: k.warp.row_reduce(vector(k), ones(k), any_value("add")),
