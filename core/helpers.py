@@ -175,12 +175,26 @@ MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its
 SPLIT_REDUCE: Final = Flag(
     "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31
 )
+RING: Final = Flag(
+    "RING",
+    1,
+    "how values of several devices are combined: 0 each copies all, 2 chunks go around a ring, 1 "
+    "the ring for large values on three or more devices",
+    high=2,
+)
 REWRITE_LIMIT: Final = Flag(
     "REWRITE_LIMIT",
     10_000,
     "rewrites that may wait for each other, beside 4 per node of the graph",
     low=1,
     high=1 << 31,
+)
+JIT: Final = Flag(
+    "JIT",
+    1,
+    "0: functions under TinyJit run as they are; 2: what they captured runs step by step, not as "
+    "one graph where the device has such",
+    high=2,
 )
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 

@@ -8,8 +8,8 @@ asked for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
@@ -17,11 +17,17 @@ from core.runtime.allocator import Allocator
 from core.runtime.base import ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
+from core.runtime.disk.device import KIND as DISK
+from core.runtime.disk.device import DiskDevice, disk_name
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
+from core.uop.node import DeviceName
+
+DeviceLike: TypeAlias = str | Sequence[str] | None
+"""What users give: the name of a device, the names of several, or None for the default one."""
 
 MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
@@ -29,10 +35,11 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "NULL": NullDevice,
     "CUDA": cuda_device,
     "AMD": amd_device,
+    DISK: DiskDevice,
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }
 """How each kind of device is opened, given its canonical name. Behind the kind a name may have a
-number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75."""
+number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; behind DISK stands a file."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
@@ -58,15 +65,35 @@ class Devices:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DeviceError(
                 f"{name!r} is not the name of a device",
-                hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
+                hint="a device is named by text: one of " + ", ".join(MAKERS),
             )
         kind, suffix = _split(name)
+        if kind == DISK:
+            return disk_name(suffix)
         if kind in EMULATED:
             target = emulated_target(kind, suffix)
             return kind if target == EMULATED[kind].default else f"{kind}:{target.upper()}"
         if kind not in MAKERS or (suffix and not suffix.isdigit()):
             raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
         return kind if int(suffix or 0) == 0 else f"{kind}:{int(suffix)}"
+
+    def names(self, device: DeviceLike) -> DeviceName:
+        """The one spelling of a device's name, or of the names of several; of None, the default
+        device. A list of one name is that device. Raises DeviceError for a kind of device that does
+        not exist, for no names, and for a device that is named twice."""
+        if device is None or isinstance(device, str):
+            return self.canonicalize(device)
+        names = [self.canonicalize(name) for name in device]
+        if not names:
+            raise DeviceError("a list of no devices", hint="give the name of each")
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
+            raise DeviceError(
+                f"{twice[0]} is named {names.count(twice[0])} times",
+                hint="each device has one part of a value: name different devices, such as CPU and "
+                "CPU:1",
+            )
+        return tuple(names) if len(names) > 1 else names[0]
 
     def __getitem__(self, name: str | None) -> ComputeDevice:
         """The open device. Raises DeviceError where it is not present."""
@@ -103,6 +130,8 @@ class Devices:
 
 def _split(name: str) -> tuple[str, str]:
     """(kind, what follows it) of a name in any spelling."""
+    if name[: len(DISK) + 1].upper() == DISK + ":":
+        return DISK, name[len(DISK) + 1 :]  # a path, whose letters are what they are
     first, _, rest = name.upper().partition(":")
     second, _, further = rest.partition(":")
     if f"{first}:{second}" in MAKERS:

@@ -26,7 +26,7 @@ Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 def _is_int(value: object) -> bool:
     try:
         index(value)  # pyright: ignore[reportArgumentType]
-    except TypeError:
+    except (TypeError, DTypeError):  # a Tensor raises the second
         return False
     return True
 
@@ -75,6 +75,12 @@ def _either(*kinds: Accepts) -> Accepts:
     return check
 
 
+def _is_device(value: object) -> bool:
+    return (
+        value is None or isinstance(value, str) or _each(lambda name: isinstance(name, str))(value)
+    )
+
+
 Kind: TypeAlias = tuple[str, Accepts]
 _KINDS: Final[Mapping[str, Kind]] = {
     "None": ("None", _of(type(None))),
@@ -87,6 +93,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "memoryview": ("memory", _of(memoryview)),
     "Array": ("a NumPy array", _of(np.ndarray)),
     "DTypeLike": ("a dtype or its name", _of(DType, str)),
+    "DeviceLike": ("the name of a device, or of several", _is_device),
+    "Sequence[str]": ("names", _each(_of(str))),
     "Sequence[int]": ("integers", _ints),
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
@@ -108,7 +116,7 @@ _UNION: Final = re.compile(r" \| (?![^\[]*\])")
 def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
     """What a parameter accepts; None: anything, or an annotation that is not known here."""
     parts = _UNION.split(annotation)
-    if ANYTHING.intersection(parts) or {"Self", "ConstType"}.issubset(parts):
+    if ANYTHING.intersection(parts) or {"Self", "Number"}.issubset(parts):
         return None
     tensor: Kind = ("a Tensor", _of(cls))
     found: dict[str, Kind] = {**_KINDS, "Self": tensor, "TensorBase": tensor}

@@ -12,9 +12,11 @@ from typing import Any, Self
 from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
+from core.runtime.disk.device import is_disk, path_of
 from core.tensor.activation import Activation
-from core.tensor.data import Array, bytes_to_memory
+from core.tensor.data import bytes_to_memory
+from core.tensor.files import file_memory
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.uop import UOp
@@ -31,7 +33,7 @@ class Creation(Activation):
         shape: int | Sequence[int],
         fill_value: ConstType,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -42,14 +44,14 @@ class Creation(Activation):
             raise ShapeError(
                 f"a Tensor of shape {lengths}", where=here(), hint="lengths are not negative"
             )
-        uop = UOp.full(lengths, fill_value, wanted, Device.canonicalize(device))
+        uop = UOp.full(lengths, fill_value, wanted, Device.names(device))
         return cls._new(uop, requires_grad)
 
     @classmethod
     def zeros(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -66,7 +68,7 @@ class Creation(Activation):
     def ones(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -83,11 +85,12 @@ class Creation(Activation):
     def empty(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
-        """Memory of its own with any values in it."""
+        """Memory of its own with any values in it. On a device `DISK:path`: the first bytes of the
+        file, which is made, and lengthened, when it is assigned to."""
         lengths = as_ints(*shape)
         if any(n < 0 for n in lengths):
             raise ShapeError(
@@ -97,7 +100,11 @@ class Creation(Activation):
         for n in lengths:
             size *= n
         wanted = to_dtype(dtype or dtypes.default_float)
-        buffer = UOp.new_buffer(Device.canonicalize(device), size, wanted)
+        where = Device.names(device)
+        if isinstance(where, str) and is_disk(where):
+            buffer = file_memory(path_of(where), wanted, size)
+        else:
+            buffer = UOp.new_buffer(where, size, wanted)
         return cls._new(buffer.reshape(lengths), requires_grad)
 
     @classmethod
@@ -107,12 +114,10 @@ class Creation(Activation):
         shape: Sequence[int],
         *,
         dtype: DTypeLike,
-        device: str | None = None,
+        device: DeviceLike = None,
     ) -> Self:
         """A Tensor of `shape` whose elements have the given bytes, in row-major order."""
-        return cls._new(
-            bytes_to_memory(data, to_dtype(dtype), Device.canonicalize(device))
-        ).reshape(shape)
+        return cls._new(bytes_to_memory(data, to_dtype(dtype), Device.names(device))).reshape(shape)
 
     @classmethod
     def arange(
@@ -121,7 +126,7 @@ class Creation(Activation):
         stop: float | None = None,
         step: float = 1,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -145,8 +150,8 @@ class Creation(Activation):
         return cls._new(made.cast(wanted).uop, requires_grad)
 
     @classmethod
-    def _iota(cls, count: int, device: str | None) -> Self:
-        return cls._new(UOp.iota(count, dtypes.int32, Device.canonicalize(device)))
+    def _iota(cls, count: int, device: DeviceLike) -> Self:
+        return cls._new(UOp.iota(count, dtypes.int32, Device.names(device)))
 
     @classmethod
     def linspace(
@@ -155,7 +160,7 @@ class Creation(Activation):
         stop: float,
         steps: int,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -176,7 +181,7 @@ class Creation(Activation):
         n: int,
         m: int | None = None,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -192,7 +197,7 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return type(self).full(self.shape, fill_value, **self._like_this(options))
+        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -206,6 +211,10 @@ class Creation(Activation):
         """Memory with any values in it, shaped like this."""
         return type(self).empty(self.shape, **self._like_this(options))
 
+    def _cut_alike(self, made: Self) -> Self:
+        """A Tensor of this shape, cut as this is where it is on the same devices."""
+        return made if self.axis is None or made.device != self.device else made.shard_like(self)
+
     def _like_this(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": self.dtype, "device": self.device, **options}
 
@@ -214,8 +223,3 @@ class Creation(Activation):
         shape = [1] * self.ndim
         shape[axis] = self.shape[axis]
         return type(self)._iota(self.shape[axis], self.device).cast(dtype).reshape(shape)
-
-    @classmethod
-    def from_numpy(cls, array: Array, device: str | None = None) -> Self:
-        """A Tensor with the elements of a NumPy array."""
-        return cls(array, device)

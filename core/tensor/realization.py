@@ -6,14 +6,18 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
+from core.runtime.buffer import buffer_of
+from core.runtime.disk.device import is_disk
 from core.tensor import kept, lost
 from core.tensor.base import TensorBase, in_fresh_memory, live, placed
+from core.tensor.files import place_in_file
 from core.tensor.following import follow
 from core.tensor.kept import is_leaf
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
@@ -21,6 +25,8 @@ from core.tensor.origin import origin
 from core.tensor.storage import Storage
 from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import GroupOp, Ops
+from core.uop.parts import whole_of
+from core.uop.shards import stays
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})
@@ -69,7 +75,8 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
     except ScheduleError as error:
-        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in error.targets]
+        targets = {whole_of(t) for t in error.targets if isinstance(t, UOp)}
+        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in targets]
         replace_in_live({u: u.src[0] for u in failed})
         raise
     stored = _detached(graph, {root: realized[root] for root in roots if root in realized})
@@ -138,7 +145,7 @@ def replace_in_live(replacements: dict[UOp, UOp]) -> None:
             t.place = None  # a part that was computed by itself, and nothing else sees the whole
 
 
-_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase]]] = WeakKeyDictionary()
+_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase] | _Nobody]] = WeakKeyDictionary()
 """Who may write to a BUFFER that several Storages, equal in value, are stored in."""
 
 
@@ -153,7 +160,7 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
             lost.leaf_changes(leaf)
             new = new.detach() if apart and new.op is not Ops.DETACH else new
     if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
-        storage.write(new)
+        storage.write(new.cut(target.axis))
         return
     pending: dict[UOp, UOp] = {}
     while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten
@@ -180,9 +187,35 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
 
 
+def write_to_file(target: UOp, data: Callable[[], bytearray]) -> None:
+    """Writes bytes where a value is in its file. What waits to be computed from the file is
+    computed first; what is in the file sees the change. Raises DeviceError where the elements of
+    the value do not follow each other in the file."""
+    memory, offset = place_in_file(target)
+    raw = data()
+    _, readers = live.above({memory: None})
+    waiting = [t for t in readers if isinstance(t, TensorBase) and not is_disk(t.device)]
+    realize(waiting)
+    place = buffer_of(memory).place
+    place.allocator.copyin(place.handle, offset, memoryview(raw))
+
+
+class _Nobody:
+    """The owner of memory that no Storage may write to."""
+
+
+_nobody: Final = _Nobody()
+
+
+def read_only(memory: UOp) -> None:
+    """What is assigned to values in a BUFFER is stored elsewhere from here on."""
+    _owners[memory] = ref(_nobody)
+
+
 def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:
     """`settle` before kernels that ran before run again: what their memory holds then was not
-    computed as it is kept."""
+    computed as it is kept. Parts of memory stand for the whole."""
+    read, written = (dict.fromkeys(map(whole_of, some)) for some in (read, written))
     settle(read, written)
     kept.cut_at(written)
 
@@ -220,9 +253,9 @@ def has_memory(uop: UOp) -> bool:
 
 
 def _each_once(uop: UOp) -> bool:
-    """Whether `uop` is elements of its base, each at most once."""
+    """Whether `uop` is elements of its base, each at most once, and on each device its own."""
     while uop is not uop.base:
-        if uop.op in (Ops.EXPAND, Ops.PAD):
+        if uop.op in (Ops.EXPAND, Ops.PAD) or not stays(uop):
             return False
         if uop.op is Ops.VIEW:
             st = uop.arg

@@ -6,9 +6,9 @@ contiguous before it. Never decides about fusion.
 
 from __future__ import annotations
 
+from core.passes.schedule.disk import is_disk
 from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.node import DeviceName
 
 MEMORY = frozenset(
     {
@@ -24,15 +24,10 @@ MEMORY = frozenset(
 """Nodes whose value is in memory."""
 
 
-def is_disk(device: DeviceName | None) -> bool:
-    """Whether the device only stores: it cannot run a kernel."""
-    return isinstance(device, str) and device.startswith("DISK")
-
-
 @rule(UPat(Ops.COPY, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"), UPat(name="device"))))
 def copy_of_view(v: UOp, x: UOp, device: UOp) -> UOp | None:
     """copy(view(x)) -> view(copy(x)), or copy(contiguous(view(x))) where that copies less"""
-    whole = v.arg.contiguous
+    whole = v.arg.contiguous and v.size == x.size
     if x.op is Ops.BUFFER and v.arg.consecutive and not whole and v.size < x.size:
         part = UOp(Ops.BUFFER_VIEW, x.dtype, (x,), (v.size, v.arg.views[0].offset))
         return part.copy_to_device(device.arg).reshape(v.shaped)
