@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.errors import DTypeError
 
@@ -50,6 +50,16 @@ class DType:
     def itemsize(self) -> int:
         """Bytes of one value, all vector elements together (bool counts as one byte)."""
         return (self.bits + 7) // 8 * self.count
+
+    @property
+    def min(self) -> ConstType:
+        """The smallest value of one element, as `dtypes.min` gives it."""
+        return dtypes.min(self)
+
+    @property
+    def max(self) -> ConstType:
+        """The largest value of one element, as `dtypes.max` gives it."""
+        return dtypes.max(self)
 
     @property
     def base(self) -> DType:
@@ -117,6 +127,41 @@ def _pointer(base: DType, addrspace: AddrSpace, size: int) -> PtrDType:
 
 def _restore(name: str, count: int) -> DType:
     return _scalars[name].vec(count)
+
+
+class FloatInfo(NamedTuple):
+    """A float dtype as its bits of exponent and of mantissa; the limits follow from these."""
+
+    exponent: int
+    mantissa: int
+
+    @property
+    def bits(self) -> int:
+        """The width of an element, with its sign."""
+        return 1 + self.exponent + self.mantissa
+
+    @property
+    def eps(self) -> float:
+        """The distance from 1 to the next larger number."""
+        return math.ldexp(1.0, -self.mantissa)
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest positive number that has all bits of mantissa."""
+        return math.ldexp(1.0, 2 - (1 << (self.exponent - 1)))
+
+    @property
+    def max(self) -> float:
+        """The largest finite number."""
+        last = self.eps * (2 if self == _layouts["fp8e4m3"] else 1)
+        # fp8e4m3 has one NaN in place of infinities: its last exponent holds numbers, too
+        top = (1 << (self.exponent - 1)) - (0 if self == _layouts["fp8e4m3"] else 1)
+        return (2 - last) * math.ldexp(1.0, top)
+
+    @property
+    def min(self) -> float:
+        """The lowest finite number."""
+        return -self.max
 
 
 class dtypes:  # noqa: N801 - the field's own spelling
@@ -195,6 +240,13 @@ class dtypes:  # noqa: N801 - the field's own spelling
         return math.inf if dtypes.is_float(dtype) else True
 
     @staticmethod
+    def finfo(dtype: DType) -> FloatInfo:
+        """The layout and the limits of a float dtype. Raises DTypeError for other dtypes."""
+        if not dtypes.is_float(dtype):
+            raise DTypeError(f"finfo of {dtype}", hint="dtypes.min and dtypes.max take any dtype")
+        return FloatInfo(*_layouts[dtype.name])
+
+    @staticmethod
     def from_py(value: object) -> DType:
         """The dtype that a Python value gets: bool, default_int or default_float."""
         if isinstance(value, builtins.bool):
@@ -227,6 +279,14 @@ def to_dtype(dtype: DTypeLike) -> DType:
     return dtype if isinstance(dtype, DType) else dtypes.named(dtype)
 
 
+_layouts: Final = {
+    "fp8e4m3": FloatInfo(4, 3),
+    "fp8e5m2": FloatInfo(5, 2),
+    "float16": FloatInfo(5, 10),
+    "bfloat16": FloatInfo(8, 7),
+    "float32": FloatInfo(8, 23),
+    "float64": FloatInfo(11, 52),
+}
 _scalars: Final = {d.name: d for d in (dtypes.void, *dtypes.all)}
 _float_names: Final = frozenset(d.name for d in dtypes.floats)
 _int_names: Final = frozenset(d.name for d in dtypes.ints)

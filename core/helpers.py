@@ -189,6 +189,13 @@ REWRITE_LIMIT: Final = Flag(
     low=1,
     high=1 << 31,
 )
+JIT: Final = Flag(
+    "JIT",
+    1,
+    "0: functions under TinyJit run as they are; 2: what they captured runs step by step, not as "
+    "one graph where the device has such",
+    high=2,
+)
 CPU_THREADS: Final = Flag("CPU_THREADS", 0, "cores for CPU kernels; 0: all", high=4096)
 
 EMULATOR_CHECKS: Final = Flag(

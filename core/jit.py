@@ -8,21 +8,22 @@ by itself.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from weakref import ref
 
-from core.dtype import DType
+from core.dtype import DType, dtypes
 from core.errors import RunError
+from core.helpers import JIT, MEMORY_PLANNER, Context
 from core.passes.schedule import ScheduleItem
-from core.realize import Step, capturing, run_batch, run_now
-from core.runtime.batch import Batch
+from core.realize import capturing
+from core.replay import Replay
+from core.runtime.device import Device
 from core.tensor import Tensor
 from core.tensor.base import live
 from core.tensor.realization import settle_replay, settle_state
-from core.uop.kernels import output_count
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
@@ -41,61 +42,6 @@ class Signature:
 
     tensors: tuple[tuple[str, tuple[int, ...], DType, DeviceName, int | None, str], ...]
     others: tuple[tuple[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class Replay:
-    """Kernels and random draws in order, with the memory of the inputs that they are for; the
-    BUFFERs that they only read, and those that they write."""
-
-    steps: tuple[Step, ...]
-    inputs: tuple[UOp, ...]
-    read: frozenset[UOp]
-    written: frozenset[UOp]
-
-    @classmethod
-    def of(cls, steps: Sequence[Step], inputs: tuple[UOp, ...]) -> Replay:
-        """Works out what the steps read and write."""
-        read, written = touched(steps)
-        return cls(tuple(steps), inputs, read, written)
-
-    def clashes(self, inputs: tuple[UOp, ...]) -> bool:
-        """Whether other inputs are memory that the steps use anyway, and one of the two is written:
-        the order of the steps, and what each copies first, is not made for that."""
-        own = (self.read | self.written).difference(self.inputs)
-        return any(
-            new in own and (new in self.written or old in self.written)
-            for old, new in zip(self.inputs, inputs, strict=True)
-        )
-
-    def on(self, inputs: tuple[UOp, ...]) -> Replay:
-        """The same for other inputs."""
-        new = dict(zip(self.inputs, inputs, strict=True))
-        steps = tuple(
-            replace(step, bufs=tuple(_renamed(b, new) for b in step.bufs))
-            if isinstance(step, ScheduleItem)
-            else step
-            for step in self.steps
-        )
-        read, written = (frozenset(new.get(b, b) for b in s) for s in (self.read, self.written))
-        return Replay(steps, inputs, read - written, written)
-
-    @functools.cached_property
-    def parts(self) -> tuple[Batch | Callable[[], None], ...]:
-        """The steps, kernels and copies that follow each other together."""
-        found: list[Batch | Callable[[], None]] = []
-        for kernels, group in groupby(self.steps, lambda step: isinstance(step, ScheduleItem)):
-            steps = list(group)
-            found += [Batch(cast("list[ScheduleItem]", steps))] if kernels else cast("Any", steps)
-        return tuple(found)
-
-    def run(self) -> None:
-        """Runs the steps. What waits to use their memory has been settled before."""
-        for part in self.parts:
-            if isinstance(part, Batch):
-                run_batch(part)
-            else:
-                run_now(part)
 
 
 Returned: TypeAlias = Callable[[Mapping[str, Tensor], Mapping[UOp, UOp]], Any]
@@ -154,24 +100,62 @@ class TinyJit(Generic[P, R]):
     another: the outer one captures the kernels that the inner one runs. Arguments that are the same
     Tensor in the captured call have to be one in later calls, and those that are not must not.
 
+    On a method it captures once for each object. `prune`: what depends on no argument is computed
+    in the captured call alone, as long as that made the memory for it. JIT=0 switches all off.
+
     Raises RunError where a later call has other shapes, dtypes, devices or plain arguments, or an
     argument that the function also uses by itself and one of them is written, and where the
     function ran no kernel, looks at a value, or is none.
     """
 
-    def __init__(self, function: Callable[P, R]) -> None:
-        if not callable(function):
+    @overload
+    def __new__(cls, function: None = None, prune: bool = False) -> _Decorator: ...
+    @overload
+    def __new__(cls, function: Callable[P, R], prune: bool = False) -> TinyJit[P, R]: ...
+    def __new__(cls, function: Callable[P, R] | None = None, prune: bool = False) -> Any:
+        """With `prune` alone: the decorator."""
+        if function is None:
+            return functools.partial(cls, prune=prune)
+        return super().__new__(cls)
+
+    def __init__(self, function: Callable[P, R] | None = None, prune: bool = False) -> None:
+        if function is None or not callable(function):
             raise RunError(f"TinyJit of {function!r}", hint="it decorates a function")
-        self.function = function
+        self.function, self.prune = function, prune
         self.calls = 0
         self.captured: Captured[R] | None = None
+        self._methods: dict[int, tuple[ref[object], TinyJit[..., Any]]] = {}
+        """Of each object whose method this is, by id."""
         functools.update_wrapper(self, function)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Method[R]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Self | Method[R]:
+        """The method of one object, which captures by itself, and goes with the object."""
+        if instance is None:
+            return self
+        known = self._methods.get(id(instance))
+        if known is None or known[0]() is not instance:
+            try:
+                seen = ref(instance, functools.partial(_forget, self._methods, id(instance)))
+            except TypeError:
+                raise RunError(
+                    f"{self._name} as a method of {type(instance).__name__}",
+                    hint="nothing can refer weakly to such an object: add __weakref__ to __slots__",
+                ) from None
+            made = TinyJit[..., Any](_method_of(self.function, seen), self.prune)
+            known = self._methods[id(instance)] = seen, made
+        return Method(known[1], instance)
 
     def reset(self) -> None:
         """Forgets what was captured."""
         self.calls, self.captured = 0, None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if not JIT:
+            return self.function(*args, **kwargs)
         args, kwargs = stored_tensors(args), stored_tensors(kwargs)
         found = dict(arguments(args, kwargs))
         tensors = {place: x for place, x in found.items() if isinstance(x, Tensor)}
@@ -220,7 +204,9 @@ class TinyJit(Generic[P, R]):
         **kwargs: P.kwargs,
     ) -> R:
         settle_state(inputs)  # what waits now must not be captured
-        with capturing(frozen_by=self._name) as steps:
+        before = UOp.new_buffer(Device.DEFAULT, 0, dtypes.void)
+        planner = 0 if self.prune else MEMORY_PLANNER.value  # which would use memory twice
+        with capturing(frozen_by=self._name) as steps, Context(MEMORY_PLANNER=planner):
             result = self.function(*args, **kwargs)
         if not any(isinstance(step, ScheduleItem) for step in steps):
             raise RunError(
@@ -228,6 +214,8 @@ class TinyJit(Generic[P, R]):
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
         first = Replay.of(steps, _memory(inputs))
+        if self.prune:
+            first = first.pruned(before)
         make = returned(result, places, inputs)
         kept = result if make is None else None
         self.captured = Captured(signature, inputs, first, kept, make, first)
@@ -252,6 +240,38 @@ class TinyJit(Generic[P, R]):
     @property
     def _name(self) -> str:
         return f"TinyJit of {getattr(self.function, '__name__', 'a function')}"
+
+
+class Method(Generic[R]):
+    """A TinyJit as a method of one object."""
+
+    def __init__(self, jit: TinyJit[..., R], instance: object) -> None:
+        self.jit, self.__self__ = jit, instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        return self.jit(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.jit, name)
+
+
+class _Decorator(Protocol):
+    """What makes a TinyJit of a function."""
+
+    def __call__(self, function: Callable[P, R]) -> TinyJit[P, R]: ...
+
+
+def _method_of(function: Callable[..., Any], instance: ref[object]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(instance(), *args, **kwargs)
+
+    return call
+
+
+def _forget(methods: dict[int, Any], key: int, seen: ref[object]) -> None:
+    if (known := methods.get(key)) is not None and known[0] is seen:
+        del methods[key]
 
 
 def arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -302,26 +322,6 @@ def like(container: Any, elements: Iterable[Any]) -> Any:
 def _memory(inputs: Iterable[UOp]) -> tuple[UOp, ...]:
     """The BUFFERs on one device each that BUFFERs are."""
     return tuple(part for buffer in inputs for part in parts_of(buffer))
-
-
-def _renamed(memory: UOp, new: Mapping[UOp, UOp]) -> UOp:
-    """A BUFFER, or BUFFER_VIEW of one, with new names for BUFFERs."""
-    if memory.op is Ops.BUFFER_VIEW and memory.src[0] in new:
-        return memory.rebuild((new[memory.src[0]],))
-    return new.get(memory, memory)
-
-
-def touched(steps: Sequence[Step]) -> tuple[frozenset[UOp], frozenset[UOp]]:
-    """The BUFFERs that kernels and copies among `steps` only read, and those that they write."""
-    written: set[UOp] = set()
-    used: set[UOp] = set()
-    for item in steps:
-        if not isinstance(item, ScheduleItem):
-            continue
-        bufs = [b.src[0] if b.op is Ops.BUFFER_VIEW else b for b in item.bufs]
-        used.update(bufs)
-        written.update(bufs[: output_count(item.ast)])
-    return frozenset(used - written), frozenset(written)
 
 
 def _words(place: str, kind: list[Any]) -> str:

@@ -170,3 +170,30 @@ class Embedding:
 
     def __call__(self, idx: Tensor) -> Tensor:
         return self.weight[idx]
+
+
+class LSTMCell:
+    """One step of a long short-term memory, of inputs (batch, input_size).
+
+    S. Hochreiter and J. Schmidhuber, Long short-term memory (1997). The rows of the weights are
+    those of the input gate, the forget gate, the new values and the output gate, in this order.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        self.weight_ih = _uniform((4 * hidden_size, input_size), hidden_size)
+        self.weight_hh = _uniform((4 * hidden_size, hidden_size), hidden_size)
+        self.bias_ih = _uniform((4 * hidden_size,), hidden_size) if bias else None
+        self.bias_hh = _uniform((4 * hidden_size,), hidden_size) if bias else None
+
+    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """(hidden, cell) after `x`, from those before it; None is zeros."""
+        size = self.weight_hh.shape[1]
+        if hc is None:
+            zeros = Tensor.zeros(*x.shape[:-1], size, dtype=x.dtype, device=x.device)
+            hc = zeros, zeros
+        hidden, cell = hc
+        gates = x.linear(self.weight_ih.transpose(), self.bias_ih)
+        gates = gates + hidden.linear(self.weight_hh.transpose(), self.bias_hh)
+        enter, keep, new, leave = gates.chunk(4, -1)
+        cell = keep.sigmoid() * cell + enter.sigmoid() * new.tanh()
+        return leave.sigmoid() * cell.tanh(), cell

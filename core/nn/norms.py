@@ -134,6 +134,13 @@ class LayerNorm:
         return x if self.weight is None or self.bias is None else x * self.weight + self.bias
 
 
+class LayerNorm2d(LayerNorm):
+    """`LayerNorm` of (batch, channels, height, width) over the channels of each place."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return super().__call__(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
 class RMSNorm:
     """x / sqrt(mean(x ** 2) + eps) over the last axis, https://arxiv.org/abs/1910.07467"""
 

@@ -105,7 +105,8 @@ def _at(number: Tensor, p: Tensor) -> Tensor:
 
 class SGD(Optimizer):
     """Gradient descent. With momentum m: b = m b + g, and g is replaced by b, or with `nesterov` by
-    g + m b. `weight_decay` adds that times the parameter to g first.
+    g + m b. `weight_decay` adds that times the parameter to g first. `classic` multiplies g by the
+    learning rate before it enters b, which differs where the rate changes.
 
     I. Sutskever et al., On the importance of initialization and momentum in deep learning (2013).
     """
@@ -117,9 +118,11 @@ class SGD(Optimizer):
         momentum: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        classic: bool = False,
     ) -> None:
         super().__init__(params, lr)
         self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
+        self.classic = classic
         self.b = self._zeros() if momentum else []
 
     def _state(self) -> list[Tensor]:
@@ -127,11 +130,19 @@ class SGD(Optimizer):
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
         g = grad + p * self.wd if self.wd else grad
-        if self.momentum:
-            kept = self.b[i]
-            kept.assign(kept * self.momentum + g)
-            g = g + kept * self.momentum if self.nesterov else kept
-        return p - g * _at(self.lr, p)
+        return p - self._step(i, g, _at(self.lr, p))
+
+    def _step(self, i: int, g: Tensor, rate: Tensor) -> Tensor:
+        """How far parameter `i` goes against the gradient `g`."""
+        return self._direction(i, g * rate) if self.classic else self._direction(i, g) * rate
+
+    def _direction(self, i: int, g: Tensor) -> Tensor:
+        """`g` with momentum."""
+        if not self.momentum:
+            return g
+        kept = self.b[i]
+        kept.assign(kept * self.momentum + g)
+        return g + kept * self.momentum if self.nesterov else kept
 
 
 class AdamW(Optimizer):
@@ -170,7 +181,12 @@ class AdamW(Optimizer):
         v.assign(v * self.b2 + grad * grad * (1 - self.b2))
         first, second = _at(self.bias1, p), _at(self.bias2, p)
         step = (m / first) / ((v / second).sqrt() + self.eps)
-        return p - (step + p * self.wd if self.wd else step) * _at(self.lr, p)
+        step = self._scaled(p, step + p * self.wd if self.wd else step)
+        return p - step * _at(self.lr, p)
+
+    def _scaled(self, p: Tensor, step: Tensor) -> Tensor:
+        """The step at learning rate 1."""
+        return step
 
 
 class Adam(AdamW):
@@ -185,6 +201,99 @@ class Adam(AdamW):
         eps: float = 1e-8,
     ) -> None:
         super().__init__(params, lr, b1, b2, eps, weight_decay=0.0)
+
+
+def _length(x: Tensor) -> Tensor:
+    return x.square().sum().sqrt()
+
+
+class LARS(SGD):
+    """SGD with a learning rate per layer, https://arxiv.org/abs/1708.03888
+
+    A gradient g (of which `pre_wd` makes g + weight_decay * p first) is multiplied by `tcoef` times
+    |p| / (|g| + weight_decay |p|), with the lengths of parameter and gradient, where neither is 0.
+    Without `pre_wd` the parameter shrinks by lr * weight_decay by itself. The rest is `SGD`.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.9,
+        weight_decay: float = 1e-4,
+        nesterov: bool = False,
+        classic: bool = True,
+        pre_wd: bool = True,
+        tcoef: float = 0.001,
+    ) -> None:
+        super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
+        self.pre_wd, self.tcoef = pre_wd, tcoef
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        mine, other = _length(p), _length(grad)
+        ratio = ((mine > 0) & (other > 0)).where(self.tcoef * mine / (other + self.wd * mine), 1)
+        rate = self.lr.cast(p.dtype)
+        if self.wd and self.pre_wd:
+            grad = grad + p * self.wd
+        kept = p if self.pre_wd else p * (1 - self.wd * rate)
+        return kept - self._step(i, grad, rate * ratio)
+
+
+class LAMB(AdamW):
+    """Adam with a learning rate per layer, https://arxiv.org/abs/1904.00962
+
+    The step of `AdamW`, weight decay included, is multiplied by |p| / |step|, with the lengths of
+    parameter and step, where neither is 0. `adam` leaves that out, which gives AdamW.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        b1: float = 0.9,
+        b2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        adam: bool = False,
+    ) -> None:
+        super().__init__(params, lr, b1, b2, eps, weight_decay)
+        self.adam = adam
+
+    def _scaled(self, p: Tensor, step: Tensor) -> Tensor:
+        if self.adam:
+            return step
+        mine, other = _length(p), _length(step)
+        return step * ((mine > 0) & (other > 0)).where(mine / other, 1)
+
+
+class Muon(SGD):
+    """SGD with momentum whose steps are made orthogonal, https://kellerjordan.github.io/posts/muon/
+
+    For parameters with two axes or more, of which all but the first count as one: the step is
+    `Tensor.newton_schulz` of what SGD would go. The parameter shrinks by lr * weight_decay by
+    itself. Others keep their step: give them to another optimizer.
+    """
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.95,
+        weight_decay: float = 0.1,
+        ns_steps: int = 5,
+        ns_coefficients: Sequence[float] = (3.4445, -4.775, 2.0315),
+        nesterov: bool = True,
+    ) -> None:
+        super().__init__(params, lr, momentum, weight_decay, nesterov)
+        self.ns_steps, self.ns_coefficients = ns_steps, tuple(ns_coefficients)
+
+    def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
+        rate = self.lr.cast(p.dtype)
+        step = self._direction(i, grad)
+        if p.ndim > 1 and p.numel():
+            matrix = step.reshape(p.shape[0], -1)
+            step = matrix.newton_schulz(self.ns_steps, self.ns_coefficients).reshape(p.shape)
+        return p * (1 - self.wd * rate) - step * rate
 
 
 class OptimizerGroup:

@@ -8,7 +8,6 @@ that raises FormatError, and no code in it is ever run.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -17,7 +16,14 @@ from typing import Any, Final, NoReturn, cast
 from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
-from core.runtime.device import DeviceLike
+from core.jit import TinyJit
+from core.nn.archives import TensorIO as TensorIO
+from core.nn.archives import bytes_of
+from core.nn.archives import tar_extract as tar_extract
+from core.nn.archives import zip_extract as zip_extract
+from core.nn.checkpoints import torch_load as torch_load
+from core.runtime.device import Device, DeviceLike
+from core.runtime.disk.file import File, replace_file
 from core.tensor import Tensor
 
 HEADER_LIMIT: Final = 100_000_000
@@ -65,7 +71,9 @@ def _walk(obj: object, path: str, above: tuple[int, ...]) -> Iterator[tuple[str,
         parts = dict(zip(fields, cast("list[object]", obj), strict=True))
     elif isinstance(obj, dict):
         parts = cast("dict[Any, object]", obj)
-    elif hasattr(obj, "__dict__") and not isinstance(obj, type | FunctionType | ModuleType):
+    elif hasattr(obj, "__dict__") and not isinstance(
+        obj, type | FunctionType | ModuleType | TinyJit
+    ):
         parts = vars(obj)
     else:
         return
@@ -79,11 +87,14 @@ def load_state_dict(
     strict: bool = True,
     verbose: bool = False,
     consume: bool = False,
-) -> None:
-    """Assigns the Tensors of `state_dict` to the Tensors of the model with the same name.
+    realize: bool = True,
+) -> list[Tensor]:
+    """Assigns the Tensors of `state_dict` to the Tensors of the model with the same name, and
+    returns those of the model that were given a value.
 
     `strict`: names that only one of the two has raise FormatError. `consume` takes what was loaded
-    out of `state_dict`. Raises ShapeError where shapes differ.
+    out of `state_dict`. `realize` False leaves it to the caller to compute them. Raises ShapeError
+    where shapes differ.
     """
     mine = get_state_dict(model)
     missing, unknown = mine.keys() - state_dict.keys(), state_dict.keys() - mine.keys()
@@ -93,6 +104,7 @@ def load_state_dict(
             where=", ".join(sorted(missing | unknown)[:8]),
             hint="strict=False loads the names that both have",
         )
+    loaded: list[Tensor] = []
     for name, tensor in mine.items():
         if name not in state_dict:
             continue
@@ -101,15 +113,19 @@ def load_state_dict(
             raise ShapeError(f"{name} is {tensor.shape} in the model and {new.shape} in the state")
         if verbose:
             print(f"loaded {name} {tensor.shape}")
-        tensor.assign(new.detach().to(tensor.device).cast(tensor.dtype)).realize()
+        tensor.assign(new.detach().to(tensor.device).cast(tensor.dtype))
+        loaded.append(tensor.realize() if realize else tensor)
         if consume and isinstance(state_dict, dict):
             del state_dict[name]
+    return loaded
 
 
 def safe_save(
     tensors: Mapping[str, Tensor], fn: str | Path, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Writes Tensors and text metadata to a file, which appears whole or not at all."""
+    """Writes Tensors and text metadata to a file, which appears whole or not at all. The Tensors
+    may be loaded from that very file. Raises RunError for a file that cannot be written, and on a
+    full disk."""
     header: dict[str, object] = {"__metadata__": dict(metadata)} if metadata else {}
     at = 0
     # wide elements first, so that each tensor begins at a multiple of its element size
@@ -123,21 +139,27 @@ def safe_save(
         at = span[1]
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    temporary = Path(f"{fn}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            file.write(len(text).to_bytes(8, "little") + text)
-            for name in order:
-                file.write(tensors[name].data().tobytes())
-        temporary.replace(fn)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    def write(file: File) -> None:
+        file.write(memoryview(len(text).to_bytes(8, "little") + text), 0)
+        at = 8 + len(text)
+        for name in order:
+            file.write(tensors[name].data(), at)
+            at += tensors[name].nbytes()
+
+    replace_file(Path(fn), write)
 
 
-def safe_load(fn: str | Path | bytes, device: DeviceLike = None) -> dict[str, Tensor]:
-    """The Tensors of a safetensors file, or of its bytes. Raises FormatError for anything else."""
-    data = memoryview(fn if isinstance(fn, bytes) else Path(fn).read_bytes())
-    header, body = _split(data)
+def safe_load(fn: str | Path | bytes | Tensor, device: DeviceLike = None) -> dict[str, Tensor]:
+    """The Tensors of a safetensors file, or of its bytes. Raises FormatError for anything else.
+
+    Of a file only the header is read: each Tensor is copied to the device, by default the default
+    device, when it is computed. Those of a Tensor of bytes are parts of it, on its device unless
+    another is given: those of `Tensor(Path(...))` stay in the file, where they can be assigned to.
+    """
+    if not isinstance(fn, Tensor):
+        device = Device.names(device)
+    header, body = _split(bytes_of(fn))
     result: dict[str, Tensor] = {}
     spans: list[tuple[int, int]] = []
     for name, entry in header.items():
@@ -145,7 +167,8 @@ def safe_load(fn: str | Path | bytes, device: DeviceLike = None) -> dict[str, Te
             continue
         dtype, shape, start, end = _entry(name, entry, len(body))
         spans.append((start, end))
-        result[name] = Tensor.from_bytes(body[start:end], shape, dtype=dtype, device=device)
+        part = body[start:end].bitcast(dtype).reshape(shape)
+        result[name] = part if device is None else part.to(device)
     at = 0
     for start, end in sorted(spans):
         if start != at:
@@ -156,24 +179,23 @@ def safe_load(fn: str | Path | bytes, device: DeviceLike = None) -> dict[str, Te
     return result
 
 
-def safe_load_metadata(fn: str | Path | bytes) -> dict[str, str]:
+def safe_load_metadata(fn: str | Path | bytes | Tensor) -> dict[str, str]:
     """The text metadata of a safetensors file. Raises FormatError as `safe_load` does."""
-    header, _ = _split(memoryview(fn if isinstance(fn, bytes) else Path(fn).read_bytes()))
-    found = header.get("__metadata__", {})
+    found = _split(bytes_of(fn))[0].get("__metadata__", {})
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         raise _bad("metadata is not text by name")
     return cast("dict[str, str]", found)
 
 
-def _split(data: memoryview) -> tuple[dict[str, object], memoryview]:
-    """The header and the elements."""
+def _split(data: Tensor) -> tuple[dict[str, object], Tensor]:
+    """The header and the elements of a Tensor of bytes."""
     if len(data) < 8:
         raise _bad(f"only {len(data)} bytes")
-    length = int.from_bytes(data[:8], "little")
+    length = int.from_bytes(data[:8].data(), "little")
     if length > HEADER_LIMIT or length > len(data) - 8:
         raise _bad(f"a header of {length} bytes in a file of {len(data)}")
     try:
-        text = str(data[8 : 8 + length], "utf-8")
+        text = str(data[8 : 8 + length].data(), "utf-8")
         header = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise _bad(f"the header is not JSON: {error}") from error

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
+
+BOUNCE: Final = 1 << 26
+"""Bytes at a time of a copy through the host."""
 
 
 class Event(Protocol):
@@ -106,6 +109,11 @@ class Allocator(ABC):
         of this device cannot reach it."""
         return None
 
+    def at(self, address: int, nbytes: int) -> Any:
+        """A handle for memory at an address as kernels see it, which is not given back; None where
+        this has no addresses."""
+        return None
+
     def copy(self, target: Place, source: Place, nbytes: int) -> None:
         """Bytes from memory of any device to memory of this one: straight where the host sees
         either, else through the host. Devices that reach each other override it. Unless this
@@ -118,9 +126,11 @@ class Allocator(ABC):
         if inside is not None:
             source.allocator.copyout(inside, source.handle, source.offset)
             return
-        bounce = memoryview(bytearray(nbytes))
-        source.allocator.copyout(bounce, source.handle, source.offset)
-        self.copyin(target.handle, target.offset, bounce)
+        bounce = memoryview(bytearray(min(nbytes, BOUNCE)))
+        for at in range(0, nbytes, BOUNCE):
+            part = bounce[: min(BOUNCE, nbytes - at)]
+            source.allocator.copyout(part, source.handle, source.offset + at)
+            self.copyin(target.handle, target.offset + at, part)
 
     def follows(self, source: Allocator) -> bool:
         """Whether copies from memory of `source` come after what its device was asked for, without

@@ -156,6 +156,21 @@ class Buffer:
             return made
         return made.copyin(flat.reshape(-1).view(np.uint8).data)
 
+    @staticmethod
+    def of(device: str, allocator: Allocator, handle: Any, size: int, dtype: DType) -> Buffer:
+        """A buffer whose memory is there already, as a handle of an allocator."""
+        made = Buffer(device, size, dtype)
+        made._take(allocator, handle)
+        return made
+
+    @staticmethod
+    def at(device: str, address: int, size: int, dtype: DType) -> Buffer | None:
+        """A buffer whose memory is somebody else's, at an address of the device; None where the
+        device takes none."""
+        allocator = allocator_of(device)
+        handle = allocator.at(address, size * dtype.itemsize)
+        return None if handle is None else Buffer.of(device, allocator, handle, size, dtype)
+
 
 buffers: Final[WeakKeyDictionary[UOp, Buffer]] = WeakKeyDictionary()
 """The memory of each BUFFER node; it goes when the node goes."""

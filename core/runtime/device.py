@@ -17,6 +17,8 @@ from core.runtime.allocator import Allocator
 from core.runtime.base import ComputeDevice
 from core.runtime.cpu.device import CpuDevice
 from core.runtime.cuda.device import cuda_device
+from core.runtime.disk.device import KIND as DISK
+from core.runtime.disk.device import DiskDevice, disk_name
 from core.runtime.emulator.device import EMULATED, EmulatorDevice, emulated_target
 from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
@@ -33,10 +35,11 @@ MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "NULL": NullDevice,
     "CUDA": cuda_device,
     "AMD": amd_device,
+    DISK: DiskDevice,
     **dict.fromkeys(EMULATED, EmulatorDevice),
 }
 """How each kind of device is opened, given its canonical name. Behind the kind a name may have a
-number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75."""
+number or, of an emulated device, a target: CPU:1, PTX:EMU:SM_75; behind DISK stands a file."""
 
 ALIASES: Final[Mapping[str, str]] = {
     "PYTHON": "REFERENCE",
@@ -65,6 +68,8 @@ class Devices:
                 hint="a device is named by text: one of " + ", ".join(MAKERS),
             )
         kind, suffix = _split(name)
+        if kind == DISK:
+            return disk_name(suffix)
         if kind in EMULATED:
             target = emulated_target(kind, suffix)
             return kind if target == EMULATED[kind].default else f"{kind}:{target.upper()}"
@@ -125,6 +130,8 @@ class Devices:
 
 def _split(name: str) -> tuple[str, str]:
     """(kind, what follows it) of a name in any spelling."""
+    if name[: len(DISK) + 1].upper() == DISK + ":":
+        return DISK, name[len(DISK) + 1 :]  # a path, whose letters are what they are
     first, _, rest = name.upper().partition(":")
     second, _, further = rest.partition(":")
     if f"{first}:{second}" in MAKERS:

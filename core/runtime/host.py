@@ -6,6 +6,7 @@ so freed blocks are kept, up to a limit. Never zeroes memory.
 
 from __future__ import annotations
 
+import ctypes
 from contextlib import suppress
 from typing import Any, Final
 
@@ -60,6 +61,10 @@ class HostAllocator(Allocator):
         if array.ctypes.data % array.itemsize:
             return None  # kernels rely on whole elements
         return HostMemory(array.reshape(-1).view(np.uint8), False)
+
+    def at(self, address: int, nbytes: int) -> HostMemory:
+        raw = (ctypes.c_uint8 * nbytes).from_address(address)
+        return HostMemory(np.frombuffer(memoryview(raw), np.uint8), False)
 
     def free(self, handle: Any, nbytes: int) -> None:
         size = max(1, nbytes)

@@ -21,9 +21,13 @@ class Tensor(Attention, Shortcuts):
 
     `Tensor(data, device=None, dtype=None, requires_grad=None)`: `data` is a number, nested lists of
     numbers, a NumPy array, bytes (as uint8 unless `dtype` says otherwise), None (no elements), a
-    UOp, or another Tensor. Numbers become constants in the kernels that use them; anything with
-    axes is copied to the device at once. Python floats are float32 and ints int32 (int64 where they
-    do not fit) unless `dtype` is given; arrays keep their dtype.
+    UOp, another Tensor, or a Path. Numbers become constants in the kernels that use them; anything
+    with axes is copied to the device at once. Python floats are float32 and ints int32 (int64 where
+    they do not fit) unless `dtype` is given; arrays keep their dtype.
+
+    A Path is the bytes of a file, or elements of `dtype`. They stay in the file, on a device
+    `DISK:path`, where they are sliced, moved and bitcast, until they are copied with `to`; with
+    `device`, they are copied there when they are computed.
 
     Nothing is computed before `realize`, `numpy`, `tolist`, `item` or `data`. Every operation marks
     the nodes it makes with the line of the user's program that called it.

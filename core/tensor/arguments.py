@@ -26,7 +26,7 @@ Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 def _is_int(value: object) -> bool:
     try:
         index(value)  # pyright: ignore[reportArgumentType]
-    except TypeError:
+    except (TypeError, DTypeError):  # a Tensor raises the second
         return False
     return True
 
@@ -116,7 +116,7 @@ _UNION: Final = re.compile(r" \| (?![^\[]*\])")
 def kinds_of(annotation: str, cls: type[Any]) -> list[Kind] | None:
     """What a parameter accepts; None: anything, or an annotation that is not known here."""
     parts = _UNION.split(annotation)
-    if ANYTHING.intersection(parts) or {"Self", "ConstType"}.issubset(parts):
+    if ANYTHING.intersection(parts) or {"Self", "Number"}.issubset(parts):
         return None
     tensor: Kind = ("a Tensor", _of(cls))
     found: dict[str, Kind] = {**_KINDS, "Self": tensor, "TensorBase": tensor}

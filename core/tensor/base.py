@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Self
+from pathlib import Path
+from typing import Self, TypeAlias
 
-from core.dtype import DType, DTypeLike, dtypes, to_dtype
+from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, Context
 from core.runtime.device import Device, DeviceLike
 from core.tensor.data import Data, uop_from_data
+from core.tensor.files import file_memory
 from core.tensor.live import Live
 from core.tensor.origin import here
 from core.tensor.storage import Place, Storage, moved_alike
@@ -23,6 +25,8 @@ from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 Shape = tuple[int, ...]
+Number: TypeAlias = "ConstType | UOp"
+"""What stands beside a Tensor as one number: a Python number, or a value of bound variables."""
 
 
 class GradMode:
@@ -57,7 +61,7 @@ class TensorBase(metaclass=TensorMeta):
 
     def __init__(
         self,
-        data: Data | UOp | TensorBase,
+        data: Data | UOp | TensorBase | Path,
         device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
@@ -66,6 +70,9 @@ class TensorBase(metaclass=TensorMeta):
         where = Device.names(device)
         if isinstance(data, TensorBase):
             data = data.uop if device is None else data.to(where).uop
+        if isinstance(data, Path):
+            data, wanted = file_memory(data, wanted), None
+            data = data if device is None else data.copy_to_device(where)
         uop = uop_from_data(data, where, wanted)
         if uop.device is None and where != Device.DEFAULT:
             uop = in_fresh_memory(uop, where)

@@ -1,4 +1,4 @@
-"""Windows that slide over the last axes: convolution and pooling.
+"""Windows that slide over axes: unfolding and convolution.
 
 A window is a view: element (o, k) of an axis reads position o * stride + k * dilation, made of
 repeats, reshapes and shrinks. So gradients and kernels need nothing of their own.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from core.dtype import DTypeLike, dtypes, least_upper_dtype
+from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.tensor.indexing import Indexing
@@ -71,6 +71,19 @@ class Convolution(Indexing):
         x = self.repeat(times)._part(axis, 0, k * row).reshape((*before, k, row, *after))
         x = x._part(axis + 1, 0, count * s).reshape((*before, k, count, s, *after))
         return x._part(axis + 2, 0, 1).squeeze(axis + 2).transpose(axis, axis + 1)
+
+    def unfold(self, dim: int, size: int, step: int) -> Self:
+        """The windows of `size` elements along an axis, which begin `step` elements apart: their
+        number along `dim`, their elements along a new last axis.
+
+        Windows that overlap are copies: writing to them changes nothing else. Raises ShapeError for
+        a window longer than the axis.
+        """
+        axis = self._axis(dim)
+        if not self.ndim:
+            return self.reshape(1).unfold(0, size, step).reshape((size,))
+        x = self._window(axis, size, step, 1)
+        return x.permute([i for i in range(x.ndim) if i != axis + 1] + [axis + 1])
 
     def _pad_to(self, axis: int, length: int) -> Self:
         widths = [(0, 0)] * self.ndim
@@ -187,88 +200,3 @@ class Convolution(Indexing):
                 hint=f"the input's shape is {self.shape}",
             )
         return x.shrink([*lead, *cut])
-
-    # pooling
-
-    def _pooled(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None,
-        dilation: Sizes,
-        padding: Sizes,
-        ceil_mode: bool,
-        value: float,
-    ) -> tuple[Self, tuple[int, ...]]:
-        """The windows, and the axes of the kernel; what is padded reads as `value`."""
-        space = len(kernel_size) if not isinstance(kernel_size, int) else 2
-        kernel = per_axis("kernel_size", kernel_size, space)
-        if self.ndim < space:
-            raise ShapeError(
-                f"pooling of {self.shape} with a kernel of {kernel}",
-                where=here(),
-                hint="windows slide over the last axes: one length of the kernel for each",
-            )
-        steps = kernel if stride is None else per_axis("stride", stride, space)
-        spread = per_axis("dilation", dilation, space)
-        sides = self._sides(padding, space)
-        if any(max(side) > k // 2 for side, k in zip(sides, kernel, strict=True)):
-            raise ShapeError(
-                f"pooling with padding {padding} and a kernel of {kernel}",
-                where=here(),
-                hint="windows would lie in the padding: pad by half of the kernel at most",
-            )
-        if ceil_mode:
-            sizes = self.shape[-space:]
-            sides = [
-                _more(n, side, k, s, d)
-                for n, side, k, s, d in zip(sizes, sides, kernel, steps, spread, strict=True)
-            ]
-        windows = self._pad_space(sides, value)._windows(kernel, steps, spread)
-        return windows, tuple(range(windows.ndim - space, windows.ndim))
-
-    def max_pool2d(
-        self,
-        kernel_size: Sizes = (2, 2),
-        stride: Sizes | None = None,
-        dilation: Sizes = 1,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-    ) -> Self:
-        """The largest of each window over the last axes; `stride` None is the kernel's size."""
-        lowest = dtypes.min(self.dtype)
-        windows, axes = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, lowest)
-        return windows.max(axes)
-
-    def avg_pool2d(
-        self,
-        kernel_size: Sizes = (2, 2),
-        stride: Sizes | None = None,
-        dilation: Sizes = 1,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> Self:
-        """The mean of each window over the last axes, with or without what is padded; never with
-        what `ceil_mode` adds."""
-        options = (kernel_size, stride, dilation)
-        windows, axes = self._pooled(*options, padding, ceil_mode, 0)
-        if count_include_pad and not ceil_mode:
-            return windows.mean(axes)
-        ones = self._make(self.uop.const_like(1)).detach()
-        if count_include_pad:
-            ones = ones._pad_space(self._sides(padding, len(axes)), 1.0)
-            counted, _ = ones._pooled(*options, 0, ceil_mode, 0)
-            counted = counted.shrink([(0, n) for n in windows.shape])
-        else:
-            counted, _ = ones._pooled(*options, padding, ceil_mode, 0)
-        return windows.sum(axes) / counted.sum(axes)
-
-
-def _more(n: int, side: tuple[int, int], k: int, s: int, d: int) -> tuple[int, int]:
-    """Padding such that a last window which begins inside the input or its padding fits."""
-    length = n + sum(side)
-    reach = d * (k - 1) + 1
-    count = ceildiv(length - reach, s) + 1
-    if (count - 1) * s >= n + side[0]:  # it would begin in what is padded at the end
-        count -= 1
-    return side[0], side[1] + max(0, (count - 1) * s + reach - length)

@@ -13,8 +13,10 @@ from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.runtime.device import Device, DeviceLike
+from core.runtime.disk.device import is_disk, path_of
 from core.tensor.activation import Activation
-from core.tensor.data import Array, bytes_to_memory
+from core.tensor.data import bytes_to_memory
+from core.tensor.files import file_memory
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.uop import UOp
@@ -87,7 +89,8 @@ class Creation(Activation):
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
-        """Memory of its own with any values in it."""
+        """Memory of its own with any values in it. On a device `DISK:path`: the first bytes of the
+        file, which is made, and lengthened, when it is assigned to."""
         lengths = as_ints(*shape)
         if any(n < 0 for n in lengths):
             raise ShapeError(
@@ -97,7 +100,11 @@ class Creation(Activation):
         for n in lengths:
             size *= n
         wanted = to_dtype(dtype or dtypes.default_float)
-        buffer = UOp.new_buffer(Device.names(device), size, wanted)
+        where = Device.names(device)
+        if isinstance(where, str) and is_disk(where):
+            buffer = file_memory(path_of(where), wanted, size)
+        else:
+            buffer = UOp.new_buffer(where, size, wanted)
         return cls._new(buffer.reshape(lengths), requires_grad)
 
     @classmethod
@@ -216,8 +223,3 @@ class Creation(Activation):
         shape = [1] * self.ndim
         shape[axis] = self.shape[axis]
         return type(self)._iota(self.shape[axis], self.device).cast(dtype).reshape(shape)
-
-    @classmethod
-    def from_numpy(cls, array: Array, device: DeviceLike = None) -> Self:
-        """A Tensor with the elements of a NumPy array."""
-        return cls(array, device)

@@ -58,7 +58,7 @@ def uop_from_data(data: Data | UOp, device: DeviceName, dtype: DType | None) -> 
         value = data.item()
         if not isinstance(value, bool | int | float):
             raise _no_dtype(data.dtype)
-        return UOp.full((), value, dtype or _dtype_of(data.dtype), device)
+        return UOp.full((), value, dtype or dtype_of_array(data.dtype), device)
     if isinstance(data, np.ndarray):
         return _from_array(data, device, dtype)
     return _from_list(data, device, dtype)
@@ -90,7 +90,8 @@ def _from_uop(uop: UOp, device: DeviceName, dtype: DType | None) -> UOp:
     return uop if dtype is None else uop.cast(dtype)
 
 
-def _dtype_of(dtype: np.dtype[Any]) -> DType:
+def dtype_of_array(dtype: np.dtype[Any]) -> DType:
+    """The dtype of an array's elements, in whichever byte order. Raises DTypeError for others."""
     found = _from_numpy.get(dtype.newbyteorder("=") if dtype.isbuiltin != 1 else dtype)
     if found is None:
         raise _no_dtype(dtype)
@@ -107,7 +108,7 @@ def _no_dtype(dtype: object) -> DTypeError:
 
 def _from_array(array: Array, device: DeviceName, dtype: DType | None) -> UOp:
     """Strides that only reorder, reverse or repeat axes stay views of the memory that is copied."""
-    native = _dtype_of(array.dtype)
+    native = dtype_of_array(array.dtype)
     array = array.astype(numpy_dtype(native), copy=False)  # to this machine's byte order
     if dtype is not None and dtype is not native and dtype in _numpy:
         array, native = array.astype(_numpy[dtype]), dtype

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Self
 
-from core.dtype import ConstType, dtypes
+from core.dtype import dtypes
 from core.errors import DTypeError
+from core.tensor.base import Number
 from core.tensor.elementwise import Elementwise
 from core.tensor.origin import here
-from core.tensor.remainder import floor_quotient, python_remainder
+from core.tensor.remainder import floor_quotient, python_remainder, remainder
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -23,7 +24,7 @@ class Division(Elementwise):
     __slots__ = ()
 
     def div(
-        self, x: Self | ConstType, reverse: bool = False, rounding_mode: str | None = None
+        self, x: Self | Number, reverse: bool = False, rounding_mode: str | None = None
     ) -> Self:
         """self / x, a float; or rounded to a whole number: "trunc" toward zero, "floor" down.
 
@@ -45,7 +46,7 @@ class Division(Elementwise):
             )
         return a._as_float()._binary(Ops.FDIV, b._as_float())
 
-    def idiv(self, x: Self | ConstType) -> Self:
+    def idiv(self, x: Self | Number) -> Self:
         """Integer division that truncates toward zero. Raises DTypeError for floats."""
         a, b = self._meet(x)
         if not dtypes.is_int(a.dtype):
@@ -54,7 +55,7 @@ class Division(Elementwise):
             )
         return a._binary(Ops.IDIV, b)
 
-    def mod(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def mod(self, x: Self | Number, reverse: bool = False) -> Self:
         """The remainder with the sign of the divisor, as in Python; exact up to one rounding."""
         a, b = self._meet(x)
         if reverse:
@@ -72,6 +73,17 @@ class Division(Elementwise):
         if dtypes.is_unsigned(a.dtype):
             return remainder
         return remainder._wrong_side(b).where(remainder.add(b), remainder)
+
+    def fmod(self, x: Self | Number) -> Self:
+        """The remainder with the sign of this, as in C; exact. Raises DTypeError for bools."""
+        a, b = self._meet(x)
+        if dtypes.is_bool(a.dtype):
+            raise DTypeError("remainder of bools", where=here(), hint="cast to int")
+        if dtypes.is_int(a.dtype):
+            return a._binary(Ops.MOD, b)
+        rest = a._wide_pair(b, remainder)
+        one = self._new(a.uop.const_like(1))
+        return rest._with_derivatives((a, one), (b, rest.sub(a).detach().div(b)))
 
     def _floor_divide(self, b: Self) -> Self:
         if not dtypes.is_int(self.dtype):

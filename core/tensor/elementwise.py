@@ -13,10 +13,12 @@ import numpy as np
 
 from core.dtype import ConstType, DType, dtypes, least_upper_dtype, least_upper_float
 from core.errors import DeviceError, DTypeError, ShapeError
-from core.tensor.base import Shape, TensorBase
-from core.tensor.movement import Movement
+from core.runtime.disk.device import is_disk
+from core.tensor.base import Number, Shape, TensorBase
+from core.tensor.exchange import Exchange
 from core.tensor.origin import here
 from core.tensor.sharding import move_hint
+from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.shapes import shown
 from core.uop.uop import UOp
@@ -71,7 +73,12 @@ def scalar_dtype(value: ConstType, beside: DType) -> DType:
     return dtypes.bool if isinstance(value, bool) else dtypes.from_py(value)
 
 
-class Elementwise(Movement):
+def _computing(*tensors: TensorBase) -> DeviceName:
+    """The device of the first that is in no file."""
+    return next((t.device for t in tensors if not is_disk(t.device)), "CPU")
+
+
+class Elementwise(Exchange):
     """Operations on elements at the same place. Operands broadcast to one shape.
 
     Raises ShapeError where shapes do not broadcast, DTypeError for a dtype that the operation does
@@ -80,28 +87,46 @@ class Elementwise(Movement):
 
     __slots__ = ()
 
-    def _operand(self, other: Self | ConstType) -> Self:
-        """`other` as a Tensor; a number in the dtype in which it meets this one."""
+    def _operand(self, other: Self | Number) -> Self:
+        """`other` as a Tensor; a number, or a value of bound variables, in the dtype in which it
+        meets this one."""
         if isinstance(other, TensorBase):
-            if other.device != self.device:
+            places = self.uop.device, other.uop.device
+            if other.device != self.device and None not in places:
                 raise DeviceError(
                     f"operands on {shown(self.device)} and on {shown(other.device)}",
                     where=here(),
-                    hint=move_hint(self.device),
+                    hint=move_hint(_computing(self, other)),
                 )
             return other
+        if isinstance(other, UOp):
+            return self._of_variables(other)
         value = number(other)
-        full = UOp.full((), value, scalar_dtype(value, self.dtype), self.device)
-        return type(self)._new(full, False)
+        dtype = scalar_dtype(value, self.dtype)
+        if self.uop.device is None:  # of variables alone: it goes where the other operand is
+            return type(self)._new(UOp.const(dtype, value), False)
+        return type(self)._new(UOp.full((), value, dtype, self.device), False)
 
-    def _meet(self, *others: Self | ConstType) -> list[Self]:
+    def _of_variables(self, value: UOp) -> Self:
+        """A value of bound variables, which takes part as a Python number of its kind does."""
+        if value.shape != () or value.device is not None:
+            raise DTypeError(
+                f"a Tensor does not combine with {value.op.name}",
+                where=here(),
+                hint="it combines with bound variables and what is computed from them",
+            )
+        kind: ConstType = 0 if dtypes.is_int(value.dtype) else 0.0
+        kind = False if dtypes.is_bool(value.dtype) else kind
+        return type(self)._new(value.cast(scalar_dtype(kind, self.dtype)), False)
+
+    def _meet(self, *others: Self | Number) -> list[Self]:
         """This and `others` in one shape and one dtype."""
         values = [self, *(self._operand(o) for o in others)]
         dtype = least_upper_dtype(*(v.dtype for v in values))
         shape = broadcast_shape(*(v.shape for v in values))
         return [v.cast(dtype)._broadcast_to(shape) for v in values]
 
-    def _binary(self, op: Ops, other: Self | ConstType, reverse: bool = False) -> Self:
+    def _binary(self, op: Ops, other: Self | Number, reverse: bool = False) -> Self:
         b = self._operand(other)
         dtype = least_upper_dtype(self.dtype, b.dtype)
         shape = broadcast_shape(self.shape, b.shape)
@@ -120,7 +145,7 @@ class Elementwise(Movement):
         wide = dtype if dtype.bits >= 32 else dtypes.float32
         return function(self.cast(wide)).cast(dtype)
 
-    def _wide_with(self, other: Self | ConstType, function: Callable[[Self, Self], Self]) -> Self:
+    def _wide_with(self, other: Self | Number, function: Callable[[Self, Self], Self]) -> Self:
         """`function` of this and another as floats; as `_wide`."""
         a, b = self._as_float()._meet(other)
         wide = a.dtype if a.dtype.bits >= 32 else dtypes.float32
@@ -134,26 +159,26 @@ class Elementwise(Movement):
 
     # arithmetic
 
-    def add(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def add(self, x: Self | Number, reverse: bool = False) -> Self:
         """self + x. Of bools: whether one holds."""
         return self._binary(Ops.ADD, x, reverse)
 
-    def sub(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def sub(self, x: Self | Number, reverse: bool = False) -> Self:
         """self - x. Raises DTypeError for bools."""
         a, b = self._meet(x)
         if dtypes.is_bool(a.dtype):
             raise DTypeError("minus of bools", where=here(), hint="use ^ or cast to int")
         return a._binary(Ops.SUB, b, reverse)
 
-    def mul(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def mul(self, x: Self | Number, reverse: bool = False) -> Self:
         """self * x. Of bools: whether both hold."""
         return self._binary(Ops.MUL, x, reverse)
 
-    def maximum(self, x: Self | ConstType) -> Self:
+    def maximum(self, x: Self | Number) -> Self:
         """The larger of two."""
         return self._binary(Ops.MAX, x)
 
-    def minimum(self, x: Self | ConstType) -> Self:
+    def minimum(self, x: Self | Number) -> Self:
         """The smaller of two."""
         a, b = self._meet(x)
         if dtypes.is_float(a.dtype):
@@ -168,7 +193,7 @@ class Elementwise(Movement):
             raise DTypeError("minus of bools", where=here(), hint="use logical_not or ~")
         return self.mul(-1) if dtypes.is_unsigned(self.dtype) else self._unary(Ops.NEG)
 
-    def where(self, x: Self | ConstType, y: Self | ConstType) -> Self:
+    def where(self, x: Self | Number, y: Self | Number) -> Self:
         """x where this holds (a number: where it is not 0), y elsewhere."""
         condition = self if dtypes.is_bool(self.dtype) else self.ne(0)
         if isinstance(x, TensorBase):
@@ -176,8 +201,9 @@ class Elementwise(Movement):
         elif isinstance(y, TensorBase):
             b, a = y._meet(x)
         else:
-            both = least_upper_dtype(dtypes.from_py(x), dtypes.from_py(y))
-            a, b = (self._new(UOp.full((), v, both, self.device)) for v in (x, y))
+            kinds = [v.dtype if isinstance(v, UOp) else dtypes.from_py(v) for v in (x, y)]
+            both = self._new(UOp.full((), 0, least_upper_dtype(*kinds), self.device))
+            a, b = (both._operand(v) for v in (x, y))
         self._operand(a)
         shape = broadcast_shape(self.shape, a.shape)
         condition, a, b = (v._broadcast_to(shape) for v in (condition, a, b))
@@ -187,7 +213,7 @@ class Elementwise(Movement):
         """This where the mask holds, zero elsewhere; bools stay bools."""
         return mask.where(self, False if dtypes.is_bool(self.dtype) else 0)
 
-    def masked_fill(self, mask: Self, value: Self | ConstType) -> Self:
+    def masked_fill(self, mask: Self, value: Self | Number) -> Self:
         """`value` where the mask holds. Raises DTypeError for a mask that is not of bools."""
         return mask._as_mask("masked_fill").where(value, self)
 
@@ -202,30 +228,30 @@ class Elementwise(Movement):
 
     # comparisons: NaN equals nothing, and is neither less nor greater
 
-    def eq(self, x: Self | ConstType) -> Self:
+    def eq(self, x: Self | Number) -> Self:
         """Whether equal."""
         return self._binary(Ops.CMPEQ, x)
 
-    def ne(self, x: Self | ConstType) -> Self:
+    def ne(self, x: Self | Number) -> Self:
         """Whether different."""
         return self._binary(Ops.CMPNE, x)
 
-    def lt(self, x: Self | ConstType) -> Self:
+    def lt(self, x: Self | Number) -> Self:
         """self < x"""
         return self._binary(Ops.CMPLT, x)
 
-    def gt(self, x: Self | ConstType) -> Self:
+    def gt(self, x: Self | Number) -> Self:
         """self > x"""
         return self._binary(Ops.CMPLT, x, True)
 
-    def le(self, x: Self | ConstType) -> Self:
+    def le(self, x: Self | Number) -> Self:
         """self <= x"""
         a, b = self._meet(x)
         if dtypes.is_float(a.dtype):
             return a.lt(b)._binary(Ops.OR, a.eq(b))
         return a.gt(b).logical_not()
 
-    def ge(self, x: Self | ConstType) -> Self:
+    def ge(self, x: Self | Number) -> Self:
         """self >= x"""
         a, b = self._meet(x)
         return b.le(a)
@@ -236,7 +262,7 @@ class Elementwise(Movement):
 
     # bits
 
-    def _bitwise(self, op: Ops, x: Self | ConstType, reverse: bool = False) -> Self:
+    def _bitwise(self, op: Ops, x: Self | Number, reverse: bool = False) -> Self:
         a, b = self._meet(x)
         if dtypes.is_float(a.dtype):
             raise DTypeError(
@@ -246,15 +272,15 @@ class Elementwise(Movement):
             )
         return a._binary(op, b, reverse)
 
-    def bitwise_and(self, x: Self | ConstType) -> Self:
+    def bitwise_and(self, x: Self | Number) -> Self:
         """Bits set in both."""
         return self._bitwise(Ops.AND, x)
 
-    def bitwise_or(self, x: Self | ConstType) -> Self:
+    def bitwise_or(self, x: Self | Number) -> Self:
         """Bits set in one or both."""
         return self._bitwise(Ops.OR, x)
 
-    def bitwise_xor(self, x: Self | ConstType) -> Self:
+    def bitwise_xor(self, x: Self | Number) -> Self:
         """Bits set in one, not in both."""
         return self._bitwise(Ops.XOR, x)
 
@@ -266,10 +292,10 @@ class Elementwise(Movement):
             Ops.XOR, dtypes.max(self.dtype) if dtypes.is_unsigned(self.dtype) else -1
         )
 
-    def lshift(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def lshift(self, x: Self | Number, reverse: bool = False) -> Self:
         """Bits moved up; zeros come in."""
         return self._bitwise(Ops.SHL, x, reverse)
 
-    def rshift(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def rshift(self, x: Self | Number, reverse: bool = False) -> Self:
         """Bits moved down; copies of the sign come in for signed dtypes, zeros for unsigned."""
         return self._bitwise(Ops.SHR, x, reverse)

@@ -15,12 +15,21 @@ from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeE
 from core.passes.schedule import ScheduleItem
 from core.realize import look
 from core.runtime.buffer import buffer_of
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
+from core.runtime.disk.device import is_disk
 from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
+from core.tensor.files import written_to_file
 from core.tensor.kept import flow, is_leaf
 from core.tensor.origin import here
-from core.tensor.realization import own_memory, plan, realize, schedule, write
+from core.tensor.realization import (
+    own_memory,
+    plan,
+    realize,
+    schedule,
+    write,
+    write_to_file,
+)
 from core.tensor.sharding import Sharding, move_hint
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
@@ -61,7 +70,9 @@ class Execution(Sharding):
             ) from error
         if into:
             memory = _row_major_memory(self.uop)
-            if memory is None:
+            if memory is None and is_disk(self.device):  # which copies, and does nothing else
+                memory = _row_major_memory(self.detach().to("CPU").contiguous().realize().uop)
+            elif memory is None:
                 # contiguous first: what is copied has an element for each one of this
                 memory = _row_major_memory(self.detach().contiguous().to("CPU").realize().uop)
             assert memory is not None, "it was stored row-major"
@@ -115,6 +126,23 @@ class Execution(Sharding):
     def __float__(self) -> float:
         return float(self.item())
 
+    def __index__(self) -> int:
+        if not dtypes.is_int(self.dtype) or self.numel() != 1:
+            raise DTypeError(
+                f"a Tensor of {self.dtype} and shape {self.shape} is no integer",
+                where=here(),
+                hint="a Tensor of one integer can stand for it",
+            )
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec else repr(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """For NumPy, which asks for it: `numpy()`."""
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
     def assign(self, x: Self | ConstType | Sequence[Any] | Array) -> Self:
         """Takes the values of `x`, broadcast to this shape; in this Tensor's memory, if it has any.
 
@@ -125,15 +153,20 @@ class Execution(Sharding):
         A Tensor that requires a gradient stays what gradients are taken for: its new value is where
         they are taken, and no gradient flows from it to `x`. Raises ShapeError, DTypeError and
         DeviceError where `x` does not fit, and ShapeError for a view that repeats elements.
+
+        In a file, on a device `DISK:path`, elements that follow each other are written at once,
+        with values from any device; all that is in the file changes, and what was computed from it
+        before keeps its value.
         """
-        value = x if isinstance(x, TensorBase) else type(self)(x, self.device, self.dtype)
+        place = "CPU" if is_disk(self.device) else self.device
+        value = x if isinstance(x, TensorBase) else type(self)(x, place, self.dtype)
         if value.dtype is not self.dtype:
             raise DTypeError(
                 f"cannot assign {value.dtype} to {self.dtype}",
                 where=here(),
                 hint=f"use .cast(dtypes.{self.dtype})",
             )
-        if value.device != self.device:
+        if value.device != self.device and not is_disk(self.device):
             raise DeviceError(
                 f"cannot assign a Tensor on {shown(value.device)} to one on {shown(self.device)}",
                 where=here(),
@@ -147,6 +180,10 @@ class Execution(Sharding):
         place = self._placed()
         self._check_repeats()
         new = _fit(value.uop, self.shape)
+        if is_disk(self.device):
+            if new.size:
+                write_to_file(self.uop, type(self)._new(new)._stored_bytes)
+            return self
         if new.size:
             write(place.storage, place.written(new), apart or not GradMode.enabled)
         return self
@@ -200,6 +237,17 @@ class Execution(Sharding):
             return False
         own_memory(place.storage)
         return True
+
+    def to(self, device: DeviceLike) -> Self:
+        """The values on another device (None: the default device), or on others. To `DISK:path`
+        they are written at once, to a file that takes the place of one of this name: whole, or
+        after an error not at all. Raises RunError for a file that cannot be written."""
+        wanted = Device.names(device)
+        if not is_disk(wanted) or wanted == self.device:
+            return super().to(wanted)
+        raw = memoryview(self._stored_bytes())
+        memory = written_to_file(wanted, raw, self.dtype, self.numel())
+        return self._new(memory.reshape(self.shape), False)
 
     def replace(self, x: Self) -> Self:
         """Becomes `x`, which has the same shape, without storing anything."""

@@ -13,6 +13,7 @@ from typing import Self
 
 from core.dtype import ConstType, dtypes
 from core.errors import DTypeError
+from core.tensor.base import Number
 from core.tensor.elementwise import scalar_dtype
 from core.tensor.origin import here
 from core.tensor.rounding import Rounding
@@ -103,6 +104,17 @@ class Exponential(Rounding):
 
         return self._wide(logarithm)
 
+    def logaddexp(self, other: Self | Number) -> Self:
+        """ln(e ** self + e ** other), without overflow."""
+
+        def logarithm(a: Self, b: Self) -> Self:
+            apart = (a == b).where(0, a - b)  # equal infinities are no distance apart
+            value = a.maximum(b) + (-apart.abs()).exp().log1p()
+            share, rest = apart._logistic()
+            return value._with_derivatives((a, share), (b, rest))
+
+        return self._wide_with(other, logarithm)
+
     def sqrt(self) -> Self:
         """Square root; NaN for negative numbers."""
         return self._as_float()._unary(Ops.SQRT)
@@ -142,7 +154,7 @@ class Exponential(Rounding):
 
     # powers
 
-    def pow(self, x: Self | ConstType, reverse: bool = False) -> Self:
+    def pow(self, x: Self | Number, reverse: bool = False) -> Self:
         """self ** x. Integers wrap around, as their products do; a Tensor of negative powers gives
         what is left after truncation, a negative number as power raises DTypeError."""
         if isinstance(x, bool | int | float) and not reverse:
@@ -209,13 +221,13 @@ class Exponential(Rounding):
             return self._make(self.uop.const_like(1))
         return self._same_value() if result is self else result
 
-    def __pow__(self, x: Self | ConstType) -> Self:
+    def __pow__(self, x: Self | Number) -> Self:
         return self.pow(x)
 
-    def __rpow__(self, x: Self | ConstType) -> Self:
+    def __rpow__(self, x: Self | Number) -> Self:
         return self.pow(x, reverse=True)
 
-    def __ipow__(self, x: Self | ConstType) -> Self:
+    def __ipow__(self, x: Self | Number) -> Self:
         return self._take_result(self.pow(x))
 
 

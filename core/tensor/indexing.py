@@ -9,20 +9,31 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Self, SupportsIndex, TypeAlias
+from typing import Any, Final, Self, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
-from core.dtype import ConstType, dtypes
+from core.dtype import dtypes, least_upper_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
-from core.tensor.base import TensorBase
+from core.tensor.base import Number, TensorBase
 from core.tensor.elementwise import broadcast_shape
 from core.tensor.joining import Joining
 from core.tensor.origin import here
 from core.tensor.subscript import Index, Subscript
 
 Item: TypeAlias = "int | slice | EllipsisType | Sequence[Any] | TensorBase | None"
+
+
+_LISTS: Final = (list, tuple, range, np.ndarray)
+"""What names several positions along an axis, besides a Tensor."""
+
+
+def _holds_tensors(item: object) -> bool:
+    """Whether it is a Tensor, or one of its elements is, in nested lists and tuples."""
+    if isinstance(item, list | tuple):
+        return any(map(_holds_tensors, cast("list[object]", item)))
+    return isinstance(item, TensorBase)
 
 
 def _axes_taken(item: Index) -> int:
@@ -39,7 +50,8 @@ class Indexing(Joining):
     __slots__ = ()
 
     def __getitem__(self, key: Item | tuple[Item, ...]) -> Self:
-        """Integers, slices with any step, None, ..., lists and Tensors of integers or bools.
+        """Integers, slices with any step, None, ..., and Tensors of integers or bools, or (nested)
+        lists, tuples and ranges of these.
 
         Tensors and lists of integers together pick elements as in NumPy: they broadcast to one
         shape, which takes the place of the first of them, or goes to the front where an axis that
@@ -79,7 +91,7 @@ class Indexing(Joining):
                     )
                 plain.extend(item.nonzero().transpose(0, 1)._rows())
             else:
-                if isinstance(known, list | np.ndarray) and axis < self.ndim:
+                if isinstance(known, _LISTS) and axis < self.ndim and not _holds_tensors(known):
                     self._check_range(np.asarray(known), axis)
                 plain.append(item)
             axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
@@ -87,7 +99,9 @@ class Indexing(Joining):
 
     def _index(self, item: Item) -> Index:
         """One index, with lists and arrays as Tensors. Raises DTypeError for what is none."""
-        if isinstance(item, list | np.ndarray):
+        if isinstance(item, list | tuple | range) and any(map(_holds_tensors, item)):
+            return self._stacked(item)
+        if isinstance(item, list | tuple | range | np.ndarray):
             return type(self)(item, self.device, None if len(item) else dtypes.int32)
         if item is None or isinstance(item, slice | EllipsisType | TensorBase):
             return item
@@ -98,6 +112,18 @@ class Indexing(Joining):
             where=here(),
             hint="use integers, slices, None, ..., or Tensors of integers or bools",
         )
+
+    def _stacked(self, items: Sequence[Any]) -> Self:
+        """Nested lists of numbers and Tensors as one Tensor."""
+        nested = [
+            item.to(self.device) if isinstance(item, TensorBase)
+            else self._stacked(item) if _holds_tensors(item)
+            else type(self)(item, self.device)
+            for item in items
+        ]  # fmt: skip
+        parts = [cast("Self", part) for part in nested]
+        dtype = least_upper_dtype(*(part.dtype for part in parts))
+        return parts[0].cast(dtype).stack(*(part.cast(dtype) for part in parts[1:]))
 
     def _check_range(self, indices: np.ndarray[Any, Any], axis: int) -> None:
         """Raises ShapeError where one of `indices` is outside the axis."""
@@ -174,7 +200,7 @@ class Indexing(Joining):
             return self.any(axes)
         return self.sum(axes, dtype=self.dtype)
 
-    def __setitem__(self, key: Item | tuple[Item, ...], value: Self | ConstType) -> None:
+    def __setitem__(self, key: Item | tuple[Item, ...], value: Self | Number) -> None:
         """Stores `value`, broadcast and cast, in the elements that `key` names, as `assign` does:
         this Tensor changes, and with it what is a view of it or it is a view of.
 
@@ -246,9 +272,7 @@ class Indexing(Joining):
                 hint=f"it may be longer only on axis {axis}",
             )
 
-    def scatter(
-        self, dim: int, index: Self, src: Self | ConstType, reduce: str | None = None
-    ) -> Self:
+    def scatter(self, dim: int, index: Self, src: Self | Number, reduce: str | None = None) -> Self:
         """This with self[index[i, j], j] = src[i, j] for dim 0, and so on; the last of equals wins.
 
         `reduce` "add" or "multiply" combines all of them with what is there instead.
@@ -313,7 +337,7 @@ class Indexing(Joining):
             hint='use "sum", "prod", "mean", "amax" or "amin"',
         )
 
-    def _scattered(self, dim: int, index: Self, src: Self | ConstType) -> tuple[Self, Self]:
+    def _scattered(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self]:
         """For every element of this and every source along `dim`, as a last axis: whether that
         source goes there, and its value."""
         axis = self._axis(dim)

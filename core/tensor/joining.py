@@ -11,6 +11,7 @@ from typing import Self
 from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import ShapeError
 from core.tensor.linear import Linear
+from core.tensor.movement import lengths
 from core.tensor.origin import here
 
 Widths = Sequence[int] | Sequence[tuple[int, int] | None]
@@ -72,10 +73,17 @@ class Joining(Linear):
 
         `padding` is one (before, after) or None per axis, or flat: before and after of the last
         axis, then of the one before it, and so on. `mode` is "constant" (filled with `value`),
-        "reflect", "replicate" or "circular". Raises ShapeError for a negative width (use shrink),
-        and for more than there is to reflect or repeat.
+        "reflect", "replicate" or "circular". A negative width takes elements away: before others
+        are added in mode "circular", else after that. Raises ShapeError for more than there is to
+        take away, reflect or repeat.
         """
         widths = self._widths(padding)
+        less = [(max(0, -before), max(0, -after)) for before, after in widths]
+        if any(map(any, less)):
+            more = [(max(0, before), max(0, after)) for before, after in widths]
+            if mode == "circular":
+                return self._without(less).pad(more, mode)
+            return self.pad(more, mode, value)._without(less)
         if mode == "constant":
             padded = self._pad_zeros(widths)
             if value == 0:
@@ -113,13 +121,44 @@ class Joining(Linear):
                 where=here(),
                 hint="give one (before, after) or None per axis",
             )
-        if any(b < 0 or a < 0 for b, a in widths):
-            raise ShapeError(
-                f"negative padding {tuple(padding)}",
-                where=here(),
-                hint="use shrink to take elements away",
-            )
         return widths
+
+    def _without(self, less: Sequence[tuple[int, int]]) -> Self:
+        """A copy without so many elements before and after each axis."""
+        cut = [(b, n - a) for (b, a), n in zip(less, self.shape, strict=True)]
+        if any(start > end for start, end in cut):
+            raise ShapeError(
+                f"padding takes {tuple(map(sum, less))} elements of {self.shape} away",
+                where=here(),
+                hint="an axis has no more elements than its length",
+            )
+        return self.shrink(cut)._alone()
+
+    def pad_to(self, *shape: int | Sequence[int | None] | None, value: ConstType = 0.0) -> Self:
+        """`pad` after each axis up to a length; None keeps an axis. Raises ShapeError for a length
+        below that of the axis."""
+        return self.pad([(0, n - m) for n, m in self._towards("pad_to", shape, 1)], value=value)
+
+    def shrink_to(self, *shape: int | Sequence[int | None] | None) -> Self:
+        """The first elements of each axis up to a length; None keeps an axis. Raises ShapeError for
+        a length above that of the axis."""
+        return self.shrink([(0, n) for n, _ in self._towards("shrink_to", shape, -1)])
+
+    def _towards(
+        self, name: str, shape: Sequence[int | Sequence[int | None] | None], sign: int
+    ) -> list[tuple[int, int]]:
+        """(wanted length, length) of each axis, of which the first is not less (`sign` 1), or not
+        more (-1)."""
+        given = lengths(shape)
+        known = given if len(given) == self.ndim else [-1]
+        pairs = [(m if n is None else n, m) for n, m in zip(known, self.shape, strict=False)]
+        if len(given) != self.ndim or any(n < 0 or sign * (n - m) < 0 for n, m in pairs):
+            raise ShapeError(
+                f"{name} {tuple(given)} of a Tensor of {self.shape}",
+                where=here(),
+                hint="give each axis a length, or None: pad_to lengthens, shrink_to shortens",
+            )
+        return pairs
 
     def _pad_axis(self, mode: str, axis: int, before: int, after: int) -> Self:
         n = self.shape[axis]

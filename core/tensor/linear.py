@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from core.dtype import ConstType, DTypeLike, least_upper_dtype
+from core.dtype import DTypeLike, least_upper_dtype
 from core.errors import ShapeError
 from core.helpers import argsort
+from core.tensor.base import Number
 from core.tensor.einsum import Formula
 from core.tensor.origin import here
 from core.tensor.random import Random
@@ -21,7 +22,7 @@ class Linear(Random):
 
     __slots__ = ()
 
-    def dot(self, w: Self | ConstType, dtype: DTypeLike | None = None) -> Self:
+    def dot(self, w: Self | Number, dtype: DTypeLike | None = None) -> Self:
         """The matrix product over the last axis of this and the second last of `w` (the last of a
         vector); other axes broadcast. Raises ShapeError where the two lengths differ, and for a
         number, which has no axis."""
@@ -47,18 +48,18 @@ class Linear(Random):
         return (x * y).sum(-1, dtype=dtype).cast(result if dtype is None else dtype)
 
     def matmul(
-        self, x: Self | ConstType, reverse: bool = False, dtype: DTypeLike | None = None
+        self, x: Self | Number, reverse: bool = False, dtype: DTypeLike | None = None
     ) -> Self:
         """`dot`, or with `reverse` the product with `x` on the left."""
         return self._operand(x).dot(self, dtype) if reverse else self.dot(x, dtype)
 
-    def __matmul__(self, x: Self | ConstType) -> Self:
+    def __matmul__(self, x: Self | Number) -> Self:
         return self.dot(x)
 
-    def __imatmul__(self, x: Self | ConstType) -> Self:
+    def __imatmul__(self, x: Self | Number) -> Self:
         return self._take_result(self.matmul(x))
 
-    def __rmatmul__(self, x: Self | ConstType) -> Self:
+    def __rmatmul__(self, x: Self | Number) -> Self:
         return self.matmul(x, reverse=True)
 
     def linear(
@@ -70,6 +71,32 @@ class Linear(Random):
             return self.cast(dtype).linear(weight.cast(dtype), casted)
         product = self * weight if weight.ndim == 1 else self.dot(weight)
         return product if bias is None else product + bias
+
+    def newton_schulz(self, steps: int, params: Sequence[float], eps: float = 1e-7) -> Self:
+        """The matrices of the last two axes, divided by their Frobenius norm, with each singular
+        value s then moved `steps` times to c[0] s + c[1] s ** 3 + c[2] s ** 5 and so on, for the
+        numbers c of `params`: products alone bring all of them close to 1.
+
+        Raises ShapeError without two axes. N. Higham, Functions of Matrices (2008), chapter 8.
+        """
+        if self.ndim < 2 or not len(params):
+            raise ShapeError(
+                f"newton_schulz of {self.shape} with {len(params)} numbers",
+                where=here(),
+                hint="it takes matrices, and one number or more",
+            )
+        wide = self.shape[-2] > self.shape[-1]
+        x = self.transpose() if wide else self
+        size = x.square().sum((-2, -1), keepdim=True).sqrt()
+        x = x / (size + eps)
+        for _ in range(steps):
+            squares = x.matmul(x.transpose())
+            term, total = x, x * params[0]
+            for c in params[1:]:
+                term = squares.matmul(term)
+                total = total + term * c
+            x = total
+        return x.transpose() if wide else x
 
     @classmethod
     def einsum(

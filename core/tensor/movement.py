@@ -36,7 +36,7 @@ def as_ints(*args: int | Sequence[int]) -> tuple[int, ...]:
         ) from None
 
 
-def _lengths(shape: Sequence[int | Sequence[int | None] | None]) -> list[int | None]:
+def lengths(shape: Sequence[int | Sequence[int | None] | None]) -> list[int | None]:
     """As `as_ints`, with None where an axis keeps its length."""
     first = shape[0] if len(shape) == 1 else shape
     items = (
@@ -58,7 +58,7 @@ class Movement(Execution):
 
     def reshape(self, *shape: int | Sequence[int | None] | None) -> Self:
         """The same elements in row-major order; one length may be -1, None keeps the axis's own."""
-        given = _lengths(shape)
+        given = lengths(shape)
         if any(n is None and i >= self.ndim for i, n in enumerate(given)):
             raise ShapeError(
                 f"cannot keep an axis that {self.shape} does not have",
@@ -91,7 +91,7 @@ class Movement(Execution):
 
     def expand(self, *shape: int | Sequence[int | None] | None) -> Self:
         """Axes of length 1 repeated, new axes in front; -1 and None keep an axis."""
-        given = _lengths(shape)
+        given = lengths(shape)
         padded = (1,) * (len(given) - self.ndim) + self.shape
         new = [
             have if want is None or want == -1 else want

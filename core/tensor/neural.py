@@ -5,6 +5,7 @@ All are compositions of the layers below. Random parts act only while `Tensor.tr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Self
 
@@ -12,12 +13,13 @@ from core.dtype import dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
 from core.runtime.device import DeviceLike
-from core.tensor.convolution import Convolution
+from core.tensor.elementwise import broadcast_shape
+from core.tensor.interpolation import Interpolation
 from core.tensor.origin import here
 from core.tensor.reduction import Axes
 
 
-class Neural(Convolution):
+class Neural(Interpolation):
     """Building blocks of models. `reduction` is "mean", "sum" or "none"."""
 
     __slots__ = ()
@@ -106,14 +108,36 @@ class Neural(Convolution):
 
         return self._wide_with(Y, losses)._reduced(reduction)
 
-    def binary_crossentropy_logits(self, Y: Self, reduction: str = "mean") -> Self:  # noqa: N803
-        """`binary_crossentropy` of sigmoid(x), as max(x, 0) - x y + ln(1 + e ** -|x|)."""
+    def binary_crossentropy_logits(
+        self,
+        Y: Self,  # noqa: N803
+        reduction: str = "mean",
+        pos_weight: Self | None = None,
+    ) -> Self:
+        """`binary_crossentropy` of sigmoid(x), as max(x, 0) - x y + ln(1 + e ** -|x|).
+
+        `pos_weight`, which broadcasts to the shape of `Y`, multiplies what y counts:
+        (1 - y) x + (1 + (pos_weight - 1) y) ln(1 + e ** -x).
+        """
 
         def losses(x: Self, y: Self) -> Self:
             value = (x > 0).where((1 - y) * x, -y * x) + (-x.abs()).exp().log1p()
             return value._with_derivatives((x, x.sigmoid() - y), (y, -x))
 
-        return self._wide_with(Y, losses)._reduced(reduction)
+        if pos_weight is None:
+            return self._wide_with(Y, losses)._reduced(reduction)
+        both = broadcast_shape(self.shape, Y.shape)
+        weight = pos_weight._as_float()._broadcast_to(both)
+
+        def weighed(x: Self, y: Self) -> Self:
+            w = weight.cast(x.dtype)
+            share = 1 + (w - 1) * y
+            no = (-x.abs()).exp().log1p() + (x < 0).where(-x, 0)  # ln(1 + e ** -x)
+            value = (1 - y) * x + share * no
+            slope = (1 - y) - share * (-x).sigmoid()
+            return value._with_derivatives((x, slope), (y, (w - 1) * no - x), (w, y * no))
+
+        return self._wide_with(Y, weighed)._reduced(reduction)
 
     def sparse_categorical_crossentropy(
         self,
@@ -252,6 +276,42 @@ class Neural(Convolution):
             raise ShapeError("topk without order", where=here(), hint="it is always sorted here")
         values, order = self.sort(axis, largest)
         return values._part(axis, 0, k), order._part(axis, 0, k)
+
+    def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
+        """Positions drawn with probabilities in proportion to these weights, as int32: of a vector,
+        or of each row of a matrix. With `replacement` a position may be drawn again; without, by
+        the largest of ln(u) / weight (P. Efraimidis and P. Spirakis, Weighted random sampling with
+        a reservoir, 2006).
+
+        Weights are not negative, and as many as samples without replacement are not 0. Raises
+        ShapeError for other shapes, for fewer than one sample, and for more than there are weights
+        without replacement; DTypeError for weights that are no floats.
+        """
+        if not dtypes.is_float(self.dtype):
+            raise DTypeError(
+                f"multinomial of {self.dtype}", where=here(), hint="weights are floats"
+            )
+        count = self.shape[-1] if self.shape else 0
+        most = num_samples if replacement and count else count
+        if self.ndim not in (1, 2) or not 1 <= num_samples <= most:
+            raise ShapeError(
+                f"{num_samples} samples of weights of shape {self.shape}",
+                where=here(),
+                hint="give a vector or a matrix, and without replacement no more samples than "
+                "weights",
+            )
+        dtype = self.dtype if self.dtype.bits >= 32 else dtypes.float32
+        weights = self.detach().cast(dtype)
+        if num_samples > 1 and not replacement:
+            u = 1 - type(self).rand(self.shape, device=self.device, dtype=dtype)
+            keys = (weights > 0).where(u.log() / weights, -math.inf)
+            return keys.topk(num_samples)[1].detach()
+        sums, axis = weights.cumsum(-1).unsqueeze(-2), self.ndim
+        total = sums._part(axis, self.shape[-1] - 1, self.shape[-1])
+        lead = self.shape[:-1]
+        u = type(self).rand((*lead, num_samples, 1), device=self.device, dtype=dtype)
+        before = (sums <= u * total).cast(dtypes.int32).sum(-1)
+        return before.clamp(max_=self.shape[-1] - 1)
 
     @classmethod
     def randperm(cls, n: int, *, device: DeviceLike = None) -> Self:

@@ -103,6 +103,11 @@ _binary = (
 )
 _unary = (
     "neg",
+    "pos",
+    "abs",
+    "index",
+    "format",
+    "array",
     "invert",
     "lt",
     "le",

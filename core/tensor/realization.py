@@ -6,14 +6,18 @@ Schedules and runs through `create_schedule` and `run_schedule`; knows no kernel
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
 from weakref import WeakKeyDictionary, ref
 
 from core.errors import ScheduleError
 from core.passes.schedule import ScheduleItem, create_schedule
 from core.realize import run_schedule
+from core.runtime.buffer import buffer_of
+from core.runtime.disk.device import is_disk
 from core.tensor import kept, lost
 from core.tensor.base import TensorBase, in_fresh_memory, live, placed
+from core.tensor.files import place_in_file
 from core.tensor.following import follow
 from core.tensor.kept import is_leaf
 from core.tensor.live import KEEPS_ALL, Holder, is_stored
@@ -141,7 +145,7 @@ def replace_in_live(replacements: dict[UOp, UOp]) -> None:
             t.place = None  # a part that was computed by itself, and nothing else sees the whole
 
 
-_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase]]] = WeakKeyDictionary()
+_owners: WeakKeyDictionary[UOp, ref[Storage[TensorBase] | _Nobody]] = WeakKeyDictionary()
 """Who may write to a BUFFER that several Storages, equal in value, are stored in."""
 
 
@@ -181,6 +185,31 @@ def own_memory(storage: Storage[TensorBase]) -> None:
     if not whole:
         storage.write(in_fresh_memory(storage.uop))
     _owners[memory if whole else storage.uop.src[0].base] = ref(storage)
+
+
+def write_to_file(target: UOp, data: Callable[[], bytearray]) -> None:
+    """Writes bytes where a value is in its file. What waits to be computed from the file is
+    computed first; what is in the file sees the change. Raises DeviceError where the elements of
+    the value do not follow each other in the file."""
+    memory, offset = place_in_file(target)
+    raw = data()
+    _, readers = live.above({memory: None})
+    waiting = [t for t in readers if isinstance(t, TensorBase) and not is_disk(t.device)]
+    realize(waiting)
+    place = buffer_of(memory).place
+    place.allocator.copyin(place.handle, offset, memoryview(raw))
+
+
+class _Nobody:
+    """The owner of memory that no Storage may write to."""
+
+
+_nobody: Final = _Nobody()
+
+
+def read_only(memory: UOp) -> None:
+    """What is assigned to values in a BUFFER is stored elsewhere from here on."""
+    _owners[memory] = ref(_nobody)
 
 
 def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:

@@ -5,6 +5,7 @@ Sums accumulate in `sum_acc_dtype` and are rounded once. Never loops over elemen
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Self
 
@@ -196,6 +197,30 @@ class Reduction(Creation):
         shifted = x - x._largest(axis)
         return shifted - shifted.exp().sum(axis, keepdim=True).log()
 
+    def softmin(self, axis: int = -1, dtype: DTypeLike | None = None) -> Self:
+        """`softmax` of minus this."""
+        return (-self._as_float_of("softmin", dtype)).softmax(axis)
+
+    def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
+        """This divided by its p-norm along an axis, or by `eps` where that is larger."""
+        axis = self._axis(dim)
+        return self._wide(lambda x: x / x._norm(p, axis).clamp(eps))
+
+    def _norm(self, p: float, axis: int) -> Self:
+        """(sum |x| ** p) ** (1 / p) along an axis, which stays; the largest |x| for infinity, how
+        many are not 0 for p = 0. Its gradient is 0 where it is 0."""
+        if p == math.inf:
+            return self.abs().max(axis, keepdim=True)
+        if p == 0:
+            return self.ne(0).cast(self.dtype).sum(axis, keepdim=True)
+        powers = self.square() if p == 2 else self.abs() if p == 1 else self.abs().pow(p)
+        total = powers.sum(axis, keepdim=True)
+        if p == 1:
+            return total
+        root = total.sqrt() if p == 2 else total.pow(1 / p)
+        slope = (root == 0).where(0, root / total / p)
+        return root._with_derivatives((total, slope))
+
     # running reductions
 
     def cumsum(self, axis: int = 0) -> Self:
@@ -208,9 +233,59 @@ class Reduction(Creation):
         wide = self.cast(sum_acc_dtype(self.dtype))._scan(Ops.MUL, axis)
         return wide.cast(self.dtype) if dtypes.is_float(self.dtype) else wide
 
-    def cummax(self, axis: int = 0) -> Self:
-        """The largest of the elements up to each."""
-        return self._scan(Ops.MAX, axis)
+    def cummax(self, axis: int = 0) -> tuple[Self, Self]:
+        """(the largest of the elements up to each, the last position of it among these)"""
+        largest = self._scan(Ops.MAX, axis)
+        return largest, self._records(largest, axis)
+
+    def cummin(self, axis: int = 0) -> tuple[Self, Self]:
+        """(the smallest of the elements up to each, the last position of it among these)"""
+        flipped = self._flipped()
+        largest = flipped._scan(Ops.MAX, axis)
+        return largest._flipped(), flipped._records(largest, axis)
+
+    def _flipped(self) -> Self:
+        """Values in the opposite order."""
+        return -self if dtypes.is_float(self.dtype) else ~self
+
+    def _records(self, largest: Self, axis: int) -> Self:
+        """The last position up to each at which an element is the largest up to there."""
+        at = self._axis(axis)
+        if not self.ndim:
+            return self._make(self.uop.const_like(0).cast(dtypes.int32)).detach()
+        x, known = self.detach(), largest.detach()
+        record = x == known
+        if dtypes.is_float(self.dtype):
+            record = record | x.isnan()
+        return record.where(self._positions(at), 0)._scan(Ops.MAX, at)
+
+    def logcumsumexp(self, axis: int = 0) -> Self:
+        """ln of the sum of e ** x of the elements up to each, without overflow or underflow."""
+        at = self._axis(axis)
+        x = self._as_float()
+        if not x.ndim or not x.numel():
+            return x._same_value()
+        return x.transpose(at, -1)._log_scan().transpose(at, -1)
+
+    def _log_scan(self) -> Self:
+        """`logcumsumexp` along the last axis, in blocks as `_scan_last`."""
+        n = self.shape[-1]
+        if n <= SCAN_BLOCK:
+            rows = type(self)._iota(n, self.device).reshape(n, 1)
+            columns = type(self)._iota(n, self.device).reshape(1, n)
+            wide = self.unsqueeze(-2)._broadcast_to((*self.shape[:-1], n, n))
+            return (columns <= rows).where(wide, -math.inf).logsumexp(-1)
+        blocks = ceildiv(n, SCAN_BLOCK)
+        more = [(0, 0)] * (self.ndim - 1) + [(0, blocks * SCAN_BLOCK - n)]
+        split = self._pad_zeros(more).reshape((*self.shape[:-1], blocks, SCAN_BLOCK))
+        inside = split._log_scan()
+        ends = inside._part(self.ndim, SCAN_BLOCK - 1, SCAN_BLOCK).squeeze(-1)
+        before = ends._log_scan()._part(self.ndim - 1, 0, blocks - 1)
+        before = before._pad_zeros([(0, 0)] * (self.ndim - 1) + [(1, 0)])
+        first = type(self)._iota(blocks, self.device) == 0
+        before = first.where(-math.inf, before).unsqueeze(-1)
+        whole = inside.logaddexp(before).reshape((*self.shape[:-1], blocks * SCAN_BLOCK))
+        return whole._part(self.ndim - 1, 0, n)
 
     def _scan(self, op: Ops, axis: int) -> Self:
         """The reduction of each prefix of an axis."""

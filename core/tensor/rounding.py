@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import Self
 
-from core.dtype import ConstType, DType, dtypes
+from core.dtype import DType, dtypes
 from core.errors import DTypeError
+from core.tensor.base import Number
 from core.tensor.operators import Operators
 from core.tensor.origin import here
 from core.uop.ops import Ops
@@ -81,15 +82,16 @@ class Rounding(Operators):
         # 0 - x, not -x: it is 0 for both zeros
         return (self > 0).where(self, 0 - self)._with_derivatives((self, self._sign()))
 
-    def copysign(self, other: Self | ConstType) -> Self:
+    def __abs__(self) -> Self:
+        return self.abs()
+
+    def copysign(self, other: Self | Number) -> Self:
         """The magnitude of this with the sign of `other`, where -0.0 and NaN have signs too."""
         a, b = self._meet(other)
         a, b = a._as_float(), b._as_float()
         return b._negative().where(-a.abs(), a.abs())
 
-    def clamp(
-        self, min_: Self | ConstType | None = None, max_: Self | ConstType | None = None
-    ) -> Self:
+    def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
         """Not less than `min_`, not greater than `max_`; None for no limit. Raises DTypeError
         without a limit."""
         if min_ is None and max_ is None:
@@ -101,13 +103,11 @@ class Rounding(Operators):
             x = (x > max_).where(max_, x)
         return x
 
-    def clip(
-        self, min_: Self | ConstType | None = None, max_: Self | ConstType | None = None
-    ) -> Self:
+    def clip(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
         """`clamp`."""
         return self.clamp(min_, max_)
 
-    def lerp(self, end: Self, weight: Self | ConstType) -> Self:
+    def lerp(self, end: Self, weight: Self | Number) -> Self:
         """self + (end - self) * weight"""
         return self._wide_with(end, lambda a, b: a + (b - a) * weight)
 

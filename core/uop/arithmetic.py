@@ -5,7 +5,7 @@ Builds nodes as they are asked for; never simplifies and never promotes a dtype.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, cast
 
 from core.dtype import ConstType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError
@@ -40,58 +40,64 @@ class Arithmetic(Node):
         other = self._like(other)
         return other.alu(op, self) if swapped else self.alu(op, other)
 
+    def _operator(self, op: Ops, other: object, swapped: bool = False) -> Self:
+        """What an operator gives: it leaves operands of other types, such as Tensors, to them."""
+        if isinstance(other, Node | bool | int | float):
+            return self._binary(op, cast("Self | ConstType", other), swapped)
+        return NotImplemented
+
     def __add__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.ADD, x)
+        return self._operator(Ops.ADD, x)
 
     def __radd__(self, x: ConstType) -> Self:
-        return self._binary(Ops.ADD, x, True)
+        return self._operator(Ops.ADD, x, True)
 
     def __sub__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.SUB, x)
+        return self._operator(Ops.SUB, x)
 
     def __rsub__(self, x: ConstType) -> Self:
-        return self._binary(Ops.SUB, x, True)
+        return self._operator(Ops.SUB, x, True)
 
     def __mul__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.MUL, x)
+        return self._operator(Ops.MUL, x)
 
     def __rmul__(self, x: ConstType) -> Self:
-        return self._binary(Ops.MUL, x, True)
+        return self._operator(Ops.MUL, x, True)
 
     def __truediv__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.FDIV, x)
+        return self._operator(Ops.FDIV, x)
 
     def __rtruediv__(self, x: ConstType) -> Self:
-        return self._binary(Ops.FDIV, x, True)
+        return self._operator(Ops.FDIV, x, True)
 
     def __floordiv__(self, x: Self | ConstType) -> Self:
         """Truncates toward zero, as C does, not as Python does."""
-        return self._binary(Ops.IDIV, x)
+        return self._operator(Ops.IDIV, x)
 
     def __mod__(self, x: Self | ConstType) -> Self:
         """Has the sign of the dividend, as in C, not as in Python."""
-        return self._binary(Ops.MOD, x)
+        return self._operator(Ops.MOD, x)
 
     def __and__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.AND, x)
+        return self._operator(Ops.AND, x)
 
     def __or__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.OR, x)
+        return self._operator(Ops.OR, x)
 
     def __xor__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.XOR, x)
+        return self._operator(Ops.XOR, x)
 
     def __lshift__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.SHL, x)
+        return self._operator(Ops.SHL, x)
 
     def __rshift__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.SHR, x)
+        return self._operator(Ops.SHR, x)
 
     def __lt__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.CMPLT, x)
+        return self._operator(Ops.CMPLT, x)
 
     def __gt__(self, x: Self | ConstType) -> Self:
-        return self._binary(Ops.CMPLT, x, True)
+        return self._operator(Ops.CMPLT, x, True)
 
     def __ge__(self, x: Self | ConstType) -> Self:
         """Not less: true where either side is NaN."""

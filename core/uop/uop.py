@@ -28,6 +28,8 @@ from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
 from core.uop.shapes import device_of, shape_of, shown
 from core.uop.shards import axis_of, rows_and_columns
+from core.uop.users import Users
+from core.uop.variables import Variables
 
 
 class Creating(threading.local):
@@ -82,12 +84,13 @@ def _arg_key(arg: Any) -> Any:
     return arg
 
 
-class UOp(Arithmetic, Movement):
+class UOp(Arithmetic, Movement, Variables):
     """A node: what it does (`op`), the dtype of its value, its sources, an argument and a tag.
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
-    Neither does `serial`: observers that number nodes count them with it, from 1.
+    Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
+    nodes with this one among their sources, as far as an index of graphs has noted them.
     """
 
     __slots__ = (
@@ -104,6 +107,7 @@ class UOp(Arithmetic, Movement):
         "serial",
         "src",
         "tag",
+        "users",
     )
     op: Ops
     dtype: DType
@@ -111,6 +115,7 @@ class UOp(Arithmetic, Movement):
     tag: Any
     origin: str | None
     serial: int
+    users: Users[UOp]
     _shape: Shape | None
     _device: DeviceName | None
     _axis: int | None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import Pass
 from tests.browser.explorer import Explorer
@@ -145,6 +145,23 @@ def test_a_source_is_read_by_keyboard(open_page: Open, some_pass: Pass) -> None:
     else:
         raise AssertionError("no line leads to a node")
     e.wait_address("s", e.selected)
+
+
+def test_a_walk_waits_for_its_history(open_page: Open, some_pass: Pass) -> None:
+    e = open_page(some_pass.at(2))
+    held: list[Route] = []
+    e.page.route("**/api/lineage/*", lambda route: held.append(route))
+    selected = some_pass.at(2, f"&s={some_pass.bundle['steps'][1]['result']}&tab=node")
+    e.page.evaluate("hash => location.hash = hash", selected)
+    expect(e.inspector.get_by_role("tab", name="Node", selected=True)).to_be_visible()
+    there = e.ready().page.evaluate("location.hash")
+    e.press("Shift+K", "Shift+K")  # one walk, not two: the second asks for the same
+    expect(e.page.locator(".pf [role=status]")).to_have_text("The history is still loading.")
+    e.page.route("**/api/lineage/*", lambda route: route.continue_())
+    for route in held:
+        route.continue_()
+    e.page.wait_for_function("hash => location.hash !== hash", arg=there)
+    assert "s=" in e.page.evaluate("location.hash")
 
 
 def test_the_history_of_a_node_is_walked_by_keyboard(open_page: Open, some_pass: Pass) -> None:

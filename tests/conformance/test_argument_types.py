@@ -32,6 +32,7 @@ MORE = {
     "clamp": {ITSELF},  # a number and a Tensor together
     "clamp max": {ITSELF},
     "maximum": {0.5},
+    "logaddexp": {0.5},
     "nll_loss ignore_index": {None},
 }
 """What we take that PyTorch does not."""
@@ -71,7 +72,7 @@ def option(name: str, key: str, ours: Callable[..., Any], theirs: Callable[..., 
 
 AXES = re.findall(r"\w+", """
     sum mean prod argmax argmin any all cumsum cumprod cummax softmax log_softmax logsumexp std var
-    sort argsort squeeze unsqueeze max min flip
+    sort argsort squeeze unsqueeze max min flip cummin logcumsumexp
 """)  # fmt: skip
 KEEPING = ("sum", "mean", "prod", "any", "all", "std", "var", "logsumexp")
 LOSSES = (
@@ -130,7 +131,19 @@ CALLS = (
     both("div rounding_mode", lambda x, v: x.div(x, rounding_mode=v)),
     Call("lerp", lambda x, v: x.lerp(x, v), lambda x, v: torch.lerp(x, x, v)),
     Call("lerp end", lambda x, v: x.lerp(v, 1), lambda x, v: torch.lerp(x, v, 1)),
-    *(place(name, "") for name in ("maximum", "copysign", "pow", "isclose", "matmul")),
+    *(place(name, "") for name in ("maximum", "copysign", "pow", "isclose", "matmul", "fmod",
+                                      "logaddexp")),
+    place("unfold", "", ), place("unfold", "size", 0), place("unfold", "step", 0, 1),
+    place("multinomial", "samples"), place("multinomial", "replacement", 1),
+    *(Call(f"interpolate {key}", lambda x, v, k=key: image(x).interpolate(**{"size": 2, k: v}),
+           lambda x, v, k=key: F.interpolate(image(x), **{"size": 2, "mode": "bilinear", k: v}))
+      for key in ("size", "mode", "align_corners")),
+    Call("normalize", lambda x, v: x.normalize(v), lambda x, v: F.normalize(x, v)),
+    Call("normalize dim", lambda x, v: x.normalize(2, v), lambda x, v: F.normalize(x, 2, v)),
+    Call("max_unpool2d", lambda x, v: image(x).max_unpool2d(v),
+         lambda x, v: F.max_unpool2d(image(x), v, 2)),
+    Call("pos_weight", lambda x, v: x.binary_crossentropy_logits(x, pos_weight=v),
+         lambda x, v: F.binary_cross_entropy_with_logits(x, x, pos_weight=v)),
     *(both(name, call) for name, call in (
         ("add", lambda x, v: x + v), ("sub", lambda x, v: x - v), ("mul", lambda x, v: x * v),
         ("less", lambda x, v: x < v), ("and", lambda x, v: x.bool() & v),

@@ -158,6 +158,25 @@ class _Remainder(torch.autograd.Function):
         return grad, -grad * torch.from_numpy(np.floor_divide(x.numpy(), y.numpy()))
 
 
+class _Fmod(torch.autograd.Function):
+    """torch.fmod with C's own, and the derivative of the exact quotient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        rest = torch.from_numpy(np.fmod(x.numpy(), y.numpy()))
+        ctx.save_for_backward(x, y, rest)
+        return rest
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+        x, y, rest = ctx.saved_tensors
+        return grad, grad * (rest - x) / y
+
+
+def exact_fmod(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return _Fmod.apply(x, y)  # type: ignore[no-any-return]
+
+
 def exact_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return _Remainder.apply(x, y)  # type: ignore[no-any-return]
 
@@ -181,6 +200,8 @@ BINARY = (
     Function("mul", lambda x, y: x * y, torch.mul, 1, 0),
     Function("div", lambda x, y: x / y, torch.div, 1, 4),
     Function("mod", lambda x, y: x % y, exact_remainder, 1, 1),
+    Function("fmod", T.fmod, exact_fmod, 1, 1, absolute=0),
+    Function("logaddexp", T.logaddexp, torch.logaddexp, 4, 4, 2, 1),
     Function("floor_div", lambda x, y: x // y, floor_quotient, 1, gradient=False,
              covers=("div",)),
     Function("maximum", T.maximum, torch.maximum, 0, 0, signs=False),
@@ -237,7 +258,8 @@ _OTHERS = """
     nonzero eq ne lt le gt ge logical_not isnan isinf isfinite isclose allclose bitwise_and
     bitwise_or bitwise_xor bitwise_not lshift rshift idiv matmul dot linear einsum conv2d
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
-    batchnorm call_kernel
+    batchnorm call_kernel unfold interpolate max_unpool2d multinomial pad_to shrink_to
+    newton_schulz from_blob
 """
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
 """What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of

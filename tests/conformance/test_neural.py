@@ -190,6 +190,16 @@ def copied(layer: Any, theirs: torch.nn.Module) -> dict[str, Tensor]:
     return mine
 
 
+class ChannelNorm(torch.nn.LayerNorm):
+    """PyTorch has no layer norm of channels."""
+
+    def __init__(self) -> None:
+        super().__init__(3)
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        return super().forward(input.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+
 LAYERS: list[tuple[str, Callable[[], Any], Callable[[], torch.nn.Module], tuple[int, ...]]] = [
     ("linear", lambda: nn.Linear(5, 3), lambda: torch.nn.Linear(5, 3), (4, 5)),
     ("linear_plain", lambda: nn.Linear(5, 3, False), lambda: torch.nn.Linear(5, 3, False), (5,)),
@@ -205,6 +215,7 @@ LAYERS: list[tuple[str, Callable[[], Any], Callable[[], torch.nn.Module], tuple[
      lambda: torch.nn.InstanceNorm2d(3, affine=True), (2, 3, 4, 4)),
     ("layer_norm", lambda: nn.LayerNorm((3, 4)), lambda: torch.nn.LayerNorm((3, 4)), (2, 3, 4)),
     ("rms_norm", lambda: nn.RMSNorm(6), lambda: torch.nn.RMSNorm(6, eps=1e-6), (2, 3, 6)),
+    ("layer_norm_2d", lambda: nn.LayerNorm2d(3), ChannelNorm, (2, 3, 4, 2)),
     ("batch_norm", lambda: nn.BatchNorm(3), lambda: torch.nn.BatchNorm2d(3), (4, 3, 2, 2)),
 ]  # fmt: skip
 
@@ -239,6 +250,25 @@ def test_embedding() -> None:
     copied(layer, theirs)
     index = np.array([[1, 6], [0, 1]])
     same(layer(Tensor(index)), theirs(torch.from_numpy(index)))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_lstm_cell(bias: bool) -> None:
+    layer, theirs = nn.LSTMCell(4, 3, bias), torch.nn.LSTMCell(4, 3, bias)
+    copied(layer, theirs)
+    x = np.random.default_rng(8).normal(size=(2, 5, 4)).astype(np.float32)
+    state, other = None, None
+    for step in x:
+        state, other = layer(Tensor(step), state), theirs(torch.from_numpy(step), other)
+    assert state is not None and other is not None
+    for have, want in zip(state, other, strict=True):
+        same(have, want)
+    layer.weight_ih.requires_grad = True
+    (state,) = [layer(Tensor(x[0]), None)]
+    state[0].square().sum().backward()
+    theirs.zero_grad()
+    theirs(torch.from_numpy(x[0]))[0].square().sum().backward()
+    same(layer.weight_ih.grad, theirs.weight_ih.grad, 10)
 
 
 OPTIMIZERS: list[tuple[str, Any, Any]] = [

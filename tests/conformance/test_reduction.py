@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F  # noqa: N812
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,7 +100,10 @@ def test_softmax(name: str, data: st.DataObject) -> None:
 SCAN = {
     "cumsum": (lambda x, axis: x.cumsum(axis), torch.cumsum),
     "cumprod": (lambda x, axis: x.cumprod(axis), torch.cumprod),
-    "cummax": (lambda x, axis: x.cummax(axis), lambda x, axis: torch.cummax(x, axis).values),
+    "cummax": (lambda x, axis: x.cummax(axis)[0], lambda x, axis: torch.cummax(x, axis).values),
+    "cummax at": (lambda x, axis: x.cummax(axis)[1], lambda x, axis: torch.cummax(x, axis).indices),
+    "cummin": (lambda x, axis: x.cummin(axis)[0], lambda x, axis: torch.cummin(x, axis).values),
+    "cummin at": (lambda x, axis: x.cummin(axis)[1], lambda x, axis: torch.cummin(x, axis).indices),
 }
 
 
@@ -119,6 +123,35 @@ def test_scan(name: str, data: st.DataObject) -> None:
         loose=4,
     )
     check(op, [data.draw(values(shape, data.draw(st.sampled_from("fdil")), op))])
+
+
+@given(data=st.data())
+def test_logcumsumexp(data: st.DataObject) -> None:
+    shape = data.draw(shapes(least_axes=1))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    op = Operation(
+        "logcumsumexp",
+        lambda x: x.logcumsumexp(axis),
+        lambda x: x.logcumsumexp(axis),
+        low=-300,
+        high=300,
+    )
+    check(op, [data.draw(values(shape, data.draw(st.sampled_from("fd")), op))])
+
+
+@pytest.mark.parametrize("n", [257, 600])
+def test_long_logcumsumexp(n: int) -> None:
+    x = np.random.default_rng(1).normal(size=(2, n)) * 100
+    check(Operation("long", lambda x: x.logcumsumexp(1), lambda x: x.logcumsumexp(1)), [x])
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 2.5, float("inf")])
+def test_normalize(p: float) -> None:
+    x = np.random.default_rng(2).normal(size=(3, 4))
+    x[1] = 0
+    op = Operation("normalize", lambda x: x.normalize(p, 1), lambda x: F.normalize(x, p, 1))
+    check(op, [x[[0, 2]]])
+    check(Operation("zeros", op.ours, op.theirs, gradient=p in (1, 2)), [x])
 
 
 @pytest.mark.parametrize("name", SCAN)

@@ -96,6 +96,28 @@ CASES = (
            image(x).conv_transpose2d(kernel(x), **{k: v}),
            lambda x, k=k, v=v: F.conv_transpose2d(image(x), kernel(x), **{k: v}))
       for k, v in (("stride", 0), ("dilation", 0), ("groups", 0), ("output_padding", 1))),
+    *(both(f"unfold {args}", lambda x, args=args: x.unfold(*args))
+      for args in ((0, 3, 1), (0, 2, 0), (0, -1, 1), (2, 1, 1))),
+    *(Case(f"interpolate {size} {mode}", lambda x, s=size, m=mode, c=corners:
+           image(x).interpolate(s, m, c), lambda x, s=size, m=mode, c=corners:
+           F.interpolate(image(x), s, mode=m, align_corners=c))
+      for size, mode, corners in (((0, 2), "bilinear", False), ((2, -1), "nearest", None),
+                                  ((2, 2), "sharp", False), ((2, 2), "nearest", True))),
+    Case("interpolate integers", lambda x: image(x).int().interpolate((4, 4)),
+         lambda x: F.interpolate(image(x).int(), (4, 4), mode="bilinear")),
+    *(both(f"multinomial {n} {replacement}", lambda x, n=n, r=replacement: x.multinomial(n, r))
+      for n, replacement in ((0, False), (-1, True), (4, False))),
+    both("multinomial cube", lambda x: x.reshape(1, 2, 3).multinomial(1)),
+    both("multinomial integers", lambda x: (x > 0).multinomial(1)),
+    Case("max_unpool2d indices", lambda x: image(x).max_unpool2d(image(x)),
+         lambda x: F.max_unpool2d(image(x), image(x), 2)),
+    Case("max_unpool2d shape", lambda x: image(x).max_unpool2d(image(x).int()[:, :1]),
+         lambda x: F.max_unpool2d(image(x), image(x).long()[:, :1], 2)),
+    Case("pos_weight", lambda x: x.binary_crossentropy_logits(x, pos_weight=x[0, :2]),
+         lambda x: F.binary_cross_entropy_with_logits(x, x, pos_weight=x[0, :2])),
+    Case("pad away", lambda x: x.pad((-2, -2)), lambda x: F.pad(x, (-2, -2))),
+    *(both(f"{n} axis 3", lambda x, n=n: getattr(x, n)(3)) for n in ("cummin", "logcumsumexp")),
+    both("fmod bools", lambda x: (x > 0).fmod(x > 0)),
     Case("pad mode", lambda x: x.pad((1, 1), mode="mirror"), lambda x: F.pad(x, (1, 1), "mirror")),
     both("transpose axis", lambda x: x.transpose(0, 2)),
     both("permute twice", lambda x: x.permute(0, 0)),

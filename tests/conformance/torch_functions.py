@@ -106,6 +106,9 @@ class TorchFunctions:
     def clip(self, x: T, low: Any, high: Any) -> T:
         return x.clip(low, high)
 
+    def logaddexp(self, x: T, y: T) -> T:
+        return torch.logaddexp(x, y)
+
     def maximum(self, x: T, y: T) -> T:
         return torch.maximum(x, y)
 
@@ -265,6 +268,15 @@ class TorchFunctions:
 
     def cummax(self, x: T, axis: int) -> T:
         return x.cummax(axis)[0]
+
+    def cummin(self, x: T, axis: int) -> T:
+        return x.cummin(axis)[0]
+
+    def cummin_at(self, x: T, axis: int) -> T:
+        return x.cummin(axis)[1].to(torch.int32)
+
+    def logcumsumexp(self, x: T, axis: int) -> T:
+        return x.logcumsumexp(axis)
 
     # order
 

@@ -123,3 +123,29 @@ def test_from_py() -> None:
     assert dtypes.from_py(1.0) is dtypes.float32
     with pytest.raises(DTypeError, match="no dtype for a value of type str"):
         dtypes.from_py("1")
+
+
+@pytest.mark.parametrize("dtype", dtypes.floats, ids=str)
+def test_finfo(dtype: DType) -> None:
+    info = dtypes.finfo(dtype)
+    exponent, mantissa = info
+    assert 1 + exponent + mantissa == info.bits == dtype.bits
+    assert round_float(1 + info.eps, dtype) == 1 + info.eps > round_float(1 + info.eps / 2, dtype)
+    assert round_float(info.max, dtype) == info.max == -info.min
+    beyond = round_float(info.max * (1 + info.eps), dtype)
+    assert not math.isfinite(beyond)
+    assert round_float(info.smallest_normal, dtype) == info.smallest_normal
+    if dtype.fmt is not None:
+        theirs = np.finfo(dtype.name)
+        assert (info.eps, info.smallest_normal, info.max) == (theirs.eps, theirs.tiny, theirs.max)
+
+
+def test_limits_of_a_dtype() -> None:
+    assert [(d.min, d.max) for d in (dtypes.int8, dtypes.uint16, dtypes.bool, dtypes.float16)] == [
+        (-128, 127),
+        (0, 65535),
+        (False, True),
+        (-math.inf, math.inf),
+    ]
+    with pytest.raises(DTypeError, match=r"finfo of int32(.|\n)*hint"):
+        dtypes.finfo(dtypes.int32)

@@ -6,9 +6,9 @@ contiguous before it. Never decides about fusion.
 
 from __future__ import annotations
 
+from core.passes.schedule.disk import is_disk
 from core.passes.schedule.simplify_tensors import contiguous_of_stored, copy_of_constant
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
-from core.uop.node import DeviceName
 
 MEMORY = frozenset(
     {
@@ -22,11 +22,6 @@ MEMORY = frozenset(
     }
 )
 """Nodes whose value is in memory."""
-
-
-def is_disk(device: DeviceName | None) -> bool:
-    """Whether the device only stores: it cannot run a kernel."""
-    return isinstance(device, str) and device.startswith("DISK")
 
 
 @rule(UPat(Ops.COPY, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"), UPat(name="device"))))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from core.errors import DeviceError, ScheduleError
 from core.passes.contract import verifying
-from core.passes.schedule.copies import is_disk
+from core.passes.schedule.disk import is_disk
 from core.passes.schedule.push_views import pushing
 from core.passes.schedule.views import movement_to_view
 from core.shape import ShapeTracker
@@ -137,7 +137,7 @@ def _check_devices(ctx: Arguments, sink: UOp) -> None:
         raise DeviceError(
             f"{devices[0]} stores but does not compute",
             where=origin_of(sink),
-            hint="copy the values to a device that computes with .to(device)",
+            hint='copy the values to a device that computes, such as .to("CPU")',
         )
 
 

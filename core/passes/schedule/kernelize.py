@@ -27,9 +27,9 @@ from core.uop.node import DeviceName
 from core.uop.origin import calls_of
 
 
-def above_loops(u: UOp) -> bool:
-    """Whether a node is none of a kernel written by hand, whose AST is done."""
-    return not is_lowered(u)
+def between_kernels(u: UOp) -> bool:
+    """Whether a node is none of a kernel, whose AST is done."""
+    return u.op is not Ops.SINK or not (is_lowered(u) or all(s.op is Ops.STORE for s in u.src))
 
 
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})

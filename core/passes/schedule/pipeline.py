@@ -14,11 +14,18 @@ from core.helpers import GRAPH, MEMORY_PLANNER, OPT
 from core.passes.contract import Pass, run_table
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
+from core.passes.schedule.disk import reading_files
 from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import Kernels, above_loops, buffer_of, kernelizing, version_of
+from core.passes.schedule.kernelize import (
+    Kernels,
+    between_kernels,
+    buffer_of,
+    kernelizing,
+    version_of,
+)
 from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
@@ -48,7 +55,7 @@ def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
     return graph_rewrite(graph, simplification, name="simplify tensors")
 
 
-_algebra: Final = view_algebra + folding + storage + marks
+_algebra: Final = view_algebra + folding + reading_files + storage + marks
 _algebra_and_reduces: Final = _algebra + reducing
 _splitting: Final = splitting + view_algebra
 _merging_reduces: Final = merging_reduces + view_algebra
@@ -85,20 +92,20 @@ def _group(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _kernelize(graph: UOp, notes: Kernels) -> UOp:
-    return graph_rewrite(graph, kernelizing, notes, gate=above_loops, name="kernelize")
+    return graph_rewrite(graph, kernelizing, notes, gate=between_kernels, name="kernelize")
 
 
 def _snapshots(graph: UOp, notes: Kernels) -> UOp:
     if (copies := snapshots(graph, notes)) is None:
         return graph
     return graph_rewrite(
-        graph, snapshotting, copies, bottom_up=True, gate=above_loops, name="snapshots"
+        graph, snapshotting, copies, bottom_up=True, gate=between_kernels, name="snapshots"
     )
 
 
 def _merge(graph: UOp, notes: Kernels) -> UOp:
     merged = merges(graph, notes)
-    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=above_loops, name="merge")
+    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=between_kernels, name="merge")
 
 
 PASSES: Final[tuple[Pass[Kernels], ...]] = (

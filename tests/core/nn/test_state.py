@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import Tensor, dtypes, nn
-from core.errors import FormatError, ShapeError
+from core.errors import FormatError, RunError, ShapeError
 from core.nn.state import (
     get_parameters,
     get_state_dict,
@@ -23,6 +23,8 @@ from core.nn.state import (
     safe_load_metadata,
     safe_save,
 )
+from core.realize import capturing
+from core.runtime.disk.file import File
 
 
 class Model:
@@ -174,3 +176,75 @@ def test_damaged_files_never_raise_anything_else(cut: int, flip: int, bit: int) 
     except FormatError:
         return
     assert all(t.numpy().shape == t.shape for t in found.values())
+
+
+def test_loading_reads_only_what_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "model.safetensors"
+    small = Tensor([1, 2], dtype="int8")
+    safe_save({"a": Tensor.arange(1000), "b": Tensor.ones(3), "c": small}, file)
+    reads: list[int] = []
+    read = File.read
+
+    def noted(self: File, into: memoryview, offset: int) -> None:
+        reads.append(into.nbytes)
+        read(self, into, offset)
+
+    monkeypatch.setattr(File, "read", noted)
+    state = safe_load(file)
+    assert all(t.device == "CPU" for t in state.values())
+    header = sum(reads)
+    assert header < 400
+    assert state["b"].tolist() == [1, 1, 1]
+    assert (state["c"] + 1).tolist() == [2, 3]
+    assert sum(reads) - header == 3 * 4 + 2
+    assert safe_load_metadata(file) == {}
+    safe_save({name: t for name, t in state.items() if name != "a"}, file)  # the file it is from
+    assert state["a"].sum().item() == 499500
+    assert safe_load(file)["b"].tolist() == [1, 1, 1]
+
+
+def test_tensors_in_a_file_are_changed_there(tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    safe_save({"a": Tensor([1.0, 2.0]), "b": Tensor([[3, 4]])}, file, {"x": "y"})
+    state = safe_load(Tensor(file))
+    assert state["a"].device == f"DISK:{file}"
+    state["a"].assign([5.0, 6.0])
+    assert safe_load(file)["a"].tolist() == [5, 6]
+    assert safe_load(Tensor(file, "CPU"))["b"].tolist() == [[3, 4]]
+    assert safe_load_metadata(Tensor(file)) == {"x": "y"}
+    with pytest.raises(FormatError, match="is no file"):
+        safe_load(Tensor([1.0]))
+
+
+def test_a_file_without_padding(tmp_path: Path) -> None:
+    """Elements may begin at any byte of the file."""
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+    header += b" " * ((3 - len(header)) % 4)
+    data = struct.pack("<Q", len(header)) + header + np.array([1.5, -2.0], np.float32).tobytes()
+    (tmp_path / "odd").write_bytes(data)
+    assert safe_load(tmp_path / "odd")["a"].tolist() == [1.5, -2]
+    assert (safe_load(tmp_path / "odd")["a"] * 2).tolist() == [3, -4]
+    assert safe_load(data)["a"].tolist() == [1.5, -2]
+    load_state_dict(model := {"a": Tensor.zeros(2)}, safe_load(tmp_path / "odd"))
+    assert model["a"].tolist() == [1.5, -2]
+
+
+def test_a_truncated_file_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    file = tmp_path / "model.safetensors"
+    safe_save({"a": Tensor.arange(10)}, file)
+    whole = file.read_bytes()
+    for length in (0, 7, 20, len(whole) - 1):
+        file.write_bytes(whole[:length])
+        with pytest.raises(FormatError, match="not a safetensors file"):
+            safe_load(file)
+    with pytest.raises(RunError, match="no such file"):
+        safe_load(tmp_path / "none")
+
+
+def test_loading_without_realizing() -> None:
+    model = {"a": Tensor.zeros(2)}
+    with capturing() as steps:
+        (loaded,) = load_state_dict(model, {"a": Tensor([1.0, 2.0]) + 1}, realize=False)
+    assert not steps
+    assert loaded is model["a"]
+    assert loaded.tolist() == [2, 3]

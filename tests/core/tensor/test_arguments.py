@@ -128,7 +128,7 @@ def test_no_argument_gives_an_error_of_python(name: str, shape: tuple[int, ...])
 
 
 def test_every_annotation_is_understood() -> None:
-    known = ANYTHING | {"Self | ConstType", "Self | ConstType | None"}
+    known = ANYTHING | {"Self | Number", "Self | Number | None"}
     for name, member in METHODS.items():
         function = inspect.unwrap(member)
         assert isinstance(function, FunctionType)
@@ -152,8 +152,9 @@ AXIS: dict[str, Callable[[Tensor, int], object]] = {
     **{
         name: lambda t, a, name=name: getattr(t, name)(a)
         for name in ("sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmax",
-                     "argmin", "cumsum", "cumprod", "cummax", "softmax", "log_softmax",
-                     "logsumexp", "sort", "argsort", "squeeze", "flip", "flatten", "layernorm")
+                     "argmin", "cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "softmax",
+                     "log_softmax", "logsumexp", "sort", "argsort", "squeeze", "flip", "flatten",
+                     "layernorm")
     },
     "flatten to": lambda t, a: t.flatten(0, a),
     "transpose": lambda t, a: t.transpose(0, a),

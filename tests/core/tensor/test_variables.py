@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core import Device, Tensor, UOp, Variable, dtypes
-from core.errors import DTypeError, RunError, ShapeError
+from core.errors import DTypeError, RunError, ScheduleError, ShapeError
 from core.shape import ShapeTracker
 
 A = Variable("a", 1, 10)
@@ -63,3 +64,57 @@ def test_what_is_refused() -> None:
             ShapeTracker.from_shape(shape)  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="is not made of integers"):
         Tensor.zeros(A.bind(3))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "int8", "bool"])
+def test_beside_tensors(dtype: str) -> None:
+    """A bound variable takes part in arithmetic as a Python integer does, on either side."""
+    v, x = A.bind(3), Tensor([1, 2, 5], device="REFERENCE").cast(dtype)
+    calls: list[Callable[[Any, Any], Any]] = [
+        lambda t, n: t + n, lambda t, n: n + t, lambda t, n: t * n, lambda t, n: n * t,
+        lambda t, n: t / n, lambda t, n: n / t, lambda t, n: t < n, lambda t, n: n < t,
+        lambda t, n: n >= t, lambda t, n: t == n, lambda t, n: n == t, lambda t, n: t.maximum(n),
+        lambda t, n: (t > 1).where(n, t), lambda t, n: (t > 1).where(n, 0),
+        lambda t, n: t + (n + 1), lambda t, n: t.cast("int32") - n, lambda t, n: n - t.int(),
+        lambda t, n: t.int() // n, lambda t, n: n % t.int(),
+    ]  # fmt: skip
+    for call in calls:
+        have, want = call(x, v), call(x, 3)
+        assert have.dtype is want.dtype
+        assert have.tolist() == want.tolist()
+
+
+def test_beside_tensors_in_place_and_with_gradient() -> None:
+    x = Tensor([1.0, 2.0], requires_grad=True)
+    (x * A.bind(3)).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [3, 3]
+    y = Tensor([1.0, 2.0])
+    y += A.bind(2)
+    y *= A.bind(2)
+    assert y.tolist() == [6, 8]
+    stored = (Tensor.ones(2) * A.bind(3)).contiguous()
+    assert (stored + y).tolist() == [9, 11]
+    assert stored.tolist() == [3, 3]
+    with pytest.raises(ScheduleError, match="a is both 2 and 3"):
+        (y + A.bind(2) + A.bind(3)).tolist()
+
+
+def test_what_is_no_number_is_refused_beside_a_tensor() -> None:
+    with pytest.raises(DTypeError, match=r"does not combine with BUFFER(.|\n)*test_variables.py"):
+        Tensor([1]).add(Tensor([1]).realize().uop)
+    with pytest.raises(RunError, match="needs a value for a"):
+        (Tensor([1]) * A).tolist()
+    with pytest.raises(TypeError):
+        _ = A * "text"  # type: ignore[operator]
+
+
+def test_the_variables_of_a_graph() -> None:
+    b = Variable("b", 0, 4)
+    value = (A.bind(3) + b) * A
+    assert value.variables() == [A, b]
+    assert value.vars() == {A.bind(3), b}
+    assert Tensor([1.0]).uop.vars() == set()
+    assert (A.bind(3).val, A.bind(3).unbind()) == (3, (A, 3))
+    with pytest.raises(DTypeError, match="unbind of DEFINE_VAR"):
+        A.unbind()

@@ -125,6 +125,10 @@ class NumpyFunctions:
     def clip(self, x: Array, low: Any, high: Any) -> Array:
         return np.clip(x, x.dtype.type(low), x.dtype.type(high))
 
+    def logaddexp(self, x: Array, y: Array) -> Array:
+        wide = np.float32 if x.dtype == np.float16 else x.dtype
+        return np.asarray(np.logaddexp(x.astype(wide), y.astype(wide))).astype(x.dtype)
+
     def maximum(self, x: Array, y: Array) -> Array:
         return np.maximum(x, y)
 
@@ -279,6 +283,18 @@ class NumpyFunctions:
 
     def cummax(self, x: Array, axis: int) -> Array:
         return np.maximum.accumulate(x, axis)
+
+    def cummin(self, x: Array, axis: int) -> Array:
+        return np.minimum.accumulate(x, axis)
+
+    def cummin_at(self, x: Array, axis: int) -> Array:
+        shape = [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)]
+        places = np.arange(x.shape[axis], dtype=np.int32).reshape(shape)
+        found = np.where(x == np.minimum.accumulate(x, axis), places, 0)
+        return np.maximum.accumulate(found, axis).astype(np.int32)
+
+    def logcumsumexp(self, x: Array, axis: int) -> Array:
+        return self.through(lambda v: np.logaddexp.accumulate(v, axis), x)
 
     # order
 

@@ -1,18 +1,38 @@
 /** Walks the history of the selected node across passes, to its lines or to its origin. */
+import { effect } from "@preact/signals";
 import { announce, go, openNode } from "../../../state/actions";
 import { count, plural, short } from "../../../state/format";
 import { rewriteRows, step, view } from "../../../state/state";
 import { kindName } from "../../../parts/kernel/columns";
 import { showLines } from "../../../parts/kernel/show";
 import { foldHistory, neighbour, standing } from "./folded";
-import { history, linesOfHistory, reading } from "./lineages";
+import { history, linesOfHistory, settled } from "./lineages";
 
-/** To the next event of the node's life, or to the one before. */
+/** Forgets the walk that waits for its history. */
+let forget = (): void => undefined;
+
+/** To the next event of the node's life, or to the one before, once its history is read. */
 export function walkHistory(direction: 1 | -1): void {
   if (view.peek().tab !== "node") go({ tab: "node" }, "replace"); // the history is read there
+  forget();
+  if (settled.peek()) walk(direction);
+  else {
+    announce("The history is still loading.");
+    const asked = view.peek();
+    forget = effect(() => {
+      if (view.value !== asked) forget();
+      else if (settled.value) {
+        forget();
+        walk(direction);
+      }
+    });
+  }
+}
+
+function walk(direction: 1 | -1): void {
   const h = history.peek();
-  if (!h || reading.peek()) {
-    announce("The history is still loading. Try again in a moment.");
+  if (!h) {
+    announce("The history of this node could not be read.");
     return;
   }
   const rows = foldHistory(h.rows);

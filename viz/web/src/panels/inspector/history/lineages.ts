@@ -134,3 +134,8 @@ export function readAgain(): void {
 
 /** Whether the reader has cancelled what is wanted. */
 export const waiting = computed(() => wanted.value !== null && wanted.value === cancelled.value);
+
+/** Whether all of the history is here that will be: read, given up on, or failed. */
+export const settled = computed(
+  () => reading.value === null && (wanted.value === null || waiting.value),
+);

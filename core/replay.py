@@ -1,0 +1,139 @@
+"""Captured kernels, copies and random draws, to be run again for other inputs.
+
+`core/jit.py` captures them, and settles what waits for their memory. Never compiles anything.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any, cast
+
+from core.helpers import JIT
+from core.passes.schedule import ScheduleItem
+from core.realize import Step, run_batch, run_now, run_schedule
+from core.runtime.batch import Batch
+from core.uop.kernels import output_count
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Kernels and random draws in order, with the memory of the inputs that they are for; the
+    BUFFERs that they only read, and those that they write."""
+
+    steps: tuple[Step, ...]
+    inputs: tuple[UOp, ...]
+    read: frozenset[UOp]
+    written: frozenset[UOp]
+
+    @classmethod
+    def of(cls, steps: Sequence[Step], inputs: tuple[UOp, ...]) -> Replay:
+        """Works out what the steps read and write."""
+        read, written = touched(steps)
+        return cls(tuple(steps), inputs, read, written)
+
+    def clashes(self, inputs: tuple[UOp, ...]) -> bool:
+        """Whether other inputs are memory that the steps use anyway, and one of the two is written:
+        the order of the steps, and what each copies first, is not made for that."""
+        own = (self.read | self.written).difference(self.inputs)
+        return any(
+            new in own and (new in self.written or old in self.written)
+            for old, new in zip(self.inputs, inputs, strict=True)
+        )
+
+    def on(self, inputs: tuple[UOp, ...]) -> Replay:
+        """The same for other inputs."""
+        new = dict(zip(self.inputs, inputs, strict=True))
+        steps = tuple(
+            replace(step, bufs=tuple(_renamed(b, new) for b in step.bufs))
+            if isinstance(step, ScheduleItem)
+            else step
+            for step in self.steps
+        )
+        read, written = (frozenset(new.get(b, b) for b in s) for s in (self.read, self.written))
+        return Replay(steps, inputs, read - written, written)
+
+    @functools.cached_property
+    def parts(self) -> tuple[Batch | Callable[[], None], ...]:
+        """The steps, kernels and copies that follow each other together."""
+        found: list[Batch | Callable[[], None]] = []
+        for kernels, group in groupby(self.steps, lambda step: isinstance(step, ScheduleItem)):
+            steps = list(group)
+            found += [Batch(cast("list[ScheduleItem]", steps))] if kernels else cast("Any", steps)
+        return tuple(found)
+
+    def pruned(self, before: UOp) -> Replay:
+        """Without the steps that would compute again what they computed when they were captured.
+
+        A kernel or copy is left out if it reads no input, no random state, and nothing that a step
+        which stays writes; and if it writes memory that was made after the BUFFER `before`, and
+        that no other step writes. So what it wrote is still there.
+        """
+        items = {i: s for i, s in enumerate(self.steps) if isinstance(s, ScheduleItem)}
+        uses = {i: touched((item,)) for i, item in items.items()}
+        writers = Counter(buffer for _, written in uses.values() for buffer in written)
+        drawn = {arg for step in self.steps if isinstance(step, partial) for arg in step.args}
+        out = {
+            i
+            for i, (_, written) in uses.items()
+            if all(_newer(b, before) and writers[b] == 1 for b in written)
+            and written.isdisjoint(_whole(items[i])[len(written) :])
+        }
+        while True:
+            stay = (written for i, (_, written) in uses.items() if i not in out)
+            changing = drawn.union(self.inputs, *stay)
+            back = {i for i in out if not changing.isdisjoint(uses[i][0])}
+            if not back:
+                kept = [step for i, step in enumerate(self.steps) if i not in out]
+                return Replay.of(kept, self.inputs)
+            out -= back
+
+    def run(self) -> None:
+        """Runs the steps. What waits to use their memory has been settled before."""
+        if JIT.value > 1:
+            for step in self.steps:
+                if isinstance(step, ScheduleItem):
+                    run_schedule((step,))
+                else:
+                    run_now(step)
+            return
+        for part in self.parts:
+            if isinstance(part, Batch):
+                run_batch(part)
+            else:
+                run_now(part)
+
+
+def _renamed(memory: UOp, new: Mapping[UOp, UOp]) -> UOp:
+    """A BUFFER, or BUFFER_VIEW of one, with new names for BUFFERs."""
+    if memory.op is Ops.BUFFER_VIEW and memory.src[0] in new:
+        return memory.rebuild((new[memory.src[0]],))
+    return new.get(memory, memory)
+
+
+def touched(steps: Sequence[Step]) -> tuple[frozenset[UOp], frozenset[UOp]]:
+    """The BUFFERs that kernels and copies among `steps` only read, and those that they write."""
+    written: set[UOp] = set()
+    used: set[UOp] = set()
+    for item in steps:
+        if not isinstance(item, ScheduleItem):
+            continue
+        bufs = _whole(item)
+        used.update(bufs)
+        written.update(bufs[: output_count(item.ast)])
+    return frozenset(used - written), frozenset(written)
+
+
+def _whole(item: ScheduleItem) -> list[UOp]:
+    """The BUFFER of each argument."""
+    return [b.src[0] if b.op is Ops.BUFFER_VIEW else b for b in item.bufs]
+
+
+def _newer(buffer: UOp, other: UOp) -> bool:
+    return buffer.src[0].arg > other.src[0].arg

@@ -1,0 +1,1 @@
+"""Files as devices: they store and copy, and never compute."""
