@@ -85,9 +85,10 @@ def parts_to_memory(
     """Memory on several devices, cut along an axis, with these bytes in row-major order."""
     rows, columns = rows_and_columns(shape, axis)
     memory = UOp.new_buffer(devices, (rows, columns), dtype)
-    shares = np.frombuffer(data, np.uint8).reshape(rows, len(devices), -1) if len(data) else ()
-    for i, part in enumerate(parts_of(memory) if len(shares) else ()):
-        buffer_of(part).copyin(memoryview(np.ascontiguousarray(shares[:, i]).reshape(-1)))
+    if len(data):
+        shares = np.frombuffer(data, np.uint8).reshape(rows, len(devices), -1)
+        for i, part in enumerate(parts_of(memory)):
+            buffer_of(part).copyin(shares[:, i].reshape(-1).data)
     return memory.reshape(shape)
 
 
