@@ -206,8 +206,16 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
 
 
 def _name(result: Schedule, args: tuple[object, ...]) -> str:
-    count = len(result[0])
-    return f"schedule {count} kernel{'' if count == 1 else 's'}"
+    items, _ = result
+    copies = sum(item.ast.op is Ops.COPY for item in items)
+    kernels = len(items) - copies
+    parts = [_counted(kernels, "kernel", "kernels")] if kernels or not copies else []
+    parts += [_counted(copies, "copy", "copies")] if copies else []
+    return f"schedule {', '.join(parts)}"
+
+
+def _counted(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
 
 
 def run_passes(
