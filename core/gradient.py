@@ -320,6 +320,27 @@ def copy(ctx: UOp, x: UOp) -> Grads:
     return (ctx if device is None else ctx.copy_to_device(device),)
 
 
+@rule(UPat(Ops.MULTI, name=ret))
+def multi(ctx: UOp, ret: UOp) -> Grads:
+    """d multi(x, y) = the part of dx that belongs to each; where each is the whole value, it goes
+    to the first one"""
+    count = len(ret.src) if ret.arg is not None else 1
+    return tuple(UOp(Ops.MSELECT, ctx.dtype, (ctx,), (i, ret.arg)) for i in range(count))
+
+
+@rule(UPat(Ops.MSELECT, src=(x,), name=ret))
+def mselect(ctx: UOp, x: UOp, ret: UOp) -> Grads:
+    """d mselect(x, i) = dx as part i, and zeros in all others; of the whole value, dx everywhere"""
+    number, axis = ret.arg
+    assert isinstance(x.device, tuple), "a part is selected of several"
+    if axis is None:
+        known = ctx.op is Ops.MSELECT and ctx.arg == ret.arg and ctx.src[0].device == x.device
+        return (ctx.src[0] if known else ctx.copy_to_device(x.device),)
+    zeros = (UOp.full(ctx.shaped, 0, ctx.dtype, name) for name in x.device)
+    return (UOp(Ops.MULTI, x.dtype, tuple(ctx if i == number else z for i, z in enumerate(zeros)),
+                axis),)  # fmt: skip
+
+
 @rule(UPat(Ops.DERIVATIVE, name=ret))
 def derivative(ctx: UOp, ret: UOp) -> Grads:
     """d derivative(f, x, df/dx, ...) = df/dx dx + ..."""
@@ -381,6 +402,8 @@ derivatives = PatternMatcher(
         shrink,
         flip,
         copy,
+        multi,
+        mselect,
         derivative,
         fuse,
         contiguous,

@@ -175,6 +175,13 @@ MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its
 SPLIT_REDUCE: Final = Flag(
     "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31
 )
+RING: Final = Flag(
+    "RING",
+    1,
+    "how values of several devices are combined: 0 each copies all, 2 chunks go around a ring, 1 "
+    "the ring for large values on three or more devices",
+    high=2,
+)
 REWRITE_LIMIT: Final = Flag(
     "REWRITE_LIMIT",
     10_000,

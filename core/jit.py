@@ -24,7 +24,10 @@ from core.runtime.device import Device
 from core.tensor import Tensor
 from core.tensor.base import live
 from core.tensor.realization import settle_replay, settle_state
+from core.uop.node import DeviceName
 from core.uop.ops import Ops
+from core.uop.parts import parts_of
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 P = ParamSpec("P")
@@ -34,10 +37,10 @@ R = TypeVar("R")
 @dataclass(frozen=True)
 class Signature:
     """What the inputs of a captured call looked like: for each Tensor its place among the
-    arguments, shape, dtype, device and the first place that names the same memory; and every other
-    argument as it is."""
+    arguments, shape, dtype, device, the axis along which several devices share it and the first
+    place that names the same memory; and every other argument as it is."""
 
-    tensors: tuple[tuple[str, tuple[int, ...], DType, str, str], ...]
+    tensors: tuple[tuple[str, tuple[int, ...], DType, DeviceName, int | None, str], ...]
     others: tuple[tuple[str, Any], ...]
 
 
@@ -75,9 +78,11 @@ def returned(value: Any, places: Mapping[int, str], inputs: Collection[UOp]) -> 
 @dataclass
 class Captured(Generic[R]):
     """One captured call and what it returned, or how later calls make it; the last replay of it,
-    and the version of all live graphs before which its memory was settled."""
+    and the version of all live graphs before which its memory was settled. `inputs`: the memory
+    behind its arguments, which replays know by the parts on each device."""
 
     signature: Signature
+    inputs: tuple[UOp, ...]
     first: Replay
     result: R | None
     returned: Returned | None
@@ -159,7 +164,7 @@ class TinyJit(Generic[P, R]):
         named: dict[UOp, str] = {}
         signature = Signature(
             tuple(
-                (p, x.shape, x.dtype, x.device, named.setdefault(x.uop.base, p))
+                (p, x.shape, x.dtype, x.device, x.axis, named.setdefault(x.uop.base, p))
                 for p, x in tensors.items()
             ),
             tuple((p, x) for p, x in found.items() if not isinstance(x, Tensor)),
@@ -173,13 +178,14 @@ class TinyJit(Generic[P, R]):
             return self._capture(signature, inputs, places, *args, **kwargs)
         self._check(self.captured.signature, signature)
         captured, version = self.captured, live.version()
-        if inputs != captured.last.inputs:
-            if captured.first.clashes(inputs):
+        memory = _memory(inputs)
+        if memory != captured.last.inputs:
+            if captured.first.clashes(memory):
                 raise RunError(
                     f"{self._name} got memory in an argument that it also uses by itself",
                     hint="pass a copy: x.clone()",
                 )
-            captured.last = captured.first.on(inputs)
+            captured.last = captured.first.on(memory)
             captured.settled = -1
         if captured.settled != version:  # else nobody can wait for this memory since
             settle_replay(captured.last.read, captured.last.written)
@@ -187,7 +193,7 @@ class TinyJit(Generic[P, R]):
         captured.last.run()
         if captured.returned is None:
             return cast(R, captured.result)
-        return captured.returned(tensors, dict(zip(captured.first.inputs, inputs, strict=True)))
+        return captured.returned(tensors, dict(zip(captured.inputs, inputs, strict=True)))
 
     def _capture(
         self,
@@ -207,11 +213,12 @@ class TinyJit(Generic[P, R]):
                 f"{self._name} ran no kernel",
                 hint="a function under TinyJit has to call .realize() on what it returns",
             )
-        first = Replay.of(steps, inputs)
+        first = Replay.of(steps, _memory(inputs))
         if self.prune:
             first = first.pruned(before)
         make = returned(result, places, inputs)
-        self.captured = Captured(signature, first, result if make is None else None, make, first)
+        kept = result if make is None else None
+        self.captured = Captured(signature, inputs, first, kept, make, first)
         return result
 
     def _check(self, old: Signature, new: Signature) -> None:
@@ -312,10 +319,16 @@ def like(container: Any, elements: Iterable[Any]) -> Any:
     return type(container)(elements)
 
 
+def _memory(inputs: Iterable[UOp]) -> tuple[UOp, ...]:
+    """The BUFFERs on one device each that BUFFERs are."""
+    return tuple(part for buffer in inputs for part in parts_of(buffer))
+
+
 def _words(place: str, kind: list[Any]) -> str:
-    shape, dtype, device, first = kind
+    shape, dtype, device, axis, first = kind
+    cut = "" if axis is None else f" cut along axis {axis}"
     same = "" if first == place else f", the same Tensor as {first}"
-    return f"{shape} {dtype} on {device}{same}"
+    return f"{shape} {dtype} on {shown(device)}{cut}{same}"
 
 
 def _plain(others: tuple[tuple[str, Any], ...]) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.dtype import dtypes
 from core.errors import FormatError
+from core.runtime.disk.device import is_disk
 from core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _check_names(kind: str, names: list[str]) -> None:
 
 
 def _is_file(data: Tensor) -> bool:
-    return data.device.startswith("DISK")
+    return is_disk(data.device)
 
 
 def _file(data: Tensor) -> io.BufferedReader:

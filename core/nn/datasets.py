@@ -9,6 +9,7 @@ from typing import Final
 from core.errors import FormatError
 from core.helpers import prod
 from core.nn.archives import tar_extract
+from core.runtime.device import DeviceLike
 from core.tensor import Tensor
 
 MNIST: Final = "https://storage.googleapis.com/cvdf-datasets/mnist/"
@@ -19,7 +20,7 @@ Images = tuple[Tensor, Tensor, Tensor, Tensor]
 """(images to train with, their classes, images to test with, their classes), as uint8."""
 
 
-def mnist(device: str | None = None, fashion: bool = False) -> Images:
+def mnist(device: DeviceLike = None, fashion: bool = False) -> Images:
     """Digits (or clothes) of 28x28 grey pixels: images (count, 1, 28, 28), classes (count,).
 
     Y. LeCun et al., Gradient-based learning applied to document recognition (1998);
@@ -35,7 +36,7 @@ def mnist(device: str | None = None, fashion: bool = False) -> Images:
     return found[0], found[1], found[2], found[3]
 
 
-def cifar(device: str | None = None) -> Images:
+def cifar(device: DeviceLike = None) -> Images:
     """Things and animals of 32x32 coloured pixels: images (count, 3, 32, 32), classes (count,).
 
     A. Krizhevsky, Learning multiple layers of features from tiny images (2009). Raises RunError
@@ -59,7 +60,7 @@ def _parted(rows: Tensor) -> tuple[Tensor, Tensor]:
     return rows[:, 1:].reshape(-1, 3, 32, 32), rows[:, 0]
 
 
-def _idx(url: str, device: str | None, *shape: int) -> Tensor:
+def _idx(url: str, device: DeviceLike, *shape: int) -> Tensor:
     """The bytes of an IDX file, (count, *shape). It begins with big-endian words: 8 for bytes with
     the number of axes, then the length of each axis."""
     data = Tensor.from_url(url, gunzip=True)

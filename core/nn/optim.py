@@ -90,12 +90,17 @@ class Optimizer(ABC):
         made: list[Tensor] = []
         for p in self.params:
             zeros = Tensor.zeros(p.shape, dtype=_wide(p.dtype), device=p.device)
-            made.append(zeros.contiguous())
+            made.append(zeros.shard_like(p).contiguous())
         return made
 
 
 def _wide(dtype: DType) -> DType:
     return dtype if dtype.bits >= 32 else dtypes.float32
+
+
+def _at(number: Tensor, p: Tensor) -> Tensor:
+    """A number of the optimizer in the dtype of a parameter, and where that is."""
+    return number.cast(p.dtype).to(p.device)
 
 
 class SGD(Optimizer):
@@ -125,7 +130,7 @@ class SGD(Optimizer):
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
         g = grad + p * self.wd if self.wd else grad
-        return p - self._step(i, g, self.lr.cast(p.dtype))
+        return p - self._step(i, g, _at(self.lr, p))
 
     def _step(self, i: int, g: Tensor, rate: Tensor) -> Tensor:
         """How far parameter `i` goes against the gradient `g`."""
@@ -174,10 +179,10 @@ class AdamW(Optimizer):
         m, v = self.m[i], self.v[i]
         m.assign(m * self.b1 + grad * (1 - self.b1))
         v.assign(v * self.b2 + grad * grad * (1 - self.b2))
-        first, second = self.bias1.cast(p.dtype), self.bias2.cast(p.dtype)
+        first, second = _at(self.bias1, p), _at(self.bias2, p)
         step = (m / first) / ((v / second).sqrt() + self.eps)
         step = self._scaled(p, step + p * self.wd if self.wd else step)
-        return p - step * self.lr.cast(p.dtype)
+        return p - step * _at(self.lr, p)
 
     def _scaled(self, p: Tensor, step: Tensor) -> Tensor:
         """The step at learning rate 1."""

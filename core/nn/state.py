@@ -22,7 +22,7 @@ from core.nn.archives import bytes_of
 from core.nn.archives import tar_extract as tar_extract
 from core.nn.archives import zip_extract as zip_extract
 from core.nn.checkpoints import torch_load as torch_load
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.file import File, replace_file
 from core.tensor import Tensor
 
@@ -152,7 +152,7 @@ def safe_save(
     replace_file(Path(fn), write)
 
 
-def safe_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> dict[str, Tensor]:
+def safe_load(fn: str | Path | bytes | Tensor, device: DeviceLike = None) -> dict[str, Tensor]:
     """The Tensors of a safetensors file, or of its bytes. Raises FormatError for anything else.
 
     Of a file only the header is read: each Tensor is copied to the device, by default the default
@@ -160,7 +160,7 @@ def safe_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> dic
     another is given: those of `Tensor(Path(...))` stay in the file, where they can be assigned to.
     """
     if not isinstance(fn, Tensor):
-        device = Device.canonicalize(device)
+        device = Device.names(device)
     header, body = _split(bytes_of(fn))
     result: dict[str, Tensor] = {}
     spans: list[tuple[int, int]] = []

@@ -116,8 +116,8 @@ class Allocator(ABC):
 
     def copy(self, target: Place, source: Place, nbytes: int) -> None:
         """Bytes from memory of any device to memory of this one: straight where the host sees
-        either, else through the host. Devices that reach each other override it. What the source's
-        device was asked for before must be done."""
+        either, else through the host. Devices that reach each other override it. Unless this
+        `follows` the source's, what that one's device was asked for before must be done."""
         visible = source.allocator.host_view(source.handle, source.offset, nbytes)
         if visible is not None:
             self.copyin(target.handle, target.offset, visible)
@@ -131,6 +131,11 @@ class Allocator(ABC):
             part = bounce[: min(BOUNCE, nbytes - at)]
             source.allocator.copyout(part, source.handle, source.offset + at)
             self.copyin(target.handle, target.offset + at, part)
+
+    def follows(self, source: Allocator) -> bool:
+        """Whether copies from memory of `source` come after what its device was asked for, without
+        the host's waiting for that."""
+        return False
 
     def stream(self) -> Stream:
         """A new stream of copies."""

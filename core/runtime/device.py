@@ -8,8 +8,8 @@ asked for.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from core.errors import DeviceError
 from core.helpers import DEV, wrong_setting
@@ -24,6 +24,10 @@ from core.runtime.hip.device import amd_device
 from core.runtime.memory import Allocators
 from core.runtime.null import NullDevice
 from core.runtime.reference.device import ReferenceDevice
+from core.uop.node import DeviceName
+
+DeviceLike: TypeAlias = str | Sequence[str] | None
+"""What users give: the name of a device, the names of several, or None for the default one."""
 
 MAKERS: Final[Mapping[str, Callable[[str], ComputeDevice]]] = {
     "CPU": CpuDevice,
@@ -61,7 +65,7 @@ class Devices:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise DeviceError(
                 f"{name!r} is not the name of a device",
-                hint="a Tensor is on one device, named by text: one of " + ", ".join(MAKERS),
+                hint="a device is named by text: one of " + ", ".join(MAKERS),
             )
         kind, suffix = _split(name)
         if kind == DISK:
@@ -72,6 +76,24 @@ class Devices:
         if kind not in MAKERS or (suffix and not suffix.isdigit()):
             raise DeviceError(f"there is no device {name!r}", hint="one of " + ", ".join(MAKERS))
         return kind if int(suffix or 0) == 0 else f"{kind}:{int(suffix)}"
+
+    def names(self, device: DeviceLike) -> DeviceName:
+        """The one spelling of a device's name, or of the names of several; of None, the default
+        device. A list of one name is that device. Raises DeviceError for a kind of device that does
+        not exist, for no names, and for a device that is named twice."""
+        if device is None or isinstance(device, str):
+            return self.canonicalize(device)
+        names = [self.canonicalize(name) for name in device]
+        if not names:
+            raise DeviceError("a list of no devices", hint="give the name of each")
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if twice:
+            raise DeviceError(
+                f"{twice[0]} is named {names.count(twice[0])} times",
+                hint="each device has one part of a value: name different devices, such as CPU and "
+                "CPU:1",
+            )
+        return tuple(names) if len(names) > 1 else names[0]
 
     def __getitem__(self, name: str | None) -> ComputeDevice:
         """The open device. Raises DeviceError where it is not present."""

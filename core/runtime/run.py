@@ -6,8 +6,8 @@ Never schedules and never decides what is computed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Final, Protocol
 
 from core.compile import compile_kernel
@@ -19,6 +19,8 @@ from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
 from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
+from core.target import Target
+from core.toolchain.program import Program
 from core.uop import Ops, UOp
 from core.uop.observe import Observer, attached
 from core.uop.policy import in_force
@@ -56,21 +58,28 @@ def kernel_for(ast: UOp, device: str) -> Kernel:
     """The kernel of an AST on a device, compiled and loaded at the first call (and at every call
     while a policy is in force)."""
     if in_force() is not None:
-        return _kernel(ast, device)
+        return _kernel(ast, device, compile_kernel)
     return _kept(ast, device, settings())
 
 
 @lru_cache(maxsize=8192)
-def _kept(ast: UOp, device: str, _: tuple[int, ...]) -> Kernel:
-    return _kernel(ast, device)
+def _kept(ast: UOp, device: str, setting: tuple[int, ...]) -> Kernel:
+    return _kernel(ast, device, partial(_compiled, setting))
 
 
-def _kernel(ast: UOp, device: str) -> Kernel:
+@lru_cache(maxsize=64)
+def _compiled(_: tuple[int, ...], ast: UOp, target: Target) -> Program:
+    """A program for devices of a kind, kept while the next ones of them are likely to want it: what
+    several devices do, they do soon after each other, and a program is large."""
+    return compile_kernel(ast, target)
+
+
+def _kernel(ast: UOp, device: str, compiled: Callable[[UOp, Target], Program]) -> Kernel:
     found = Device[device]
     if found.target is None:
         name = kernel_name(ast)
         return Kernel(name, found.load_ast(ast, name), 0, 0)
-    program = compile_kernel(ast, found.target)
+    program = compiled(ast, found.target)
     if DEBUG.value >= 2:
         print(program.source.text)
     return Kernel(program.name, found.load(program), program.bytes, program.flops)
@@ -115,8 +124,14 @@ def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
     if len(bufs) != 2:
         raise RunError(f"a copy between {len(bufs)} buffers", hint="give (to, from)")
     target, source = (buffer_of(u).allocate() for u in bufs)
+    if observer is None and not DEBUG:
+        copy_buffer(target, source)
+        return
+    for buffer in (source, target):  # what they did before is not the copy's time
+        Device[buffer.device].synchronize()
     start = time.perf_counter_ns()
     copy_buffer(target, source)
+    Device[target.device].synchronize()
     took = time.perf_counter_ns() - start
     name = f"copy {source.device} to {target.device}"
     _told(name, target.device, took, start, source.nbytes, 0, observer)
@@ -124,8 +139,10 @@ def _copy(bufs: Sequence[UOp], observer: Observer | None) -> None:
 
 def copy_buffer(target: Buffer, source: Buffer) -> None:
     """The bytes of `source` into `target`, once what the source's device was asked for is done.
-    Raises RunError for different sizes."""
-    Device[source.device].synchronize()
+    Waits for that only where the devices cannot see to it among themselves. Raises RunError for
+    different sizes."""
+    if not Device[target.device].allocator.follows(Device[source.device].allocator):
+        Device[source.device].synchronize()
     target.copy_from(source)
 
 

@@ -75,6 +75,12 @@ def _either(*kinds: Accepts) -> Accepts:
     return check
 
 
+def _is_device(value: object) -> bool:
+    return (
+        value is None or isinstance(value, str) or _each(lambda name: isinstance(name, str))(value)
+    )
+
+
 Kind: TypeAlias = tuple[str, Accepts]
 _KINDS: Final[Mapping[str, Kind]] = {
     "None": ("None", _of(type(None))),
@@ -87,6 +93,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "memoryview": ("memory", _of(memoryview)),
     "Array": ("a NumPy array", _of(np.ndarray)),
     "DTypeLike": ("a dtype or its name", _of(DType, str)),
+    "DeviceLike": ("the name of a device, or of several", _is_device),
+    "Sequence[str]": ("names", _each(_of(str))),
     "Sequence[int]": ("integers", _ints),
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),

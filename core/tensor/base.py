@@ -13,13 +13,15 @@ from typing import Self, TypeAlias
 from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, Context
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.tensor.data import Data, uop_from_data
 from core.tensor.files import file_memory
 from core.tensor.live import Live
 from core.tensor.origin import here
 from core.tensor.storage import Place, Storage, moved_alike
+from core.uop.node import DeviceName
 from core.uop.ops import Ops
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 Shape = tuple[int, ...]
@@ -60,12 +62,12 @@ class TensorBase(metaclass=TensorMeta):
     def __init__(
         self,
         data: Data | UOp | TensorBase | Path,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> None:
         wanted = None if dtype is None else to_dtype(dtype)
-        where = Device.canonicalize(device)
+        where = Device.names(device)
         if isinstance(data, TensorBase):
             data = data.uop if device is None else data.to(where).uop
         if isinstance(data, Path):
@@ -133,7 +135,9 @@ class TensorBase(metaclass=TensorMeta):
 
     def __repr__(self) -> str:
         grad = ", requires_grad=True" if self._requires_grad else ""
-        return f"<Tensor {self.shape} {self.dtype} on {self.device}, {self.uop.op.name}{grad}>"
+        cut = "" if self.uop.axis is None else f" cut along axis {self.uop.axis}"
+        where = f"{shown(self.device)}{cut}"
+        return f"<Tensor {self.shape} {self.dtype} on {where}, {self.uop.op.name}{grad}>"
 
     def __hash__(self) -> int:
         return id(self)
@@ -195,9 +199,9 @@ class TensorBase(metaclass=TensorMeta):
         return self.uop.dtype
 
     @property
-    def device(self) -> str:
-        """The device that holds, or will hold, the elements."""
-        return self.uop.one_device or Device.DEFAULT
+    def device(self) -> DeviceName:
+        """The device that holds, or will hold, the elements; or the names of several."""
+        return self.uop.device or Device.DEFAULT
 
     @property
     def ndim(self) -> int:
@@ -272,10 +276,10 @@ class TensorBase(metaclass=TensorMeta):
         made._setup(self.uop.detach(), False)
         return self._see(made)
 
-    def clone(self, device: str | None = None) -> Self:
+    def clone(self, device: DeviceLike = None) -> Self:
         """The same values in memory of their own, when they are realized; on another device where
         one is given."""
-        if device is not None and Device.canonicalize(device) != self.device:
+        if device is not None and Device.names(device) != self.device:
             return self.to(device)
         return self._make(in_fresh_memory(self.uop))
 
@@ -301,18 +305,19 @@ class TensorBase(metaclass=TensorMeta):
         written and read again; slower where it is then computed many times."""
         return self._make(self.uop.fuse())
 
-    def to(self, device: str | None) -> Self:
-        """The values on another device (None: the default device)."""
-        wanted = Device.canonicalize(device)
+    def to(self, device: DeviceLike) -> Self:
+        """The values on another device (None: the default device), or all of them on each of
+        several. From several devices to as many others, parts stay parts."""
+        wanted = Device.names(device)
         if wanted == self.device:
             return self._same_value()
         if self.uop.device is None:
             return self._make(in_fresh_memory(self.uop, wanted))
         return self._make(self.uop.copy_to_device(wanted))
 
-    def to_(self, device: str | None) -> Self:
-        """Moves this Tensor (and its gradient) to another device."""
-        if Device.canonicalize(device) != self.device:
+    def to_(self, device: DeviceLike) -> Self:
+        """Moves this Tensor (and its gradient) to another device, or others."""
+        if Device.names(device) != self.device:
             self.place = None
             self.uop = self.to(device).uop
         if self.grad is not None:
@@ -339,11 +344,10 @@ live: Live[TensorBase] = Live()
 """Every Tensor that is alive."""
 
 
-def in_fresh_memory(uop: UOp, device: str | None = None) -> UOp:
+def in_fresh_memory(uop: UOp, device: DeviceName | None = None) -> UOp:
     """The value in memory of its own: a new buffer, after the value was stored in it. `device` is
     for a value that has none."""
-    buffer = UOp.new_buffer(uop.device or device or Device.DEFAULT, uop.size, uop.dtype)
-    return buffer.reshape(uop.shaped).assign(uop)
+    return uop.new_memory(device or Device.DEFAULT).assign(uop)
 
 
 def placed(tensor: TensorBase) -> UOp:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from core.dtype import ConstType, DType, DTypeLike, dtypes, to_dtype
 from core.errors import ShapeError
 from core.helpers import ceildiv
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk, path_of
 from core.runtime.disk.download import fetch
 from core.tensor.activation import Activation
@@ -34,7 +34,7 @@ class Creation(Activation):
         shape: int | Sequence[int],
         fill_value: ConstType,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -45,14 +45,14 @@ class Creation(Activation):
             raise ShapeError(
                 f"a Tensor of shape {lengths}", where=here(), hint="lengths are not negative"
             )
-        uop = UOp.full(lengths, fill_value, wanted, Device.canonicalize(device))
+        uop = UOp.full(lengths, fill_value, wanted, Device.names(device))
         return cls._new(uop, requires_grad)
 
     @classmethod
     def zeros(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -69,7 +69,7 @@ class Creation(Activation):
     def ones(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -86,7 +86,7 @@ class Creation(Activation):
     def empty(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -101,8 +101,8 @@ class Creation(Activation):
         for n in lengths:
             size *= n
         wanted = to_dtype(dtype or dtypes.default_float)
-        where = Device.canonicalize(device)
-        if is_disk(where):
+        where = Device.names(device)
+        if isinstance(where, str) and is_disk(where):
             buffer = file_memory(path_of(where), wanted, size)
         else:
             buffer = UOp.new_buffer(where, size, wanted)
@@ -115,15 +115,13 @@ class Creation(Activation):
         shape: Sequence[int],
         *,
         dtype: DTypeLike,
-        device: str | None = None,
+        device: DeviceLike = None,
     ) -> Self:
         """A Tensor of `shape` whose elements have the given bytes, in row-major order."""
-        return cls._new(
-            bytes_to_memory(data, to_dtype(dtype), Device.canonicalize(device))
-        ).reshape(shape)
+        return cls._new(bytes_to_memory(data, to_dtype(dtype), Device.names(device))).reshape(shape)
 
     @classmethod
-    def from_url(cls, url: str, gunzip: bool = False, device: str | None = None) -> Self:
+    def from_url(cls, url: str, gunzip: bool = False, device: DeviceLike = None) -> Self:
         """The bytes of what is at an address, unpacked if `gunzip`: in a file of the user's cache,
         where they stay, or on a device. Fetched once.
 
@@ -139,7 +137,7 @@ class Creation(Activation):
         stop: float | None = None,
         step: float = 1,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -163,8 +161,8 @@ class Creation(Activation):
         return cls._new(made.cast(wanted).uop, requires_grad)
 
     @classmethod
-    def _iota(cls, count: int, device: str | None) -> Self:
-        return cls._new(UOp.iota(count, dtypes.int32, Device.canonicalize(device)))
+    def _iota(cls, count: int, device: DeviceLike) -> Self:
+        return cls._new(UOp.iota(count, dtypes.int32, Device.names(device)))
 
     @classmethod
     def linspace(
@@ -173,7 +171,7 @@ class Creation(Activation):
         stop: float,
         steps: int,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -194,7 +192,7 @@ class Creation(Activation):
         n: int,
         m: int | None = None,
         *,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -210,7 +208,7 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return type(self).full(self.shape, fill_value, **self._like_this(options))
+        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -223,6 +221,10 @@ class Creation(Activation):
     def empty_like(self, **options: Any) -> Self:
         """Memory with any values in it, shaped like this."""
         return type(self).empty(self.shape, **self._like_this(options))
+
+    def _cut_alike(self, made: Self) -> Self:
+        """A Tensor of this shape, cut as this is where it is on the same devices."""
+        return made if self.axis is None or made.device != self.device else made.shard_like(self)
 
     def _like_this(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"dtype": self.dtype, "device": self.device, **options}

@@ -16,7 +16,9 @@ from core.dtype import ConstType, DType, dtypes, least_upper_dtype, to_dtype
 from core.errors import DTypeError, ShapeError
 from core.runtime.buffer import buffer_of
 from core.tensor.origin import here
+from core.uop.node import DeviceName
 from core.uop.ops import Ops
+from core.uop.parts import parts_of
 from core.uop.uop import UOp
 
 Array: TypeAlias = NDArray[Any]
@@ -38,7 +40,7 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     return _numpy[dtype]
 
 
-def uop_from_data(data: Data | UOp, device: str, dtype: DType | None) -> UOp:
+def uop_from_data(data: Data | UOp, device: DeviceName, dtype: DType | None) -> UOp:
     """A UOp for `data` on `device`, as `dtype` where one is given.
 
     Raises DTypeError for data of a kind that no dtype holds, ShapeError for ragged lists. A UOp of
@@ -62,7 +64,7 @@ def uop_from_data(data: Data | UOp, device: str, dtype: DType | None) -> UOp:
     return _from_list(data, device, dtype)
 
 
-def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: str) -> UOp:
+def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: DeviceName) -> UOp:
     """Memory on `device` with the bytes of `data`. Raises DTypeError where they are no elements."""
     if len(data) % dtype.itemsize:
         raise DTypeError(
@@ -71,12 +73,12 @@ def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: str) -> UOp:
             hint=f"one element takes {dtype.itemsize} bytes",
         )
     uop = UOp.new_buffer(device, len(data) // dtype.itemsize, dtype)
-    if data:
-        buffer_of(uop).copyin(memoryview(data))
+    for part in parts_of(uop) if data else ():
+        buffer_of(part).copyin(memoryview(data))
     return uop
 
 
-def _from_uop(uop: UOp, device: str, dtype: DType | None) -> UOp:
+def _from_uop(uop: UOp, device: DeviceName, dtype: DType | None) -> UOp:
     if uop.shape is None:
         raise DTypeError(
             f"{uop.op.name} is not the value of a Tensor",
@@ -104,7 +106,7 @@ def _no_dtype(dtype: object) -> DTypeError:
     )
 
 
-def _from_array(array: Array, device: str, dtype: DType | None) -> UOp:
+def _from_array(array: Array, device: DeviceName, dtype: DType | None) -> UOp:
     """Strides that only reorder, reverse or repeat axes stay views of the memory that is copied."""
     native = dtype_of_array(array.dtype)
     array = array.astype(numpy_dtype(native), copy=False)  # to this machine's byte order
@@ -132,7 +134,7 @@ MOST_AXES: Final = 64
 """Of a Tensor made from lists, as in NumPy."""
 
 
-def _from_list(data: Any, device: str, dtype: DType | None) -> UOp:
+def _from_list(data: Any, device: DeviceName, dtype: DType | None) -> UOp:
     shape = _shape_of_list(data)
     flat: list[ConstType] = []
     _flatten(data, shape, flat)

@@ -17,7 +17,10 @@ from core.runtime.disk.device import is_disk
 from core.tensor.base import Number, Shape, TensorBase
 from core.tensor.exchange import Exchange
 from core.tensor.origin import here
+from core.tensor.sharding import move_hint
+from core.uop.node import DeviceName
 from core.uop.ops import Ops
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 
@@ -70,7 +73,7 @@ def scalar_dtype(value: ConstType, beside: DType) -> DType:
     return dtypes.bool if isinstance(value, bool) else dtypes.from_py(value)
 
 
-def _computing(*tensors: TensorBase) -> str:
+def _computing(*tensors: TensorBase) -> DeviceName:
     """The device of the first that is in no file."""
     return next((t.device for t in tensors if not is_disk(t.device)), "CPU")
 
@@ -91,9 +94,9 @@ class Elementwise(Exchange):
             places = self.uop.device, other.uop.device
             if other.device != self.device and None not in places:
                 raise DeviceError(
-                    f"operands on {self.device} and {other.device}",
+                    f"operands on {shown(self.device)} and on {shown(other.device)}",
                     where=here(),
-                    hint=f"move one of them: .to({_computing(self, other)!r})",
+                    hint=move_hint(_computing(self, other)),
                 )
             return other
         if isinstance(other, UOp):

@@ -15,7 +15,7 @@ from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeE
 from core.passes.schedule import ScheduleItem
 from core.realize import look
 from core.runtime.buffer import buffer_of
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk
 from core.tensor.base import GradMode, TensorBase, live
 from core.tensor.data import Array, numpy_dtype
@@ -30,11 +30,14 @@ from core.tensor.realization import (
     write,
     write_to_file,
 )
+from core.tensor.sharding import Sharding, move_hint
 from core.uop.ops import Ops
+from core.uop.parts import parts_of
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 
 
-class Execution(TensorBase):
+class Execution(Sharding):
     """Values on demand. Nothing runs before a value is needed."""
 
     __slots__ = ()
@@ -73,8 +76,12 @@ class Execution(TensorBase):
                 # contiguous first: what is copied has an element for each one of this
                 memory = _row_major_memory(self.detach().contiguous().to("CPU").realize().uop)
             assert memory is not None, "it was stored row-major"
-            Device[memory.one_device].synchronize()
-            buffer_of(memory).allocate().copyout(memoryview(into))
+            start = 0
+            for part in parts_of(memory)[: None if memory.axis is not None else 1]:
+                Device[part.one_device].synchronize()
+                found = buffer_of(part).allocate()
+                found.copyout(memoryview(into)[start : start + found.nbytes])
+                start += found.nbytes
         return into
 
     def data(self) -> memoryview:
@@ -161,9 +168,9 @@ class Execution(TensorBase):
             )
         if value.device != self.device and not is_disk(self.device):
             raise DeviceError(
-                f"cannot assign a Tensor on {value.device} to one on {self.device}",
+                f"cannot assign a Tensor on {shown(value.device)} to one on {shown(self.device)}",
                 where=here(),
-                hint=f"use .to({self.device!r})",
+                hint=move_hint(self.device),
             )
         return self._take(value, apart=True)
 
@@ -231,11 +238,11 @@ class Execution(TensorBase):
         own_memory(place.storage)
         return True
 
-    def to(self, device: str | None) -> Self:
-        """The values on another device (None: the default device). To `DISK:path` they are written
-        at once, to a file that takes the place of one of this name: whole, or after an error not at
-        all. Raises RunError for a file that cannot be written."""
-        wanted = Device.canonicalize(device)
+    def to(self, device: DeviceLike) -> Self:
+        """The values on another device (None: the default device), or on others. To `DISK:path`
+        they are written at once, to a file that takes the place of one of this name: whole, or
+        after an error not at all. Raises RunError for a file that cannot be written."""
+        wanted = Device.names(device)
         if not is_disk(wanted) or wanted == self.device:
             return super().to(wanted)
         raw = memoryview(self._stored_bytes())
@@ -258,10 +265,11 @@ class Execution(TensorBase):
         self, *targets: Self, gradient: Self | None = None, materialize_grads: bool = False
     ) -> list[Self]:
         """The derivative of this with respect to each target, times `gradient` (1 for a scalar).
+        On several devices it is cut as the target is.
 
-        Raises GradientError for a target that this does not depend on, unless
-        `materialize_grads`, which gives zeros; and where a value that is needed was changed in
-        place since this was made from it.
+        Raises GradientError for a target that this does not depend on, unless `materialize_grads`,
+        which gives zeros; and where a value that is needed was changed in place since this was made
+        from it. Raises DeviceError for a `gradient` on another device.
         """
         found = flow(self.uop, self._seed(gradient), [t.uop for t in targets])
         result: list[Self] = []
@@ -275,7 +283,7 @@ class Execution(TensorBase):
                         hint="nothing here is computed from it; materialize_grads=True gives zeros",
                     )
                 grad = target.uop.const_like(0)
-            result.append(self._new(grad))
+            result.append(self._new(grad.cut(target.uop.axis)))
         return result
 
     def backward(self, gradient: Self | None = None) -> Self:
@@ -283,14 +291,16 @@ class Execution(TensorBase):
 
         Values that were computed before, of Tensors that require a gradient, lead on to what they
         were computed from. Raises ShapeError without `gradient` where this has more than one
-        element, and GradientError where a Tensor that requires a gradient, or a value that the
-        gradient is computed from, was changed in place since this was made from it.
+        element, DeviceError for a `gradient` on another device, and GradientError where a Tensor
+        that requires a gradient, or a value that the gradient is computed from, was changed in
+        place since this was made from it.
         """
         seed = self._seed(gradient)
         wanted = [t for t in live.all() if t.requires_grad]
         found = flow(self.uop, seed, [t.uop for t in wanted])
         for t in wanted:
             if (grad := found.get(t.uop)) is not None:
+                grad = grad.cut(t.uop.axis)
                 total = grad if t.grad is None else t.grad.uop + grad
                 t.grad = type(t)._new(total, requires_grad=False)
         return self
@@ -313,6 +323,12 @@ class Execution(TensorBase):
         if gradient.shape != self.shape:
             raise ShapeError(
                 f"a gradient of shape {gradient.shape} for a Tensor of {self.shape}", where=here()
+            )
+        if gradient.device != self.device:
+            raise DeviceError(
+                f"a gradient on {shown(gradient.device)} for a Tensor on {shown(self.device)}",
+                where=here(),
+                hint=f"use .to({self.device!r})",
             )
         return gradient.uop.cast(self.dtype)
 
@@ -337,7 +353,11 @@ def _fit(uop: UOp, shape: tuple[int, ...]) -> UOp:
 
 
 def _row_major_memory(uop: UOp) -> UOp | None:
-    """The BUFFER, or part of one, that holds the elements of `uop` in order, where there is one."""
+    """The BUFFER, or part of one, that holds the elements of `uop` in order, where there is one; of
+    a BUFFER on several devices its parts do, one after the other."""
     while uop.op in (Ops.RESHAPE, Ops.DETACH):
         uop = uop.src[0]
-    return uop if uop.op in (Ops.BUFFER, Ops.BUFFER_VIEW) else None
+    if uop.op is Ops.BUFFER_VIEW:
+        return uop
+    in_order = uop.op is Ops.BUFFER and (uop.axis is None or uop.arg[0] == 1)
+    return uop if in_order else None

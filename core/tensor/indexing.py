@@ -205,12 +205,12 @@ class Indexing(Joining):
         this Tensor changes, and with it what is a view of it or it is a view of.
 
         Of elements that index Tensors name several times the last one is stored; indices out of
-        range store nothing. Raises ShapeError where the value does not broadcast to the place, and
-        GradientError for a leaf that requires a gradient.
+        range store nothing. Raises ShapeError where the value does not broadcast to the place,
+        DeviceError where it is elsewhere, and GradientError for a leaf that requires a gradient.
         """
         self._check_in_place()
         self._check_repeats()
-        new = (value if isinstance(value, TensorBase) else self._operand(value)).cast(self.dtype)
+        new = self._operand(value).cast(self.dtype)
         if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
             if key.shape == self.shape and new.numel() == 1:
                 self._take(key.where(new.reshape(()), self))  # without looking at the mask

@@ -24,6 +24,7 @@ from core.tensor.origin import here, own_lines, raised_at
 from core.uop.kernelcall import KernelCall, Parameter, called_kernel
 from core.uop.kernelinfo import KernelInfo
 from core.uop.ops import Ops
+from core.uop.shapes import shown
 from core.uop.uop import UOp, creating
 
 Output: TypeAlias = "tuple[Sequence[int], DTypeLike]"
@@ -262,6 +263,13 @@ def _output(given: Any) -> tuple[Shape, DType]:
 
 def _device_of(name: str, inputs: Sequence[TensorBase], device: str | None) -> str:
     """The one device of a call. Raises DeviceError for several."""
+    several = next((d for x in inputs if isinstance(d := x.uop.device, tuple)), None)
+    if several is not None:
+        raise DeviceError(
+            f"{name} would run on {shown(several)} at once",
+            where=here(),
+            hint="a kernel written by hand runs on one device: move its inputs there with .to()",
+        )
     used = dict.fromkeys(d for x in inputs if (d := x.uop.one_device) is not None)
     if device is not None:
         used[Device.canonicalize(device)] = None

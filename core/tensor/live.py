@@ -7,6 +7,7 @@ alive, and never changes a graph.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Collection, Iterable
 from threading import RLock
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
@@ -14,6 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
+from core.uop.users import Users
 
 KEEPS_ALL: Final = GroupOp.Movement - {Ops.SHRINK}
 """Movements that lose no element."""
@@ -58,8 +60,6 @@ class Live(Generic[T]):
         """By the graph that has to be computed."""
         self._stored: _Holders = WeakKeyDictionary()
         """By the BUFFER or ASSIGN whose elements they are, in the order in which they were seen."""
-        self._users: WeakKeyDictionary[UOp, WeakKeyDictionary[UOp, None]] = WeakKeyDictionary()
-        """In the order in which they were seen, so that two runs of a program are alike."""
         self._version = 0
         self._lock = RLock()
 
@@ -97,7 +97,7 @@ class Live(Generic[T]):
             stack = list(nodes)
             while stack:
                 u = stack.pop()
-                for v in self._users_of(u):
+                for v in _users_of(u):
                     if v not in found and v not in nodes and reads(v, u):
                         found[v] = None
                         stack.append(v)
@@ -127,7 +127,7 @@ class Live(Generic[T]):
         """Whether some graph that was not computed may use one of `nodes`."""
         with self._lock:
             self._look()
-            return any(u in self._users and len(self._users[u]) for u in nodes)
+            return any(_users_of(u) for u in nodes)
 
     def is_wanted(self, node: UOp) -> bool:
         """Whether a Tensor is `node`, or a movement of it that loses no element."""
@@ -138,11 +138,8 @@ class Live(Generic[T]):
                 u = stack.pop()
                 if self._held(u):
                     return True
-                stack += [v for v in self._users_of(u) if v.op in KEEPS_ALL]
+                stack += [v for v in _users_of(u) if v.op in KEEPS_ALL]
             return False
-
-    def _users_of(self, node: UOp) -> list[UOp]:
-        return list(self._users.get(node, ()))
 
     def _held(self, node: UOp) -> list[Holder]:
         """Those with exactly this graph."""
@@ -160,23 +157,28 @@ class Live(Generic[T]):
 
     def _note(self, found: Holder) -> None:
         self._version += 1
-        users, root = self._users, found.uop
+        root = found.uop
         base = memory_of(root)
         if base.op in (Ops.BUFFER, Ops.ASSIGN):
             self._stored.setdefault(base, WeakValueDictionary())[id(found)] = found
         if base.op in (Ops.BUFFER, Ops.CONST):
             return  # not so a value without elements: what it names may be an assignment
         self._holders.setdefault(root, WeakValueDictionary())[id(found)] = found
-        stack = [] if root in users else [root]
+        stack = [] if hasattr(root, "users") else [root]
         if stack:
-            users[root] = WeakKeyDictionary()
+            root.users = Users()
         while stack:
             u = stack.pop()
+            user = weakref.ref(u)
             for s in u.src:
                 if not s.src:
                     continue
-                known = users.get(s)
-                if known is None:
-                    known = users[s] = WeakKeyDictionary()
+                if not hasattr(s, "users"):
+                    s.users = Users()
                     stack.append(s)
-                known[u] = None
+                s.users.add(user)
+
+
+def _users_of(node: UOp) -> list[UOp]:
+    """In the order in which they were seen, so that two runs of a program are alike."""
+    return list(node.users) if hasattr(node, "users") else []

@@ -39,8 +39,7 @@ def stored_anew(buffer: UOp) -> None:
 def former(memory: UOp, differentiable: bool) -> UOp:
     """A node that stands for the value that a BUFFER had before it was overwritten, and that no
     kernel can read. `differentiable`: a gradient that flows to it is lost."""
-    assert memory.device is not None, "memory is somewhere"
-    made = UOp.new_buffer(memory.device, memory.size, memory.dtype)
+    made = memory.new_memory().base
     _former[made] = None
     if differentiable:
         _lost[made] = None

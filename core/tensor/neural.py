@@ -12,6 +12,7 @@ from typing import Self
 from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
+from core.runtime.device import DeviceLike
 from core.tensor.elementwise import broadcast_shape
 from core.tensor.interpolation import Interpolation
 from core.tensor.origin import here
@@ -63,7 +64,8 @@ class Neural(Interpolation):
             return self._same_value()
         if p == 1:
             return self._make(self.uop.const_like(0))
-        kept = (type(self).rand(self.shape, device=self.device, contiguous=False) >= p).contiguous()
+        drawn = type(self).rand(self.shape, device=self.device, contiguous=False)
+        kept = (self._cut_alike(drawn) >= p).contiguous()
         return kept.where(self, 0) / (1 - p)
 
     # losses
@@ -312,7 +314,7 @@ class Neural(Interpolation):
         return before.clamp(max_=self.shape[-1] - 1)
 
     @classmethod
-    def randperm(cls, n: int, device: str | None = None, dtype: DTypeLike = dtypes.int32) -> Self:
+    def randperm(cls, n: int, device: DeviceLike = None, dtype: DTypeLike = dtypes.int32) -> Self:
         """0..n-1 in random order."""
         return cls.rand(n, device=device).argsort(0).cast(dtype)
 

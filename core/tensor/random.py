@@ -21,17 +21,19 @@ from core.errors import DTypeError, ShapeError
 from core.helpers import prod
 from core.realize import run_now
 from core.runtime.buffer import buffer_of
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.tensor.base import Shape
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.tensor.reduction import Reduction
 from core.uop.ops import Ops
+from core.uop.parts import parts_of
 from core.uop.uop import UOp
 
 
 class RandomState:
-    """The seed, and per device how many numbers were drawn since it was set."""
+    """The seed, and per device how many numbers were drawn since it was set. Values on several
+    devices are drawn as on the first one."""
 
     seed: int = time.time_ns() & 0xFFFF_FFFF
     drawn: dict[str, int] = {}  # noqa: RUF012 - one state for the process
@@ -45,12 +47,14 @@ class RandomState:
     def draw(cls, memory: UOp, count: int) -> None:
         """Fills `memory`, two uint64, with what the next `count` numbers of its device are drawn
         from: the seed, and how many were drawn before."""
-        device = memory.one_device
+        parts = parts_of(memory)
+        device = parts[0].one_device
         assert device is not None
         first = cls.drawn.get(device, 0)
         cls.drawn[device] = first + count
         state = struct.pack("=QQ", cls.seed, first & 0xFFFF_FFFF_FFFF_FFFF)
-        buffer_of(memory).copyin(memoryview(state))
+        for part in parts:
+            buffer_of(part).copyin(memoryview(state))
 
 
 class Random(Reduction):
@@ -64,13 +68,13 @@ class Random(Reduction):
         run_now(partial(RandomState.restart, seed))
 
     @classmethod
-    def _bits(cls, shape: Shape, device: str | None) -> Self:
+    def _bits(cls, shape: Shape, device: DeviceLike) -> Self:
         """64 random bits per element, as uint64; computed anew by each kernel that uses them."""
         if any(n < 0 for n in shape):
             raise ShapeError(
                 f"a random Tensor of shape {shape}", where=here(), hint="lengths are not negative"
             )
-        where, count = Device.canonicalize(device), prod(shape)
+        where, count = Device.names(device), prod(shape)
         memory = UOp.new_buffer(where, 2, dtypes.uint64)
         run_now(partial(RandomState.draw, memory, count))
         state = cls._new(memory)
@@ -101,7 +105,7 @@ class Random(Reduction):
     def rand(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
         contiguous: bool = True,
@@ -114,7 +118,7 @@ class Random(Reduction):
     def randn(
         cls,
         *shape: int | Sequence[int],
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -123,7 +127,7 @@ class Random(Reduction):
         return cls._fresh(cls._gauss(as_ints(*shape), device).cast(wanted), requires_grad)
 
     @classmethod
-    def _gauss(cls, shape: Shape, device: str | None) -> Self:
+    def _gauss(cls, shape: Shape, device: DeviceLike) -> Self:
         """sqrt(-2 ln(1 - u)) cos(2 pi v) for u and v of [0, 1).
 
         G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29 (1958).
@@ -139,7 +143,7 @@ class Random(Reduction):
         *shape: int | Sequence[int],
         low: int = 0,
         high: int = 10,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike = dtypes.int32,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -167,7 +171,7 @@ class Random(Reduction):
         mean: float = 0.0,
         std: float = 1.0,
         requires_grad: bool | None = None,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
     ) -> Self:
         """Normal with the given mean and standard deviation."""
@@ -180,7 +184,7 @@ class Random(Reduction):
         *shape: int | Sequence[int],
         low: float = 0.0,
         high: float = 1.0,
-        device: str | None = None,
+        device: DeviceLike = None,
         dtype: DTypeLike | None = None,
         requires_grad: bool | None = None,
     ) -> Self:
@@ -224,10 +228,12 @@ class Random(Reduction):
         std = math.sqrt(2 / ((1 + a * a) * max(1, prod(lengths[1:]))))
         return cls.normal(lengths, std=std, **options)
 
-    def rand_like(self, **options: Any) -> Self:
+    def rand_like(self, contiguous: bool = True, **options: Any) -> Self:
         """Uniform in [0, 1), shaped like this."""
-        return type(self).rand(self.shape, **self._like_this(options))
+        drawn = type(self).rand(self.shape, contiguous=False, **self._like_this(options))
+        made = self._cut_alike(drawn)
+        return self._fresh(made, drawn.requires_grad) if contiguous else made
 
     def randn_like(self, **options: Any) -> Self:
         """Normal, shaped like this."""
-        return type(self).randn(self.shape, **self._like_this(options))
+        return self._cut_alike(type(self).randn(self.shape, **self._like_this(options)))

@@ -25,6 +25,8 @@ from core.tensor.origin import origin
 from core.tensor.storage import Storage
 from core.uop.kernelcall import outputs_of_call
 from core.uop.ops import GroupOp, Ops
+from core.uop.parts import whole_of
+from core.uop.shards import stays
 from core.uop.uop import UOp
 
 _stored_anyway = frozenset({Ops.CONTIGUOUS, Ops.COPY, Ops.ASSIGN})
@@ -73,7 +75,8 @@ def schedule(tensors: Sequence[TensorBase]) -> list[ScheduleItem]:
         with origin(None):
             items, realized = create_schedule(UOp.sink(*roots))
     except ScheduleError as error:
-        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in error.targets]
+        targets = {whole_of(t) for t in error.targets if isinstance(t, UOp)}
+        failed = [u for u in graph if u.op is Ops.ASSIGN and u.src[0].base in targets]
         replace_in_live({u: u.src[0] for u in failed})
         raise
     stored = _detached(graph, {root: realized[root] for root in roots if root in realized})
@@ -157,7 +160,7 @@ def write(storage: Storage[TensorBase], new: UOp, apart: bool) -> None:
             lost.leaf_changes(leaf)
             new = new.detach() if apart and new.op is not Ops.DETACH else new
     if not (has_memory(target) and _each_once(target) and _owns(storage, target.base)):
-        storage.write(new)
+        storage.write(new.cut(target.axis))
         return
     pending: dict[UOp, UOp] = {}
     while target.base.op is Ops.ASSIGN:  # what it would have stored is all overwritten
@@ -211,7 +214,8 @@ def read_only(memory: UOp) -> None:
 
 def settle_replay(read: Collection[UOp], written: Collection[UOp]) -> None:
     """`settle` before kernels that ran before run again: what their memory holds then was not
-    computed as it is kept."""
+    computed as it is kept. Parts of memory stand for the whole."""
+    read, written = (dict.fromkeys(map(whole_of, some)) for some in (read, written))
     settle(read, written)
     kept.cut_at(written)
 
@@ -249,9 +253,9 @@ def has_memory(uop: UOp) -> bool:
 
 
 def _each_once(uop: UOp) -> bool:
-    """Whether `uop` is elements of its base, each at most once."""
+    """Whether `uop` is elements of its base, each at most once, and on each device its own."""
     while uop is not uop.base:
-        if uop.op in (Ops.EXPAND, Ops.PAD):
+        if uop.op in (Ops.EXPAND, Ops.PAD) or not stays(uop):
             return False
         if uop.op is Ops.VIEW:
             st = uop.arg

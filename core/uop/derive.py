@@ -15,6 +15,9 @@ R = TypeVar("R")
 
 def derive(u: N, attr: str, rule: Callable[[N], Any]) -> Any:
     """Computes a property of `u` after that of its sources, without recursion."""
+    if all(hasattr(s, attr) for s in u.src):
+        setattr(u, attr, found := rule(u))
+        return found
     stack = [u]
     while stack:
         node = stack[-1]

@@ -19,7 +19,7 @@ class Ops(IntEnum):
     UNIQUE = auto()
     """A number that keeps two otherwise equal nodes apart; arg is the number."""
     DEVICE = auto()
-    """A device by name; arg is the name."""
+    """A device by name; arg is the name, or a tuple of the names of several."""
     KERNEL = auto()
     """A kernel call. Of a kernel written by hand, in a graph of Tensors: sources are the DEVICE,
     the inputs and the BINDs, arg is a KernelCall. In a schedule: sources are the AST, the memory of
@@ -30,7 +30,9 @@ class Ops(IntEnum):
 
     # buffers and laziness
     BUFFER = auto()
-    """Memory on a device: sources (UNIQUE, DEVICE), arg is the number of elements."""
+    """Memory on a device: sources (UNIQUE, DEVICE), arg is the number of elements. On several
+    devices: as many elements on each, all alike; or arg is (rows, columns), and each device has as
+    many of the columns, in order."""
     BUFFER_VIEW = auto()
     """A contiguous part of a buffer: arg is (elements, offset in elements)."""
     COPY = auto()
@@ -50,6 +52,17 @@ class Ops(IntEnum):
     """Source 0 (a buffer or view of one) after the value of source 1 was stored in it."""
     BIND = auto()
     """A variable (source 0) with a value (source 1, CONST)."""
+
+    # values on several devices
+    MULTI = auto()
+    """A value in parts (its sources), one on each of several devices. arg is the axis along which
+    it is cut into them, or None where each part is the whole value."""
+    MSELECT = auto()
+    """The part of a value on several devices (source 0) that one of them has; arg is (the number of
+    the device, the axis along which the value is cut for this, or None for the whole value)."""
+    ALLREDUCE = auto()
+    """The values of all sources, each on another device, combined element by element; on all of
+    these devices. arg is the op."""
 
     # movement: a new shape, the same elements
     RESHAPE = auto()

@@ -218,12 +218,22 @@ class _Walk:
             if m is not n:
                 if observer is not None:
                     observer.rebuild(n, m)
-                if m in outcome or find_top is not None:
+                if m in outcome:
                     outcome[n] = None
                     waiting += self._follow(stack, outcome, n, n, m, None)
                     if waiting > limit:
                         limit = self._check_depth(stack, waiting)
                     continue
+                if find_top is not None:  # the sources of m are done: only m itself is left
+                    if gate is not None and not gate(m):
+                        outcome[n] = outcome[m] = m
+                        continue
+                    if (tried := find_top(m)) and (hit := attempt_top(tried, m)) is not None:
+                        outcome[n] = outcome[m] = None
+                        waiting += self._follow(stack, outcome, n, m, *hit)
+                        if waiting > limit:
+                            limit = self._check_depth(stack, waiting)
+                        continue
             if find is not None and (tried := find(m)) and (hit := attempt(tried, m)) is not None:
                 outcome[n] = outcome[m] = None
                 waiting += self._follow(stack, outcome, n, m, *hit)

@@ -54,6 +54,7 @@ _exact_sources: Final = {
     Ops.COPY: 2,
     Ops.RANGE: 1,
     Ops.BUFFER_VIEW: 1,
+    Ops.MSELECT: 1,
     Ops.STORE: 2,
 }
 _gated: Final = frozenset({Ops.STORE})
@@ -71,6 +72,8 @@ _some_sources: Final = frozenset(
         Ops.CONTRACT,
         Ops.OUTPUT,
         Ops.COPY_ASYNC,
+        Ops.MULTI,
+        Ops.ALLREDUCE,
     }
 )
 """At least one."""
@@ -210,6 +213,10 @@ def _fields(*items: Callable[[object], bool]) -> Callable[[object], bool]:
     return check
 
 
+def _either(*kinds: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda arg: any(kind(arg) for kind in kinds)
+
+
 def _is_loop(arg: object) -> bool:
     if type(arg) is not tuple:
         return False
@@ -217,7 +224,7 @@ def _is_loop(arg: object) -> bool:
     return 0 < len(numbers) < MAX_RANK and all(map(_int, numbers)) and isinstance(kind, AxisType)
 
 
-_int, _number = _of(int), _of(bool, int, float)
+_int, _number, _axis = _of(int), _of(bool, int, float), _of(int, NoneType)
 _axes = "a tuple of numbers, one per axis", _tuple_of(_int, MAX_RANK)
 _pairs = "a tuple of pairs, one per axis", _tuple_of(_fields(_int, _int), MAX_RANK)
 _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
@@ -227,8 +234,11 @@ _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.UNIQUE: ("a number or a name", _of(int, str)),
     Ops.DEVICE: ("a name, or several", is_devices),
     Ops.SPECIAL: ("a name", _of(str)),
-    Ops.BUFFER: ("a number of elements", _int),
+    Ops.BUFFER: ("a number of elements, or (rows, columns)", _either(_int, _fields(_int, _int))),
     Ops.BUFFER_VIEW: ("(elements, offset)", _fields(_int, _int)),
+    Ops.MULTI: ("an axis, or nothing", _axis),
+    Ops.MSELECT: ("(number, axis or nothing)", _fields(_int, _axis)),
+    Ops.ALLREDUCE: ("an op", _of(Ops)),
     Ops.IOTA: ("a number of elements", _int),
     Ops.CONST: ("a number", _number),
     Ops.VCONST: ("a tuple of numbers", _tuple_of(_number, MAX_LANES)),

@@ -40,7 +40,9 @@ def shape_of(u: Node) -> Shape | None:
     if op in GroupOp.ALU:
         return _elementwise(u)
     if op is Ops.BUFFER:
-        return (u.arg,)
+        return u.arg if isinstance(u.arg, tuple) else (u.arg,)
+    if op in (Ops.MULTI, Ops.MSELECT, Ops.ALLREDUCE):
+        return _several(u)
     if op is Ops.BUFFER_VIEW:
         return (u.arg[0],)
     if op is Ops.IOTA:
@@ -75,6 +77,11 @@ def device_of(u: Node) -> DeviceName | None:
         return u.arg
     if u.op is Ops.COPY:
         return u.src[1].arg
+    if u.op in (Ops.MULTI, Ops.ALLREDUCE):
+        return tuple(name for s in u.src if isinstance(name := s.device, str))
+    if u.op is Ops.MSELECT:
+        devices = u.src[0].device
+        return devices[u.arg[0]] if isinstance(devices, tuple) else devices
     if u.op in (Ops.BUFFER, Ops.CONST, Ops.IOTA):
         return u.src[-1].arg if u.src and u.src[-1].op is Ops.DEVICE else None
     found: DeviceName | None = None
@@ -103,6 +110,37 @@ def is_devices(arg: object) -> bool:
         return isinstance(arg, str)
     names = cast("tuple[object, ...]", arg)
     return len(names) > 1 and len(set(names)) == len(names) and all(type(n) is str for n in names)
+
+
+def part_shape(shape: Shape, axis: int | None, count: int) -> Shape:
+    """The shape of each of `count` parts of a value cut along `axis`. Raises ShapeError where they
+    would not be alike."""
+    if axis is None:
+        return shape
+    if not 0 <= axis < len(shape):
+        raise ShapeError(f"axis {axis} of a value with {len(shape)} axes", hint=f"shape {shape}")
+    if shape[axis] % count:
+        raise ShapeError(
+            f"{count} devices do not divide axis {axis} of {shape}",
+            hint=f"make its length a multiple of {count}, as with pad, or cut another axis",
+        )
+    return (*shape[:axis], shape[axis] // count, *shape[axis + 1 :])
+
+
+def _several(u: Node) -> Shape | None:
+    """Of a MULTI, a MSELECT or an ALLREDUCE."""
+    shape = u.src[0].shape
+    if shape is None or u.op is Ops.ALLREDUCE:
+        return shape
+    if u.op is Ops.MSELECT:
+        devices = u.src[0].device
+        return part_shape(shape, u.arg[1], len(devices) if isinstance(devices, tuple) else 1)
+    axis = u.arg
+    if axis is None:
+        return shape
+    if not 0 <= axis < len(shape):
+        raise ShapeError(f"parts of shape {shape} are not cut along axis {axis}")
+    return (*shape[:axis], shape[axis] * len(u.src), *shape[axis + 1 :])
 
 
 def _elementwise(u: Node) -> Shape | None:

@@ -141,14 +141,41 @@ def identity_spec(u: UOp) -> bool:
 
 @rule(UPat(Ops.BUFFER, src=(UPat(Ops.UNIQUE), UPat(Ops.DEVICE)), name="u"))
 def buffer_spec(u: UOp) -> bool:
-    """a BUFFER of a UNIQUE and a DEVICE has a number of elements"""
-    return isinstance(u.arg, int) and u.arg >= 0 and not is_pointer(u)
+    """a BUFFER of a UNIQUE and a DEVICE has a number of elements, or columns that devices divide"""
+    if is_pointer(u):
+        return False
+    if isinstance(u.arg, tuple):
+        rows, columns = u.arg
+        devices = u.device
+        return isinstance(devices, tuple) and rows >= 0 <= columns and not columns % len(devices)
+    return isinstance(u.arg, int) and u.arg >= 0
 
 
 @rule(UPat(Ops.BUFFER_VIEW, src=(UPat(),), name="u"))
 def buffer_view_spec(u: UOp) -> bool:
     """the arg of a BUFFER_VIEW is (elements, offset)"""
     return isinstance(u.arg, tuple) and len(u.arg) == 2
+
+
+@rule(UPat((Ops.MULTI, Ops.ALLREDUCE), name="u"))
+def multi_spec(u: UOp) -> bool:
+    """MULTI and ALLREDUCE have values of one shape and dtype, each on another device"""
+    first, *_ = u.src
+    alike = all(s.dtype == u.dtype and s.shape == first.shape is not None for s in u.src)
+    devices = {s.device for s in u.src}
+    apart = len(u.src) > 1 and len(devices) == len(u.src) and all(type(d) is str for d in devices)
+    if u.op is Ops.ALLREDUCE:
+        return alike and apart and u.arg in _reduces
+    return alike and apart and (u.arg is None or 0 <= u.arg < len(first.shaped))
+
+
+@rule(UPat(Ops.MSELECT, src=(UPat.var("x"),), name="u"))
+def mselect_spec(u: UOp, x: UOp) -> bool:
+    """MSELECT is the part that one of several devices has, of an axis that they divide"""
+    devices = x.device
+    number, _ = u.arg
+    several = isinstance(devices, tuple) and 0 <= number < len(devices)
+    return several and u.dtype == x.dtype and u.shape is not None
 
 
 @rule(UPat(Ops.IOTA, name="u"))
@@ -225,6 +252,8 @@ tensor_spec = PatternMatcher(
         identity_spec,
         buffer_spec,
         buffer_view_spec,
+        multi_spec,
+        mselect_spec,
         iota_spec,
         movement_spec,
         reduce_axis_spec,

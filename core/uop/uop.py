@@ -27,6 +27,8 @@ from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.ranges import ranges_of
 from core.uop.shapes import device_of, shape_of, shown
+from core.uop.shards import axis_of, rows_and_columns
+from core.uop.users import Users
 from core.uop.variables import Variables
 
 
@@ -87,11 +89,13 @@ class UOp(Arithmetic, Movement, Variables):
 
     `arg` depends on the op (see `Ops`); `tag` is free for passes to mark nodes with; `origin` is
     the user's line and call that asked for it ("file:line call") and takes no part in identity.
-    Neither does `serial`: observers that number nodes count them with it, from 1.
+    Neither do `serial`, with which observers that number nodes count them from 1, and `users`: the
+    nodes with this one among their sources, as far as an index of graphs has noted them.
     """
 
     __slots__ = (
         "__weakref__",
+        "_axis",
         "_bounds",
         "_device",
         "_ranges",
@@ -103,6 +107,7 @@ class UOp(Arithmetic, Movement, Variables):
         "serial",
         "src",
         "tag",
+        "users",
     )
     op: Ops
     dtype: DType
@@ -110,8 +115,10 @@ class UOp(Arithmetic, Movement, Variables):
     tag: Any
     origin: str | None
     serial: int
+    users: Users[UOp]
     _shape: Shape | None
     _device: DeviceName | None
+    _axis: int | None
     _bounds: tuple[ConstType, ConstType]
     _ranges: frozenset[UOp]
 
@@ -196,6 +203,15 @@ class UOp(Arithmetic, Movement, Variables):
                 hint="copy it to one device with .to(device)",
             )
         return device
+
+    @property
+    def axis(self) -> int | None:
+        """The axis along which a value on several devices is cut into parts; None where each of
+        them has all of it, and for a value on one device."""
+        try:
+            return self._axis
+        except AttributeError:
+            return derive(self, "_axis", axis_of)
 
     @property
     def bounds(self) -> tuple[ConstType, ConstType]:
@@ -431,10 +447,31 @@ class UOp(Arithmetic, Movement, Variables):
     # Tensor level
 
     @staticmethod
-    def new_buffer(device: DeviceName, size: int, dtype: DType) -> UOp:
-        """Fresh memory of `size` elements, equal to no other buffer."""
+    def new_buffer(device: DeviceName, size: int | tuple[int, int], dtype: DType) -> UOp:
+        """Fresh memory of `size` elements, equal to no other buffer. On several devices: as many on
+        each; of (rows, columns), each has its share of the columns."""
         unique = UOp(Ops.UNIQUE, dtypes.void, (), next(_unique))
         return UOp(Ops.BUFFER, dtype, (unique, UOp(Ops.DEVICE, arg=device)), size)
+
+    def new_memory(self, device: DeviceName | None = None) -> UOp:
+        """Fresh memory for this value, in its shape, cut into parts as it is. `device` is for a
+        value that has none. Raises DeviceError where neither names one."""
+        where = self.device or device
+        if where is None:
+            raise DeviceError(f"{self.op.name} has no device", where=self.origin or "")
+        size = self.size if self.axis is None else rows_and_columns(self.shaped, self.axis)
+        return UOp.new_buffer(where, size, self.dtype).reshape(self.shaped)
+
+    def cut(self, axis: int | None) -> UOp:
+        """This value on several devices, cut along `axis`; None: each has all of it. Raises
+        ShapeError where they do not divide the axis."""
+        devices = self.device
+        if not isinstance(devices, tuple) or self.axis == axis:
+            return self
+        parts = (UOp(Ops.MSELECT, self.dtype, (self,), (i, axis)) for i in range(len(devices)))
+        made = UOp(Ops.MULTI, self.dtype, tuple(parts), axis)
+        made.shaped  # noqa: B018 - raises at the caller
+        return made
 
     @staticmethod
     def iota(n: int, dtype: DType, device: DeviceName) -> UOp:

@@ -218,15 +218,20 @@ def rewrite_names(module: str) -> list[str]:
 
 
 def schedule_table() -> str:
-    """The schedule passes, in order. A pass is named after its module."""
+    """The schedule passes, in order. A pass is named after its module, or after its folder."""
     folder = "core/passes/schedule/"
+
+    def place(name: str) -> str:
+        module = folder + name.partition(":")[0].replace(" ", "_")
+        return f"{module}/" if (ROOT / module).is_dir() else f"{module}.py"
+
     rows = [
         (
             number,
             code(step.name),
             step.keeps,
             step.guarantees,
-            code(folder + step.name.partition(":")[0].replace(" ", "_") + ".py"),
+            code(place(step.name)),
         )
         for number, step in enumerate(schedule.PASSES, 1)
     ]

@@ -6,9 +6,14 @@ the one table that gives ops their meaning. Never turns a constant into memory.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from core.dtype import ConstType, DType
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.meaning import evaluate
+from core.uop.policy import in_force
 from core.uop.symbolic import symbolic
 
 shaped_const = UPat(Ops.VIEW, src=(UPat(Ops.CONST),))
@@ -49,12 +54,16 @@ def fold_identity(u: UOp) -> UOp | None:
     """x + 0 -> x;  -(-x) -> x;  x ^ x -> 0;  by the symbolic rules, applied to one element"""
     if not _has_constant(u) and len(set(u.src)) == len(u.src):
         return None
-    operands: dict[UOp, UOp] = {}
-    found = _simplified(UOp(u.op, u.dtype, tuple(_element(s, operands) for s in u.src), u.arg))
+    operands: list[UOp] = []
+    parts = tuple(_element(s, operands) for s in u.src)
+    simplified = _simplified_element if in_force() is None else _simplified_element.__wrapped__
+    found = simplified(Element(u.op, u.dtype, parts, u.arg))
+    if found is None:
+        return None
     if found.op is Ops.CONST:
-        return None if u.device is None else UOp.full(u.shaped, found.arg, u.dtype, u.device)
-    operand = operands.get(found)
-    return operand if operand is not None and _stands_for(operand, u) else None
+        return None if u.device is None else UOp.full(u.shaped, found.value, u.dtype, u.device)
+    operand = operands[found.arg]
+    return operand if _stands_for(operand, u) else None
 
 
 def _stands_for(value: UOp, u: UOp) -> bool:
@@ -63,21 +72,52 @@ def _stands_for(value: UOp, u: UOp) -> bool:
     return value.shape == u.shape and (value.device is not None or u.device is None)
 
 
+class Element(NamedTuple):
+    """What computes one element: an op, a CONST, or the operand numbered `arg` (UNIQUE). As a key
+    it keeps no node alive. A constant float is its text, which tells zeros and NaNs apart."""
+
+    op: Ops
+    dtype: DType
+    src: tuple[Element, ...]
+    arg: Any
+
+    @property
+    def value(self) -> ConstType:
+        """The value of a CONST."""
+        return float(self.arg) if isinstance(self.arg, str) else self.arg
+
+
 def _has_constant(u: UOp) -> bool:
     return u.op is Ops.NEG or any(const_of(s) is not None for s in u.src)
 
 
-def _element(u: UOp, operands: dict[UOp, UOp], inside: bool = False) -> UOp:
-    """`u` for a single element: a constant, an op with constants, or a placeholder for any other
-    node, which goes to `operands`."""
+def _element(u: UOp, operands: list[UOp], inside: bool = False) -> Element:
+    """`u` for a single element: a constant, an op with constants, or an operand, which goes to
+    `operands`, for any other node."""
     if (const := const_of(u)) is not None:
-        return UOp.const(u.dtype, const.arg)
+        arg = const.arg
+        return Element(Ops.CONST, u.dtype, (), repr(arg) if arg.__class__ is float else arg)
     if not inside and u.op in GroupOp.ALU and _has_constant(u):
-        return UOp(u.op, u.dtype, tuple(_element(s, operands, True) for s in u.src), u.arg)
-    numbers = {operand: placeholder for placeholder, operand in operands.items()}
-    placeholder = numbers.get(u) or UOp(Ops.UNIQUE, u.dtype, (), len(operands))
-    operands[placeholder] = u
-    return placeholder
+        return Element(u.op, u.dtype, tuple(_element(s, operands, True) for s in u.src), u.arg)
+    if u not in operands:
+        operands.append(u)
+    return Element(Ops.UNIQUE, u.dtype, (), operands.index(u))
+
+
+@lru_cache(maxsize=4096)
+def _simplified_element(e: Element) -> Element | None:
+    """The constant or the operand that an element always equals; None where it is neither."""
+    found = _simplified(_node(e))
+    if found.op is Ops.CONST:
+        value = found.arg
+        return Element(Ops.CONST, e.dtype, (), repr(value) if value.__class__ is float else value)
+    return Element(Ops.UNIQUE, e.dtype, (), found.arg) if found.op is Ops.UNIQUE else None
+
+
+def _node(e: Element) -> UOp:
+    if e.op is Ops.CONST:
+        return UOp.const(e.dtype, e.value)
+    return UOp(e.op, e.dtype, tuple(map(_node, e.src)), e.arg)
 
 
 def _simplified(u: UOp) -> UOp:

@@ -27,7 +27,7 @@ MEMORY = frozenset(
 @rule(UPat(Ops.COPY, src=(UPat(Ops.VIEW, src=(UPat.var("x"),), name="v"), UPat(name="device"))))
 def copy_of_view(v: UOp, x: UOp, device: UOp) -> UOp | None:
     """copy(view(x)) -> view(copy(x)), or copy(contiguous(view(x))) where that copies less"""
-    whole = v.arg.contiguous
+    whole = v.arg.contiguous and v.size == x.size
     if x.op is Ops.BUFFER and v.arg.consecutive and not whole and v.size < x.size:
         part = UOp(Ops.BUFFER_VIEW, x.dtype, (x,), (v.size, v.arg.views[0].offset))
         return part.copy_to_device(device.arg).reshape(v.shaped)

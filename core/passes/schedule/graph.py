@@ -31,7 +31,9 @@ def kernel_graph(items: Sequence[ScheduleItem], asts: bool = False) -> Graph:
     graph: Graph = nx.MultiDiGraph()
     for position, item in enumerate(items):
         stores = output_count(item.ast)
-        label = f"{item.ast.op.name} {position}" + "".join(f"\n{m}" for m in item.metadata)
+        devices = " from ".join(dict.fromkeys(str(buf.device) for buf in item.bufs))
+        lines = (f"{item.ast.op.name} {position}", devices, *item.metadata)
+        label = "\n".join(lines)
         graph.add_node(position, label=label, op=item.ast.op.name)
         for number, buf in enumerate(item.bufs):
             memory = buf.src[0] if buf.op is Ops.BUFFER_VIEW else buf

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from core.errors import ScheduleError
 from core.passes.schedule.copies import bitcast_memory, copy_of_view
 from core.passes.schedule.kernel import kernel_ast
+from core.passes.schedule.multi import Outputs
 from core.passes.schedule.selfreads import reads_elsewhere
 from core.passes.schedule.simplify_tensors import contiguous_of_stored
 from core.passes.schedule.views import drop_view, merge_views, movement_to_view
@@ -22,12 +23,13 @@ from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 from core.uop.kernelcall import inputs_of_call, outputs_of_call
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
+from core.uop.node import DeviceName
 from core.uop.origin import calls_of
 
 
-def above_loops(u: UOp) -> bool:
-    """Whether a node is none of a kernel written by hand, whose AST is done."""
-    return not is_lowered(u)
+def between_kernels(u: UOp) -> bool:
+    """Whether a node is none of a kernel, whose AST is done."""
+    return u.op is not Ops.SINK or not (is_lowered(u) or all(s.op is Ops.STORE for s in u.src))
 
 
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
@@ -49,12 +51,12 @@ def version_of(memory: UOp) -> UOp:
 
 @dataclass
 class Kernels:
-    """What the passes note down: the values that are to be computed by one kernel each; the user's
-    calls behind each kernel, by its AST and first output, the memory that was made, and the memory
-    after each kernel written by hand."""
+    """What the passes note down: the outputs on several devices; the values that are to be computed
+    by one kernel each; the user's calls behind each kernel, by its AST and first output, the memory
+    that was made, and the memory after each kernel written by hand."""
 
+    outputs: Outputs = field(default_factory=Outputs)
     fused: list[UOp] = field(default_factory=lambda: list[UOp]())
-
     origins: dict[tuple[UOp, UOp], tuple[str, ...]] = field(
         default_factory=lambda: dict[tuple[UOp, UOp], tuple[str, ...]]()
     )
@@ -98,6 +100,14 @@ class Kernels:
         nodes = value.toposort(lambda u: u.op not in LEAVES)
         origins = calls_of((*nodes, asked))
         return memory.after(self.kernel(ast, (*found.memory, *found.binds.values()), origins))
+
+    def copy(
+        self, memory: UOp, source: UOp, device: DeviceName | None, origins: Iterable[str]
+    ) -> UOp:
+        """A KERNEL that copies all of `source` to `memory`, which is on `device`."""
+        pointer = UOp(Ops.DEFINE_GLOBAL, source.dtype.ptr(source.size), (), 1)
+        ast = UOp(Ops.COPY, source.dtype, (pointer, UOp(Ops.DEVICE, arg=device)))
+        return self.kernel(ast, (memory, source), origins)
 
     def called(self, call: UOp) -> tuple[UOp, ...]:
         """New memory for each output, after the kernel written by hand that a KERNEL of the Tensor
@@ -149,10 +159,25 @@ def store_assign(ctx: Kernels, a: UOp, target: UOp, x: UOp) -> UOp:
     st = target.arg if target.op is Ops.VIEW else ShapeTracker.from_shape(target.shaped)
     try:
         _check_target(a, memory, st)
+        if (source := _copied(x, memory, st)) is not None:
+            return memory.after(ctx.copy(memory, source, x.device, calls_of((a,)))).view(st)
         return ctx.run(memory, st, x, a).view(st)
     except ScheduleError as error:
         error.targets = (buffer_of(memory),)
         raise
+
+
+def _copied(x: UOp, memory: UOp, st: ShapeTracker) -> UOp | None:
+    """What `x` is a copy of, where all of `memory` is to become that: it is copied there."""
+    made = x.base
+    if made.op is not Ops.AFTER or made.src[1].src[0].op is not Ops.COPY:
+        return None
+    whole = (
+        st.contiguous and x.size == made.size == memory.size and memory.op is not Ops.BUFFER_VIEW
+    )
+    row_major = x is made or x.arg.contiguous
+    source = made.src[1].src[2]
+    return source if whole and row_major and buffer_of(source) is not buffer_of(memory) else None
 
 
 def _check_target(a: UOp, memory: UOp, st: ShapeTracker) -> None:
@@ -177,9 +202,7 @@ def _check_target(a: UOp, memory: UOp, st: ShapeTracker) -> None:
 def store_copy(ctx: Kernels, c: UOp, x: UOp, device: UOp) -> UOp:
     """copy(buffer, device) -> new buffer on the device after a copy"""
     buffer = ctx.new_buffer(c)
-    source = UOp(Ops.DEFINE_GLOBAL, x.dtype.ptr(x.size), (), 1)
-    ast = UOp(Ops.COPY, c.dtype, (source, device))
-    return buffer.after(ctx.kernel(ast, (buffer, x), calls_of((c,))))
+    return buffer.after(ctx.copy(buffer, x, device.arg, calls_of((c,))))
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat(Ops.VIEW, src=(UPat(Ops.AFTER, name="x"),), name="v"),)))

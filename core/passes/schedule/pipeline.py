@@ -19,10 +19,17 @@ from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
 from core.passes.schedule.group import Decisions, group, storing
 from core.passes.schedule.item import ScheduleItem
-from core.passes.schedule.kernelize import Kernels, above_loops, buffer_of, kernelizing
+from core.passes.schedule.kernelize import (
+    Kernels,
+    between_kernels,
+    buffer_of,
+    kernelizing,
+    version_of,
+)
 from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
+from core.passes.schedule.multi import take_apart
 from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduces, splitting
 from core.passes.schedule.report import grouping_report, memory_report, order_report
 from core.passes.schedule.simplify_tensors import simplification
@@ -37,6 +44,11 @@ Schedule = tuple[list[ScheduleItem], dict[UOp, UOp]]
 
 _VALUES: Final = "the value of every output"
 _KERNELS: Final = "the value of every output, and what each of the other kernels does"
+
+
+def _multi(graph: UOp, notes: Kernels) -> UOp:
+    graph, notes.outputs = take_apart(graph)
+    return graph
 
 
 def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
@@ -80,23 +92,31 @@ def _group(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _kernelize(graph: UOp, notes: Kernels) -> UOp:
-    return graph_rewrite(graph, kernelizing, notes, gate=above_loops, name="kernelize")
+    return graph_rewrite(graph, kernelizing, notes, gate=between_kernels, name="kernelize")
 
 
 def _snapshots(graph: UOp, notes: Kernels) -> UOp:
     if (copies := snapshots(graph, notes)) is None:
         return graph
     return graph_rewrite(
-        graph, snapshotting, copies, bottom_up=True, gate=above_loops, name="snapshots"
+        graph, snapshotting, copies, bottom_up=True, gate=between_kernels, name="snapshots"
     )
 
 
 def _merge(graph: UOp, notes: Kernels) -> UOp:
     merged = merges(graph, notes)
-    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=above_loops, name="merge")
+    return graph_rewrite(graph, merging, merged, bottom_up=True, gate=between_kernels, name="merge")
 
 
 PASSES: Final[tuple[Pass[Kernels], ...]] = (
+    Pass(
+        "multi",
+        _multi,
+        "the value of every output, up to the order in which reduces combine",
+        "no value is on several devices: each has its part, and what it needs of others is copied",
+        tensor_spec,
+        gone=(Ops.MULTI, Ops.MSELECT, Ops.ALLREDUCE),
+    ),
     Pass(
         "simplify tensors",
         _simplify_tensors,
@@ -202,9 +222,9 @@ def create_schedule(sink: UOp) -> Schedule:
     observer = attached()
     if observer is not None and items:
         observer.artifact("order", "", *order_report(kernels, before, notes), {})
-    realized = {old: realized_form(old, new) for old, new in zip(sink.src, graph.src, strict=True)}
+    realized = _realized(sink, graph, notes)
     if MEMORY_PLANNER.value:
-        kept = {u.base for u in realized.values()}
+        kept = {version_of(buffer_of(u.base)) for u in graph.src}
         temporary = [buffer for buffer in notes.fresh if buffer not in kept]
         planned = plan_memory(items, temporary)
         if observer is not None and items:
@@ -213,6 +233,20 @@ def create_schedule(sink: UOp) -> Schedule:
     if GRAPH:
         write_graph(items, GRAPH.value)
     return items, realized
+
+
+def _realized(sink: UOp, graph: UOp, notes: Kernels) -> dict[UOp, UOp]:
+    """For each source of `sink`, movement of the BUFFER that holds its value."""
+    stored = iter(graph.src)
+    realized: dict[UOp, UOp] = {}
+    for root in sink.src:
+        if root in notes.outputs.forms:
+            realized[root], count = notes.outputs.forms[root]
+            for _ in range(count):
+                next(stored)
+        else:
+            realized[root] = realized_form(root, next(stored))
+    return realized
 
 
 def realized_form(root: UOp, stored: UOp) -> UOp:

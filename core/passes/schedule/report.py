@@ -52,7 +52,7 @@ def order_report(kernels: Sequence[UOp], before: Edges, notes: Kernels) -> Repor
         readers = [number[o] for o in before[k] if o not in made]
         why = [f"uses what {_items(makers)} made"] if makers else []
         why += [f"overwrites what {_items(readers)} used"] if readers else []
-        what = "copy" if k.src[0].op is Ops.COPY else "kernel"
+        what = f"copy from {memory_of(k)[1].one_device}" if k.src[0].op is Ops.COPY else "kernel"
         what += " written by hand" if is_lowered(k.src[0]) else ""
         stored = ", ".join(f"{_shown(buffer_of(m))} {m.one_device}" for m in outputs)
         sources = len(memory_of(k)) - len(outputs)

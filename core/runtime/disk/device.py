@@ -7,7 +7,7 @@ ever allocated on it: who wants a buffer of the file gives it one. Never runs a 
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from core.dtype import DType
 from core.errors import DeviceError, RunError
@@ -20,7 +20,7 @@ from core.toolchain.program import Program
 KIND: Final = "DISK"
 
 
-def is_disk(device: object) -> bool:
+def is_disk(device: object) -> TypeGuard[str]:
     """Whether a name, in its canonical form, is that of a file."""
     return isinstance(device, str) and device.startswith(KIND + ":")
 

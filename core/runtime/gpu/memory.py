@@ -92,6 +92,10 @@ class GpuAllocator(Allocator):
         )
         GpuEvent.after(self.queue).hold(far)  # the source may be written or freed after the copy
 
+    def follows(self, source: Allocator) -> bool:
+        near = isinstance(source, GpuAllocator)
+        return near and (source is self or self._reaches(source.queue))
+
     def _reaches(self, far: Queue) -> bool:
         driver = self.queue.open()
         return driver.kind == far.driver.kind and driver.reaches(far.driver)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core import Tensor
 from core.errors import ShapeError
+from tests.core.tensor.random_programs.running import cut
 
 Array = NDArray[Any]
 SHAPES = ((4,), (2, 3), (3, 3), (2, 2, 2), (1, 4), (6,), ())
@@ -40,10 +41,11 @@ class Variable:
 
 @dataclass
 class Program:
-    """Draws statements from a seed and runs them as they are drawn; `lines` tell what they were."""
+    """Draws statements from a seed and runs them as they are drawn; `lines` tell what they were. On
+    several devices, some values are cut between them."""
 
     seed: int
-    device: str
+    device: str | tuple[str, ...]
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -109,7 +111,9 @@ class Program:
         else:
             value = self.numbers(shape)
             made = Tensor(value, device=self.device)
-        self.add(made, value, f"new {shape} {kind}")
+        if not isinstance(self.device, str):
+            made = cut(made, self.device, self.random)
+        self.add(made, value, f"new {shape} {kind} cut along {made.axis}")
 
     def numbers(self, shape: tuple[int, ...]) -> Array:
         random = np.random.default_rng(self.number(0, 1 << 30))
@@ -183,6 +187,9 @@ class Program:
             ("dropout", lambda: x.dropout(0.0)),
             ("cat", lambda: x.cat() if x.ndim else x * 1),
         ]
+        if not isinstance(self.device, str):
+            devices = self.device
+            made += [("shard", lambda: cut(x, devices, self.random))] * 4
         what, make = self.random.choice(made)
         self.add(make(), a.value, f"{self.name(a)} {what}")
 

@@ -91,3 +91,10 @@ def test_bitcasts_of_no_axes(target: DType, device: str) -> None:
     with Context(OPT=0):
         assert x.bitcast(target).tolist() == {"int8": -56, "uint8": 200}[target.name]
     assert Tensor(6, dtype="uint8", device=device).bitcast("int8").item() == 6
+
+
+def test_stored_bits_are_read() -> None:
+    bits = Tensor([[1.0, -2.0]]).realize().bitcast("uint8")
+    want = np.array([[1.0, -2.0]], np.float32).view(np.uint8)
+    np.testing.assert_equal(bits.numpy(), want)
+    np.testing.assert_equal(bits.realize().numpy(), want)

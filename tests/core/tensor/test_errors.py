@@ -77,7 +77,7 @@ CASES: list[tuple[str, Callable[[], Any], type[UopvizError], str]] = [
     ("int_power", lambda: ints() ** -1, DTypeError, "power of -1"),
     ("operand", lambda: x() + "a", DTypeError, "does not combine with str"),
     ("one_hot", lambda: x().one_hot(3), DTypeError, "one_hot of float32"),
-    ("device", lambda: x() + Tensor.zeros(2, 3, device="NULL"), DeviceError, "CPU and NULL"),
+    ("device", lambda: x() + Tensor.zeros(2, 3, device="NULL"), DeviceError, "CPU and on NULL"),
     ("assign_shape", lambda: Tensor([1.0]).assign(Tensor.zeros(2)), ShapeError, "cannot store"),
     ("assign_dtype", lambda: Tensor([1.0]).assign(ints()[:1]), DTypeError, "cannot assign int32"),
     ("gather", lambda: x().gather(0, Tensor([1])), ShapeError, "gather with an index"),

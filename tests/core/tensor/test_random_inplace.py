@@ -14,9 +14,13 @@ from tests.fuzzing import seeds
 STATEMENTS = 12
 
 
-@pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
-def test_programs_agree_with_numpy(device: str, pytestconfig: pytest.Config) -> None:
-    for seed in seeds(pytestconfig, 100, 0):
+@pytest.mark.parametrize(
+    ("device", "count"), [("CPU", 100), ("REFERENCE", 100), (("CPU", "CPU:1"), 40)]
+)
+def test_programs_agree_with_numpy(
+    device: str | tuple[str, ...], count: int, pytestconfig: pytest.Config
+) -> None:
+    for seed in seeds(pytestconfig, count, 0):
         program = Program(seed, device)
         try:
             program.run(STATEMENTS)

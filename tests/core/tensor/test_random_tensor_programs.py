@@ -23,6 +23,7 @@ from tests.core.tensor.random_programs.running import (
     check_forward,
     check_gradient,
     draw_how,
+    draw_how_on_several,
     fuzz_all,
     is_differentiable,
     tensors,
@@ -52,6 +53,23 @@ def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
         check_forward(program, draw_how(Random(seed)))
 
     fuzz_all(seeds(pytestconfig, 70, 1000), ALL, check, again("other_ways"))
+
+
+def test_programs_run_on_several_devices(pytestconfig: pytest.Config) -> None:
+    """Data cut between devices along random axes, or on each of them."""
+
+    def check(program: Program, seed: int) -> None:
+        check_forward(program, draw_how_on_several(Random(seed)))
+
+    fuzz_all(seeds(pytestconfig, 25, 4000), ALL, check, again("several_devices"))
+
+
+def test_gradients_on_several_devices_are_slopes(pytestconfig: pytest.Config) -> None:
+    def check(program: Program, seed: int) -> None:
+        if is_differentiable(program):
+            check_gradient(program, draw_how_on_several(Random(seed)))
+
+    fuzz_all(seeds(pytestconfig, 10, 5000), SMOOTH, check, again("on_several_devices_are"))
 
 
 def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:

@@ -1,4 +1,4 @@
-"""Values on several devices: in types, spec, properties and files; kernels for them are refused."""
+"""Values on several devices: in types, spec, properties and files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 
 from core.dtype import dtypes
 from core.errors import DeviceError, FormatError, SpecError
+from core.helpers import prod
 from core.passes.schedule import create_schedule
 from core.uop import Ops, UOp
 from core.uop.node import DeviceName
+from core.uop.parts import parts_of, whole_of
 from core.uop.serial import from_data, to_data
 from core.uop.spec import tensor_spec, verify
 
@@ -64,6 +66,64 @@ def test_they_survive_a_file() -> None:
     assert from_data(to_data([device])) == [device]
 
 
-def test_no_kernel_is_made_for_several_devices() -> None:
-    with pytest.raises(DeviceError, match="CPU and CPU:1"):
-        create_schedule(UOp.sink(buffer(TWO) + buffer(TWO)))
+def test_a_kernel_is_made_for_each_device() -> None:
+    x = buffer(TWO) + buffer(TWO)
+    items, realized = create_schedule(UOp.sink(x))
+    assert [item.bufs[0].device for item in items] == ["CPU", "CPU:1"]
+    assert items[0].ast is items[1].ast
+    memory = realized[x].base
+    assert memory.device == TWO
+    assert parts_of(memory) == tuple(item.bufs[0] for item in items)
+    assert {whole_of(part) for part in parts_of(memory)} == {memory}
+
+
+def parts(axis: int | None, *shapes: tuple[int, ...]) -> UOp:
+    made = [
+        UOp.new_buffer(f"CPU:{i}" if i else "CPU", prod(shape), dtypes.float32).reshape(shape)
+        for i, shape in enumerate(shapes)
+    ]
+    return UOp(Ops.MULTI, dtypes.float32, tuple(made), axis)
+
+
+def test_the_shape_of_a_value_in_parts() -> None:
+    assert parts(0, (2, 3), (2, 3)).shape == (4, 3)
+    assert parts(1, (2, 3), (2, 3), (2, 3)).shape == (2, 9)
+    assert parts(None, (2, 3), (2, 3)).shape == (2, 3)
+    whole = parts(1, (2, 3), (2, 3))
+    assert whole.device == TWO
+    assert whole.axis == 1
+    for number, device in enumerate(TWO):
+        part = UOp(Ops.MSELECT, dtypes.float32, (whole,), (number, 0))
+        assert (part.device, part.shape, part.axis) == (device, (1, 6), None)
+    everything = UOp.sink(whole, UOp(Ops.ALLREDUCE, dtypes.float32, whole.src, Ops.MAX))
+    verify(everything, tensor_spec, "test")
+    assert from_data(to_data([everything])) == [everything]
+
+
+def malformed() -> dict[str, UOp]:
+    two, half = parts(0, (2, 3), (2, 3)), buffer("CPU").reshape((2, 2))
+    f = dtypes.float32
+    return {
+        "other shapes": parts(0, (2, 3), (3, 2)),
+        "one part": parts(0, (2, 3)),
+        "the same device": UOp(Ops.MULTI, f, (half, half), 0),
+        "an axis too many": parts(2, (2, 3), (2, 3)),
+        "a negative axis": parts(-1, (2, 3), (2, 3)),
+        "another dtype": two.replace(dtype=dtypes.int32),
+        "a part on two devices": UOp(Ops.MULTI, f, (two, two), None),
+        "a part without a device": UOp(Ops.MULTI, f, (UOp.const(f, 1.0), UOp.const(f, 2.0)), None),
+        "select of one device": UOp(Ops.MSELECT, f, (half,), (0, None)),
+        "select of a third": UOp(Ops.MSELECT, f, (two,), (2, 0)),
+        "select by an axis of 3": UOp(Ops.MSELECT, f, (two,), (0, 1)),
+        "select as another dtype": UOp(Ops.MSELECT, dtypes.int32, (two,), (0, 0)),
+        "no op": UOp(Ops.ALLREDUCE, f, two.src, None),
+        "no reducing op": UOp(Ops.ALLREDUCE, f, two.src, Ops.SUB),
+        "columns for one": UOp.new_buffer("CPU", (2, 4), f),
+        "columns of 3": UOp.new_buffer(TWO, (2, 3), f),
+    }
+
+
+@pytest.mark.parametrize("case", malformed())
+def test_the_spec_refuses(case: str) -> None:
+    with pytest.raises(SpecError):
+        verify(UOp.sink(malformed()[case]), tensor_spec, "test")

@@ -35,6 +35,17 @@ def test_dot_names_every_node() -> None:
     assert "MUL" in large
 
 
+def test_items_name_their_devices() -> None:
+    x = Graphs().buffer(4)
+    items, _ = create_schedule(UOp.sink((x + x).copy_to_device("CPU:1") * 2))
+    labels = [label for _, label in kernel_graph(items).nodes(data="label")]
+    assert [label for label in labels if not label.startswith("int")] == [
+        "SINK 0\nCPU",
+        "COPY 1\nCPU:1 from CPU",
+        "SINK 2\nCPU:1",
+    ]
+
+
 def test_flag_writes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     x = Graphs().buffer(4)

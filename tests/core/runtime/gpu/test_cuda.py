@@ -25,6 +25,7 @@ from core.runtime.cuda import api
 from core.runtime.cuda.device import capability, target_for
 from core.runtime.device import Device
 from core.runtime.gpu.launch import GpuRunner
+from core.runtime.run import copy_buffer
 from core.target import targets
 from core.tensor import Tensor
 from tests.core.runtime.asts import add
@@ -147,6 +148,30 @@ class TestSeveralGpus:
         source.deallocate()
         Device["CUDA"].synchronize()
         assert (far.as_array() == values).all()
+
+    def test_nobody_waits_for_a_copy_between_them(self, cuda: FakeCuda) -> None:
+        values = np.arange(N, dtype=np.float32)
+        source, far = filled("CUDA", values), Buffer("CUDA:1", N, dtypes.float32).allocate()
+        waiting = sum(len(s.waiting) for s in cuda.streams)
+        assert waiting, "the source is not there yet"
+        copy_buffer(far, source)
+        assert sum(len(s.waiting) for s in cuda.streams) > waiting
+        source.copyin((-values).view(np.uint8).data)  # comes after the copy
+        assert (far.as_array() == values).all()
+
+    def test_the_host_waits_where_they_do_not_reach_each_other(self, cuda: FakeCuda) -> None:
+        near, host = Device["CUDA"].allocator, Device["CPU"].allocator
+        assert near.follows(near)
+        assert not near.follows(host)
+        assert not host.follows(near)
+
+    def test_parts_of_a_value_are_combined(self, cuda: FakeCuda) -> None:
+        cuda.kernels = Everything()
+        x = Tensor(np.zeros((2, N), np.float32), device="CPU").shard(("CUDA", "CUDA:1"), 0)
+        with Context(OPT=0):
+            x.sum(0).realize()
+        peers = [line for line in cuda.log if line.startswith("peer")]
+        assert sorted(peers) == ["peer 0 -> 1", "peer 1 -> 0"]
 
     def test_a_number_that_is_not_there(self, cuda: FakeCuda) -> None:
         with pytest.raises(DeviceError, match="no CUDA:2: the driver has 2 GPUs"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core import Context, Tensor, dtypes
+from core import Context, Device, Tensor, dtypes
 from tests.core.tensor.random_programs import user
 from tests.core.tensor.random_programs.draft import Array, Rules
 from tests.core.tensor.random_programs.program import WIDE, Program, compare, draw_program, shrunken
@@ -20,15 +20,42 @@ from tests.core.tensor.random_programs.program import WIDE, Program, compare, dr
 
 @dataclass(frozen=True)
 class How:
-    """A way to run a program. `realize` is the share of values that are realized when made."""
+    """A way to run a program. `realize` is the share of values that are realized when made. On
+    several devices, data is cut between them along axes that `cuts` is the seed of."""
 
-    device: str = "CPU"
+    device: str | tuple[str, ...] = "CPU"
     realize: float = 0.0
     flags: tuple[tuple[str, int], ...] = ()
+    cuts: int = 0
 
     def __str__(self) -> str:
         flags = "".join(f", {name}={value}" for name, value in self.flags)
-        return f"on {self.device}, realizing {self.realize:.0%}{flags}"
+        cuts = "" if isinstance(self.device, str) else f", cut by {self.cuts}"
+        return f"on {self.device}{cuts}, realizing {self.realize:.0%}{flags}"
+
+    def leaf(self, number: int, data: Array, requires_grad: bool | None = None) -> Tensor:
+        """The data of a program as a Tensor."""
+        if isinstance(self.device, str):
+            return Tensor(data, device=self.device, requires_grad=requires_grad)
+        return cut(Tensor(data), self.device, Random(self.cuts + number)).requires_grad_(
+            requires_grad
+        )
+
+
+CUT_ANEW = 0.15
+"""Share of values that are cut anew when made."""
+
+
+def cut(x: Tensor, devices: tuple[str, ...], rng: Random) -> Tensor:
+    """A Tensor on several devices, cut along one of the axes that they divide, or not; sometimes by
+    way of others."""
+    axes = [axis for axis, n in enumerate(x.shape) if n % len(devices) == 0]
+    way = rng.random()
+    if way < 0.1:
+        x = x.to("CPU:7")
+    elif way < 0.2 and not isinstance(x.device, str):
+        x = x.to(("CPU:5", "CPU:6", "CPU:7")[: rng.choice((2, 3))])
+    return x.shard(devices, rng.choice([*axes, *axes, None]))
 
 
 def draw_how(rng: Random) -> How:
@@ -52,6 +79,15 @@ def draw_how(rng: Random) -> How:
     return How(device, rng.choice((0.0, 0.0, 0.2, 0.5, 1.0)), tuple(flags.items()))
 
 
+def draw_how_on_several(rng: Random) -> How:
+    """As `draw_how`, on two or three devices."""
+    how = draw_how(rng)
+    names = tuple(f"CPU:{i}" for i in range(rng.choice((2, 2, 3))))
+    ring = ("RING", rng.randint(0, 2))
+    device = tuple(map(Device.canonicalize, names))
+    return How(device, how.realize, (*how.flags, ring), rng.randrange(1000))
+
+
 def tensors(
     program: Program, how: How, leaf: Callable[[int, Array], Any] | None = None
 ) -> list[Tensor]:
@@ -60,9 +96,11 @@ def tensors(
     names = {"Tensor": Tensor, "u": user, "np": np, "device": how.device}
 
     def each(_: int, value: Tensor) -> Tensor:
+        if not isinstance(how.device, str) and chosen.random() < CUT_ANEW:
+            value = cut(value, how.device, chosen)
         return value.realize() if chosen.random() < how.realize else value
 
-    data = leaf or (lambda _, a: Tensor(a, device=how.device))
+    data = leaf or how.leaf
     return program.run(lambda o: o.ours, names, data, each)
 
 
@@ -99,7 +137,7 @@ def _gradients(program: Program, how: How) -> tuple[list[Array], list[int]]:
     values = tensors(
         program,
         how,
-        lambda _, a: Tensor(a, device=how.device, requires_grad=a.dtype.kind == "f" or None),
+        lambda k, a: how.leaf(k, a, requires_grad=a.dtype.kind == "f" or None),
     )
     total: Tensor | None = None
     for k in program.outputs:
