@@ -292,8 +292,11 @@ class TensorBase(metaclass=TensorMeta):
         made._setup(self.uop.detach(), False)
         return self._see(made)
 
-    def clone(self) -> Self:
-        """The same values in memory of their own, when they are realized."""
+    def clone(self, device: DeviceLike = None) -> Self:
+        """The same values in memory of their own, when they are realized; on another device where
+        one is given."""
+        if device is not None and Device.names(device) != self.device:
+            return self.to(device)
         return self._make(in_fresh_memory(self.uop))
 
     def contiguous(self) -> Self:

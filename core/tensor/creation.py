@@ -14,6 +14,7 @@ from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk, path_of
+from core.runtime.disk.download import fetch
 from core.tensor.activation import Activation
 from core.tensor.data import bytes_to_memory
 from core.tensor.files import file_memory
@@ -118,6 +119,16 @@ class Creation(Activation):
     ) -> Self:
         """A Tensor of `shape` whose elements have the given bytes, in row-major order."""
         return cls._new(bytes_to_memory(data, to_dtype(dtype), Device.names(device))).reshape(shape)
+
+    @classmethod
+    def from_url(cls, url: str, gunzip: bool = False, device: DeviceLike = None) -> Self:
+        """The bytes of what is at an address, unpacked if `gunzip`: in a file of the user's cache,
+        where they stay, or on a device. Fetched once.
+
+        Raises RunError for what cannot be fetched.
+        """
+        found = cls._new(file_memory(fetch(url, gunzip)))
+        return found if device is None else found.to(device)
 
     @classmethod
     def arange(

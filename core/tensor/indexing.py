@@ -13,7 +13,7 @@ from typing import Any, Final, Self, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
-from core.dtype import dtypes, least_upper_dtype
+from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
 from core.tensor.base import Number, TensorBase
@@ -399,18 +399,56 @@ class Indexing(Joining):
         classes = type(self)._iota(count, self.device).cast(self.dtype)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
 
+    def index_select(self, dim: int, index: Self) -> Self:
+        """The places along an axis that a vector of integers names. Raises ShapeError for an index
+        that is none, DTypeError for other dtypes."""
+        axis = self._own_axis("index_select", dim)
+        if index.ndim != 1:
+            raise ShapeError(
+                f"index_select with an index of shape {index.shape}",
+                where=here(),
+                hint="the index is a vector",
+            )
+        return self[(*[slice(None)] * axis, index)]
+
     # by masks, which need values
 
-    def nonzero(self) -> Self:
-        """The indices of the elements that are not zero, one row each. Realizes this Tensor."""
+    def _first(self, size: int) -> tuple[Self, Self]:
+        """Where the first `size` elements of a mask are that hold, and whether there are so many:
+        0 where there are not."""
+        if size < 0:
+            raise ShapeError(f"a size of {size}", where=here(), hint="give 0 or more")
+        number = self.cast(dtypes.int32).cumsum() * self.cast(dtypes.int32)  # from 1 on; else 0
+        wanted = type(self)._iota(size, self.device) + 1
+        chosen = (wanted.unsqueeze(1) == number).cast(dtypes.int32)
+        places = (chosen * type(self)._iota(self.shape[0], self.device)).sum(1)
+        return places, wanted <= self.cast(dtypes.int32).sum()
+
+    def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
+        """The indices of the elements that are not zero, one row each. Realizes this Tensor.
+
+        With a `size` it does not: these are the first so many, and rows of `fill_value` after them.
+        """
+        if size is not None:
+            flat, there = self.ne(0).flatten()._first(size)
+            places: list[Self] = []
+            for n in reversed(self.shape):
+                places.insert(0, flat % max(1, n))
+                flat = flat // max(1, n)
+            rows = places[0].stack(*places[1:], dim=1) if places else flat.reshape(size, 1)[:, :0]
+            return there.unsqueeze(1).where(rows, fill_value)
         found = np.argwhere(self.numpy()).astype(np.int32)
         return type(self)(np.ascontiguousarray(found), self.device)
 
-    def masked_select(self, mask: Self) -> Self:
+    def masked_select(self, mask: Self, size: int | None = None, fill_value: ConstType = 0) -> Self:
         """The elements where the mask holds, in order, with one axis. Realizes the mask.
 
-        Raises DTypeError for a mask that is not of bools.
+        With a `size` it does not: these are the first so many, and `fill_value` after them. Raises
+        DTypeError for a mask that is not of bools, ShapeError for a negative size.
         """
         mask = mask._as_mask("masked_select")
+        if size is not None:
+            flat, there = mask._broadcast_to(self.shape).flatten()._first(size)
+            return there.where(self.flatten()[flat], fill_value)
         flat = np.flatnonzero(mask._broadcast_to(self.shape).numpy()).astype(np.int32)
         return self.flatten()[type(self)(flat, self.device)]

@@ -17,6 +17,7 @@ from core.helpers import prod
 from core.tensor.base import Shape
 from core.tensor.execution import Execution
 from core.tensor.origin import here
+from core.tensor.rearranging import Rearrangement
 from core.uop.uop import UOp
 
 _NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Set)
@@ -233,6 +234,39 @@ class Movement(Execution):
                 hint="the lengths multiply to that of the axis; one of them may be -1",
             )
         return self.reshape((*self.shape[:axis], *lengths, *self.shape[axis + 1 :]))
+
+    def rearrange(self, formula: str, **sizes: int) -> Self:
+        """Axes split, ordered and merged as a formula of their names says:
+        "batch (head width) -> batch head width" with head=4. "..." stands for the axes not named,
+        1 or () for an axis of length 1, and `sizes` give the lengths that the shape leaves open.
+
+        Raises ShapeError for a formula that does not fit. https://openreview.net/forum?id=oapKSVM2bcj
+        """
+        steps = Rearrangement.parse(formula, self.shape, sizes)
+        return self.reshape(steps.split).permute(steps.order).reshape(steps.merged)
+
+    def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
+        """Axes moved to other places; the rest keep their order. Raises ShapeError for lists of
+        different lengths, or that name an axis twice."""
+        taken, places = (
+            [self._own_axis("movedim", axis) for axis in as_ints(axes)]
+            for axes in (source, destination)
+        )
+        if len(taken) != len(places) or any(len(set(x)) < len(x) for x in (taken, places)):
+            raise ShapeError(
+                f"movedim from {source} to {destination}",
+                where=here(),
+                hint="name as many places as axes, each once",
+            )
+        rest = (axis for axis in range(self.ndim) if axis not in taken)
+        moved = dict(zip(places, taken, strict=True))
+        order = [moved[i] if i in moved else next(rest) for i in range(self.ndim)]
+        return self.permute(order)
+
+    def unbind(self, dim: int = 0) -> tuple[Self, ...]:
+        """The parts of an axis, one for each place, without the axis."""
+        axis = self._own_axis("unbind", dim)
+        return tuple(self._part(axis, i, i + 1).squeeze(axis) for i in range(self.shape[axis]))
 
     def repeat(self, *repeats: int | Sequence[int]) -> Self:
         """Whole copies one after the other along each axis; new axes in front."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from core.dtype import dtypes, least_upper_float, sum_acc_dtype
+from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
 from core.runtime.device import DeviceLike
@@ -315,9 +315,9 @@ class Neural(Interpolation):
         return before.clamp(max_=self.shape[-1] - 1)
 
     @classmethod
-    def randperm(cls, n: int, *, device: DeviceLike = None) -> Self:
-        """0..n-1 in random order, as int32."""
-        return cls.rand(n, device=device).argsort(0)
+    def randperm(cls, n: int, device: DeviceLike = None, dtype: DTypeLike = dtypes.int32) -> Self:
+        """0..n-1 in random order."""
+        return cls.rand(n, device=device).argsort(0).cast(dtype)
 
 
 def _check_smoothing(share: float) -> None:

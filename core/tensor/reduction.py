@@ -212,22 +212,26 @@ class Reduction(Creation):
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """This divided by its p-norm along an axis, or by `eps` where that is larger."""
         axis = self._axis(dim)
-        return self._wide(lambda x: x / x._norm(p, axis).clamp(eps))
+        return self._wide(lambda x: x / x._norm_over(p, (axis,), True).clamp(eps))
 
-    def _norm(self, p: float, axis: int) -> Self:
-        """(sum |x| ** p) ** (1 / p) along an axis, which stays; the largest |x| for infinity, how
-        many are not 0 for p = 0. Its gradient is 0 where it is 0."""
+    def _norm_over(self, p: float, axes: tuple[int, ...], keepdim: bool) -> Self:
         if p == math.inf:
-            return self.abs().max(axis, keepdim=True)
+            return self.abs().max(axes, keepdim)
         if p == 0:
-            return self.ne(0).cast(self.dtype).sum(axis, keepdim=True)
+            return self.ne(0).cast(self.dtype).sum(axes, keepdim)
         powers = self.square() if p == 2 else self.abs() if p == 1 else self.abs().pow(p)
-        total = powers.sum(axis, keepdim=True)
+        total = powers.sum(axes, keepdim)
         if p == 1:
             return total
         root = total.sqrt() if p == 2 else total.pow(1 / p)
         slope = (root == 0).where(0, root / total / p)
         return root._with_derivatives((total, slope))
+
+    def norm(self, p: float = 2.0, dim: Axes = None, keepdim: bool = False) -> Self:
+        """(sum |x| ** p) ** (1 / p) over the axes; the largest |x| for infinity, how many are not 0
+        for p = 0. Its gradient is 0 where it is 0."""
+        axes = self._axes(dim)
+        return self._wide(lambda x: x._norm_over(p, axes, keepdim))
 
     # running reductions
 
