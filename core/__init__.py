@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core import nn as nn
     from core.dtype import dtypes as dtypes
     from core.jit import TinyJit as TinyJit
+    from core.runtime.counters import GlobalCounters as GlobalCounters
     from core.runtime.device import Device as Device
     from core.tensor import Tensor as Tensor
     from core.uop.uop import UOp as UOp
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "Device": "core.runtime.device",
+    "GlobalCounters": "core.runtime.counters",
     "Tensor": "core.tensor",
     "TinyJit": "core.jit",
     "UOp": "core.uop.uop",

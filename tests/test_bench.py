@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import pytest
 
-from tests.bench import overhead
+from tests.bench import models, overhead
 
 NO_COMPILER = "raise FileNotFoundError(2, \"No such file or directory: 'no-such-compiler'\")"
 
@@ -45,3 +46,17 @@ def test_the_rest_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     measured.clear()
     assert "not measured" not in overhead.figures()
     assert "tinygrad a" in measured
+
+
+def test_models_are_measured_here_where_nothing_else_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"kernels": 3, "compiling": 1.5, "first": 0.001, "last": 0.002, "nodes": 0, "bytes": 7}
+    asked: list[tuple[str, str]] = []
+
+    def measured(compiler: str, model: str) -> dict[str, float]:
+        asked.append((compiler, model))
+        return found
+
+    monkeypatch.setattr(models, "_measured_apart", measured)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "| resnet, core | 3 | 1.50 | 1.00 | 2.00 | 0 | 7 |" in models.figures()
+    assert asked == [("core", "resnet"), ("core", "gpt2")]

@@ -1,9 +1,10 @@
-"""Layers, optimizers (`optim`) and the state of models (`state`).
+"""Layers, optimizers (`optim`), the state of models (`state`), and sets of images (`datasets`).
 
 A layer is an object with Tensors as attributes and a `__call__`; models are made of them in plain
 Python. Names, arguments and initial values follow PyTorch.
 """
 
+from core.nn import datasets as datasets
 from core.nn import optim as optim
 from core.nn import state as state
 from core.nn.layers import Conv1d as Conv1d

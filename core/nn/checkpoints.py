@@ -17,7 +17,7 @@ from core.dtype import DType, dtypes
 from core.helpers import prod
 from core.nn.archives import not_a, reading, zip_extract
 from core.nn.pickles import Named, plain_value
-from core.runtime.device import Device
+from core.runtime.device import Device, DeviceLike
 from core.tensor import Tensor
 
 PICKLE_LIMIT: Final = 1 << 28
@@ -51,7 +51,7 @@ _DTYPES: Final[Mapping[str, DType]] = {
 }
 
 
-def torch_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> dict[str, Tensor]:
+def torch_load(fn: str | Path | bytes | Tensor, device: DeviceLike = None) -> dict[str, Tensor]:
     """The Tensors of a file that PyTorch's `save` wrote of a dict of them, of numbers and of nested
     dicts and lists of both, by dotted path. Other values are left out.
 
@@ -60,7 +60,7 @@ def torch_load(fn: str | Path | bytes | Tensor, device: str | None = None) -> di
     no such file: for PyTorch's format before 1.6, too, and for pickles of classes.
     """
     if not isinstance(fn, Tensor):
-        device = Device.canonicalize(device)
+        device = Device.names(device)
     members = zip_extract(fn)
     names = [name for name in members if name.endswith("/data.pkl")]
     if len(names) != 1:

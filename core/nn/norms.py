@@ -41,7 +41,7 @@ class BatchNorm:
         self.eps, self.momentum, self.track_running_stats = eps, momentum, track_running_stats
         self.weight = _ones(sz) if affine else None
         self.bias = _zeros(sz) if affine else None
-        self.num_batches_tracked = Tensor.zeros(1, dtype=dtypes.int64).contiguous()
+        self.num_batches_tracked = Tensor.zeros((), dtype=dtypes.int64).contiguous()
         self.running_mean, self.running_var = _zeros(sz), _ones(sz)
         for counted in (self.num_batches_tracked, self.running_mean, self.running_var):
             counted.requires_grad = False

@@ -94,7 +94,7 @@ def load_state_dict(
 
     `strict`: names that only one of the two has raise FormatError. `consume` takes what was loaded
     out of `state_dict`. `realize` False leaves it to the caller to compute them. Raises ShapeError
-    where shapes differ.
+    where shapes differ, but for a number and a list of one.
     """
     mine = get_state_dict(model)
     missing, unknown = mine.keys() - state_dict.keys(), state_dict.keys() - mine.keys()
@@ -109,6 +109,8 @@ def load_state_dict(
         if name not in state_dict:
             continue
         new = state_dict[name]
+        if {new.shape, tensor.shape} == {(), (1,)}:
+            new = new.reshape(tensor.shape)
         if new.shape != tensor.shape:
             raise ShapeError(f"{name} is {tensor.shape} in the model and {new.shape} in the state")
         if verbose:

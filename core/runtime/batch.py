@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from core.helpers import DEBUG
 from core.runtime.buffer import buffer_of
+from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
 from core.runtime.run import Item, Kernel, kernel_for, run_schedule
 from core.uop.observe import attached
@@ -25,6 +26,7 @@ class Batch:
         self._plain = len(items) < 2
         self._graph: Callable[[], None] | None = None
         self._kept: list[Kernel] = []
+        self._flops = self._bytes = 0
 
     def run(self) -> None:
         """Runs the items in order; one by one where somebody watches each. Raises as `run_schedule`
@@ -39,6 +41,7 @@ class Batch:
             self._plain = True
             run_schedule(self.items)
         else:
+            GlobalCounters.launched(len(self._kept), self._flops, self._bytes)
             self._graph()
 
     def _captured(self) -> Callable[[], None] | None:
@@ -48,4 +51,10 @@ class Batch:
             return None
         (device,) = devices
         self._kept = [kernel_for(item.ast, device) for item in self.items]
-        return Device[device].capture(lambda: run_schedule(self.items))
+        self._flops = sum(kernel.flops for kernel in self._kept)
+        self._bytes = sum(kernel.bytes for kernel in self._kept)
+        return Device[device].capture(self._record)
+
+    def _record(self) -> None:
+        run_schedule(self.items)
+        GlobalCounters.launched(-len(self._kept), -self._flops, -self._bytes)  # none of it ran

@@ -57,3 +57,10 @@ def allocated(device: str) -> int:
     """Bytes taken on `device` now."""
     _count()
     return _allocated.get(device, 0)
+
+
+def allocated_everywhere() -> int:
+    """Bytes taken on all devices now."""
+    _count()
+    with _lock:
+        return sum(_allocated.values())

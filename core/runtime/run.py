@@ -17,6 +17,7 @@ from core.kernelname import kernel_name
 from core.passes.optimize import settings
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer, buffer_of
+from core.runtime.counters import GlobalCounters
 from core.runtime.device import Device
 from core.target import Target
 from core.toolchain.program import Program
@@ -108,12 +109,14 @@ def _launch(item: Item, variables: Mapping[str, int], observer: Observer | None)
         buffer.allocate()
     device = buffers[0].device
     kernel = kernel_for(item.ast, device)
+    GlobalCounters.launched(1, kernel.flops, kernel.bytes)
     if observer is None and not DEBUG:
         kernel.runner(buffers, variables)
         return
     start = time.perf_counter_ns()
     seconds = kernel.runner(buffers, variables, wait=True)
     took = time.perf_counter_ns() - start if seconds is None else int(seconds * 1e9)
+    GlobalCounters.time_sum_s += took / 1e9
     _told(kernel.name, device, took, start, kernel.bytes, kernel.flops, observer)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Self
 
-from core.errors import DTypeError
+from core.errors import DTypeError, ShapeError
 from core.tensor.mathematics import Mathematics
 from core.tensor.origin import here
 
@@ -70,11 +70,18 @@ class Activation(Mathematics):
 
         return self._wide(curve)
 
-    def gelu(self) -> Self:
-        """x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x ** 3).
+    def gelu(self, approximate: str = "tanh") -> Self:
+        """x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x ** 3); for
+        `approximate` "none" x (1 + erf(x / sqrt(2))) / 2. Raises DTypeError for other names.
 
         https://arxiv.org/abs/1606.08415
         """
+        if approximate == "none":
+            return self * ((self * math.sqrt(0.5)).erf() + 1) * 0.5
+        if approximate != "tanh":
+            raise DTypeError(
+                f"gelu by {approximate!r}", where=here(), hint='approximate is "tanh" or "none"'
+            )
 
         def gate(x: Self) -> Self:
             inner = x.clamp(-100, 100)  # beyond that, sigmoid has long been 0 or 1
@@ -93,6 +100,18 @@ class Activation(Mathematics):
     def _not_positive(self) -> Self:
         """min(x, 0), with gradient 1 at 0."""
         return (self > 0).where(0, self)
+
+    def glu(self, dim: int = -1) -> Self:
+        """The first half of an axis times the sigmoid of the second. Raises ShapeError for an axis
+        of odd length. https://arxiv.org/abs/1612.08083"""
+        axis = self._own_axis("glu", dim)
+        if self.shape[axis] % 2:
+            raise ShapeError(
+                f"glu along an axis of length {self.shape[axis]}", where=here(),
+                hint="it takes halves",
+            )  # fmt: skip
+        half = self.shape[axis] // 2
+        return self._part(axis, 0, half) * self._part(axis, half, 2 * half).sigmoid()
 
     def elu(self, alpha: float = 1.0) -> Self:
         """x for x > 0, else alpha (e ** x - 1), https://arxiv.org/abs/1511.07289"""

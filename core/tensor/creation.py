@@ -14,6 +14,7 @@ from core.errors import ShapeError
 from core.helpers import ceildiv
 from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.device import is_disk, path_of
+from core.runtime.disk.download import fetch
 from core.tensor.activation import Activation
 from core.tensor.data import bytes_to_memory
 from core.tensor.files import file_memory
@@ -120,6 +121,16 @@ class Creation(Activation):
         return cls._new(bytes_to_memory(data, to_dtype(dtype), Device.names(device))).reshape(shape)
 
     @classmethod
+    def from_url(cls, url: str, gunzip: bool = False, device: DeviceLike = None) -> Self:
+        """The bytes of what is at an address, unpacked if `gunzip`: in a file of the user's cache,
+        where they stay, or on a device. Fetched once.
+
+        Raises RunError for what cannot be fetched.
+        """
+        found = cls._new(file_memory(fetch(url, gunzip)))
+        return found if device is None else found.to(device)
+
+    @classmethod
     def arange(
         cls,
         start: float,
@@ -197,7 +208,8 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
+        made = self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
+        return made._with_lengths_of(self)
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -209,7 +221,8 @@ class Creation(Activation):
 
     def empty_like(self, **options: Any) -> Self:
         """Memory with any values in it, shaped like this."""
-        return type(self).empty(self.shape, **self._like_this(options))
+        made = type(self).empty(self.shape, **self._like_this(options))
+        return made._with_lengths_of(self)
 
     def _cut_alike(self, made: Self) -> Self:
         """A Tensor of this shape, cut as this is where it is on the same devices."""

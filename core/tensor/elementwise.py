@@ -174,6 +174,20 @@ class Elementwise(Exchange):
         """self * x. Of bools: whether both hold."""
         return self._binary(Ops.MUL, x, reverse)
 
+    def usum(self, *others: Self | Number) -> Self:
+        """This and all others added, one after another; of bools, whether any holds."""
+        total = self
+        for x in others:
+            total = total.bitwise_or(x) if self.dtype is dtypes.bool else total.add(x)
+        return total
+
+    def uprod(self, *others: Self | Number) -> Self:
+        """This and all others multiplied, one after another; of bools, whether all hold."""
+        total = self
+        for x in others:
+            total = total.bitwise_and(x) if self.dtype is dtypes.bool else total.mul(x)
+        return total
+
     def maximum(self, x: Self | Number) -> Self:
         """The larger of two."""
         return self._binary(Ops.MAX, x)
@@ -272,17 +286,17 @@ class Elementwise(Exchange):
             )
         return a._binary(op, b, reverse)
 
-    def bitwise_and(self, x: Self | Number) -> Self:
+    def bitwise_and(self, x: Self | Number, reverse: bool = False) -> Self:
         """Bits set in both."""
-        return self._bitwise(Ops.AND, x)
+        return self._bitwise(Ops.AND, x, reverse)
 
-    def bitwise_or(self, x: Self | Number) -> Self:
+    def bitwise_or(self, x: Self | Number, reverse: bool = False) -> Self:
         """Bits set in one or both."""
-        return self._bitwise(Ops.OR, x)
+        return self._bitwise(Ops.OR, x, reverse)
 
-    def bitwise_xor(self, x: Self | Number) -> Self:
+    def bitwise_xor(self, x: Self | Number, reverse: bool = False) -> Self:
         """Bits set in one, not in both."""
-        return self._bitwise(Ops.XOR, x)
+        return self._bitwise(Ops.XOR, x, reverse)
 
     def bitwise_not(self) -> Self:
         """All bits changed; of bools: not."""

@@ -13,7 +13,7 @@ from typing import Any, Final, Self, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
-from core.dtype import dtypes, least_upper_dtype
+from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
 from core.tensor.base import Number, TensorBase
@@ -21,8 +21,9 @@ from core.tensor.elementwise import broadcast_shape
 from core.tensor.joining import Joining
 from core.tensor.origin import here
 from core.tensor.subscript import Index, Subscript
+from core.uop.uop import UOp
 
-Item: TypeAlias = "int | slice | EllipsisType | Sequence[Any] | TensorBase | None"
+Item: TypeAlias = "int | UOp | slice | EllipsisType | Sequence[Any] | TensorBase | None"
 
 
 _LISTS: Final = (list, tuple, range, np.ndarray)
@@ -59,8 +60,9 @@ class Indexing(Joining):
         """
         if not self.ndim and isinstance(key, Indexing) and key.dtype is dtypes.bool:
             return self.reshape(1)[key.reshape(1)]
-        subscript = self._subscript(key)
-        x = self._cut(subscript)
+        x, key = self._to_lengths(key)
+        subscript = x._subscript(key)
+        x = x._cut(subscript)
         tensors = [(axis, self._as_index(t, x.shape[axis])) for axis, t in subscript.tensors]
         return x._pick(tensors) if tensors else x
 
@@ -73,6 +75,28 @@ class Indexing(Joining):
                 hint="it is one number: .item() gives it, .reshape(1) adds an axis",
             )
         return (self[i] for i in range(self.shape[0]))
+
+    def _to_lengths(self, key: Item | tuple[Item, ...]) -> tuple[Self, Item | tuple[Item, ...]]:
+        """This with the lengths that slices up to a variable give it, and the rest of the key."""
+        given = key if isinstance(key, tuple) else (key,)
+        if not any(isinstance(i, slice) and isinstance(i.stop, UOp) for i in given):
+            return self, key
+        items: list[Any] = list(given)
+        indices = [self._index(item) for item in given]
+        named = sum(map(_axes_taken, indices))
+        x, axis = self, 0
+        for k, item in enumerate(indices):
+            if isinstance(item, slice) and isinstance(item.stop, UOp):
+                if item.start not in (None, 0) or item.step not in (None, 1):
+                    raise ShapeError(
+                        "a slice up to a variable that does not begin at 0, or has a step",
+                        where=here(),
+                        hint="from a variable on, index with Tensor.arange(length) + variable",
+                    )
+                if axis < self.ndim:
+                    x, items[k] = x._length(axis, item.stop), slice(None)
+            axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
+        return x, tuple(items)
 
     def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
         given = key if isinstance(key, tuple) else (key,)
@@ -105,6 +129,8 @@ class Indexing(Joining):
             return type(self)(item, self.device, None if len(item) else dtypes.int32)
         if item is None or isinstance(item, slice | EllipsisType | TensorBase):
             return item
+        if isinstance(item, UOp):
+            return type(self)(item)
         if isinstance(item, SupportsIndex) and not isinstance(item, bool | np.bool_):
             return operator.index(item)
         raise DTypeError(
@@ -373,18 +399,56 @@ class Indexing(Joining):
         classes = type(self)._iota(count, self.device).cast(self.dtype)
         return (self.unsqueeze(-1) == classes).cast(dtypes.int32)
 
+    def index_select(self, dim: int, index: Self) -> Self:
+        """The places along an axis that a vector of integers names. Raises ShapeError for an index
+        that is none, DTypeError for other dtypes."""
+        axis = self._own_axis("index_select", dim)
+        if index.ndim != 1:
+            raise ShapeError(
+                f"index_select with an index of shape {index.shape}",
+                where=here(),
+                hint="the index is a vector",
+            )
+        return self[(*[slice(None)] * axis, index)]
+
     # by masks, which need values
 
-    def nonzero(self) -> Self:
-        """The indices of the elements that are not zero, one row each. Realizes this Tensor."""
+    def _first(self, size: int) -> tuple[Self, Self]:
+        """Where the first `size` elements of a mask are that hold, and whether there are so many:
+        0 where there are not."""
+        if size < 0:
+            raise ShapeError(f"a size of {size}", where=here(), hint="give 0 or more")
+        number = self.cast(dtypes.int32).cumsum() * self.cast(dtypes.int32)  # from 1 on; else 0
+        wanted = type(self)._iota(size, self.device) + 1
+        chosen = (wanted.unsqueeze(1) == number).cast(dtypes.int32)
+        places = (chosen * type(self)._iota(self.shape[0], self.device)).sum(1)
+        return places, wanted <= self.cast(dtypes.int32).sum()
+
+    def nonzero(self, size: int | None = None, fill_value: int = 0) -> Self:
+        """The indices of the elements that are not zero, one row each. Realizes this Tensor.
+
+        With a `size` it does not: these are the first so many, and rows of `fill_value` after them.
+        """
+        if size is not None:
+            flat, there = self.ne(0).flatten()._first(size)
+            places: list[Self] = []
+            for n in reversed(self.shape):
+                places.insert(0, flat % max(1, n))
+                flat = flat // max(1, n)
+            rows = places[0].stack(*places[1:], dim=1) if places else flat.reshape(size, 1)[:, :0]
+            return there.unsqueeze(1).where(rows, fill_value)
         found = np.argwhere(self.numpy()).astype(np.int32)
         return type(self)(np.ascontiguousarray(found), self.device)
 
-    def masked_select(self, mask: Self) -> Self:
+    def masked_select(self, mask: Self, size: int | None = None, fill_value: ConstType = 0) -> Self:
         """The elements where the mask holds, in order, with one axis. Realizes the mask.
 
-        Raises DTypeError for a mask that is not of bools.
+        With a `size` it does not: these are the first so many, and `fill_value` after them. Raises
+        DTypeError for a mask that is not of bools, ShapeError for a negative size.
         """
         mask = mask._as_mask("masked_select")
+        if size is not None:
+            flat, there = mask._broadcast_to(self.shape).flatten()._first(size)
+            return there.where(self.flatten()[flat], fill_value)
         flat = np.flatnonzero(mask._broadcast_to(self.shape).numpy()).astype(np.int32)
         return self.flatten()[type(self)(flat, self.device)]

@@ -72,6 +72,15 @@ class Linear(Random):
         product = self * weight if weight.ndim == 1 else self.dot(weight)
         return product if bias is None else product + bias
 
+    def outer(self, x: Self) -> Self:
+        """All products of an element of this vector and one of another. Raises ShapeError for what
+        is no vector."""
+        if self.ndim != 1 or x.ndim != 1:
+            raise ShapeError(
+                f"outer of shapes {self.shape} and {x.shape}", where=here(), hint="both are vectors"
+            )
+        return self.unsqueeze(1) * x
+
     def newton_schulz(self, steps: int, params: Sequence[float], eps: float = 1e-7) -> Self:
         """The matrices of the last two axes, divided by their Frobenius norm, with each singular
         value s then moved `steps` times to c[0] s + c[1] s ** 3 + c[2] s ** 5 and so on, for the

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from core.dtype import dtypes, least_upper_float, sum_acc_dtype
+from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import TRAINING, prod
 from core.runtime.device import DeviceLike
@@ -89,7 +89,7 @@ class Neural(Interpolation):
         if reduction == "sum":
             return self.sum()
         total = self._wide_sum() if axis is None else -self._wide_sum()
-        mean = total / (self.numel() if count is None else count)
+        mean = total / (self._count(tuple(range(self.ndim))) if count is None else count)
         return mean.cast(least_upper_float(self.dtype))
 
     def _wide_sum(self) -> Self:
@@ -255,7 +255,8 @@ class Neural(Interpolation):
         chosen = rank.unsqueeze(-2) == place.reshape(n, 1)
         values = x.unsqueeze(-2)._or_zero(chosen)._sum_exact((x.ndim,))
         order = chosen.where(place, 0).sum(-1)
-        return values.transpose(axis, -1), order.transpose(axis, -1)
+        values, order = values.transpose(axis, -1), order.transpose(axis, -1)
+        return values._as_long_as(self, axis), order._as_long_as(self, axis)
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
         """The positions that put an axis in order."""
@@ -314,9 +315,9 @@ class Neural(Interpolation):
         return before.clamp(max_=self.shape[-1] - 1)
 
     @classmethod
-    def randperm(cls, n: int, *, device: DeviceLike = None) -> Self:
-        """0..n-1 in random order, as int32."""
-        return cls.rand(n, device=device).argsort(0)
+    def randperm(cls, n: int, device: DeviceLike = None, dtype: DTypeLike = dtypes.int32) -> Self:
+        """0..n-1 in random order."""
+        return cls.rand(n, device=device).argsort(0).cast(dtype)
 
 
 def _check_smoothing(share: float) -> None:

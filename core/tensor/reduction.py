@@ -16,6 +16,7 @@ from core.tensor.creation import Creation
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.ops import Ops
+from core.uop.uop import UOp
 
 Axes = int | Sequence[int] | None
 
@@ -106,8 +107,14 @@ class Reduction(Creation):
         total = self.cast(sum_acc_dtype(dtype))._reduce(Ops.ADD, axes, keepdim)
         return (total / self._count(axes)).cast(dtype)
 
-    def _count(self, axes: tuple[int, ...]) -> int:
-        return prod(self.shape[a] for a in axes)
+    def _count(self, axes: tuple[int, ...]) -> int | UOp:
+        """How many elements a reduce over `axes` combines; of lengths that are variables, a value
+        of these."""
+        lengths = {a: n for a, n in self.uop.lengths if a in axes}
+        count: int | UOp = prod(self.shape[a] for a in axes if a not in lengths)
+        for n in lengths.values():
+            count = n * count
+        return count
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The mean square distance from the mean, divided by count - `correction`."""
@@ -118,7 +125,8 @@ class Reduction(Creation):
         axes = self._axes(axis)
         x = self.cast(sum_acc_dtype(least_upper_float(self.dtype)))
         squares = (x - x.mean(axes, keepdim=True)).square()._reduce(Ops.ADD, axes, keepdim)
-        return squares / max(0, self._count(axes) - correction)
+        left = self._count(axes) - correction
+        return squares / (left.maximum(0) if isinstance(left, UOp) else max(0, left))
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The square root of `var`, with gradient 0 where it is 0."""
@@ -176,7 +184,7 @@ class Reduction(Creation):
         """The largest along `axes`, which stay; without gradient. Any number where there is none to
         compare."""
         x = self.detach()
-        return x.sum(axes, keepdim=True) if not x.numel() else x.max(axes, keepdim=True)
+        return x.sum(axes, keepdim=True) if not x.uop.size else x.max(axes, keepdim=True)
 
     def _as_float_of(self, name: str, dtype: DTypeLike | None) -> Self:
         if dtype is None:
@@ -204,22 +212,26 @@ class Reduction(Creation):
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """This divided by its p-norm along an axis, or by `eps` where that is larger."""
         axis = self._axis(dim)
-        return self._wide(lambda x: x / x._norm(p, axis).clamp(eps))
+        return self._wide(lambda x: x / x._norm_over(p, (axis,), True).clamp(eps))
 
-    def _norm(self, p: float, axis: int) -> Self:
-        """(sum |x| ** p) ** (1 / p) along an axis, which stays; the largest |x| for infinity, how
-        many are not 0 for p = 0. Its gradient is 0 where it is 0."""
+    def _norm_over(self, p: float, axes: tuple[int, ...], keepdim: bool) -> Self:
         if p == math.inf:
-            return self.abs().max(axis, keepdim=True)
+            return self.abs().max(axes, keepdim)
         if p == 0:
-            return self.ne(0).cast(self.dtype).sum(axis, keepdim=True)
+            return self.ne(0).cast(self.dtype).sum(axes, keepdim)
         powers = self.square() if p == 2 else self.abs() if p == 1 else self.abs().pow(p)
-        total = powers.sum(axis, keepdim=True)
+        total = powers.sum(axes, keepdim)
         if p == 1:
             return total
         root = total.sqrt() if p == 2 else total.pow(1 / p)
         slope = (root == 0).where(0, root / total / p)
         return root._with_derivatives((total, slope))
+
+    def norm(self, p: float = 2.0, dim: Axes = None, keepdim: bool = False) -> Self:
+        """(sum |x| ** p) ** (1 / p) over the axes; the largest |x| for infinity, how many are not 0
+        for p = 0. Its gradient is 0 where it is 0."""
+        axes = self._axes(dim)
+        return self._wide(lambda x: x._norm_over(p, axes, keepdim))
 
     # running reductions
 
@@ -263,9 +275,9 @@ class Reduction(Creation):
         """ln of the sum of e ** x of the elements up to each, without overflow or underflow."""
         at = self._axis(axis)
         x = self._as_float()
-        if not x.ndim or not x.numel():
+        if not x.ndim or not x.uop.size:
             return x._same_value()
-        return x.transpose(at, -1)._log_scan().transpose(at, -1)
+        return x.transpose(at, -1)._log_scan().transpose(at, -1)._as_long_as(self, at)
 
     def _log_scan(self) -> Self:
         """`logcumsumexp` along the last axis, in blocks as `_scan_last`."""
@@ -292,7 +304,8 @@ class Reduction(Creation):
         at = self._axis(axis)
         if not self.ndim:
             return self._same_value()
-        return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
+        scanned = self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
+        return scanned._as_long_as(self, at)
 
     def _scan_last(self, op: Ops, strict: bool) -> Self:
         """Each element reduces what is before it (and itself unless `strict`) on the last axis.

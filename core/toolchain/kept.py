@@ -41,7 +41,7 @@ class Kept:
         return found
 
     def _folder(self) -> Path | None:
-        root = _cache_root()
+        root = cache_root()
         if root is None:
             return None
         folder = root / self._kind
@@ -94,7 +94,9 @@ def _write(path: Path, code: bytes) -> None:
         raise
 
 
-def _cache_root() -> Path | None:
+def cache_root() -> Path | None:
+    """The folder in the user's cache that everything here is kept in; None where there is none."""
+    """The folder in the user's cache that everything here is kept in; None where there is none."""
     if sys.platform == "darwin":
         base = "~/Library/Caches"
     elif os.name == "nt":

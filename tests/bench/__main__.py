@@ -7,7 +7,18 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import counts, emulator, engine, kernels, overhead, page, scaling, service, tiles
+from tests.bench import (
+    counts,
+    emulator,
+    engine,
+    kernels,
+    models,
+    overhead,
+    page,
+    scaling,
+    service,
+    tiles,
+)
 from tests.bench.measure import machine
 
 BENCHES = {
@@ -15,6 +26,7 @@ BENCHES = {
     "emulator": emulator.figures,
     "engine": engine.figures,
     "kernels": kernels.figures,
+    "models": models.figures,
     "overhead": overhead.figures,
     "page": page.figures,
     "scaling": scaling.figures,

@@ -195,9 +195,9 @@ def probabilities(kind: type[np.floating[Any]]) -> tuple[Array, ...]:
 
 
 BINARY = (
-    Function("add", lambda x, y: x + y, torch.add, 1, 0),
+    Function("add", lambda x, y: x + y, torch.add, 1, 0, covers=("add", "usum")),
     Function("sub", lambda x, y: x - y, torch.sub, 1, 0),
-    Function("mul", lambda x, y: x * y, torch.mul, 1, 0),
+    Function("mul", lambda x, y: x * y, torch.mul, 1, 0, covers=("mul", "uprod")),
     Function("div", lambda x, y: x / y, torch.div, 1, 4),
     Function("mod", lambda x, y: x % y, exact_remainder, 1, 1),
     Function("fmod", T.fmod, exact_fmod, 1, 1, absolute=0),
@@ -259,7 +259,8 @@ _OTHERS = """
     bitwise_or bitwise_xor bitwise_not lshift rshift idiv matmul dot linear einsum conv2d
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
     batchnorm call_kernel unfold interpolate max_unpool2d multinomial pad_to shrink_to
-    newton_schulz from_blob
+    newton_schulz from_blob fuse rearrange movedim unbind index_select outer glu norm
+    from_url
 """
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
 """What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of

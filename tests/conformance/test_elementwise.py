@@ -74,6 +74,7 @@ UNARY = [
     Operation("silu", Tensor.silu, F.silu, kinds="efd"),
     Operation("hardswish", Tensor.hardswish, F.hardswish, away=0.01),
     Operation("gelu", Tensor.gelu, lambda x: F.gelu(x, approximate="tanh"), kinds="efd"),
+    Operation("gelu none", lambda x: x.gelu("none"), F.gelu),
     Operation("quick_gelu", Tensor.quick_gelu, lambda x: x * torch.sigmoid(1.702 * x)),
     Operation("elu", Tensor.elu, F.elu, away=0.01),
     Operation("celu", lambda x: x.celu(1.3), lambda x: F.celu(x, 1.3), away=0.01, kinds="f"),

@@ -91,6 +91,33 @@ def chunk(draw: Draw, shape: tuple[int, ...]) -> Both:
     return lambda x: x.chunk(n, axis)[-1], lambda x: x.chunk(n, axis)[-1]
 
 
+def unbind(draw: Draw, shape: tuple[int, ...]) -> Both:
+    axis = axis_of(draw, shape)
+    return lambda x: x.unbind(axis)[-1], lambda x: x.unbind(axis)[-1]
+
+
+def movedim(draw: Draw, shape: tuple[int, ...]) -> Both:
+    a, b = (draw(st.permutations(range(len(shape)))) for _ in range(2))
+    n = draw(st.integers(0, len(shape)))
+    return lambda x: x.movedim(a[:n], b[:n]), lambda x: x.movedim(a[:n], b[:n])
+
+
+def glu(draw: Draw, shape: tuple[int, ...]) -> Both:
+    axis = axis_of(draw, shape)
+    twice = [1] * len(shape)
+    twice[axis] = 2
+    return lambda x: x.repeat(*twice).glu(axis), lambda x: F.glu(x.repeat(*twice), axis)
+
+
+def index_select(draw: Draw, shape: tuple[int, ...]) -> Both:
+    axis = axis_of(draw, shape)
+    index = draw(st.lists(st.integers(0, shape[axis] - 1), min_size=1, max_size=4))
+    return (
+        lambda x: x.index_select(axis, Tensor(index)),
+        lambda x: x.index_select(axis, torch.tensor(index)),
+    )
+
+
 def cat(draw: Draw, shape: tuple[int, ...]) -> Both:
     axis = axis_of(draw, shape)
     return (lambda x: x.cat(x * 2, x, dim=axis), lambda x: torch.cat([x, x * 2, x], axis))
@@ -102,7 +129,7 @@ def stack(draw: Draw, shape: tuple[int, ...]) -> Both:
 
 
 MOVES = [permute, transpose, reshape, flip, expand, unsqueeze, flatten, repeat, repeat_interleave,
-         pad, roll, split, chunk, cat, stack]  # fmt: skip
+         pad, roll, split, chunk, cat, stack, unbind, movedim, index_select, glu]  # fmt: skip
 
 
 @pytest.mark.parametrize("move", MOVES, ids=lambda m: m.__name__)
@@ -111,7 +138,7 @@ def test_move(move: Callable[[Draw, tuple[int, ...]], Both], data: st.DataObject
     shape = data.draw(shapes(least_axes=1))
     ours, theirs = move(data.draw, shape)
     op = Operation(move.__name__, ours, theirs)
-    kinds = "efd" if move is pad else "efdil"  # integers have no infinity to pad with
+    kinds = "efd" if move in (pad, glu) else "efdil"  # integers have no infinity to pad with
     check(op, [data.draw(values(shape, data.draw(st.sampled_from(kinds)), op))])
 
 

@@ -154,6 +154,15 @@ def test_normalize(p: float) -> None:
     check(Operation("zeros", op.ours, op.theirs, gradient=p in (1, 2)), [x])
 
 
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 2.5, float("inf")])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_norm(p: float, axis: int | None) -> None:
+    x = np.random.default_rng(2).normal(size=(3, 4))
+    op = Operation("norm", lambda x: x.norm(p, axis), lambda x: x.norm(p, axis))
+    check(op, [x])
+    check(Operation("zeros", op.ours, op.theirs, gradient=p == 2), [x * 0])
+
+
 @pytest.mark.parametrize("name", SCAN)
 @pytest.mark.parametrize("n", [257, 1000])
 def test_long_scan(name: str, n: int) -> None:

@@ -28,7 +28,7 @@ from core.nn.state import get_parameters, get_state_dict
     (nn.InstanceNorm(4, affine=False), (2, 4, 3), (2, 4, 3), {}),
     (nn.RMSNorm(4), (2, 4), (2, 4), {"weight": (4,)}),
     (nn.BatchNorm2d(4), (2, 4, 3, 3), (2, 4, 3, 3),
-     {"weight": (4,), "bias": (4,), "num_batches_tracked": (1,), "running_mean": (4,),
+     {"weight": (4,), "bias": (4,), "num_batches_tracked": (), "running_mean": (4,),
       "running_var": (4,)}),
 ])  # fmt: skip
 def test_shapes(layer: Any, given: Any, result: Any, parameters: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from core.jit import TinyJit
 from core.runtime.allocator import Place
 from core.runtime.base import values_of
 from core.runtime.buffer import Buffer
+from core.runtime.counters import GlobalCounters
 from core.runtime.cuda import api
 from core.runtime.cuda.device import capability, target_for
 from core.runtime.device import Device
@@ -221,7 +222,9 @@ class TestGraphs:
 
         x = Tensor(np.arange(N, dtype=np.float32)).to("CUDA").realize()
         for _ in range(5):
+            GlobalCounters.reset()
             assert (twice(x).numpy() == np.arange(N) + 2).all()
+            assert GlobalCounters.kernel_count == 2
         assert cuda.log.count("graph") == 2  # captured as a graph at the fourth call
 
     def test_its_graphs_are_given_back(self, cuda: FakeCuda) -> None:

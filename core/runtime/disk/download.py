@@ -1,0 +1,81 @@
+"""Files from the network, kept in the user's cache. Nothing is fetched twice, and nothing unless a
+program asks for it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import importlib
+import tempfile
+import zlib
+from pathlib import Path
+from typing import IO, Any, Final
+from urllib.parse import urlsplit
+
+from core.errors import RunError
+from core.runtime.disk.file import File, replace_file
+from core.toolchain.kept import cache_root
+
+SCHEMES: Final = ("https", "http", "file")
+TIMEOUT: Final = 30
+"""Seconds without a byte after which a server is given up."""
+LIMIT: Final = 1 << 36
+"""Most bytes of a file, once it is unpacked."""
+_CHUNK: Final = 1 << 20
+
+
+def fetch(url: str, gunzip: bool = False) -> Path:
+    """A file of the user's cache with what is at `url`, unpacked if `gunzip`. A path is itself.
+
+    Raises RunError for what cannot be fetched: no connection, no such page, a file that is cut
+    short or not what `gunzip` unpacks, a full disk.
+    """
+    scheme = urlsplit(url).scheme
+    if not scheme and not gunzip:
+        return Path(url)
+    if scheme not in SCHEMES:
+        raise RunError(f"{url}: no address", hint=f"it begins with one of {', '.join(SCHEMES)}")
+    name = hashlib.sha256(f"{url} {gunzip}".encode()).hexdigest()[:32]
+    folder = (cache_root() or Path(tempfile.gettempdir()) / "uopviz") / "downloads"
+    path = folder / name
+    if path.is_file():
+        return path
+    # taken here because few programs fetch, and all would wait for the import
+    request: Any = importlib.import_module("urllib.request")
+    client: Any = importlib.import_module("http.client")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with request.urlopen(url, timeout=TIMEOUT) as answer:
+            length = answer.headers.get("Content-Length")
+            replace_file(path, lambda file: _receive(file, answer, gunzip, length))
+    except (OSError, client.HTTPException, EOFError, ValueError, zlib.error) as error:
+        raise RunError(
+            f"{url}: {error}",
+            hint="is the address right, and is there a connection? What was fetched before is in "
+            f"{folder}",
+        ) from error
+    return path
+
+
+def _receive(file: File, answer: IO[bytes], gunzip: bool, length: str | None) -> None:
+    """Writes all that a server sends. Raises EOFError where it sends less than it said."""
+    source = gzip.GzipFile(fileobj=answer) if gunzip else answer
+    at = 0
+    while part := _more(source):
+        file.write(memoryview(part), at)
+        at += len(part)
+        if at > LIMIT:
+            raise ValueError(f"more than {LIMIT} bytes")
+    if not gunzip and length is not None and at != int(length):
+        raise EOFError(f"{at} bytes of {length}")
+    if not at:
+        file.write(memoryview(b""), 0)
+
+
+def _more(source: IO[bytes] | gzip.GzipFile) -> bytes:
+    """The next part. Errors of the network must not pass for those of the file."""
+    try:
+        return source.read(_CHUNK)
+    except OSError as error:
+        raise ValueError(str(error)) from error
