@@ -16,6 +16,7 @@ import numpy as np
 from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
+from core.runtime.disk.device import is_disk
 from core.tensor.base import Number, TensorBase
 from core.tensor.elementwise import broadcast_shape
 from core.tensor.joining import Joining
@@ -236,7 +237,9 @@ class Indexing(Joining):
         """
         self._check_in_place()
         self._check_repeats()
-        new = self._operand(value).cast(self.dtype)
+        anywhere = is_disk(self.device)  # a file takes values from any device
+        given = isinstance(value, TensorBase)
+        new = (value if given and anywhere else self._operand(value)).cast(self.dtype)
         if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
             if key.shape == self.shape and new.numel() == 1:
                 self._take(key.where(new.reshape(()), self))  # without looking at the mask
