@@ -70,6 +70,9 @@ gpu-check: $(VENV)/.dev  ## check kernels, copies and training on the GPUs of th
 
 gpu-bench: $(VENV)/.dev  ## measure the GPUs of this machine beside their vendor's library
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,cuda,amd]'
+	@if test -e /dev/nvidiactl; then \
+	  echo "installing PyTorch, whose library and attention are measured, too ..."; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[conformance]'; fi
 	@$(BIN)/python -m tests.bench.gpu $(DEVICES)
 	@$(BIN)/python -m tests.bench.tiles $(DEVICES)
 

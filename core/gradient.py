@@ -67,6 +67,9 @@ def ways(u: UOp) -> tuple[UOp, ...]:
 
 def _flow(u: UOp, grad: UOp, leads: set[UOp], found: dict[UOp, UOp]) -> None:
     """Adds what `u` hands to its sources to what they already have."""
+    for axis, n in u.lengths:
+        if (axis, n) not in grad.lengths:
+            grad = grad.length(axis, n)
     grads: Grads | None = derivatives.rewrite(u, ctx=grad)
     if grads is None:
         raise GradientError(
@@ -350,6 +353,13 @@ def derivative(ctx: UOp, ret: UOp) -> Grads:
     return tuple(grads)
 
 
+@rule(UPat(Ops.LENGTH, src=(x, UPat.var("n")), name=ret))
+def length(ctx: UOp, x: UOp, n: UOp, ret: UOp) -> Grads:
+    """d x of length n = i < n ? dx : 0"""
+    inside = x.before(ret.arg, n).where(ctx, ctx.const_like(0))
+    return inside.length(ret.arg, UOp.const(dtypes.index, x.shaped[ret.arg])), None
+
+
 @rule(UPat(Ops.FUSE))
 def fuse(ctx: UOp) -> Grads:
     """d fuse(x) = dx"""
@@ -405,6 +415,7 @@ derivatives = PatternMatcher(
         multi,
         mselect,
         derivative,
+        length,
         fuse,
         contiguous,
         contiguous_backward,

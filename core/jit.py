@@ -11,7 +11,18 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from typing import (
+    Any,
+    Generic,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    cast,
+    overload,
+)
 from weakref import ref
 
 from core.dtype import DType, dtypes
@@ -38,7 +49,7 @@ R = TypeVar("R")
 class Signature:
     """What the inputs of a captured call looked like: for each Tensor its place among the
     arguments, shape, dtype, device, the axis along which several devices share it and the first
-    place that names the same memory; and every other argument as it is."""
+    place that names the same memory; and every other argument as it is, variables unbound."""
 
     tensors: tuple[tuple[str, tuple[int, ...], DType, DeviceName, int | None, str], ...]
     others: tuple[tuple[str, Any], ...]
@@ -79,7 +90,8 @@ def returned(value: Any, places: Mapping[int, str], inputs: Collection[UOp]) -> 
 class Captured(Generic[R]):
     """One captured call and what it returned, or how later calls make it; the last replay of it,
     and the version of all live graphs before which its memory was settled. `inputs`: the memory
-    behind its arguments, which replays know by the parts on each device."""
+    behind its arguments, which replays know by the parts on each device; and its variables, bound.
+    `values`: of the variables, in the last replay."""
 
     signature: Signature
     inputs: tuple[UOp, ...]
@@ -87,6 +99,7 @@ class Captured(Generic[R]):
     result: R | None
     returned: Returned | None
     last: Replay
+    values: Mapping[str, int]
     settled: int = -1
 
 
@@ -167,38 +180,53 @@ class TinyJit(Generic[P, R]):
                 (p, x.shape, x.dtype, x.device, x.axis, named.setdefault(x.uop.base, p))
                 for p, x in tensors.items()
             ),
-            tuple((p, x) for p, x in found.items() if not isinstance(x, Tensor)),
+            tuple((p, _unbound(x)) for p, x in found.items() if not isinstance(x, Tensor)),
         )
+        bound = self._bound(found.values())
         inputs = tuple(named)
         self.calls += 1
         if self.calls == 1:
             return self.function(*args, **kwargs)
         if self.captured is None:
             places = {id(x): place for place, x in tensors.items()}
-            return self._capture(signature, inputs, places, *args, **kwargs)
+            return self._capture(signature, inputs, bound, places, *args, **kwargs)
         self._check(self.captured.signature, signature)
         captured, version = self.captured, live.version()
-        memory = _memory(inputs)
-        if memory != captured.last.inputs:
+        memory, values = _memory(inputs), {name: b.val for name, b in bound.items()}
+        if memory != captured.last.inputs or values != captured.values:
             if captured.first.clashes(memory):
                 raise RunError(
                     f"{self._name} got memory in an argument that it also uses by itself",
                     hint="pass a copy: x.clone()",
                 )
-            captured.last = captured.first.on(memory)
-            captured.settled = -1
+            captured.last = captured.first.on(memory, values)
+            captured.values, captured.settled = values, -1
         if captured.settled != version:  # else nobody can wait for this memory since
             settle_replay(captured.last.read, captured.last.written)
             captured.settled = version
         captured.last.run()
         if captured.returned is None:
             return cast(R, captured.result)
-        return captured.returned(tensors, dict(zip(captured.inputs, inputs, strict=True)))
+        new = dict(zip(captured.inputs, (*inputs, *bound.values()), strict=True))
+        return captured.returned(tensors, new)
+
+    def _bound(self, given: Iterable[Any]) -> dict[str, UOp]:
+        """The bound variables among the arguments, by name. Raises RunError for two values."""
+        found: dict[str, UOp] = {}
+        for x in given:
+            for b in sorted(x.vars(), key=lambda u: u.arg or u.src[0].arg) if _is_uop(x) else ():
+                if b.op is Ops.BIND and found.setdefault(b.src[0].arg[0], b) is not b:
+                    raise RunError(
+                        f"{self._name} got two values of the variable {b.src[0].arg[0]}",
+                        hint="give it one value, or use two variables",
+                    )
+        return dict(sorted(found.items()))
 
     def _capture(
         self,
         signature: Signature,
         inputs: tuple[UOp, ...],
+        bound: Mapping[str, UOp],
         places: Mapping[int, str],
         *args: P.args,
         **kwargs: P.kwargs,
@@ -216,9 +244,11 @@ class TinyJit(Generic[P, R]):
         first = Replay.of(steps, _memory(inputs))
         if self.prune:
             first = first.pruned(before)
-        make = returned(result, places, inputs)
+        replaced = (*inputs, *bound.values())
+        make = returned(result, places, replaced)
         kept = result if make is None else None
-        self.captured = Captured(signature, inputs, first, kept, make, first)
+        values = {name: b.val for name, b in bound.items()}
+        self.captured = Captured(signature, replaced, first, kept, make, first, values)
         return result
 
     def _check(self, old: Signature, new: Signature) -> None:
@@ -319,6 +349,17 @@ def like(container: Any, elements: Iterable[Any]) -> Any:
     return type(container)(elements)
 
 
+def _is_uop(x: Any) -> TypeGuard[UOp]:
+    return isinstance(x, UOp)
+
+
+def _unbound(x: Any) -> Any:
+    """A value of bound variables without their values; anything else as it is."""
+    if not _is_uop(x):
+        return x
+    return x.substitute({b: b.src[0] for b in x.vars() if b.op is Ops.BIND})
+
+
 def _memory(inputs: Iterable[UOp]) -> tuple[UOp, ...]:
     """The BUFFERs on one device each that BUFFERs are."""
     return tuple(part for buffer in inputs for part in parts_of(buffer))
@@ -336,6 +377,4 @@ def _plain(others: tuple[tuple[str, Any], ...]) -> str:
 
 
 def _shown(x: Any) -> str:
-    if isinstance(x, UOp) and x.op is Ops.BIND:
-        return f"{x.src[0].arg[0]} bound to {x.src[1].arg}"
-    return repr(x)
+    return x.render() if _is_uop(x) else repr(x)

@@ -6,16 +6,13 @@ and searched for. Never counts what was named before.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from core.uop import UOp
-from core.uop.kernelinfo import KernelInfo
+from core.uop.kernelinfo import KERNEL_NAME, KernelInfo
 from core.uop.kernels import sizes_of
 from core.uop.serial import digest
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
-"""Names go into source text as they are, so nothing else may pass: an AST may be a stranger's."""
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz"
 """No vowels, so that no words come out; no digits, which would read as one more size."""
 _SUFFIX: Final = 4
@@ -33,7 +30,7 @@ def kernel_name(ast: UOp) -> str:
     """
     info = ast.arg
     if isinstance(info, KernelInfo):
-        if _NAME.fullmatch(info.name):
+        if KERNEL_NAME.fullmatch(info.name):
             return info.name
         if info.name:  # a name that is not taken does not tell kernels apart
             ast = ast.replace(arg=KernelInfo(opts=info.opts))

@@ -47,11 +47,15 @@ class Replay:
             for old, new in zip(self.inputs, inputs, strict=True)
         )
 
-    def on(self, inputs: tuple[UOp, ...]) -> Replay:
-        """The same for other inputs."""
+    def on(self, inputs: tuple[UOp, ...], variables: Mapping[str, int]) -> Replay:
+        """The same for other inputs and values of variables."""
         new = dict(zip(self.inputs, inputs, strict=True))
         steps = tuple(
-            replace(step, bufs=tuple(_renamed(b, new) for b in step.bufs))
+            replace(
+                step,
+                bufs=tuple(_renamed(b, new) for b in step.bufs),
+                variables={name: variables.get(name, n) for name, n in step.variables.items()},
+            )
             if isinstance(step, ScheduleItem)
             else step
             for step in self.steps

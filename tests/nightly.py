@@ -28,8 +28,9 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("programs that write in place", "tests/core/tensor/test_random_inplace.py", 2_500),
     ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
     ("programs with kernels by hand", "tests/core/tensor/test_random_kernel_calls.py", 2_500),
-    # all there are, and more: an hour on two cores
-    ("operations of tiles", "tests/core/tile/test_every_operation.py", 10_000),
+    # of each test all there are, and more: two hours on two cores
+    ("operations of tiles", "tests/core/tile/test_every_operation.py", 15_000),
+    ("attention by kernels and composed", "tests/core/tensor/test_attention_composed.py", 16),
     # of each: about two hours on two cores
     ("conditions, choices and gates", "tests/core/uop/test_endless.py", 150_000),
     ("view chains", "tests/core/shape/test_fuzz.py", 150_000),

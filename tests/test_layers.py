@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "core.uop.bounds",
         "core.uop.shapes",
         "core.uop.shards",
+        "core.uop.lengths",
         "core.uop.ranges",
         "core.uop.derive",
         "core.uop.users",

@@ -30,6 +30,7 @@ from core.passes.ptx import casts, copies, memory, operands, operations
 from core.passes.reduce import reduce
 from core.passes.simplify import simplify
 from core.passes.stage import stage
+from core.passes.trim import trim
 from core.target import Target
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -71,6 +72,14 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         index_spec,
     ),
     _simplify("optimize"),
+    Pass(
+        "trim",
+        trim,
+        _VALUES,
+        "a reduce over an axis whose length is a variable ends there, where its loop is not shared "
+        "by threads or lanes",
+        index_spec,
+    ),
     Pass(
         "stage",
         stage,

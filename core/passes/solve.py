@@ -100,7 +100,7 @@ def _solve_comparison(clause: UOp, loop: UOp) -> Solution | None:
         return None
     form, other = (left, y) if left[0] else (right, x)
     unique = clause.op is Ops.CMPEQ and form[0] in (1, -1)
-    if not unique and not _exact(form, loop, other.dtype):
+    if not unique and not exact(form, loop, other.dtype):
         return None
     return _solved(clause.op, form, other, loop_first=form is left)
 
@@ -109,7 +109,7 @@ def _is_negation(u: UOp) -> bool:
     return u.op is Ops.CMPNE and u.src[1].op is Ops.CONST and u.src[1].arg is True
 
 
-def _exact(form: Linear, loop: UOp, dtype: DType) -> bool:
+def exact(form: Linear, loop: UOp, dtype: DType) -> bool:
     """Whether factor * loop + rest stays within the dtype."""
     factor, rest = form
     last = factor * (size_of(loop) - 1)

@@ -131,6 +131,13 @@ class TensorBase(metaclass=TensorMeta):
             self.place = Place(self, storage, self.uop, repeats=False)
         return self.place
 
+    def _with_lengths_of(self, other: TensorBase) -> Self:
+        """This, with the lengths that are variables of a Tensor of the same shape."""
+        made = self
+        for axis, n in other.uop.lengths:
+            made = made._make(made.uop.length(axis, n))
+        return made
+
     def _same_value(self) -> Self:
         """Another Tensor with the same value, no view: writing to one leaves the other."""
         made = object.__new__(type(self))
@@ -144,9 +151,12 @@ class TensorBase(metaclass=TensorMeta):
 
     def __repr__(self) -> str:
         grad = ", requires_grad=True" if self._requires_grad else ""
+        lengths = dict(self.uop.lengths)
+        sizes = [lengths[k].render() if k in lengths else str(n) for k, n in enumerate(self.shape)]
+        shape = ", ".join(sizes) + ("," if len(sizes) == 1 else "")
         cut = "" if self.uop.axis is None else f" cut along axis {self.uop.axis}"
         where = f"{shown(self.device)}{cut}"
-        return f"<Tensor {self.shape} {self.dtype} on {where}, {self.uop.op.name}{grad}>"
+        return f"<Tensor ({shape}) {self.dtype} on {where}, {self.uop.op.name}{grad}>"
 
     def __hash__(self) -> int:
         return id(self)
@@ -199,7 +209,7 @@ class TensorBase(metaclass=TensorMeta):
 
     @property
     def shape(self) -> Shape:
-        """Length of each axis."""
+        """Length of each axis; the largest, where it is a variable."""
         return self.uop.shaped
 
     @property
@@ -218,7 +228,13 @@ class TensorBase(metaclass=TensorMeta):
         return len(self.shape)
 
     def numel(self) -> int:
-        """Number of elements."""
+        """Number of elements. Raises ShapeError where it depends on a variable."""
+        if self.uop.lengths:
+            raise ShapeError(
+                "the number of elements is a variable, as the length of an axis is",
+                where=here(),
+                hint="count in a Tensor: x.ones_like().sum()",
+            )
         return self.uop.size
 
     def element_size(self) -> int:
@@ -226,8 +242,8 @@ class TensorBase(metaclass=TensorMeta):
         return self.dtype.itemsize
 
     def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.numel() * self.element_size()
+        """Bytes of all elements; with the largest length of each axis."""
+        return self.uop.size * self.element_size()
 
     def is_floating_point(self) -> bool:
         """Whether elements are floating point."""
@@ -300,7 +316,7 @@ class TensorBase(metaclass=TensorMeta):
         """
         if self.uop.op in (Ops.CONTIGUOUS, Ops.BUFFER) or _stored(self.uop):
             return self._same_value()
-        if (self.uop.base.op is Ops.CONST or self.uop.device is None) and self.numel():
+        if (self.uop.base.op is Ops.CONST or self.uop.device is None) and self.uop.size:
             return self._make(in_fresh_memory(self.uop))
         return self._make(self.uop.contiguous())
 

@@ -208,7 +208,8 @@ class Creation(Activation):
 
     def full_like(self, fill_value: ConstType, **options: Any) -> Self:
         """One value everywhere, with this shape, dtype and device unless said otherwise."""
-        return self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
+        made = self._cut_alike(type(self).full(self.shape, fill_value, **self._like_this(options)))
+        return made._with_lengths_of(self)
 
     def zeros_like(self, **options: Any) -> Self:
         """0 everywhere, shaped like this."""
@@ -220,7 +221,8 @@ class Creation(Activation):
 
     def empty_like(self, **options: Any) -> Self:
         """Memory with any values in it, shaped like this."""
-        return type(self).empty(self.shape, **self._like_this(options))
+        made = type(self).empty(self.shape, **self._like_this(options))
+        return made._with_lengths_of(self)
 
     def _cut_alike(self, made: Self) -> Self:
         """A Tensor of this shape, cut as this is where it is on the same devices."""

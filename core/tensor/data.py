@@ -19,6 +19,7 @@ from core.tensor.origin import here
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
+from core.uop.shards import rows_and_columns
 from core.uop.uop import UOp
 
 Array: TypeAlias = NDArray[Any]
@@ -76,6 +77,19 @@ def bytes_to_memory(data: bytes | memoryview, dtype: DType, device: DeviceName) 
     for part in parts_of(uop) if data else ():
         buffer_of(part).copyin(memoryview(data))
     return uop
+
+
+def parts_to_memory(
+    data: memoryview, shape: tuple[int, ...], dtype: DType, devices: tuple[str, ...], axis: int
+) -> UOp:
+    """Memory on several devices, cut along an axis, with these bytes in row-major order."""
+    rows, columns = rows_and_columns(shape, axis)
+    memory = UOp.new_buffer(devices, (rows, columns), dtype)
+    if len(data):
+        shares = np.frombuffer(data, np.uint8).reshape(rows, len(devices), -1)
+        for i, part in enumerate(parts_of(memory)):
+            buffer_of(part).copyin(shares[:, i].reshape(-1).data)
+    return memory.reshape(shape)
 
 
 def _from_uop(uop: UOp, device: DeviceName, dtype: DType | None) -> UOp:

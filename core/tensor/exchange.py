@@ -19,10 +19,11 @@ from core.runtime.buffer import Buffer, buffers
 from core.runtime.device import Device
 from core.runtime.disk.device import is_disk
 from core.tensor.base import in_fresh_memory
-from core.tensor.data import Array, bytes_to_memory, dtype_of_array
+from core.tensor.data import Array, bytes_to_memory, dtype_of_array, parts_to_memory
 from core.tensor.movement import Movement
 from core.tensor.origin import here
 from core.tensor.realization import read_only
+from core.uop.node import DeviceName
 from core.uop.uop import UOp
 
 
@@ -157,6 +158,7 @@ class Exchange(Movement):
         raw = self._stored_bytes()
         data = PickleBuffer(raw) if protocol >= 5 else bytes(raw)
         state = (self.shape, self.dtype.name, self.device, self.requires_grad, self.grad)
+        state = (*state, self.uop.axis)
         return _restored, (type(self), data, *state)
 
 
@@ -165,19 +167,31 @@ def _restored(
     data: Any,
     shape: tuple[int, ...],
     dtype: str,
-    device: str,
+    device: DeviceName,
     requires_grad: bool | None,
     grad: Any,
+    axis: int | None = None,
 ) -> Exchange:
-    """A Tensor as it was pickled; on the default device where its own is not present, or a file."""
-    try:
-        where = Device.DEFAULT if is_disk(device) else Device[device].name
-    except (DeviceError, RunError):
-        where = Device.DEFAULT
-    memory = bytes_to_memory(memoryview(data), to_dtype(dtype), where)
-    made = cls._new(memory.reshape(shape), requires_grad)  # pyright: ignore[reportPrivateUsage]
+    """A Tensor as it was pickled; on the default device where one of its own is not present, or is
+    a file."""
+    where, kind = _present(device), to_dtype(dtype)
+    if isinstance(where, tuple) and axis is not None:
+        memory = parts_to_memory(memoryview(data), shape, kind, where, axis)
+    else:
+        memory = bytes_to_memory(memoryview(data), kind, where).reshape(shape)
+    made = cls._new(memory, requires_grad)  # pyright: ignore[reportPrivateUsage]
     made.grad = grad
     return made
+
+
+def _present(device: DeviceName) -> DeviceName:
+    """The device or devices of a pickle where all are here and compute, else the default one."""
+    names = (device,) if isinstance(device, str) else device
+    try:
+        found = [Device.DEFAULT if is_disk(name) else Device[name].name for name in names]
+    except (DeviceError, RunError):
+        return Device.DEFAULT
+    return Device.names(found) if len({*found}) == len(found) else Device.DEFAULT
 
 
 def _steps(array: Array) -> list[int]:

@@ -31,6 +31,7 @@ from core.tensor.realization import (
     write_to_file,
 )
 from core.tensor.sharding import Sharding, move_hint
+from core.uop.atlaunch import bound_value
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
 from core.uop.shapes import shown
@@ -84,14 +85,30 @@ class Execution(Sharding):
                 start += found.nbytes
         return into
 
+    def _counting(self) -> Self:
+        """What counts of axes whose length is a variable, with the values that these have."""
+        uop = self.detach().contiguous().realize().uop
+        while uop.op in (Ops.LENGTH, Ops.DETACH):
+            uop = uop.src[0]
+        ends = {axis: bound_value(n) for axis, n in self.uop.lengths}
+        return self._new(
+            uop.shrink([(0, ends.get(k, size)) for k, size in enumerate(self.shape)]), False
+        )
+
     def data(self) -> memoryview:
-        """The elements in row-major order; shaped, unless memoryview lacks the dtype."""
+        """The elements in row-major order; shaped, unless memoryview lacks the dtype. Of an axis
+        whose length is a variable, as many as its value says."""
+        if self.uop.lengths:
+            return self._counting().data()
         raw = memoryview(self._stored_bytes())
         fmt: Any = self.dtype.fmt
         return raw if fmt in (None, "e") or not raw else raw.cast(fmt, self.shape)
 
     def numpy(self) -> Array:
-        """The elements as an array of its own. Dtypes that NumPy lacks become float32."""
+        """The elements as an array of its own. Dtypes that NumPy lacks become float32. Of an axis
+        whose length is a variable, as many as its value says."""
+        if self.uop.lengths:
+            return self._counting().numpy()
         if self.dtype.fmt is None:
             return self.cast(dtypes.float32).numpy()
         array = np.frombuffer(self._stored_bytes(), dtype=numpy_dtype(self.dtype))

@@ -21,8 +21,9 @@ from core.tensor.elementwise import broadcast_shape
 from core.tensor.joining import Joining
 from core.tensor.origin import here
 from core.tensor.subscript import Index, Subscript
+from core.uop.uop import UOp
 
-Item: TypeAlias = "int | slice | EllipsisType | Sequence[Any] | TensorBase | None"
+Item: TypeAlias = "int | UOp | slice | EllipsisType | Sequence[Any] | TensorBase | None"
 
 
 _LISTS: Final = (list, tuple, range, np.ndarray)
@@ -59,8 +60,9 @@ class Indexing(Joining):
         """
         if not self.ndim and isinstance(key, Indexing) and key.dtype is dtypes.bool:
             return self.reshape(1)[key.reshape(1)]
-        subscript = self._subscript(key)
-        x = self._cut(subscript)
+        x, key = self._to_lengths(key)
+        subscript = x._subscript(key)
+        x = x._cut(subscript)
         tensors = [(axis, self._as_index(t, x.shape[axis])) for axis, t in subscript.tensors]
         return x._pick(tensors) if tensors else x
 
@@ -73,6 +75,28 @@ class Indexing(Joining):
                 hint="it is one number: .item() gives it, .reshape(1) adds an axis",
             )
         return (self[i] for i in range(self.shape[0]))
+
+    def _to_lengths(self, key: Item | tuple[Item, ...]) -> tuple[Self, Item | tuple[Item, ...]]:
+        """This with the lengths that slices up to a variable give it, and the rest of the key."""
+        given = key if isinstance(key, tuple) else (key,)
+        if not any(isinstance(i, slice) and isinstance(i.stop, UOp) for i in given):
+            return self, key
+        items: list[Any] = list(given)
+        indices = [self._index(item) for item in given]
+        named = sum(map(_axes_taken, indices))
+        x, axis = self, 0
+        for k, item in enumerate(indices):
+            if isinstance(item, slice) and isinstance(item.stop, UOp):
+                if item.start not in (None, 0) or item.step not in (None, 1):
+                    raise ShapeError(
+                        "a slice up to a variable that does not begin at 0, or has a step",
+                        where=here(),
+                        hint="from a variable on, index with Tensor.arange(length) + variable",
+                    )
+                if axis < self.ndim:
+                    x, items[k] = x._length(axis, item.stop), slice(None)
+            axis += self.ndim - named if item is Ellipsis else _axes_taken(item)
+        return x, tuple(items)
 
     def _subscript(self, key: Item | tuple[Item, ...]) -> Subscript:
         given = key if isinstance(key, tuple) else (key,)
@@ -105,6 +129,8 @@ class Indexing(Joining):
             return type(self)(item, self.device, None if len(item) else dtypes.int32)
         if item is None or isinstance(item, slice | EllipsisType | TensorBase):
             return item
+        if isinstance(item, UOp):
+            return type(self)(item)
         if isinstance(item, SupportsIndex) and not isinstance(item, bool | np.bool_):
             return operator.index(item)
         raise DTypeError(

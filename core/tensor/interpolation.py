@@ -62,6 +62,12 @@ class Interpolation(Pooling):
             wanted = (index(size),) * max(1, self.ndim - 2)
         else:
             wanted = as_ints(size)
+        if self.uop.lengths:
+            raise ShapeError(
+                "interpolation of an axis whose length is a variable",
+                where=here(),
+                hint="resample what has a length that is a number",
+            )
         if mode not in (*_LINEAR, *_CUBIC, *_NEAREST):
             raise DTypeError(
                 f"unknown interpolation mode {mode!r}",

@@ -37,7 +37,7 @@ _Holders: TypeAlias = "WeakKeyDictionary[UOp, WeakValueDictionary[int, Holder]]"
 def memory_of(uop: UOp) -> UOp:
     """The node whose elements a value is: below all movement, detached or not."""
     base = uop.base
-    while base.op is Ops.DETACH:
+    while base.op in (Ops.DETACH, Ops.LENGTH):
         base = base.src[0].base
     return base
 

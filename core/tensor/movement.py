@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import index
 from typing import Final, Self, cast
 
-from core.errors import ShapeError
+from core.dtype import dtypes
+from core.errors import DTypeError, ShapeError
 from core.helpers import prod
 from core.tensor.base import Shape
 from core.tensor.execution import Execution
 from core.tensor.origin import here
 from core.tensor.rearranging import Rearrangement
+from core.uop.uop import UOp
 
 _NOT_LISTS: Final = (str, bytes, bytearray, Mapping, Set)
 """What can be iterated and is no list of lengths all the same."""
@@ -75,13 +77,13 @@ class Movement(Execution):
             )
         if -1 in new:
             known = -prod(new)
-            if known == 0 or self.numel() % known:
+            if known == 0 or self.uop.size % known:
                 raise ShapeError(
                     f"cannot reshape {self.shape} to {tuple(new)}",
                     where=here(),
-                    hint=f"{self.numel()} elements do not split by {known}",
+                    hint=f"{self.uop.size} elements do not split by {known}",
                 )
-            new[new.index(-1)] = self.numel() // known
+            new[new.index(-1)] = self.uop.size // known
         if self.place is not None and self.place.repeats:
             return self._make(self.uop.reshape(new))  # as in NumPy, which copies here
         return self._moved(self.uop.reshape(new))
@@ -113,7 +115,7 @@ class Movement(Execution):
                 where=here(),
                 hint="from the last axis back, lengths must be equal or 1",
             )
-        return self._moved(self.uop.reshape(padded).expand(new), prod(new) > self.numel())
+        return self._moved(self.uop.reshape(padded).expand(new), prod(new) > self.uop.size)
 
     def expand_as(self, other: Self) -> Self:
         """`expand` to the shape of `other`."""
@@ -150,16 +152,46 @@ class Movement(Execution):
             )
         return self._moved(self.uop.flip([i in axes for i in range(self.ndim)]))
 
-    def shrink(self, arg: Sequence[tuple[int, int] | None]) -> Self:
-        """The part start <= index < end of each axis; None keeps all of it."""
+    def shrink(self, arg: Sequence[tuple[int, int | UOp] | None]) -> Self:
+        """The part start <= index < end of each axis; None keeps all of it.
+
+        From 0 on, the end may be a value of bound variables, which becomes the length of the axis:
+        kernels are made once for all values. `shape` names the largest; reduces, products and
+        elementwise operations and what is read keep to the value. The result is no view.
+        """
         if len(arg) != self.ndim:
             raise ShapeError(
                 f"shrink with {len(arg)} ranges of a Tensor with {self.ndim} axes",
                 where=here(),
                 hint="give one (start, end) or None per axis",
             )
-        parts = [(0, n) if part is None else part for part, n in zip(arg, self.shape, strict=True)]
-        return self._moved(self.uop.shrink(parts))
+        parts: list[tuple[int, int]] = []
+        lengths: list[tuple[int, UOp]] = []
+        for axis, (part, n) in enumerate(zip(arg, self.shape, strict=True)):
+            start, end = part or (0, n)
+            if isinstance(end, UOp) and start == 0:
+                lengths.append((axis, end))
+                end = n
+            parts.append((start, cast("int", end)))
+        x = self._moved(self.uop.shrink(parts))
+        for axis, n in lengths:
+            x = x._length(axis, n)
+        return x
+
+    def _as_long_as(self, other: Self, axis: int) -> Self:
+        """This, with the length that `axis` of `other` has, where that is a variable."""
+        n = dict(other.uop.lengths).get(axis)
+        return self if n is None else self._length(axis, n)
+
+    def _length(self, axis: int, n: UOp) -> Self:
+        """This, of which only the first `n` elements along `axis` count."""
+        if n.shape != () or n.device is not None or not dtypes.is_int(n.dtype):
+            raise DTypeError(
+                f"a length made of {n.op.name} {n.dtype}",
+                where=here(),
+                hint='give bound variables, or integers made of them: Variable("n", 1, 8).bind(3)',
+            )
+        return self._make(self.uop.length(axis, n))
 
     def _pad_zeros(self, widths: Sequence[tuple[int, int]]) -> Self:
         return self._make(self.uop.pad(widths))

@@ -89,7 +89,7 @@ class Neural(Interpolation):
         if reduction == "sum":
             return self.sum()
         total = self._wide_sum() if axis is None else -self._wide_sum()
-        mean = total / (self.numel() if count is None else count)
+        mean = total / (self._count(tuple(range(self.ndim))) if count is None else count)
         return mean.cast(least_upper_float(self.dtype))
 
     def _wide_sum(self) -> Self:
@@ -255,7 +255,8 @@ class Neural(Interpolation):
         chosen = rank.unsqueeze(-2) == place.reshape(n, 1)
         values = x.unsqueeze(-2)._or_zero(chosen)._sum_exact((x.ndim,))
         order = chosen.where(place, 0).sum(-1)
-        return values.transpose(axis, -1), order.transpose(axis, -1)
+        values, order = values.transpose(axis, -1), order.transpose(axis, -1)
+        return values._as_long_as(self, axis), order._as_long_as(self, axis)
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
         """The positions that put an axis in order."""

@@ -232,8 +232,10 @@ class Random(Reduction):
         """Uniform in [0, 1), shaped like this."""
         drawn = type(self).rand(self.shape, contiguous=False, **self._like_this(options))
         made = self._cut_alike(drawn)
-        return self._fresh(made, drawn.requires_grad) if contiguous else made
+        made = self._fresh(made, drawn.requires_grad) if contiguous else made
+        return made._with_lengths_of(self)
 
     def randn_like(self, **options: Any) -> Self:
         """Normal, shaped like this."""
-        return self._cut_alike(type(self).randn(self.shape, **self._like_this(options)))
+        drawn = type(self).randn(self.shape, **self._like_this(options))
+        return self._cut_alike(drawn)._with_lengths_of(self)

@@ -16,6 +16,7 @@ from core.tensor.creation import Creation
 from core.tensor.movement import as_ints
 from core.tensor.origin import here
 from core.uop.ops import Ops
+from core.uop.uop import UOp
 
 Axes = int | Sequence[int] | None
 
@@ -106,8 +107,14 @@ class Reduction(Creation):
         total = self.cast(sum_acc_dtype(dtype))._reduce(Ops.ADD, axes, keepdim)
         return (total / self._count(axes)).cast(dtype)
 
-    def _count(self, axes: tuple[int, ...]) -> int:
-        return prod(self.shape[a] for a in axes)
+    def _count(self, axes: tuple[int, ...]) -> int | UOp:
+        """How many elements a reduce over `axes` combines; of lengths that are variables, a value
+        of these."""
+        lengths = {a: n for a, n in self.uop.lengths if a in axes}
+        count: int | UOp = prod(self.shape[a] for a in axes if a not in lengths)
+        for n in lengths.values():
+            count = n * count
+        return count
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The mean square distance from the mean, divided by count - `correction`."""
@@ -118,7 +125,8 @@ class Reduction(Creation):
         axes = self._axes(axis)
         x = self.cast(sum_acc_dtype(least_upper_float(self.dtype)))
         squares = (x - x.mean(axes, keepdim=True)).square()._reduce(Ops.ADD, axes, keepdim)
-        return squares / max(0, self._count(axes) - correction)
+        left = self._count(axes) - correction
+        return squares / (left.maximum(0) if isinstance(left, UOp) else max(0, left))
 
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The square root of `var`, with gradient 0 where it is 0."""
@@ -176,7 +184,7 @@ class Reduction(Creation):
         """The largest along `axes`, which stay; without gradient. Any number where there is none to
         compare."""
         x = self.detach()
-        return x.sum(axes, keepdim=True) if not x.numel() else x.max(axes, keepdim=True)
+        return x.sum(axes, keepdim=True) if not x.uop.size else x.max(axes, keepdim=True)
 
     def _as_float_of(self, name: str, dtype: DTypeLike | None) -> Self:
         if dtype is None:
@@ -267,9 +275,9 @@ class Reduction(Creation):
         """ln of the sum of e ** x of the elements up to each, without overflow or underflow."""
         at = self._axis(axis)
         x = self._as_float()
-        if not x.ndim or not x.numel():
+        if not x.ndim or not x.uop.size:
             return x._same_value()
-        return x.transpose(at, -1)._log_scan().transpose(at, -1)
+        return x.transpose(at, -1)._log_scan().transpose(at, -1)._as_long_as(self, at)
 
     def _log_scan(self) -> Self:
         """`logcumsumexp` along the last axis, in blocks as `_scan_last`."""
@@ -296,7 +304,8 @@ class Reduction(Creation):
         at = self._axis(axis)
         if not self.ndim:
             return self._same_value()
-        return self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
+        scanned = self.transpose(at, -1)._scan_last(op, strict=False).transpose(at, -1)
+        return scanned._as_long_as(self, at)
 
     def _scan_last(self, op: Ops, strict: bool) -> Self:
         """Each element reduces what is before it (and itself unless `strict`) on the last axis.

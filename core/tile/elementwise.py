@@ -7,10 +7,11 @@ through shared memory. Never moves an element to another row or column, but for 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from core.dtype import ConstType
 from core.errors import DTypeError, ShapeError
+from core.tile.checks import check_function, check_number, check_operand, is_number
 from core.tile.layout import broadcasting, renaming
 from core.tile.order import Place
 from core.tile.team import Team, spread
@@ -33,7 +34,8 @@ Function: TypeAlias = (
 
 
 def fill(team: Team, dst: Registers, value: ConstType) -> None:
-    """Every element becomes `value`."""
+    """Every element becomes `value`. Raises DTypeError for what is no number."""
+    check_number("fill with", value, dst.dtype)
 
     def build(state: UOp, _: Sequence[UOp]) -> UOp:
         return team.write(state, UOp.const(dst.dtype.vec(dst.layout.count), value))
@@ -43,10 +45,18 @@ def fill(team: Team, dst: Registers, value: ConstType) -> None:
 
 def mapped(team: Team, dst: Registers, function: Function, operands: Sequence[Operand],
            indexed: bool) -> None:  # fmt: skip
-    """dst = function(operands), element by element; `indexed`: of its row and column, too."""
+    """dst = function(operands), element by element; `indexed`: of its row and column, too. Raises
+    DTypeError for operands that are no numbers, and for a function that does not take them."""
+    for x in operands:
+        if not isinstance(x, RT | RV):
+            check_operand(x, dst.dtype)
+    count, given = len(operands), "an element of each operand"
+    if indexed:
+        count += 1 if isinstance(dst, RV) else 2
+        given += ", then " + ("its number" if isinstance(dst, RV) else "row and column")
+    of_any = check_function("map_indexed" if indexed else "map", function, count, given)
     held = [x for x in operands if isinstance(x, RT | RV)]
     picks = {id(x): _picks(dst, x) for x in held}
-    of_any = cast("Callable[..., object]", function)
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
         states = dict(zip(map(id, held), sources, strict=True))
@@ -136,7 +146,8 @@ def _indices(team: Team, dst: Registers) -> list[UOp]:
 
 def _result(value: object, dst: Registers) -> UOp:
     count = dst.layout.count
-    if isinstance(value, bool | int | float):
+    if is_number(value):
+        check_number("a function of map that gives", value, dst.dtype)
         return UOp.const(dst.dtype.vec(count), value)
     if not isinstance(value, UOp) or value.dtype.count not in (1, count):
         raise DTypeError(

@@ -13,12 +13,14 @@ from core.errors import DTypeError, ShapeError
 from core.tile import transfer
 from core.tile.asynchronous import check_copied
 from core.tile.calls import call
+from core.tile.checks import check_number, is_number
 from core.tile.elementwise import Function, Operand, copied, fill, mapped
 from core.tile.product import multiply
 from core.tile.reduce import Combine, reduced
 from core.tile.team import Building, Team
 from core.tile.tiles import GL, RT, RV, ST, SV, Registers, Window
 from core.uop.ops import GroupOp, Ops
+from core.uop.uop import UOp
 
 LEAST_FP8E4M3 = -448.0
 """It has no infinities."""
@@ -175,8 +177,10 @@ class Group:
         With `asynchronous`, to a shared tile: it arrives while the kernel goes on, and may be read
         after `ker.wait()`. Targets that cannot do that load at once. Raises ShapeError for a pair
         of memories between which nothing is loaded, or not asynchronously; DTypeError where
-        asynchronous elements would be converted."""
+        asynchronous elements would be converted, and for a `fill` that is no number."""
         src = src[0] if isinstance(src, GL) else src
+        if isinstance(src, Window):
+            check_number("a load with fill", fill, src.gl.dtype)
         if asynchronous and not (isinstance(dst, ST) and isinstance(src, Window)):
             raise _unsupported("an asynchronous load", dst, src, "a shared tile from a global view")
         if isinstance(dst, ST) and isinstance(src, Window):
@@ -238,8 +242,8 @@ _STORES = (
 
 
 def _tiles_of(operands: Sequence[object]) -> list[object]:
-    """Those that are no numbers."""
-    return [x for x in operands if type(x) in _NAMES]
+    """Those that are no numbers, nor nodes."""
+    return [x for x in operands if not isinstance(x, UOp) and not is_number(x)]
 
 
 REGISTERS = (RT, RV)

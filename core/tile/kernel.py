@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from core.dtype import AddrSpace, DType, DTypeLike, dtypes, to_dtype
 from core.errors import CompileError, DTypeError, ShapeError
@@ -17,6 +17,7 @@ from core.helpers import ALLOW_TF32, prod
 from core.target import Target, target_named
 from core.tile.asynchronous import copies
 from core.tile.calls import call
+from core.tile.checks import check_length, shape_of
 from core.tile.group import Group, group_of
 from core.tile.layout import LAYOUTS, Choice, Layout, lanes_of
 from core.tile.order import Order
@@ -24,21 +25,25 @@ from core.tile.sizes import A_SIZE, Size, is_size, most, shown
 from core.tile.swizzle import Swizzle
 from core.tile.team import Building, index
 from core.tile.tiles import GL, RT, RV, ST, SV, Each
-from core.uop.kernelinfo import AxisType, KernelInfo
+from core.uop.kernelinfo import KERNEL_NAME, AxisType, KernelInfo
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
 MOST_WARPS = 32
 """Where one thread does the work of all warps."""
 _AXES = {"row": "m", "column": "n"}
+Kind = Literal["reduce", "loop", "upcast"]
+"""Of a loop: its iterations add to what earlier ones left, or are independent, or are written out
+one after the other."""
+_KINDS: dict[str, AxisType] = {"reduce": AxisType.REDUCE, "loop": AxisType.LOOP}
 
 
 class Loop:
     """`for i in ker.range(n)`: its body is run once in Python and `n` times in the kernel. Raises
     CompileError where it is left by break."""
 
-    def __init__(self, kernel: Building, count: Size) -> None:
-        self._kernel, self._count = kernel, count
+    def __init__(self, kernel: Building, count: Size, kind: AxisType) -> None:
+        self._kernel, self._count, self._kind = kernel, count, kind
         self._loop: UOp | None = None
         self._done = False
 
@@ -63,7 +68,7 @@ class Loop:
             return index(0)
         if self._count == 0:
             raise StopIteration
-        self._loop = self._kernel.range(self._count, AxisType.REDUCE)
+        self._loop = self._kernel.range(self._count, self._kind)
         order.open(self._loop)
         return self._loop
 
@@ -77,7 +82,8 @@ class Kernel:
 
     A size of the grid may be made of variables, which are given at launch.
 
-    Raises ShapeError for a grid or a number of warps that the target does not have.
+    Raises ShapeError for a grid or a number of warps that the target does not have, CompileError
+    for a name that is none.
     """
 
     @call
@@ -89,6 +95,11 @@ class Kernel:
         target: Target | str = "sm_80",
         tf32: bool | None = None,
     ) -> None:
+        if not KERNEL_NAME.fullmatch(name):
+            raise CompileError(
+                f"a kernel named {name!r}",
+                hint="a letter, then up to 127 letters, digits and _, as every language takes it",
+            )
         self.name = name
         self.target = target if isinstance(target, Target) else target_named(target)
         sizes = _grid(grid, self.target)
@@ -141,7 +152,7 @@ class Kernel:
     def gl(self, dtype: DTypeLike, shape: Sequence[Size]) -> GL:
         """The next argument of the kernel, as a row-major array of up to four axes; an axis may be
         made of variables. Raises ShapeError for other shapes."""
-        if not 1 <= len(shape) <= 4 or not all(is_size(n) for n in shape):
+        if not _are_sizes(shape, 4):
             raise ShapeError(
                 f"a global view of shape {shown(shape)}",
                 hint=f"one to four axes (batch, depth, rows, columns), each {A_SIZE}",
@@ -161,7 +172,7 @@ class Kernel:
         `swizzle`, its elements lie so that fragments are read without bank conflicts.
 
         Raises ShapeError for a shape that is none, CompileError where memory is exceeded."""
-        rows, columns = _shape(shape, "a shared tile")
+        rows, columns = shape_of(shape, "a shared tile")
         if type(stages) is not int or stages < 1:
             raise ShapeError(f"a shared tile with {stages!r} stages", hint="1 or more")
         kind, zero = _dtype(dtype), index(0)
@@ -174,7 +185,7 @@ class Kernel:
     @call
     def sv(self, dtype: DTypeLike, length: int) -> SV:
         """A vector in shared memory."""
-        kind, (_, length) = _dtype(dtype), _shape((1, length), "a shared vector")
+        kind, (_, length) = _dtype(dtype), shape_of((1, length), "a shared vector")
         memory = self._kernel.memory(kind, length, AddrSpace.LOCAL)
         self._kernel.holds(memory, "SV", 1, length)
         return SV(memory, kind, length)
@@ -186,7 +197,7 @@ class Kernel:
 
         Raises ShapeError for a shape that no base tiles of the layout make up, DTypeError for an
         unknown layout."""
-        rows, columns = _shape(shape, "a register tile")
+        rows, columns = shape_of(shape, "a register tile")
         if layout not in LAYOUTS:
             raise DTypeError(f"layout {layout!r}", hint="one of " + ", ".join(LAYOUTS))
         kind = _dtype(dtype)
@@ -202,7 +213,13 @@ class Kernel:
     @call
     def rv(self, dtype: DTypeLike, like: RT, each: Each = "row") -> RV:
         """A vector in registers with an element for each row (or column) of the tile `like`, in the
-        lanes that hold that row. Raises ShapeError for another `each`."""
+        lanes that hold that row. Raises ShapeError for another `each`, and for `like` that is no
+        register tile."""
+        if not isinstance(like, RT):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ShapeError(
+                f"a vector like {type(like).__name__}",
+                hint="like is a register tile, ker.rt(...): the vector lies as its rows or columns",
+            )
         if each not in _AXES:
             raise ShapeError(f"a vector for each {each!r}", hint="each is 'row' or 'column'")
         layout = like.layout.along("m" if each == "row" else "n")
@@ -214,15 +231,32 @@ class Kernel:
     # control
 
     @call
-    def range(self, count: Size) -> Iterator[UOp]:
+    def range(self, count: Size, kind: Kind = "reduce") -> Iterator[UOp]:
         """A loop over 0 .. count - 1: the body of the `for` is run once and builds one iteration.
-        `count` is a number or a node that is the same for all threads of a work group."""
+        `kind` is "loop" where iterations are independent, as the explorer then shows; of "upcast",
+        the body is run, and written out, `count` times.
+
+        `count` is a number or a node that is the same for all threads of a work group; ShapeError
+        for anything else."""
         if not _is_count(count):
             raise ShapeError(
                 f"a loop of {shown([count])[1:-2]}",
                 hint="a number of iterations, 0 or more: an int, or a node that is one integer",
             )
-        return Loop(self._kernel, count)
+        if isinstance(count, UOp):
+            check_length(count)
+        if kind == "upcast":
+            if isinstance(count, UOp):
+                raise ShapeError(
+                    f"a loop of {count.render()} that is written out",
+                    hint='its length has to be an int: leave out kind="upcast"',
+                )
+            return iter([index(i) for i in range(count)])
+        if kind not in _KINDS:
+            raise ShapeError(
+                f"a loop of kind {kind!r}", hint='one of "reduce", "loop" and "upcast"'
+            )
+        return Loop(self._kernel, count, _KINDS[kind])
 
     @property
     def shared_left(self) -> int:
@@ -293,21 +327,21 @@ def _dtype(dtype: DTypeLike) -> DType:
     return found
 
 
+def _are_sizes(values: Sequence[object], most: int) -> bool:
+    """Whether they are one to `most` sizes."""
+    some = isinstance(values, tuple | list) and 1 <= len(values) <= most
+    return some and all(map(is_size, values))
+
+
 def _is_count(value: object) -> bool:
     if isinstance(value, UOp):
         return dtypes.is_int(value.dtype) and value.dtype.count == 1
     return type(value) is int and value >= 0
 
 
-def _shape(shape: Sequence[int], what: str) -> tuple[int, int]:
-    if len(shape) != 2 or not all(type(n) is int and n > 0 for n in shape):
-        raise ShapeError(f"{what} of shape {tuple(shape)}", hint="positive numbers")
-    return shape[0], shape[1]
-
-
 def _grid(grid: Sequence[Size], target: Target) -> tuple[Size, Size, Size]:
     limits = target.global_max or (1 << 31,) * 3
-    whole = 1 <= len(grid) <= 3 and all(map(is_size, grid))
+    whole = _are_sizes(grid, 3)
     if not whole or any(most(n) > limit for n, limit in zip(grid, limits, strict=False)):
         raise ShapeError(
             f"a grid of {shown(grid)}",

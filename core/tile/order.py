@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from core.dtype import AddrSpace, PtrDType, dtypes
 from core.errors import CompileError
+from core.tile.checks import check_loops, check_written
 from core.uop.kernelinfo import AxisType
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -21,9 +22,11 @@ from core.uop.uop import UOp
 
 @dataclass(eq=False, slots=True)
 class Memory:
-    """What a DEFINE_* stands for. `stages`: equal parts that are used in turn."""
+    """What a DEFINE_* stands for. `stages`: equal parts that are used in turn; `order` is that of
+    the kernel that it is part of."""
 
     define: UOp
+    order: Order
     stages: int = 1
     writes: tuple[UOp, ...] = ()
     """What has happened when its content is what was last written."""
@@ -81,6 +84,8 @@ class Block:
     barrier: UOp | None = None
 
 
+_OWN = {Ops.DEFINE_LOCAL: "shared memory", Ops.DEFINE_REG: "a register tile or vector"}
+"""Memory that holds nothing at first."""
 Build = Callable[[UOp, Sequence[UOp]], UOp]
 """The effect at the states of the memory written and of those read."""
 
@@ -125,12 +130,17 @@ class Order:
         after: tuple[UOp, ...] = (),
     ) -> UOp:
         """Something that writes one memory and reads others, once `after` has happened. Raises
-        CompileError where the kernel is finished, and where it writes what asynchronous effects may
-        still read."""
+        CompileError where the kernel is finished or another one, where it writes what asynchronous
+        effects may still read, reads what nothing was written to, or uses a loop that has ended."""
         if self.ended:
             raise CompileError(
                 "an operation on tiles of a finished kernel, which it would not be part of",
                 hint="do it in the kernel's with block, before ker.finish()",
+            )
+        if any(place.memory.order is not self for place in (writes, *reads)):
+            raise CompileError(
+                "an operation on a tile or view of another kernel",
+                hint="a kernel has its own: make them by ker.gl, ker.st, ker.rt and so on",
             )
         if writes.memory in self.in_flight:
             raise CompileError(
@@ -140,7 +150,12 @@ class Order:
         for place, wrote in [*((r, False) for r in reads), (writes, True)]:
             self._wait(place, wrote)
         sources = [self._state(r.memory, False) for r in reads]
-        made = self._by_all(build(self._state(writes.memory, True, after), sources))
+        effect = build(self._state(writes.memory, True, after), sources)
+        check_loops(effect, (*self.loops, *self.outer, *self.threads))
+        for place, state in zip(reads, sources, strict=True):
+            if not place.memory.written and (name := _OWN.get(place.memory.define.op)):
+                check_written(effect, state, name)
+        made = self._by_all(effect)
         block = self.blocks[-1]
         block.effects.append(made)
         for place in reads:

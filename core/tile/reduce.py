@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from functools import reduce as fold
 
 from core.dtype import AddrSpace, DType
-from core.errors import ShapeError
+from core.errors import DTypeError, ShapeError
 from core.tile.addresses import points_of
+from core.tile.checks import check_function
 from core.tile.layout import Axis, broadcasting
 from core.tile.order import Place
 from core.tile.team import Team, index, owner, spread
@@ -28,7 +29,19 @@ OTHER: dict[Axis, Axis] = {"m": "n", "n": "m"}
 
 def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
     """dst = the elements of each row (or column) of `src`, combined; `more`: and with what it was.
-    Raises ShapeError where the vector is not one of the tile's rows or columns."""
+    Raises ShapeError where the vector is not one of the tile's rows or columns, DTypeError where
+    `combine` is no function of two values."""
+    function = check_function("a reduce", combine, 2, "two elements")
+
+    def combined(x: UOp, y: UOp) -> UOp:
+        value = function(x, y)
+        if not isinstance(value, UOp) or value.dtype.count != x.dtype.count:
+            raise DTypeError(
+                "the function of a reduce gave no value of an element",
+                hint="return arithmetic of its arguments, such as lambda x, y: x.maximum(y)",
+            )
+        return value.cast(x.dtype)
+
     axis = dst.axis
     wanted = src.layout.along(axis)
     if (dst.layout.shape, dst.layout.base) != (wanted.shape, wanted.base):
@@ -44,16 +57,16 @@ def reduced(team: Team, dst: RV, src: RT, combine: Combine, more: bool) -> None:
     own = _vector(team, dst, wide) if across and wide is not dst.dtype else dst
 
     def build(state: UOp, sources: Sequence[UOp]) -> UOp:
-        value = _within_warp(team, src, sources[0], axis, combine, wide)
+        value = _within_warp(team, src, sources[0], axis, combined, wide)
         if more and not across:
-            value = combine(team.read(sources[-1], dst.layout.count).cast(wide), value)
+            value = combined(team.read(sources[-1], dst.layout.count).cast(wide), value)
         return team.write(state, value.cast(own.dtype))
 
     before = _kept(team, dst) if more and across else None
     reads = [Place(src.memory), *([Place(dst.memory)] if more and not across else [])]
     team.order.effect(build, Place(own.memory), reads)
     if across:
-        _between_warps(team, dst, own, combine, before)
+        _between_warps(team, dst, own, combined, before)
 
 
 def _within_warp(

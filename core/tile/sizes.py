@@ -59,5 +59,7 @@ def named(what: str, *sizes: Size) -> str:
 
 def shown(sizes: Sequence[object]) -> str:
     """Sizes as they are written, for messages."""
+    if not isinstance(sizes, tuple | list):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return repr(sizes)
     texts = [s.render() if isinstance(s, UOp) else repr(s) for s in sizes]
     return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

@@ -10,6 +10,7 @@ highest, too. Never makes memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +21,8 @@ PIECE: Final = 16
 """Bytes that one thread moves at once."""
 SERVED: Final = 128
 """Bytes that all banks together serve at once."""
+BANK: Final = 4
+"""Bytes that one bank serves at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,19 @@ class Swizzle:
         beyond = row // (self.repeat * self.keys) % 2
         last = number // (self.keys // 2) if bits > 1 else row.const_like(0)
         return turned.alu(Ops.XOR, last.alu(Ops.XOR, beyond) * (self.keys // 2))
+
+    def place(self, row: int, column: int) -> int:
+        """Where the element (row, column), which are numbers, lies."""
+        piece = column // self.piece
+        low = piece % self.keys ^ self.key(row) if self.keys > 1 else piece % self.keys
+        within = (piece // self.keys * self.keys + low) * self.piece + column % self.piece
+        return row * self.columns + within
+
+    def apart(self, rows: Sequence[int], columns: Sequence[int]) -> bool:
+        """Whether threads that each read or write one element (row, column) at once find them in
+        different banks, or in one word of a bank."""
+        words = {self.place(r, c) * self.item // BANK for r, c in zip(rows, columns, strict=True)}
+        return len({word % (SERVED // BANK) for word in words}) == len(words)
 
     def at(self, row: UOp, column: UOp) -> UOp:
         """Where element (row, column) lies."""

@@ -76,7 +76,7 @@ class Building:
             AddrSpace.LOCAL: Ops.DEFINE_LOCAL,
             AddrSpace.REG: Ops.DEFINE_REG,
         }[space]
-        return Memory(UOp(op, dtype.ptr(size * stages, space), (), number), stages)
+        return Memory(UOp(op, dtype.ptr(size * stages, space), (), number), self.order, stages)
 
     def scratch(self, dtype: DType, rows: int, columns: int, number: int = 0) -> ST:
         """A shared tile that lanes exchange elements through: the same one for all exchanges of

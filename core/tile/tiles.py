@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from core.dtype import DType, dtypes
+from core.dtype import DType
 from core.errors import ShapeError
 from core.tile.calls import call
+from core.tile.checks import check_index, shape_of
 from core.tile.layout import Axis, Layout
 from core.tile.order import Memory, Place
 from core.tile.sizes import Size
@@ -32,17 +33,15 @@ class GL:
 
     @call
     def __getitem__(self, index: Size | tuple[Size, ...]) -> Window:
-        """A window. Raises ShapeError for too many indices, and for a negative one."""
+        """A window. Raises ShapeError for too many indices, for a negative one, and for one that is
+        not the same in all lanes of a warp."""
         given = index if isinstance(index, tuple) else (index,)
         if len(given) > 4:
             raise ShapeError(
                 f"{len(given)} indices of a global view", hint="at most batch, depth, row, column"
             )
         for i in given:
-            if type(i) is not int if not isinstance(i, UOp) else not dtypes.is_int(i.dtype):
-                raise ShapeError(
-                    f"tile number {i!r} of a global view", hint="an int, or a node that is one"
-                )
+            check_index("tile number", i, " of a global view")
             if not isinstance(i, UOp) and i < 0:
                 raise ShapeError(
                     f"tile number {i} of a global view", hint="tiles are numbered from 0"
@@ -92,6 +91,7 @@ class ST:
     def __getitem__(self, stage: Size) -> ST:
         """One of its stages. Raises ShapeError for a number that is none."""
         count = self.memory.stages
+        check_index("stage", stage, " of a shared tile")
         number = stage if isinstance(stage, UOp) else self.start.const_like(stage)
         if number.vmin < 0 or number.vmax >= count or count == 1:
             raise ShapeError(
@@ -105,7 +105,7 @@ class ST:
     def subtile(self, shape: tuple[int, int], row: Size = 0, column: Size = 0) -> ST:
         """The tile number (row, column) of those of `shape` that this one is cut into. Raises
         ShapeError where they do not divide it, or where there is no such tile."""
-        rows, columns = shape
+        rows, columns = shape_of(shape, "a part of a shared tile")
         if rows < 1 or columns < 1 or self.rows % rows or self.columns % columns:
             raise ShapeError(
                 f"tiles of {rows} x {columns} in one of {self.rows} x {self.columns}",
@@ -121,6 +121,7 @@ class ST:
             (row, rows, self.rows, "row"),
             (column, columns, self.columns, "column"),
         ):
+            check_index(f"tile {what}", number, " of a shared tile")
             at = number if isinstance(number, UOp) else self.start.const_like(number)
             if at.vmin < 0 or at.vmax >= whole // side:
                 raise ShapeError(

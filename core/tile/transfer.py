@@ -22,8 +22,9 @@ from core.tile.addresses import (
     whole_pieces,
 )
 from core.tile.fragments import loaded, matrices_of
-from core.tile.layout import Layout
+from core.tile.layout import Layout, coordinates
 from core.tile.order import Place
+from core.tile.swizzle import BANK, SERVED, Swizzle
 from core.tile.team import Team, both, index, owner
 from core.tile.tiles import RT, RV, ST, SV, Registers, Window
 from core.uop.flight import ASYNCHRONOUS
@@ -151,13 +152,30 @@ def shared_from_vector(team: Team, dst: SV, src: RV) -> None:
 
 def exchange(team: Team, dst: RT, src: RT, turned: bool = False) -> None:
     """A register tile from one whose elements lie in other lanes, through shared memory."""
-    rows, columns = src.shape
+    rows, _ = src.shape
     warps = team.kernel.warps
-    scratch = team.kernel.scratch(dst.dtype, warps * rows, columns)
+    wide = _scratch_columns(team, src.layout, dst.dtype.itemsize)
+    scratch = team.kernel.scratch(dst.dtype, warps * rows, wide)
     own = scratch.subtile(src.shape, team.kernel.warp)
     alone = Team(team.kernel, 1)
     shared_from_registers(alone, own, src)
     registers_from_shared(alone, dst, own, turned)
+
+
+def _scratch_columns(team: Team, layout: Layout, item: int) -> int:
+    """How long the rows are of a tile that lanes exchange one of a layout through. Longer than its
+    own where lanes would meet in a bank, which no swizzle of short rows helps against, as far as
+    memory goes."""
+    columns, kernel = layout.columns, team.kernel
+    if layout.spread("n") > 1 or columns & (columns - 1):  # lanes write several elements at once
+        return columns
+    down, across = (part[: SERVED // BANK, 0].tolist() for part in coordinates(layout))
+    wide, left = columns, kernel.target.shared_bytes - kernel.shared_bytes
+    while wide * item < SERVED and kernel.warps * layout.rows * wide * item * 2 <= left:
+        if Swizzle(wide, item).apart(down, across):
+            return wide
+        wide *= 2
+    return wide if Swizzle(wide, item).apart(down, across) else columns
 
 
 def _load(

@@ -39,6 +39,13 @@ def value_at_launch(u: UOp, variables: Mapping[str, int]) -> int:
     return int(values[u])
 
 
+def bound_value(u: UOp) -> int:
+    """What a scalar of bound variables is. Raises RunError for one that is not known at launch."""
+    binds = [b for b in u.vars() if b.op is Ops.BIND]
+    values = {b.src[0].arg[0]: b.val for b in binds}
+    return value_at_launch(u.substitute({b: b.src[0] for b in binds}), values)
+
+
 @lru_cache(maxsize=1024)
 def _order(u: UOp) -> tuple[UOp, ...]:
     if not known_at_launch(u):

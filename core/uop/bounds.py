@@ -27,6 +27,7 @@ _same_as_source: Final = frozenset(
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
         Ops.FUSE,
+        Ops.LENGTH,
         Ops.DETACH,
         Ops.DERIVATIVE,
         Ops.COPY,
@@ -53,7 +54,7 @@ def bounds(u: Node) -> Bounds:
     if op is Ops.DEFINE_VAR:
         return (u.arg[1], u.arg[2])
     if op is Ops.BIND:
-        return src[1].bounds
+        return src[0].bounds
     if op in (Ops.RANGE, Ops.SPECIAL):
         return (0, max(0, int(src[0].vmax) - 1))
     if op is Ops.IOTA:

@@ -5,11 +5,15 @@ Nothing here computes; passes read and replace it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Literal
+from typing import Final, Literal
 
 from core.tensor_cores import Fragment
+
+KERNEL_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
+"""Names go into source text as they are, so nothing else may pass: an AST may be a stranger's."""
 
 
 class AxisType(IntEnum):

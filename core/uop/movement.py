@@ -23,6 +23,7 @@ class Movement(Node):
             return self
         made = type(self)(op, self.dtype, (self,), arg)
         made.shaped  # noqa: B018 - raises at the caller where the movement is impossible
+        made.lengths  # noqa: B018 - as well
         return made
 
     def reshape(self, shape: Iterable[int]) -> Self:
@@ -77,6 +78,12 @@ class Movement(Node):
     def fuse(self) -> Self:
         """Itself, computed in one kernel."""
         return type(self)(Ops.FUSE, self.dtype, (self,))
+
+    def length(self, axis: int, n: Self) -> Self:
+        """Itself, of which only the first `n` elements along `axis` count. Raises ShapeError."""
+        made = type(self)(Ops.LENGTH, self.dtype, (self, n), axis)
+        made.lengths  # noqa: B018 - raises at the caller where the length is impossible
+        return made
 
     def detach(self) -> Self:
         """Itself, without gradient."""

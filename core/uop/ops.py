@@ -43,6 +43,10 @@ class Ops(IntEnum):
     """Its source; the gradient that flows back through it is made contiguous."""
     FUSE = auto()
     """Its source, which one kernel computes from memory: no value on the way is stored."""
+    LENGTH = auto()
+    """Source 0, of which only the first elements along the axis arg count: as many as source 1, a
+    value of variables, says. The others are anything, and reduces leave them out. With the length
+    of the axis, a CONST, all of them count."""
     DETACH = auto()
     """Its source, without a gradient."""
     DERIVATIVE = auto()

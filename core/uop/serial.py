@@ -52,6 +52,7 @@ _exact_sources: Final = {
     Ops.SPECIAL: 1,
     Ops.BIND: 2,
     Ops.COPY: 2,
+    Ops.LENGTH: 2,
     Ops.RANGE: 1,
     Ops.BUFFER_VIEW: 1,
     Ops.MSELECT: 1,

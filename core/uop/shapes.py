@@ -18,6 +18,7 @@ _pass_through = frozenset(
         Ops.CONTIGUOUS,
         Ops.CONTIGUOUS_BACKWARD,
         Ops.FUSE,
+        Ops.LENGTH,
         Ops.DETACH,
         Ops.DERIVATIVE,
         Ops.COPY,

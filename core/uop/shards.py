@@ -26,6 +26,8 @@ def axis_of(u: Node) -> int | None:
         return 1 if isinstance(u.arg, tuple) else None
     if u.op is Ops.BITCAST:
         return _bitcast(u, len(devices))
+    if u.op is Ops.LENGTH:
+        return None if u.src[0].axis == u.arg else u.src[0].axis
     if u.op in GroupOp.Elementwise:
         return next((s.axis for s in u.src if s.axis is not None), None)
     if u.op in GroupOp.Movement or u.op is Ops.VIEW:

@@ -209,6 +209,12 @@ def same_value_spec(u: UOp, x: UOp) -> bool:
     return u.dtype == x.dtype
 
 
+@rule(UPat(Ops.LENGTH, src=(UPat.var("x"), UPat.var("n")), name="u"))
+def length_spec(u: UOp, x: UOp, n: UOp) -> bool:
+    """the arg of a LENGTH is an axis, whose first elements a number counts; it keeps the dtype"""
+    return u.dtype == x.dtype and _is_index(n) and n.shape == () == u.lengths[:0]
+
+
 @rule(UPat(Ops.DERIVATIVE, name="u"))
 def derivative_spec(u: UOp) -> bool:
     """DERIVATIVE has a value, then arguments and derivatives of its dtype and shape in turn"""
@@ -258,6 +264,7 @@ tensor_spec = PatternMatcher(
         movement_spec,
         reduce_axis_spec,
         same_value_spec,
+        length_spec,
         derivative_spec,
         copy_spec,
         assign_spec,

@@ -22,6 +22,7 @@ from core.uop.bounds import bounds
 from core.uop.derive import derive
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.late import Late
+from core.uop.lengths import Lengths, lengths_of
 from core.uop.movement import Movement
 from core.uop.node import DeviceName, Shape
 from core.uop.ops import GroupOp, Ops
@@ -98,6 +99,7 @@ class UOp(Arithmetic, Movement, Variables):
         "_axis",
         "_bounds",
         "_device",
+        "_lengths",
         "_ranges",
         "_shape",
         "arg",
@@ -119,6 +121,7 @@ class UOp(Arithmetic, Movement, Variables):
     _shape: Shape | None
     _device: DeviceName | None
     _axis: int | None
+    _lengths: Lengths[UOp]
     _bounds: tuple[ConstType, ConstType]
     _ranges: frozenset[UOp]
 
@@ -212,6 +215,14 @@ class UOp(Arithmetic, Movement, Variables):
             return self._axis
         except AttributeError:
             return derive(self, "_axis", axis_of)
+
+    @property
+    def lengths(self) -> Lengths[UOp]:
+        """(axis, length) for each axis whose length is a variable. Raises ShapeError."""
+        try:
+            return self._lengths
+        except AttributeError:
+            return derive(self, "_lengths", lengths_of)
 
     @property
     def bounds(self) -> tuple[ConstType, ConstType]:
@@ -477,6 +488,14 @@ class UOp(Arithmetic, Movement, Variables):
     def iota(n: int, dtype: DType, device: DeviceName) -> UOp:
         """The integers 0..n-1, never stored."""
         return UOp(Ops.IOTA, dtype, (UOp(Ops.DEVICE, arg=device),), n)
+
+    def before(self, axis: int, n: UOp) -> UOp:
+        """For each element of this, whether its place along `axis` comes before the number `n`."""
+        shape = self.shaped
+        where = () if self.device is None else (UOp(Ops.DEVICE, arg=self.device),)
+        places = UOp(Ops.IOTA, dtypes.index, where, shape[axis])
+        alone = tuple(size if k == axis else 1 for k, size in enumerate(shape))
+        return places.reshape(alone).expand(shape) < n.cast(dtypes.index)
 
     @staticmethod
     def full(shape: Shape, value: ConstType, dtype: DType, device: DeviceName) -> UOp:

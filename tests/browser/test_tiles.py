@@ -112,8 +112,14 @@ def test_a_shared_tile(new_page: New, tiles: Process, places: dict[str, str], st
     own.get_by_role("button").click()
     expect(said(section)).to_contain_text("lane 0")
     expect(said(section)).not_to_contain_text("in conflict")
+    expect(section).to_contain_text("No bank has to serve two words in one turn")
+    lanes = pixels(section.locator("canvas.near"))
     section.get_by_role("button", name="Plain").click()
     expect(said(section)).to_contain_text("in conflict")
+    expect(section).to_contain_text("Outlined: elements whose bank has to serve another word")
+    section.get_by_role("button", name="Banks").click()
+    expect(section.get_by_role("button", name="Banks")).to_have_attribute("aria-pressed", "true")
+    assert pixels(section.locator("canvas.near")) != lanes
 
 
 @pytest.mark.parametrize("stage", ["wmma", "last-wmma", "ordinary"])
@@ -144,7 +150,7 @@ def test_what_the_emulator_counted(new_page: New, tiles: Process, places: dict[s
         re.compile(r"Emulated for sm_\d+: 0 conflicts in \d+ lines"), timeout=60_000
     )
     section.get_by_role("button", name=re.compile(r"^Line \d+ in the emulator")).click()
-    expect(e.drawer.locator(".emulator .eln.now")).to_be_visible()
+    expect(e.drawer.locator(".emulator .eln.now")).to_contain_text("ldmatrix")
 
 
 def test_the_exported_file_says_the_same(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core import Context, Tensor
+from core import Context, Tensor, Variable
 from core.check.isolate import MAX_TEXT
 from core.helpers import Flag, Text
 from core.passes.pipeline import PASSES, TEXT_PASSES
@@ -274,7 +274,7 @@ def test_schedule_passes_are_those_that_run() -> None:
     del new_x, new_y
     z = Tensor.ones(2, device=("CPU", "CPU:1")).shard(("CPU", "CPU:1"), 0).sum()
     with observing(Names()) as names, Context(OPT=3):
-        x.schedule(y, (x * 2).fuse(), z)
+        x.schedule(y, (x * 2).fuse(), z, x[: Variable("rows", 0, 1).bind(1)].sum())
     several = ["multi", "allreduce", "multi: outputs"]  # one pass, which is three rewrites
     assert [*several, *(step.name for step in schedule.PASSES[1:])] == names.seen
 

@@ -271,6 +271,7 @@ class _Table:
         tags, tag = self._strings("tag", arg_text)
         origins, origin = self._strings("origin", self._place)
         shapes, shape = _tabulate([fact.shape for fact in facts])
+        devices, device = _tabulate([fact.device for fact in facts])
         return {
             "ops": ops,
             "dtypes": dtypes,
@@ -278,6 +279,7 @@ class _Table:
             "locs": locs,
             "tags": tags,
             "shapes": shapes,
+            "devices": devices,
             "nodes": {
                 "id": [self._global(n) for n in order],
                 "op": op,
@@ -286,6 +288,7 @@ class _Table:
                 "loc": loc,
                 "tag": tag,
                 "shape": shape,
+                "device": device,
                 "lo": [fact.low for fact in facts],
                 "hi": [fact.high for fact in facts],
                 "ranges": [fact.ranges for fact in facts],

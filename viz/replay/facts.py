@@ -1,4 +1,4 @@
-"""What follows from a node: shape, value bounds and open ranges, worked out by `core` when shown.
+"""What follows from a node: shape, bounds, open ranges and device, worked out by `core` when shown.
 
 Recording them would cost every run; the graph in the trace has all that is needed. Nodes are built
 from data that may be hostile: through the strict decoder, within a time limit, and a node that does
@@ -17,7 +17,9 @@ import numpy as np
 
 from core.dtype import dtypes
 from core.errors import BudgetError, UopvizError
+from core.uop.ops import Ops
 from core.uop.serial import decode_node
+from core.uop.shapes import shown
 from core.uop.uop import UOp
 from viz.budget import part, take
 from viz.format.cells import parse_object
@@ -53,6 +55,7 @@ class Fact(NamedTuple):
     low: str = ""
     high: str = ""
     ranges: str = ""
+    device: str = ""
 
 
 _NOTHING: Final = Fact()
@@ -163,7 +166,11 @@ class Facts:
                 fact = self._said[extra] = Fact(*texts)
             return fact
         u = self.uop(node)
-        return _NOTHING if u is None else Fact(_shape(u), *_bounds(u), self._open.text(node))
+        return (
+            _NOTHING
+            if u is None
+            else Fact(_shape(u), *_bounds(u), self._open.text(node), _device(u))
+        )
 
 
 def _parsed(text: str) -> Any:
@@ -176,6 +183,16 @@ def _shape(u: UOp) -> str:
     with suppress(*INVALID):
         shape = u.shape
         return "" if shape is None else "x".join(map(str, shape))[:_MAX_TEXT]
+    return ""
+
+
+def _device(u: UOp) -> str:
+    """ "CPU:1", or "CPU and CPU:1, cut along axis 0"; a DEVICE says it by itself."""
+    with suppress(*INVALID):
+        if u.op is Ops.DEVICE or (device := u.device) is None:
+            return ""
+        cut = "" if u.axis is None else f", cut along axis {u.axis}"
+        return f"{shown(device)}{cut}"[:_MAX_TEXT]
     return ""
 
 

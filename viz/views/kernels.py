@@ -5,13 +5,14 @@ Reads what was recorded; compiling and running are jobs (`viz/work/jobs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from core.errors import BudgetError, TraceError
 from core.render.kinds import KIND
+from core.target import targets
 from viz.budget import part, take
 from viz.format.cells import as_int, as_text, parse_object
 from viz.format.pack import unpack_json
@@ -32,6 +33,14 @@ _KEPT_BYTES: Final = 1 << 27
 """Most bytes of the origins that are kept, apart from those of the last kernel."""
 _FEW: Final = 8
 """Bits of a set of which each node has its own list."""
+_FAMILIES: Final[Mapping[str, str]] = {
+    "CPU": "cpu",
+    "CUDA": "nvidia",
+    "PTX": "nvidia",
+    "AMD": "amd",
+    "REFERENCE": "none",
+}
+"""The family of targets that devices of a kind run code for."""
 Ids = Callable[[int], int]
 
 
@@ -65,12 +74,14 @@ class KernelReader:
         info = parse_object(row.info)
         ast = self.ast(context)
         name = as_text(row.name) or context.name
-        times = [launch[3] / 1000 for launch in self._file.launches if launch[0] == name]
+        target = as_text(row.target) or str(context.meta.get("target", ""))
+        ran = [x for x in self._file.launches if x[0] == name and may_run(x[1], target)]
+        times = [launch[3] / 1000 for launch in ran]
         return {
             "context": self._context(context.id),
             "name": name,
-            "target": as_text(row.target) or str(context.meta.get("target", "")),
-            "device": as_text(row.device) or self._device(name),
+            "target": target,
+            "device": as_text(row.device) or next((launch[1] for launch in ran), ""),
             "ast": self._global(ast) if ast else -1,
             "tensorCalls": self.calls(context, ast),
             "artifacts": self.artifacts(context),
@@ -245,9 +256,6 @@ class KernelReader:
             error=one.error,
         )
 
-    def _device(self, name: str) -> str:
-        return next((launch[1] for launch in self._file.launches if launch[0] == name), "")
-
     def calls(self, context: Context, ast: int) -> list[str]:
         """The user's lines and calls behind a kernel: as recorded, or those of the nodes of its
         AST."""
@@ -256,6 +264,13 @@ class KernelReader:
         origins = self._file.nodes.field("origin")
         lines = (self._file.text(int(origins[n])) for n in self._file.nodes.reachable(ast))
         return [line for line in dict.fromkeys(lines) if line]
+
+
+def may_run(device: str, target: str) -> bool:
+    """Whether a device can have run what was compiled for a target, as far as their names say it:
+    kernels of one AST have one name, whatever they were compiled for."""
+    known, family = targets.get(target), _FAMILIES.get(device.partition(":")[0])
+    return known is None or family is None or known.family == family
 
 
 def artifact_data(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from core.uop.origin import split_origin
+from viz.format.cells import as_text
 from viz.read.records import Context, Rewrite
 
 MAX_CALLS: Final = 256
@@ -46,6 +47,8 @@ class Row:
     target: str = ""
     """Of a kernel that was compiled on request, below its row: what it was compiled for. What is
     below is no part of what the program did, and is not counted above."""
+    arch: str = ""
+    """Of a kernel of the program: the target that it was compiled for."""
 
 
 class Tree:
@@ -103,7 +106,8 @@ class Tree:
             if at is None:
                 at = self._append(number, self.row_of(parent), "context", entry.name, label, target)
             calls = "" if target else calls_of(entry) or ""
-            self._set(at, name=entry.name, status=status, ms=ms, calls=calls)
+            arch = as_text(entry.meta.get("target"), MAX_NAME) if label == "kernel" else ""
+            self._set(at, name=entry.name, status=status, ms=ms, calls=calls, arch=arch)
             return
         if at is None:
             at = self._append(number, self.row_of(parent), "rewrite", entry.name, "pass", target)

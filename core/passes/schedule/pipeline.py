@@ -26,6 +26,7 @@ from core.passes.schedule.kernelize import (
     kernelizing,
     version_of,
 )
+from core.passes.schedule.lengths import cutting, reduced_lengths
 from core.passes.schedule.linearize import item_of, ordered
 from core.passes.schedule.memory import plan_memory
 from core.passes.schedule.merge import merges, merging
@@ -49,6 +50,12 @@ _KERNELS: Final = "the value of every output, and what each of the other kernels
 def _multi(graph: UOp, notes: Kernels) -> UOp:
     graph, notes.outputs = take_apart(graph)
     return graph
+
+
+def _lengths(graph: UOp, notes: Kernels) -> UOp:
+    if (reduced := reduced_lengths(graph)) is None:
+        return graph
+    return graph_rewrite(graph, cutting, reduced, bottom_up=True, name="lengths")
 
 
 def _simplify_tensors(graph: UOp, notes: Kernels) -> UOp:
@@ -116,6 +123,14 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
         "no value is on several devices: each has its part, and what it needs of others is copied",
         tensor_spec,
         gone=(Ops.MULTI, Ops.MSELECT, Ops.ALLREDUCE),
+    ),
+    Pass(
+        "lengths",
+        _lengths,
+        "the value of every output before its lengths",
+        "no length is a variable: reduces choose what counts",
+        tensor_spec,
+        (Ops.LENGTH,),
     ),
     Pass(
         "simplify tensors",
@@ -191,8 +206,16 @@ PASSES: Final[tuple[Pass[Kernels], ...]] = (
 
 
 def _name(result: Schedule, args: tuple[object, ...]) -> str:
-    count = len(result[0])
-    return f"schedule {count} kernel{'' if count == 1 else 's'}"
+    items, _ = result
+    copies = sum(item.ast.op is Ops.COPY for item in items)
+    kernels = len(items) - copies
+    parts = [_counted(kernels, "kernel", "kernels")] if kernels or not copies else []
+    parts += [_counted(copies, "copy", "copies")] if copies else []
+    return f"schedule {', '.join(parts)}"
+
+
+def _counted(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
 
 
 def run_passes(
@@ -246,6 +269,8 @@ def _realized(sink: UOp, graph: UOp, notes: Kernels) -> dict[UOp, UOp]:
                 next(stored)
         else:
             realized[root] = realized_form(root, next(stored))
+        for axis, n in root.lengths:
+            realized[root] = realized[root].length(axis, n)
     return realized
 
 

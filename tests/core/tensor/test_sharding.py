@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -316,6 +318,39 @@ def test_a_gradient_of_gathered_values_is_not_copied_twice() -> None:
     (t.shard(TWO) * other).sum().backward()
     assert t.grad is not None
     assert all(item.ast.op is not Ops.COPY for item in t.grad.schedule()), "each device has it"
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("protocol", [2, 5])
+def test_pickles_and_copies_are_cut_alike(axis: int | None, protocol: int) -> None:
+    t = Tensor(A).shard(TWO, axis).requires_grad_()
+    (t * t).sum().backward()
+    for made in (pickle.loads(pickle.dumps(t, protocol)), copy.deepcopy(t)):
+        assert (made.device, made.axis, made.requires_grad) == (TWO, axis, True)
+        np.testing.assert_equal(made.numpy(), A)
+        assert (made.grad.device, made.grad.axis) == (TWO, axis)
+        np.testing.assert_equal(made.grad.numpy(), 2 * A)
+        with Tensor.no_grad():
+            made += 1
+        np.testing.assert_equal(made.numpy(), A + 1)
+        np.testing.assert_equal(t.numpy(), A)
+    empty = Tensor.zeros(0, 4).shard(TWO, 1)
+    assert pickle.loads(pickle.dumps(empty, protocol)).shape == (0, 4)
+
+
+def test_a_pickle_of_devices_that_are_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = pickle.dumps(Tensor(A).shard(("CPU", "CPU:6"), 1))
+    get = type(Device).__getitem__
+
+    def absent(self: Any, name: str | None) -> Any:
+        if name == "CPU:6":
+            raise DeviceError("CPU:6 is not here")
+        return get(self, name)
+
+    monkeypatch.setattr(type(Device), "__getitem__", absent)
+    made = pickle.loads(text)
+    assert (made.device, made.axis) == ("CPU", None)
+    np.testing.assert_equal(made.numpy(), A)
 
 
 def test_they_say_where_they_are() -> None:

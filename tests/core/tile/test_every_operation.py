@@ -1,5 +1,6 @@
 """Every group operation with every layout, number of warps and dtype, on the reference and on the
-emulated GPUs, against NumPy on small whole numbers, which every dtype holds exactly.
+emulated GPUs, against NumPy on small whole numbers, which every dtype holds exactly; and what the
+vendors' tools say of the texts.
 
 A few of each operation are tried; `--fuzz N` tries N of all, and one more than there are all.
 """
@@ -15,22 +16,31 @@ import numpy as np
 import pytest
 
 from core import tile
+from core.compile import compile_kernel, sources_for
 from core.dtype import DType, dtypes
+from core.target import targets
 from core.tile import LAYOUTS, RT, Group, Kernel
+from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.ptxas import assemble
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 from tests import fuzzing
 from tests.core.tile.running import ON, Array, run
 
-DTYPES = (
-    dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.fp8e4m3,
-    dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.int32,
+DTYPES = tuple(d for d in dtypes.all if d is not dtypes.bool)
+MOVES = (
+    "load and store", "zero", "clear", "ones", "copy", "transpose", "shared tiles",
+    "copies of shared tiles", "subtiles",
 )  # fmt: skip
+"""What bool takes part in, too."""
 TARGETS = ("sm_90", "gfx942", "gfx1100")
 WARPS = (1, 2, 4, 8)
 LOWEST = {
-    dtypes.int8: -128, dtypes.uint8: 0, dtypes.int16: -(1 << 15), dtypes.int32: -(1 << 31)
-}  # fmt: skip
+    **{d: 0 for d in dtypes.ints if dtypes.is_unsigned(d)},
+    **{d: -(1 << (d.bits - 1)) for d in dtypes.ints if not dtypes.is_unsigned(d)},
+    dtypes.fp8e4m3: -448,
+}
+"""Of dtypes without an infinity."""
 
 
 def side_of(dtype: DType) -> int:
@@ -87,8 +97,7 @@ def filled(name: str, *more: int) -> Build:
 
 
 def least(values: Array, _: int, dtype: DType) -> Array:
-    low = LOWEST.get(dtype, -448 if dtype is dtypes.fp8e4m3 else -np.inf)
-    return np.full_like(values, low)
+    return np.full_like(values, LOWEST.get(dtype, -np.inf))
 
 
 def copied(m: Made) -> None:
@@ -251,13 +260,15 @@ class Case:
 def values(dtype: DType, warps: int) -> Array:
     """Of -1, 0 and 1, or 0 and 1, few enough of them that sums are small."""
     rng, shape = np.random.default_rng(warps), (warps * side_of(dtype), side_of(dtype))
-    low = 0 if dtypes.is_unsigned(dtype) else -1
+    low = 0 if dtypes.is_unsigned(dtype) or dtype is dtypes.bool else -1
     return (rng.integers(low, 2, shape) * (rng.random(shape) < 0.1)).astype(np.float64)
 
 
-def chosen(config: pytest.Config) -> list[Case]:
-    """All cases in an order that goes through the operations in turn; as many as are asked for."""
+def chosen(config: pytest.Config, each: int) -> list[Case]:
+    """All cases in an order that goes through the operations in turn; as many as are asked for, or
+    `each` of every operation."""
     every = [Case(*c) for c in product(OPERATIONS, LAYOUTS, WARPS, DTYPES, TARGETS)]
+    every += [Case(*c) for c in product(MOVES, LAYOUTS, WARPS, [dtypes.bool], TARGETS)]
     random = Random(7)
     random.shuffle(every)
     turns: dict[str, int] = {}
@@ -266,24 +277,43 @@ def chosen(config: pytest.Config) -> list[Case]:
         turns[case.name] = turns.get(case.name, 0) + 1
         numbered.append((turns[case.name], case))
     numbered.sort(key=lambda pair: pair[0])
-    return [case for _, case in numbered][: fuzzing.cases(config, 2 * len(OPERATIONS))]
+    return [case for _, case in numbered][: fuzzing.cases(config, each * len(OPERATIONS))]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "case" in metafunc.fixturenames:
-        metafunc.parametrize("case", chosen(metafunc.config), ids=str)
+    for name, each in (("case", 2), ("text", 1)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, chosen(metafunc.config, each), ids=str)
+
+
+def kernel_of(case: Case, target: str) -> UOp:
+    """Loads, does the operation and stores."""
+    shape, side = values(case.dtype, case.warps).shape, side_of(case.dtype)
+    with tile.Kernel("k", warps=case.warps, target=target) as ker:
+        x = ker.gl(dtypes.float64, shape)
+        held = ker.rt(case.dtype, (side, side), case.layout)
+        ker.group.load(held, x)
+        OPERATIONS[case.name][0](Made(ker, ker.group, held, case.dtype, case.layout))
+    return ker.ast
 
 
 def test_an_operation(case: Case) -> None:
-    build, want = OPERATIONS[case.name]
     given = values(case.dtype, case.warps)
-    wanted = np.asarray(want(given, case.warps, case.dtype), np.float64)
-    with tile.Kernel("k", warps=case.warps, target=case.target) as ker:
-        x, side = ker.gl(dtypes.float64, given.shape), side_of(case.dtype)
-        held = ker.rt(case.dtype, (side, side), case.layout)
-        ker.group.load(held, x)
-        build(Made(ker, ker.group, held, case.dtype, case.layout))
+    wanted = np.asarray(OPERATIONS[case.name][1](given, case.warps, case.dtype), np.float64)
+    ast = kernel_of(case, case.target)
+    assert kernel_of(case, case.target) is ast
     for on in ON:
         zeros = np.full_like(wanted, 99)
-        (_, found) = run(ker.ast, [given, zeros], case.target, on)
+        (_, found) = run(ast, [given, zeros], case.target, on)
         np.testing.assert_array_equal(found, wanted, err_msg=on)
+
+
+def test_vendors_tools_take_its_text(text: Case) -> None:
+    """ptxas for sm_80 or sm_90, LLVM for AMD's GPUs."""
+    target = "sm_80" if text.target == "sm_90" and text.warps in (1, 4) else text.target
+    ast = kernel_of(text, target)
+    if targets[target].family == "amd":
+        assert any("s_endpgm" in a.text for a in sources_for(ast, targets[target]))
+    elif find_tool("ptxas") is not None:
+        facts = assemble(compile_kernel(ast, targets[target]).source.text, target).facts
+        assert facts.get("spill stores", "0") == "0"

@@ -60,8 +60,18 @@ def test_places_are_a_permutation(item: int, columns: int, mixed: bool) -> None:
     places = Swizzle(columns, item, mixed)
     row, column = UOp.variable("row", 0, 31), UOp.variable("column", 0, columns - 1)
     at = places.at(row, column)
-    seen = {value(at, r, c) for r in range(32) for c in range(columns)}
-    assert seen == {*range(32 * columns)}
+    seen = {(r, c): value(at, r, c) for r in range(32) for c in range(columns)}
+    assert {*seen.values()} == {*range(32 * columns)}
+    assert all(places.place(r, c) == found for (r, c), found in seen.items())
+
+
+def test_threads_that_read_elements_at_once() -> None:
+    """A column of short rows meets in banks, whatever the swizzle; one of long rows does not."""
+    rows, column = range(0, 32, 4), [3] * 8
+    assert not Swizzle(16, 2).apart(rows, column)
+    assert not Swizzle(64, 2, mixed=False).apart(range(8), column)
+    assert Swizzle(64, 2).apart(range(8), column)
+    assert Swizzle(16, 2).apart([0, 0], [2, 3]), "one word"
 
 
 @pytest.mark.parametrize("item", [2, 4])

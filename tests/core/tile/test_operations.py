@@ -257,6 +257,28 @@ def test_loops_keep_what_they_write(target: str) -> None:
         np.testing.assert_array_equal(found[0], want)
 
 
+@pytest.mark.parametrize("kind", ["reduce", "loop", "upcast"])
+@pytest.mark.parametrize("target", ["sm_80", "gfx942", "x86-64"])
+def test_kinds_of_loops(target: str, kind: Literal["reduce", "loop", "upcast"]) -> None:
+    """In a loop, around one, and of no iteration."""
+    with tile.Kernel("k", target=target) as ker:
+        y, part = ker.gl(dtypes.float, (16, 4 * 16)), ker.rt(dtypes.float, (16, 16), "acc")
+        for i in ker.range(4, kind):
+            ker.warp.zero(part)
+            for j in ker.range(3, kind):
+                step = (i * 10 + j).cast(dtypes.float)
+                ker.warp.map(part, lambda v, s: v + s, part, step)
+            for _ in ker.range(0, kind):
+                ker.warp.zero(part)
+            ker.warp.store(y[0, i], part)
+    kinds = {u.arg[1].name for u in ker.ast.toposort() if u.op is Ops.RANGE}
+    if target != "x86-64":  # where threads are loops, too
+        assert kinds == {"WARP", kind.upper()} - {"UPCAST"}
+    want = np.repeat(3 + 30 * np.arange(4), 16)
+    for found in both(ker.ast, [np.zeros((16, 64), np.float32)], target):
+        np.testing.assert_array_equal(found[0], np.tile(want, (16, 1)))
+
+
 @pytest.mark.parametrize("target", ["sm_80", "gfx942"])
 def test_sizes_given_at_launch(target: str) -> None:
     rows, columns = UOp.variable("rows", 1, 40), UOp.variable("columns", 1, 70)

@@ -15,10 +15,10 @@ from viz.format.cells import as_int, as_text, parse_object
 from viz.format.rows import KERNELS
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
-from viz.views.kernels import input_data
+from viz.views.kernels import input_data, may_run
 from viz.views.overview.launches import bounded
 from viz.views.overview.message import is_here
-from viz.views.overview.table import Kernel, RowOf, table_of
+from viz.views.overview.table import MAX_DEVICES, Kernel, RowOf, table_of
 from viz.views.places import Places
 from viz.views.process import Process
 
@@ -46,14 +46,16 @@ def kernel_page_data(
     passes = _passes(file, context)
     shown = passes[:MAX_PASSES]
     take(4 * len(shown), _PASS * len(shown))
-    launched = process.launches.named.get(program.name)
-    device = program.device or (launched.device if launched is not None else "")
+    devices = found.devices[:MAX_DEVICES]
+    here = process.launches.named.get(program.name, {})
+    first = [one.first for device, one in here.items() if may_run(device, program.target)]
     return {
         "version": 1,
         "context": number,
         "name": program.name,
         "target": program.target,
-        "device": as_text(device, 200),
+        "device": as_text(program.device or next(iter(devices), ""), 200),
+        "devices": devices,
         "status": "error" if context.error else "open" if context.us is None else "ok",
         "here": is_here(processes),
         "calls": [places.place(call) for call in program.calls],
@@ -65,7 +67,7 @@ def kernel_page_data(
         "inputs": [input_data(item) for item in _list(info.get("inputs"))],
         "launches": found.launches,
         "us": found.us,
-        "first": launched.first if launched is not None else None,
+        "first": min(first, default=None),
         "spread": found.spread(),
         "by": table.by,
         "share": table.share(found),

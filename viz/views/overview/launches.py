@@ -1,4 +1,5 @@
-"""The launches of one process by kernel name: how many there were, and how long they took.
+"""The launches of one process by kernel name and device: how many there were, and how long they
+took.
 
 Grows with the trace: each launch is looked at once. Never reads the file.
 """
@@ -6,6 +7,7 @@ Grows with the trace: each launch is looked at once. Never reads the file.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +24,7 @@ Times = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Launched:
-    """The launches of one name. Times are microseconds."""
+    """The launches of one name on one device. Times are microseconds."""
 
     def __init__(self, device: str, first: float) -> None:
         self.device = device
@@ -50,7 +52,8 @@ class Launches:
     def __init__(self, file: TraceFile) -> None:
         self._file = file
         self._seen = 0
-        self.named: dict[str, Launched] = {}
+        self.named: dict[str, dict[str, Launched]] = {}
+        """By kernel name, and by device in the order of their first launches."""
         self.starts, self.ends = array("d"), array("d")
         """When each launch began and ended."""
 
@@ -61,17 +64,22 @@ class Launches:
         self._seen += len(new)
         for name, device, start, ns, _ in new:
             begin, us = bounded(start), bounded(ns / 1000)
-            known = self.named.get(name)
+            devices = self.named.setdefault(name, {})
+            known = devices.get(device)
             if known is None:
-                known = self.named[name] = Launched(device, begin)
+                known = devices[device] = Launched(device, begin)
             known.add(us)
             self.starts.append(begin)
             self.ends.append(begin + us)
 
+    def all(self) -> Iterator[Launched]:
+        """The launches of every kernel on every device."""
+        return (launched for devices in self.named.values() for launched in devices.values())
+
     @property
     def total(self) -> float:
         """Microseconds of all launches together."""
-        return sum(launched.total for launched in self.named.values())
+        return sum(launched.total for launched in self.all())
 
 
 def bounded(value: float) -> float:

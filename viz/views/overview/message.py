@@ -18,14 +18,13 @@ from viz.read.records import Rewrite
 from viz.views.overview.activity import activity_data
 from viz.views.overview.launches import bounded
 from viz.views.overview.lines import lines_data
-from viz.views.overview.table import MAX_ROWS, RowOf, rows_data, table_of
+from viz.views.overview.table import MAX_DEVICES, MAX_ROWS, RowOf, rows_data, table_of
 from viz.views.places import Places
 from viz.views.process import Process
 from viz.views.rules.rulebook import Rulebook
 
 FEW: Final = 12
 """Rules and passes in the answer; the page shows five of each."""
-MAX_DEVICES: Final = 8
 Data = dict[str, Any]
 
 
@@ -48,7 +47,7 @@ def overview_data(
     left = len(table.kernels) - len(kernels)
     if left:
         cut.append(f"{left:,} lighter kernels are left out of the list of {MAX_ROWS:,}")
-    devices = dict.fromkeys(one.device for p in processes for one in p.launches.named.values())
+    devices = dict.fromkeys(one.device for p in processes for one in p.launches.all())
     return {
         "version": 1,
         "by": table.by,

@@ -14,7 +14,9 @@ import numpy as np
 
 from core.uop.origin import split_origin
 from viz.budget import take
+from viz.format.cells import as_text
 from viz.read.records import Context
+from viz.views.kernels import may_run
 from viz.views.overview.launches import Launched, bounded, spread_of
 from viz.views.overview.programs import MAX_NAME, Program
 from viz.views.process import Process
@@ -23,6 +25,7 @@ from viz.views.tree import Row
 MAX_ROWS: Final = 1000
 """Rows in an answer; the page shows a dozen, and the others when it is asked to."""
 MAX_CALLS_TEXT: Final = 200
+MAX_DEVICES: Final = 8
 _ROW: Final = 2500
 _KERNEL: Final = 900
 RowOf = Callable[[int], Row | None]
@@ -41,6 +44,17 @@ class Kernel:
     launched: list[Launched] = field(default_factory=list[Launched])
     us: float = 0.0
     launches: int = 0
+
+    def add(self, launched: Sequence[Launched]) -> None:
+        """Launches of it on further devices, or in further processes."""
+        self.launched += launched
+        self.us += sum(one.total for one in launched)
+        self.launches += sum(len(one.us) for one in launched)
+
+    @property
+    def devices(self) -> list[str]:
+        """What it ran on."""
+        return [as_text(d, MAX_NAME) for d in dict.fromkeys(one.device for one in self.launched)]
 
     def spread(self) -> Data | None:
         """How its times are distributed; None where it was not launched."""
@@ -75,18 +89,19 @@ def table_of(processes: Sequence[Process], row_of: RowOf) -> Table:
     for process in processes:
         process.launches.refresh()
         process.programs.refresh()
-        told: set[str] = set()
+        told: set[tuple[str, str]] = set()
         contexts = [c for c in [*process.file.contexts.values()] if c.kind == "kernel"]
         take(4 * len(contexts), _KERNEL * len(contexts))
         for context in contexts:
             _enter(found, process, context, told, row_of(process.id(context.id)))
-        for name, launched in process.launches.named.items():
-            if name not in told:  # compiled before the recording began, or left out of it
+        for name, devices in process.launches.named.items():
+            # compiled before the recording began, left out of it, or a copy
+            untold = [one for device, one in devices.items() if (name, device) not in told]
+            if untold:
                 take(4, _KERNEL)
-                program = Program(name[:MAX_NAME], "", launched.device, 0, 0, ())
-                kernel = Kernel(program, [], None, launched=[launched])
-                kernel.us, kernel.launches = launched.total, len(launched.us)
-                found[process.number, name] = kernel
+                program = Program(name[:MAX_NAME], "", untold[0].device, 0, 0, ())
+                found[process.number, name] = kernel = Kernel(program, [], None)
+                kernel.add(untold)
     kernels = [*found.values()]
     made = Table(kernels, "steps", 0.0)
     if any(kernel.us > 0 for kernel in kernels):
@@ -102,10 +117,11 @@ def _enter(
     found: dict[tuple[object, ...], Kernel],
     process: Process,
     context: Context,
-    told: set[str],
+    told: set[tuple[str, str]],
     row: Row | None,
 ) -> None:
-    """Adds a kernel; `told` are names whose launches a kernel of this process has already."""
+    """Adds a kernel; `told` are the names and devices whose launches a kernel of this process
+    has already."""
     program = process.programs.of(context)
     steps = row.steps if row is not None else 0
     work = program.flops, program.bytes, steps
@@ -113,12 +129,14 @@ def _enter(
     kernel = found.setdefault(key, Kernel(program, [], row))
     kernel.contexts.append(process.id(context.id))
     kernel.compile_us += bounded(context.us or 0)
-    launched = process.launches.named.get(program.name)
-    if launched is not None and program.name not in told:
-        told.add(program.name)
-        kernel.launched.append(launched)
-        kernel.us += launched.total
-        kernel.launches += len(launched.us)
+    devices = process.launches.named.get(program.name, {})
+    ran = [
+        launched
+        for device, launched in devices.items()
+        if (program.name, device) not in told and may_run(device, program.target)
+    ]
+    told.update((program.name, launched.device) for launched in ran)
+    kernel.add(ran)
 
 
 def rows_data(table: Table, place: Callable[[str], str]) -> list[Data]:
@@ -130,7 +148,7 @@ def rows_data(table: Table, place: Callable[[str], str]) -> list[Data]:
 
 def _row(table: Table, kernel: Kernel, place: Callable[[str], str]) -> Data:
     program, row = kernel.program, kernel.row
-    devices = dict.fromkeys(launched.device for launched in kernel.launched)
+    devices = kernel.devices[:MAX_DEVICES]
     return {
         "context": kernel.contexts[0] if kernel.contexts else -1,
         "name": program.name,
@@ -139,6 +157,7 @@ def _row(table: Table, kernel: Kernel, place: Callable[[str], str]) -> Data:
         "place": place(split_origin(program.calls[0])[0]) if program.calls else "",
         "target": program.target,
         "device": program.device or next(iter(devices), ""),
+        "devices": devices,
         "launches": kernel.launches,
         "us": kernel.us,
         "share": table.share(kernel),

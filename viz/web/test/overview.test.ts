@@ -10,7 +10,7 @@ import {
   stretchOf,
 } from "../src/panels/overview/run/course";
 import { textsOf } from "../src/panels/overview/run/texts";
-import { columnsFor, linesOf } from "../src/panels/overview/table/columns";
+import { columnsFor, devicesOf, isCopy, linesOf } from "../src/panels/overview/table/columns";
 import { keepPlaces } from "../src/panels/overview/table/places";
 import { target } from "../src/parts/arrows";
 import { digits, percent, speedOf } from "../src/parts/speed";
@@ -117,6 +117,26 @@ describe("the table of kernels", () => {
       "Compile time",
       "Steps",
     ]);
+  });
+
+  it("says what ran where, once there are several devices", () => {
+    const on = (...devices: string[]): KernelLine => kernel({ device: devices[0]!, devices, launches: 1 });
+    const keys = (lines: KernelLine[]): string[] =>
+      columnsFor(linesOf(lines, "run", () => undefined), "run", false).map((c) => c.key);
+    expect(keys([on("CPU"), on("CPU"), on()])).toEqual(["name", "launches"]);
+    expect(keys([on("CPU"), on("CPU:1")])).toEqual(["name", "devices", "launches"]);
+    expect(keys([on("CPU", "CPU:1")])).toContain("devices");
+    const [both, old] = linesOf([on("CPU", "CPU:1"), kernel({})], "run", () => undefined);
+    expect([devicesOf(both!), devicesOf(old!)]).toEqual(["CPU, CPU:1", "CPU"]);
+  });
+
+  it("knows copies, which no kernel makes", () => {
+    const named = (name: string, context: number): boolean =>
+      isCopy(linesOf([kernel({ name, context })], "run", () => undefined)[0]!);
+    expect(named("copy CPU:1 to PTX:EMU", -1)).toBe(true);
+    expect(named("copy CPU:1 to PTX:EMU", 7)).toBe(false);
+    expect(named("copy", -1)).toBe(false);
+    expect(named("early", -1)).toBe(false);
   });
 
   it("keeps room for the shares of a machine that may still be measured", () => {

@@ -164,6 +164,14 @@ describe("places in shared memory", () => {
     expect(plain.marked(3, 0)).toBe(true);
     expect(plain.marked(3, 1)).toBe(false);
     expect(plain.say(3, 0)).toBe("Row 3, column 0: byte 384, bank 0, lane 3, in conflict");
+    // all of them from one bank, or each from another
+    const banks = (swizzled: boolean): number[] => {
+      const face = sharedFace(shared, swizzled, column, "bank");
+      return [0, 1, 2, 3, 4, 5, 6, 7].map((row) => face.number(row, 0));
+    };
+    expect(new Set(banks(false))).toEqual(new Set([0]));
+    expect(new Set(banks(true)).size).toBe(8);
+    expect(sharedFace(shared, false, column, "bank").number(3, 1)).toBe(-1);
     // 16 bytes by each lane: eight lanes have a turn of their own
     const wide = { ...column, width: 16, first: column.first.map((_, lane) => (lane % 8) * 64) };
     expect(sharedFace(shared, true, wide).marked(0, 0)).toBe(false);

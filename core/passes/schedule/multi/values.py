@@ -61,6 +61,14 @@ def fuse_in_parts(x: UOp) -> UOp:
     return multi([part.fuse() for part in x.src], x.arg)
 
 
+@rule(UPat(Ops.LENGTH, src=(_multi, UPat.var("n")), name="u"))
+def length_in_parts(u: UOp, x: UOp, n: UOp) -> UOp:
+    """length(multi(a, b), n) -> multi(length(a, n), length(b, n)); all of it on each device where
+    the axis is the one that is cut"""
+    own = parts(x, None) if x.arg == u.arg else x.src
+    return multi([part.length(u.arg, n) for part in own], u.axis)
+
+
 @rule(
     UPat(
         (Ops.DETACH, Ops.CONTIGUOUS_BACKWARD, Ops.NOOP, Ops.DERIVATIVE),
@@ -142,6 +150,7 @@ taking_apart = PatternMatcher(
         elementwise_in_parts,
         contiguous_in_parts,
         fuse_in_parts,
+        length_in_parts,
         forget_marks,
         reduce_in_parts,
         assign_in_parts,

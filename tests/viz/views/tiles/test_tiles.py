@@ -48,19 +48,22 @@ def test_every_tile_is_described(product: Store) -> None:
     assert {found["ST", i]["stages"] for i in range(2)} == {2}
 
 
-@pytest.mark.parametrize("at", [0, -1])
-def test_tiles_at_the_first_and_at_the_last_stage(product: Store, at: int) -> None:
+def test_tiles_at_every_stage(product: Store) -> None:
     said = tiles_of(product)
     of = dict(zip(said["nodes"]["node"], said["nodes"]["tile"], strict=True))
-    rewrite = passes_of(product)[at]
-    for op in ("DEFINE_REG", "DEFINE_LOCAL"):
-        space = "register" if op == "DEFINE_REG" else "shared"
-        nodes = nodes_at(product, rewrite, op)
-        assert nodes
-        assert {said["tiles"][of[n]]["space"] for n in nodes} == {space}
-    assert set(nodes_at(product, rewrite, "WMMA")) <= set(said["wmma"]["node"])
-    loads = [n for op in ("LOAD", "LDMATRIX") for n in nodes_at(product, rewrite, op)]
-    assert {said["tiles"][of[n]]["space"] for n in loads if n in of} == {"register", "shared"}
+    passes = passes_of(product)
+    assert len(passes) > 10
+    for rewrite in passes:
+        for op in ("DEFINE_REG", "DEFINE_LOCAL"):
+            space = "register" if op == "DEFINE_REG" else "shared"
+            nodes = nodes_at(product, rewrite, op)
+            assert nodes
+            assert {said["tiles"][of[n]]["space"] for n in nodes} == {space}
+        assert set(nodes_at(product, rewrite, "WMMA")) <= set(said["wmma"]["node"])
+        loads = nodes_at(product, rewrite, "LOAD")
+        known = [n for n in (*loads, *nodes_at(product, rewrite, "LDMATRIX")) if n in of]
+        assert {said["tiles"][of[n]]["space"] for n in known} == {"register", "shared"}
+        assert len(loads) - len([n for n in loads if n in of]) in (0, 8), "those of global memory"
 
 
 def test_single_registers_are_known_once_vectors_are_gone(product: Store) -> None:

@@ -13,6 +13,7 @@ export const opOf = (b: Bundle, c: number): string => look(b.ops, b.nodes.op[c])
 export const dtypeOf = (b: Bundle, c: number): string => look(b.dtypes, b.nodes.dtype[c]);
 export const argOf = (b: Bundle, c: number): string => look(b.args, b.nodes.arg[c]);
 export const shapeOf = (b: Bundle, c: number): string => look(b.shapes, b.nodes.shape[c]);
+export const deviceOf = (b: Bundle, c: number): string => look(b.devices ?? [], b.nodes.device?.[c]);
 export const tagOf = (b: Bundle, c: number): string => look(b.tags, b.nodes.tag[c]);
 export const rangesOf = (b: Bundle, c: number): string => b.nodes.ranges[c] ?? "";
 /** Trace-wide node id as the page shows it. */

@@ -125,6 +125,27 @@ describe("scene", () => {
   });
 });
 
+describe("devices of nodes", () => {
+  /** Second lines of some loads that are on these devices. */
+  const on = (...devices: string[]): string[] => {
+    const b = designBundle();
+    const loads = b.nodes.id.map((_, c) => c).filter((c) => b.ops[b.nodes.op[c]!] === "LOAD");
+    b.devices = [...new Set(devices)].filter((d) => d);
+    b.nodes.device = b.nodes.id.map((_, c) => b.devices!.indexOf(devices[loads.indexOf(c)] ?? ""));
+    const labels = new Labels(b);
+    return devices.map((_, i) => labels.of(loads[i]!).detail);
+  };
+
+  it("are on the boxes where they differ", () => {
+    const plain = on("", "");
+    expect(on("CPU", "CPU")).toEqual(plain);
+    const [first, second] = on("CPU", "CPU and CPU:1, cut along axis 0");
+    expect(first).toMatch(/^CPU fl/);
+    expect(second).toMatch(/^2 dev/);
+    expect(on("CPU", "CPU:1")[1]).toMatch(/^CPU:1/);
+  });
+});
+
 describe("camera", () => {
   const camera = (): Camera => Object.assign(new Camera(), { width: 800, height: 600 });
 

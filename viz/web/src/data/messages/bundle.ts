@@ -13,6 +13,8 @@ export interface Bundle {
   locs: string[];
   tags: string[];
   shapes: string[];
+  /** "CPU:1", "CPU and CPU:1, cut along axis 0". Missing in older exports, as `NodeTable.device`. */
+  devices?: string[];
   nodes: NodeTable;
   /** Lines of the user's program ("examples/digits.py:41"). */
   origins: string[];
@@ -37,6 +39,7 @@ export interface NodeTable {
   loc: number[];
   tag: number[];
   shape: number[];
+  device?: number[];
   /** Value bounds as text, "" if unknown. */
   lo: string[];
   hi: string[];

@@ -57,7 +57,9 @@ export interface KernelLine {
   calls: string;
   place: string;
   target: string;
+  /** The first one of `devices`, which it ran on. Those are missing in older exports. */
   device: string;
+  devices?: string[];
   launches: number;
   us: number;
   /** Of what all kernels weigh, 0 to 1. */
@@ -124,7 +126,9 @@ export interface KernelPage {
   context: number;
   name: string;
   target: string;
+  /** As of a `KernelLine`. */
   device: string;
+  devices?: string[];
   status: Row["status"];
   here: boolean;
   /** "file:line call" */

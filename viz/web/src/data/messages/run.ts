@@ -101,6 +101,8 @@ export interface Row {
   /** Of a kernel compiled on request, below the program's kernel: what for. What is below is no
    * part of what the program did, and is not counted above. Missing in older exports. */
   target?: string;
+  /** Of a kernel of the program: the target that it was compiled for. Missing in older exports. */
+  arch?: string;
 }
 
 /** The lines of the user's program that the run names, as they were when it ran. */

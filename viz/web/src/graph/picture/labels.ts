@@ -8,7 +8,7 @@ import type { Bundle } from "../../data/messages/bundle";
 import type { Box, Fold } from "../../model/fold/fold";
 import { copiesIn, cutMiddle, expressionOf, opsOf } from "../../model/fold/words";
 import type { Replay } from "../../model/replay";
-import { argOf, dtypeOf, opOf, rangesOf, shapeOf } from "../../model/content";
+import { argOf, deviceOf, dtypeOf, opOf, rangesOf, shapeOf } from "../../model/content";
 import { opGroup, type OpGroup, shortOp } from "../../model/ops";
 
 /** Characters of 12 px and of 11 px mono that fit beside the glyph of a box. */
@@ -38,7 +38,12 @@ export interface Label {
 export class Labels {
   private readonly known: (Label | undefined)[] = [];
 
-  constructor(private readonly bundle: Bundle) {}
+  /** Whether nodes are on different devices: then each says where it is. */
+  private readonly apart: boolean;
+
+  constructor(private readonly bundle: Bundle) {
+    this.apart = (bundle.devices?.length ?? 0) > 1;
+  }
 
   of(content: number): Label {
     return (this.known[content] ??= this.make(content));
@@ -81,7 +86,8 @@ export class Labels {
     const titleArg = arg.length <= room ? arg : room >= 5 ? cut(arg, room) : "";
     // An argument that found no room beside the op goes before the dtype.
     const spilled = arg && !titleArg ? `${arg} ${dtype}` : dtype === "void" ? "" : dtype;
-    const detail = scalar ? spilled : `${spilled} ${shape}`;
+    const kind = scalar ? spilled : `${spilled} ${shape}`;
+    const detail = this.apart ? `${placeOf(deviceOf(bundle, c))} ${kind}`.trim() : kind;
     // The dtype keeps seven characters ("float32") before letters have to go.
     const taken = (words: readonly string[]): number =>
       words.length ? words.join(" ").length * LETTER + 4 : 0;
@@ -99,6 +105,13 @@ export class Labels {
       folded: false,
     };
   }
+}
+
+/** "CPU:1"; of several devices how many they are, as in "2 devices". */
+function placeOf(device: string): string {
+  const [names = ""] = device.split(", cut along axis ", 1);
+  const several = names.split(" and ");
+  return several.length > 1 ? `${several.length} devices` : names;
 }
 
 /** At most `room` characters, the last an ellipsis if some were left out. */

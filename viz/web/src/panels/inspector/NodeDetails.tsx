@@ -7,7 +7,7 @@ import { count, place, plural, short } from "../../state/format";
 import { bundle, currentStep, ruleName, sides, step, view } from "../../state/state";
 import { lit, stage, stats } from "../../state/stage";
 import type { Bundle } from "../../data/messages/bundle";
-import { argOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
+import { argOf, deviceOf, dtypeOf, opOf, rangesOf, shapeOf, tagOf, uidOf } from "../../model/content";
 import { opGroup } from "../../model/ops";
 import { movedSources } from "../../model/replay";
 import { walkButtons } from "../../parts/walkButtons";
@@ -131,6 +131,7 @@ function Facts({ slot, b, c }: { slot: number; b: Bundle; c: number }) {
         <Clipped text={shapeOf(b, c)} />
       </span>,
     ]);
+  if (deviceOf(b, c)) shown.push(["Device", <Clipped text={deviceOf(b, c)} />]);
   if (lo || hi)
     shown.push([
       "Bounds",

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { announce } from "../../state/actions";
 import { count } from "../../state/format";
 import { bundle, currentRow, currentStep, rules, sides, step, view } from "../../state/state";
-import { argOf, dtypeOf, opOf, rangesOf, shapeOf, titleOf, uidOf } from "../../model/content";
+import { argOf, deviceOf, dtypeOf, opOf, rangesOf, shapeOf, titleOf, uidOf } from "../../model/content";
 
 export interface Pin {
   key: string;
@@ -59,6 +59,7 @@ function subject(): Pin | null {
       ["Dtype", dtypeOf(b, c)],
       ["Arg", argOf(b, c)],
       ["Shape", shapeOf(b, c)],
+      ["Device", deviceOf(b, c)],
       ["Bounds", lo || hi ? (lo === hi ? lo : `${lo} .. ${hi}`) : ""],
       ["Ranges", rangesOf(b, c)],
       ["Sources", side.srcOf(slot).map(name).join(", ")],

@@ -26,7 +26,16 @@ import type { Row } from "../../data/messages/run";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
-import { cursor, inside, lines, markedStep, openKeys, setOpen, slowest } from "./tree";
+import {
+  cursor,
+  inside,
+  lines,
+  markedStep,
+  openKeys,
+  setOpen,
+  severalTargets,
+  slowest,
+} from "./tree";
 
 const LINE = 24;
 
@@ -239,6 +248,11 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
       )}
       <span class="fit">
         <Name row={row} strong={on || (row.label === "kernel" && !row.target)} />
+        {severalTargets.value && row.arch && (
+          <span class="t3 small nw" title="What it was compiled for">
+            {short(row.arch, 20)}
+          </span>
+        )}
         {row.calls && <Calls names={row.calls} />}
       </span>
       {loading.value?.rewrite === row.id && row.kind === "rewrite" && (

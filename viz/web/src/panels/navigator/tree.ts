@@ -47,6 +47,11 @@ const allSteps = computed(() => {
   return Array.from({ length }, (_, i) => i + 1);
 });
 
+/** Whether kernels were compiled for several targets: then each says for which. */
+export const severalTargets = computed(
+  () => new Set(rows.value.flatMap((row) => row.arch || [])).size > 1,
+);
+
 /** Milliseconds of the slowest child of each row's parent, for the bars. */
 export const slowest = computed(() => {
   const most = new Map<number, number>();

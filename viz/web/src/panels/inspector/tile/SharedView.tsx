@@ -4,7 +4,7 @@ import type { SharedTile } from "../../../data/messages/tile";
 import { canEmulate, emulate, emulation, goTo } from "../../../parts/emulation/store";
 import { openDrawer } from "../../../state/drawer";
 import { count, plural } from "../../../state/format";
-import { sharedFace } from "./faces";
+import { type Face, type Numbered, sharedFace } from "./faces";
 import { Picture } from "./Picture";
 import { Seg } from "./Seg";
 import { accessesOf, countedOf, type Alike } from "./store";
@@ -20,11 +20,15 @@ export function SharedView({
   name: string;
 }) {
   const [swizzled, swizzle] = useState(true);
+  const [numbered, number] = useState<Numbered>("lane");
   const all = accessesOf(index);
   const [key, choose] = useState<string | null>(null);
   const chosen = all.find((a) => a.key === key) ?? null;
   const access = chosen?.access ?? null;
-  const face = useMemo(() => sharedFace(tile, swizzled, access), [tile, swizzled, access]);
+  const face = useMemo(
+    () => sharedFace(tile, swizzled, access, numbered),
+    [tile, swizzled, access, numbered],
+  );
   const start = useMemo(() => firstOf(tile, access), [tile, access]);
   return (
     <>
@@ -41,11 +45,27 @@ export function SharedView({
             onChange={(to) => swizzle(to === "swizzled")}
           />
         )}
-        <span class="t2">{access ? "Numbers are lanes" : "Numbers are banks"}</span>
+        {access ? (
+          <Seg
+            label="Number and colour of an element"
+            value={numbered}
+            of={[
+              ["lane", "Lanes"],
+              ["bank", "Banks"],
+            ]}
+            onChange={number}
+          />
+        ) : (
+          <span class="t2">Numbers are banks</span>
+        )}
       </div>
       <Picture key={key ?? ""} face={face} name={`${name} in shared memory`} start={start} />
       {access && (
-        <p class="t2">Outlined: elements whose bank has to serve another word in the same turn</p>
+        <p class="t2">
+          {hasMarks(face)
+            ? "Outlined: elements whose bank has to serve another word in the same turn"
+            : "No bank has to serve two words in one turn"}
+        </p>
       )}
       <Cut rows={tile.rows} columns={tile.columns} shown={tile.shown} />
       {all.length > 0 && <Accesses all={all} chosen={key} choose={choose} keys={tile.keys} />}
@@ -59,6 +79,12 @@ function sentence({ rows, columns, dtype, stages, keys, kind }: SharedTile): str
     kind === "SV" ? `A vector of ${count(columns)} ${dtype}` : `${rows} × ${columns} ${dtype}`;
   const several = stages > 1 ? `, ${plural(stages, "stage")}` : "";
   return `${shape} in shared memory${several}, ${keys > 1 ? "swizzled" : "not swizzled"}`;
+}
+
+function hasMarks(face: Face): boolean {
+  for (let row = 0; row < face.rows; row++)
+    for (let column = 0; column < face.columns; column++) if (face.marked(row, column)) return true;
+  return false;
 }
 
 /** " of 4 matrices". */

@@ -95,6 +95,7 @@ function Registers({ of }: { of: Exclude<Drawn, { kind: "shared" }> }) {
   return (
     <>
       <p class="t2">{tile ? sentence(tile) : of.kind === "operand" && operand(of)}</p>
+      {of.kind === "operand" && <p class="t2 mono">{breakable(of.of)}</p>}
       <div class="row wrap g4 tools">
         <Seg
           label="Number and colour of an element"
@@ -162,7 +163,11 @@ function sentence(tile: RegisterTile): string {
   return `${kind}, ${each}${plural(registersOf(tile), "register")} in each of ${base.lanes} lanes`;
 }
 
+/** The name of an instruction, which may go on in the next line after a dot. */
+const breakable = (name: string) =>
+  name.split(/(?<=\.)/).map((part, i) => [i > 0 && <wbr key={i} />, part]);
+
 function operand(of: Extract<Drawn, { kind: "operand" }>): string {
   const { rows, columns, lanes, count: held } = of.base;
-  return `${of.name} of ${of.of}: ${rows} × ${columns} ${of.dtype}, ${plural(held, "element")} in each of ${lanes} lanes`;
+  return `${of.name}: ${rows} × ${columns} ${of.dtype}, ${plural(held, "element")} in each of ${lanes} lanes`;
 }

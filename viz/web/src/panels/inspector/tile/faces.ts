@@ -19,11 +19,15 @@ export interface Face {
   /** "lane 14", and what it has. */
   nameGroup: (group: number) => string;
   sayGroup: (group: number) => string;
-  /** Whether the node itself is about the element. */
+  /** Whether the node itself is about the element, or it is in conflict. */
   marked: (row: number, column: number) => boolean;
+  /** Whether what is marked is in conflict. */
+  conflicts: boolean;
 }
 
 export type Shown = "lane" | "register";
+/** Of what lanes read or write at once. */
+export type Numbered = "lane" | "bank";
 
 type Registers = Pick<RegisterTile, "rows" | "columns" | "base"> & { shown: readonly number[] };
 
@@ -66,6 +70,7 @@ export function registerFace(
       `${nameGroup(group)}: ${plural(all, "element")}${tile.base.copies.length > 1 ? " each" : ""}, ` +
       (all > 1 ? `registers 0 to ${all - 1}` : "register 0"),
     marked: (row, column) => mine?.has(owner(row, column).register) ?? false,
+    conflicts: false,
   };
 }
 
@@ -74,9 +79,14 @@ const MOST = 256;
 
 /**
  * A tile in shared memory by banks. With an access: which lane reads or writes each element, where
- * lanes of a warp do that at once.
+ * lanes of a warp do that at once, or (`numbered`) the banks of these elements.
  */
-export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAccess | null): Face {
+export function sharedFace(
+  tile: SharedTile,
+  swizzled: boolean,
+  access: TileAccess | null,
+  numbered: Numbered = "lane",
+): Face {
   const [rows, columns] = [Math.min(tile.shown[0], MOST), Math.min(tile.shown[1], MOST)];
   const byte = (row: number, column: number): number => byteOf(tile, row, column, swizzled);
   const lanes = access ? lanesOf(tile, access) : null;
@@ -92,7 +102,10 @@ export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAcce
     rows,
     columns,
     block: [8, tile.piece],
-    number: lanes ? lane : bank,
+    number: (row, column) => {
+      if (!lanes || (numbered === "bank" && lane(row, column) >= 0)) return bank(row, column);
+      return lane(row, column);
+    },
     say: (row, column) => {
       const at = byte(row, column);
       const by = lanes && lane(row, column) >= 0 ? `, lane ${lane(row, column)}` : "";
@@ -106,6 +119,7 @@ export function sharedFace(tile: SharedTile, swizzled: boolean, access: TileAcce
         ? sayAccess(group, access)
         : `bank ${group}: ${plural(inBank.get(group) ?? 0, "element")} of the tile`,
     marked: (row, column) => meets?.has(row * tile.columns + column) ?? false,
+    conflicts: true,
   };
 }
 

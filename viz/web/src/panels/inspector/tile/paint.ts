@@ -18,6 +18,8 @@ const TINTS = [0.18, 0.3, 0.42, 0.1] as const;
 const FAR = [0.3, 0.45, 0.6, 0.16] as const;
 /** Beside what is lit, the rest of the whole tile steps back. */
 const BEHIND = 0.4;
+/** What has no number, in the whole tile. */
+const UNNUMBERED = 0.5;
 
 export interface Palette {
   hues: readonly string[];
@@ -28,6 +30,7 @@ export interface Palette {
   text2: string;
   accent: string;
   onAccent: string;
+  conflict: string;
   mono: string;
 }
 
@@ -43,6 +46,7 @@ export function readPalette(el: Element): Palette {
     text2: read("--text2"),
     accent: read("--accent"),
     onAccent: read("--on-accent"),
+    conflict: read("--del"),
     mono: read("--mono"),
   };
 }
@@ -70,11 +74,16 @@ export function drawAll(
   for (let row = 0; row < face.rows; row++)
     for (let column = 0; column < face.columns; column++) {
       const chosen = marks.lit !== null && face.group(row, column) === marks.lit;
-      fill(g, p, chosen ? null : face.number(row, column), FAR);
+      const number = face.number(row, column);
+      fill(g, p, chosen ? null : number, FAR);
+      if (number < 0) {
+        g.fillStyle = p.line;
+        g.globalAlpha = UNNUMBERED;
+      }
       if (marks.lit !== null) g.globalAlpha *= BEHIND;
       if (chosen || face.marked(row, column)) {
         g.globalAlpha = 1;
-        g.fillStyle = chosen ? p.accent : p.text;
+        g.fillStyle = chosen ? p.accent : face.conflicts ? p.conflict : p.text;
       }
       g.fillRect(column * w, row * h, w, h);
     }
@@ -153,9 +162,9 @@ function drawCell(
   g.fillRect(j * cell, i * cell, cell, cell);
   g.globalAlpha = 1;
   if (face.marked(row, column)) {
-    g.strokeStyle = chosen ? p.onAccent : p.text;
-    g.lineWidth = 1.5;
-    g.strokeRect(j * cell + 2, i * cell + 2, cell - 4, cell - 4);
+    g.strokeStyle = chosen ? p.onAccent : face.conflicts ? p.conflict : p.text;
+    g.lineWidth = 1;
+    g.strokeRect(j * cell + 1.5, i * cell + 1.5, cell - 2, cell - 2);
   }
   if (number < 0) return;
   g.fillStyle = chosen ? p.onAccent : p.text;

@@ -154,7 +154,7 @@ export interface Counted {
   all: boolean;
   lines: number;
   conflicts: number;
-  /** The line (from 1) with most conflicts. */
+  /** The line (from 1) with most conflicts; of those, one of the selected node. */
   line: number;
 }
 
@@ -168,12 +168,17 @@ export function countedOf(tile: number): Counted | null {
   const lines = new Set<number>(
     artifact ? [] : e.counters.lines.line.filter((_, i) => movesShared(e.counters.lines, i)),
   );
+  const own = new Set<number>();
   for (const access of watchedTiles.answer.value?.accesses ?? [])
     if (artifact && access.tile === tile && present.value.has(access.node))
       for (const line of linesOf(lineIndex(artifact), nodeOrigins.value, access.node).lines)
-        if (movesShared(e.counters.lines, at.get(line + 1))) lines.add(line + 1);
+        if (movesShared(e.counters.lines, at.get(line + 1))) {
+          lines.add(line + 1);
+          if (access.node === selectedNode.value) own.add(line + 1);
+        }
   const of = (line: number): number => e.counters.lines.conflicts[at.get(line)!] ?? 0;
-  const sorted = [...lines].sort((a, b) => of(b) - of(a) || a - b);
+  const other = (line: number): number => Number(!own.has(line));
+  const sorted = [...lines].sort((a, b) => of(b) - of(a) || other(a) - other(b) || a - b);
   if (!sorted.length) return null;
   return {
     all: !artifact,

@@ -98,7 +98,7 @@ function Head({ k }: { k: KernelPage | null }) {
               <Go to={spansNamed(k.name)} title="Its launches in the timeline">
                 {plural(k.launches, "launch", "launches")}
               </Go>
-              {k.device && ` on ${short(k.device, 60)}`}
+              {k.device && ` on ${short((k.devices ?? [k.device]).join(", "), 80)}`}
             </span>
           ) : (
             <span class="t3">not launched in this run</span>

@@ -10,7 +10,7 @@ import { count, micros, place, plural, short } from "../../../state/format";
 import { rows, run } from "../../../state/state";
 import { CutMiddle } from "../../../ui/CutMiddle";
 import { SortHead } from "../../../ui/SortHead";
-import type { ColumnKey, Line } from "./columns";
+import { devicesOf, isCopy, type ColumnKey, type Line } from "./columns";
 import { list, overviewLink } from "../link";
 import { columns, FEW_KERNELS, isStale, kernels, overview, sortAnew } from "../store";
 import { SpreadBars } from "./Spread";
@@ -96,6 +96,7 @@ const heading = (by: "run" | "compile" | "steps"): string =>
 /** Whether its compilation is in the run. Of others there are only launches. */
 const isRecorded = (line: Line): boolean => line.context >= 0;
 
+const COPY = "Copies of memory from one device to the other: there is no kernel";
 const NOT_RECORDED = "Compiled before recording started: only its launches are known";
 
 /** What a row is called: it leads to the page of its kernel, where there is one. */
@@ -106,8 +107,9 @@ function Title({ line, text, mono = false }: { line: Line; text: string; mono?: 
       <CutMiddle text={text} />
     </Go>
   ) : (
-    <span class={style} title={`${title(line)}. ${NOT_RECORDED}.`}>
-      <CutMiddle text={text} /> <span class="t3 small">not recorded</span>
+    <span class={style} title={`${title(line)}. ${isCopy(line) ? COPY : NOT_RECORDED}.`}>
+      <CutMiddle text={text} />
+      {!isCopy(line) && <span class="t3 small"> not recorded</span>}
     </span>
   );
 }
@@ -134,7 +136,7 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
       const at = place(line.place);
       return (
         <span class="row g4">
-          <Title line={line} text={short(line.calls || line.name, 80)} />
+          <Title line={line} text={isCopy(line) ? "copy" : short(line.calls || line.name, 80)} />
           {at.line > 0 && <span class="t3 small nw">:{at.line}</span>}
           <Status line={line} />
         </span>
@@ -160,6 +162,12 @@ function Cell({ of, line }: { of: ColumnKey; line: Line }): ComponentChildren {
         </span>
       );
     }
+    case "devices":
+      return (
+        <span class="el t2" title={short(devicesOf(line), 1000)}>
+          {short(devicesOf(line), 80)}
+        </span>
+      );
     case "launches":
       return (
         <span class="num r">

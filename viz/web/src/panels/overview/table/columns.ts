@@ -13,7 +13,7 @@ export interface Line extends KernelLine {
 }
 
 export type ColumnKey =
-  "calls" | "name" | "launches" | "time" | "spread" | "flops" | "bytes" | "regs" | "steps";
+  "calls" | "name" | "devices" | "launches" | "time" | "spread" | "flops" | "bytes" | "regs" | "steps";
 
 export interface TableColumn extends Column<Line> {
   key: ColumnKey;
@@ -35,6 +35,14 @@ export function linesOf(
   }));
 }
 
+/** "CPU, CPU:1" */
+export const devicesOf = (line: Line): string =>
+  (line.devices ?? [line.device]).filter((name) => name).join(", ");
+
+/** Whether a line stands for copies between two devices: those are launches without a kernel. */
+export const isCopy = (line: Line): boolean =>
+  line.context < 0 && /^copy \S+ to \S+$/.test(line.name);
+
 const registers = (line: Line): number => Number(line.registers[0]?.value ?? -1) || 0;
 
 const ALL: readonly TableColumn[] = [
@@ -46,6 +54,13 @@ const ALL: readonly TableColumn[] = [
     title: "The calls of the program that this kernel computes",
   },
   { key: "name", name: "Kernel", value: (l) => l.name, width: "minmax(96px, 1fr)" },
+  {
+    key: "devices",
+    name: "Device",
+    value: (l) => devicesOf(l),
+    width: "minmax(56px, 0.4fr)",
+    title: "The devices that the kernel ran on",
+  },
   { key: "launches", name: "Launches", value: (l) => l.launches, right: true, width: "58px" },
   { key: "time", name: "Time", value: (l) => l.time, right: true, width: "98px" },
   {
@@ -97,6 +112,7 @@ const ALL: readonly TableColumn[] = [
 const HAS: Readonly<Record<ColumnKey, (line: Line) => boolean>> = {
   calls: (l) => l.calls !== "",
   name: () => true,
+  devices: () => true,
   launches: (l) => l.launches > 0,
   time: (l) => l.time > 0,
   spread: (l) => l.spread !== null,
@@ -113,7 +129,10 @@ export function columnsFor(
   by: "run" | "compile" | "steps",
   shares: boolean,
 ): TableColumn[] {
-  return ALL.filter(({ key }) => lines.some(HAS[key])).map((c) => {
+  const devices = new Set(lines.flatMap((line) => line.devices ?? []));
+  const has = (key: ColumnKey): boolean =>
+    lines.some(HAS[key]) && (key !== "devices" || devices.size > 1);
+  return ALL.filter(({ key }) => has(key)).map((c) => {
     if (c.key === "time" && by !== "run") return { ...c, name: "Compile time" };
     return shares && (c.key === "flops" || c.key === "bytes") ? { ...c, width: "88px" } : c;
   });

@@ -1,0 +1,94 @@
+"""Reduces over axes whose length is a variable: their loops end there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import Context, Tensor, Variable
+from core.dtype import dtypes
+from core.passes.trim import trim
+from core.target import targets
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
+
+N = UOp.variable("n", 0, 24)
+
+
+def loops(u: UOp) -> list[UOp]:
+    return [v for v in u.toposort() if v.op is Ops.RANGE]
+
+
+def reduced(condition: UOp, op: Ops, otherwise: float, *ranges: UOp) -> UOp:
+    memory = UOp(Ops.DEFINE_GLOBAL, dtypes.float32.ptr(64), (), 0)
+    value = memory.index(sum(ranges[1:], ranges[0])).load()
+    return condition.where(value, value.const_like(otherwise)).reduce(op, *ranges)
+
+
+def trimmed(u: UOp) -> UOp:
+    return trim(u, targets["sm_90"])
+
+
+def test_a_loop_ends_at_the_length() -> None:
+    r = UOp.range(24, 0, AxisType.REDUCE)
+    found = trimmed(reduced(r < N, Ops.ADD, 0.0, r))
+    (loop,) = loops(found)
+    assert loop.src[0] is N
+    assert not any(u.op is Ops.WHERE for u in found.toposort())
+
+
+def test_a_loop_of_several_elements_ends_at_the_last_of_them() -> None:
+    r, lane = UOp.range(6, 0, AxisType.REDUCE), UOp.range(4, 1, AxisType.UNROLL)
+    found = trimmed(reduced(r * 4 + lane < N, Ops.ADD, 0.0, r, lane))
+    outer = next(u for u in loops(found) if u.arg[1] is AxisType.REDUCE)
+    for n, iterations in ((0, 0), (1, 1), (4, 1), (5, 2), (24, 6)):
+        assert outer.src[0].substitute({N: N.const_like(n)}).simplify().arg == iterations
+    assert any(u.op is Ops.WHERE for u in found.toposort())
+
+
+def test_a_length_longer_than_the_loop_is_cut() -> None:
+    r = UOp.range(8, 0, AxisType.REDUCE)
+    found = trimmed(reduced(r < N - 2, Ops.MAX, -np.inf, r))
+    (loop,) = loops(found)
+    for n, iterations in ((0, 0), (2, 0), (5, 3), (24, 8)):
+        assert loop.src[0].substitute({N: N.const_like(n)}).simplify().arg == iterations
+
+
+@pytest.mark.parametrize(
+    "case", ["identity", "threads", "backwards", "memory", "before", "constant"]
+)
+def test_what_does_not_end_is_left_alone(case: str) -> None:
+    r, other = UOp.range(24, 0, AxisType.REDUCE), UOp.range(4, 1, AxisType.LOOP)
+    op, otherwise, condition = Ops.ADD, 0.0, r < N
+    if case == "identity":
+        op, otherwise = Ops.MAX, 0.0
+    elif case == "threads":
+        r = UOp.range(24, 0, AxisType.GROUP_REDUCE)
+        condition = r < N
+    elif case == "backwards":
+        condition = r > N
+    elif case == "memory":
+        lengths = UOp(Ops.DEFINE_GLOBAL, dtypes.int32.ptr(1), (), 1)
+        condition = r < lengths.index(UOp.const(dtypes.index, 0)).load()
+    elif case == "before":
+        condition = r - other < N
+    else:
+        condition = r < 20
+    u = reduced(condition, op, otherwise, r)
+    assert trimmed(u) is u
+
+
+@pytest.mark.parametrize("device", ["CPU", "PTX:EMU", "AMD:EMU"])
+def test_every_length_on_every_device(device: str) -> None:
+    rng = np.random.default_rng(2)
+    x, w = rng.standard_normal((40, 6)).astype(np.float32), rng.standard_normal(40)
+    a, b = Tensor(x, device).realize(), Tensor(w.astype(np.float32), device).realize()
+    n = Variable("n", 0, 40)
+    for value in (0, 1, 7, 40):
+        part = slice(None, value)
+        end = n.bind(value)
+        np.testing.assert_allclose(
+            (b[:end] @ a[:end]).numpy(), w[part] @ x[part], rtol=1e-4, atol=1e-5
+        )
+        with Context(NOOPT=1):
+            assert np.isclose(a[:end].sum().item(), x[part].sum(), rtol=1e-4, atol=1e-4)

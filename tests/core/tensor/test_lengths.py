@@ -1,0 +1,248 @@
+"""Axes whose length is a variable: as a Tensor of that length, for every value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from core import Context, Tensor, TinyJit, Variable, dtypes
+from core.errors import DTypeError, RunError, ShapeError
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+ROWS, COLUMNS = 6, 4
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "itself": lambda x: x * 1,
+    "sum of rows": lambda x: x.sum(0),
+    "sum of columns": lambda x: x.sum(1),
+    "sum of all": lambda x: x.sum(),
+    "max": lambda x: x.max(0),
+    "min": lambda x: x.min(0, keepdim=True),
+    "prod": lambda x: x.prod(0),
+    "mean": lambda x: x.mean(0),
+    "mean of all": lambda x: (x * 2).mean(),
+    "std": lambda x: x.std(0, correction=0),
+    "argmax": lambda x: x.argmax(0),
+    "argmin": lambda x: x.argmin(0),
+    "any": lambda x: (x > 1).any(0),
+    "softmax": lambda x: x.softmax(0),
+    "log_softmax": lambda x: x.log_softmax(0),
+    "logsumexp": lambda x: x.logsumexp(0),
+    "layer norm": lambda x: x.layernorm(-1),
+    "one over": lambda x: (1 / x).sum(0),
+    "broadcast": lambda x: x - x.mean(0, keepdim=True),
+    "by columns": lambda x: (x + Tensor([1.0, 2, 3, 4])).sum(0),
+    "transposed": lambda x: x.T.exp().sum(1),
+    "new axes": lambda x: x.reshape(1, ROWS, 2, 2).permute(3, 1, 0, 2).sum((0, 1)),
+    "expanded": lambda x: x.unsqueeze(1).expand(ROWS, 3, COLUMNS).max((0, 1)),
+    "product": lambda x: x @ Tensor([[1.0, 2], [3, 4], [5, 6], [7, 8]]),
+    "product over it": lambda x: x.T @ x,
+    "with itself": lambda x: x @ x.T,
+    "attention": lambda x: (x @ x.T).softmax(-1) @ x,
+    "einsum": lambda x: Tensor.einsum("ij,ik->jk", x, x),
+    "columns of it": lambda x: x[:, 1:3].sum(0),
+    "stored on the way": lambda x: (x * 2).contiguous().sum(0),
+    "cumsum": lambda x: x.cumsum(0),
+    "cumprod": lambda x: x.cumprod(0),
+    "cummax": lambda x: x.cummax(0)[0],
+    "logcumsumexp": lambda x: x.logcumsumexp(0),
+    "sort": lambda x: x.sort(0)[0],
+    "argsort": lambda x: x.argsort(0),
+    "ones": lambda x: (x.ones_like() + x).sum(),
+    "loss": lambda x: x.sigmoid().binary_crossentropy(x.sigmoid()),
+    "joined": lambda x: x.cat(x, dim=1).sum(0),
+    "scattered": lambda x: x.scatter(0, Tensor([[0, 0, 0, 0]]), Tensor([[9.0, 9, 9, 9]])),
+    "picked": lambda x: x[Tensor([0, 0])],
+    "where": lambda x: (x > 0).where(x, 1.0).sum(0),
+}
+
+FLAT = ("argmax", "argmin", "argsort", "any", "new axes", "expanded")
+"""Those without a gradient, and those that name the length."""
+
+
+def numbers(seed: int = 0) -> Tensor:
+    rng = np.random.default_rng(seed)
+    return Tensor(rng.standard_normal((ROWS, COLUMNS)).astype(np.float32)).realize()
+
+
+def length(n: int, most: int = ROWS) -> UOp:
+    return Variable("n", 0, most).bind(n)
+
+
+def shorter(f: Callable[[Tensor], Tensor], x: Tensor, n: int) -> Tensor:
+    """`f` of the first rows alone, where it makes axes of all rows."""
+    return f(x[:n].contiguous().realize())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_are_those_of_the_part(name: str) -> None:
+    x, f, n = numbers(), FUNCTIONS[name], 1 + len(name) % ROWS
+    found = f(x[: length(n)]).numpy()
+    if name in ("new axes", "expanded"):  # which name the length
+        full = np.arange(ROWS)[:, None] < n
+        part = x.numpy()[:n]
+        wanted = (
+            part.reshape(1, n, 2, 2).transpose(3, 1, 0, 2).sum((0, 1))
+            if name == "new axes"
+            else part.max(0)
+        )
+        assert full.sum() == n
+    else:
+        wanted = shorter(f, x, n).numpy()
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sum of rows", "prod", "mean", "itself", "any"])
+def test_no_rows(name: str) -> None:
+    x, f = numbers(), FUNCTIONS[name]
+    np.testing.assert_array_equal(f(x[: length(0)]).numpy(), shorter(f, x, 0).numpy())
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in FLAT])
+def test_gradients_are_those_of_the_part(name: str) -> None:
+    f, n = FUNCTIONS[name], 1 + len(name) % ROWS
+    grads: list[np.ndarray] = []
+    for end in (length(n), n):
+        x, b = numbers().requires_grad_(), Tensor([0.5, 1.0, -1.0, 2.0], requires_grad=True)
+        ((f(x[:end] * b)) * 3).sum().backward()
+        assert x.grad is not None and b.grad is not None
+        grads += [x.grad.numpy(), b.grad.numpy()]
+    np.testing.assert_allclose(grads[0], grads[2], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(grads[1], grads[3], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("opt", range(4))
+def test_no_level_changes_values(opt: int) -> None:
+    x = numbers()
+    with Context(OPT=opt):
+        found = FUNCTIONS["attention"](x[: length(3)]).numpy()
+    np.testing.assert_allclose(found, shorter(FUNCTIONS["attention"], x, 3).numpy(), rtol=1e-5)
+
+
+def test_what_lies_behind_the_length_is_never_seen() -> None:
+    x = Tensor([1.0, 2.0, float("nan"), float("inf")]).realize()
+    part = x[: length(2, 4)]
+    assert part.sum().item() == 3
+    assert part.max().item() == 2
+    assert (part / part.sum()).numpy().tolist() == [np.float32(1 / 3), np.float32(2 / 3)]
+
+
+def test_one_kernel_for_all_values() -> None:
+    x = numbers()
+    asts = [x[: length(n)].sum(0).schedule()[-1].ast for n in (1, 2, 5)]
+    assert asts[0] is asts[1] is asts[2]
+
+
+def test_two_lengths_and_values_made_of_variables() -> None:
+    x = Tensor.arange(24).reshape(4, 6).realize()
+    n, m = Variable("n", 1, 3).bind(2), Variable("m", 1, 6).bind(5)
+    found = x[: n + 1, :m]
+    assert found.numpy().tolist() == x.numpy()[:3, :5].tolist()
+    assert found.sum().item() == x.numpy()[:3, :5].sum()
+    assert found.shape == (4, 6)
+
+
+def test_a_variable_is_an_index() -> None:
+    x = Tensor.arange(12).reshape(4, 3).realize()
+    at = Variable("at", 0, 3).bind(2)
+    assert x[at].tolist() == [6, 7, 8]
+    assert x[:, Variable("column", 0, 2).bind(1)].tolist() == [1, 4, 7, 10]
+    x[at] = Tensor([7, 7, 7], dtype=x.dtype)
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5], [7, 7, 7], [9, 10, 11]]
+
+
+def test_a_cache_that_grows_is_one_captured_graph() -> None:
+    rng = np.random.default_rng(1)
+    heads, size, most = 2, 8, 12
+    caches = [Tensor.zeros(heads, most, size).contiguous().realize() for _ in range(2)]
+    seen = [np.zeros((heads, most, size), np.float32) for _ in range(2)]
+    position = Variable("position", 0, most - 1)
+    ran: list[UOp] = []
+
+    @TinyJit
+    def step(q: Tensor, new: list[Tensor], at: UOp) -> tuple[Tensor, Tensor]:
+        ran.append(at)
+        for cache, row in zip(caches, new, strict=True):
+            cache[:, at] = row
+        keys, values = (cache[:, : at + 1] for cache in caches)
+        scores = q @ keys.transpose(1, 2)
+        return scores.realize(), (scores.softmax(-1) @ values).realize()
+
+    for i in range(most):
+        q, k, v = (rng.standard_normal((heads, 1, size)).astype(np.float32) for _ in range(3))
+        for cache, row in zip(seen, (k, v), strict=True):
+            cache[:, i] = row[:, 0]
+        scores, out = step(Tensor(q), [Tensor(k[:, 0]), Tensor(v[:, 0])], position.bind(i))
+        wanted = q @ seen[0][:, : i + 1].transpose(0, 2, 1)
+        weights = np.exp(wanted - wanted.max(-1, keepdims=True))
+        weights /= weights.sum(-1, keepdims=True)
+        np.testing.assert_allclose(scores.numpy(), wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(out.numpy(), weights @ seen[1][:, : i + 1], rtol=1e-4, atol=1e-5)
+    assert len(ran) == 2
+
+
+def test_a_capture_checks_its_variables() -> None:
+    @TinyJit
+    def step(x: Tensor, n: UOp, m: UOp) -> Tensor:
+        return (x[:n] + m).realize()
+
+    x, n = numbers(), Variable("n", 1, 6)
+    step(x, n.bind(2), n.bind(2))
+    assert step(x, n.bind(3), n.bind(3)).numpy().shape == (3, COLUMNS)
+    assert step(x, n.bind(5), n.bind(5)).numpy().shape == (5, COLUMNS)
+    with pytest.raises(RunError, match="two values of the variable n"):
+        step(x, n.bind(3), n.bind(4))
+    with pytest.raises(RunError, match="captured with other arguments"):
+        step(x, Variable("k", 1, 6).bind(3), n.bind(3))
+
+
+@pytest.mark.parametrize(
+    ("what", "f"),
+    [
+        ("flip", lambda x: x.flip(0)),
+        ("pad", lambda x: x.pad(((1, 0), None))),
+        ("shrink", lambda x: x[2:4]),
+        ("reshape", lambda x: x.flatten()),
+        ("give another length", lambda x: x[: Variable("m", 1, 6).bind(2)]),
+    ],
+)
+def test_what_would_need_the_rest_is_refused(what: str, f: Callable[[Tensor], Tensor]) -> None:
+    with pytest.raises(ShapeError, match=f"cannot {what}.*axis whose length is a variable"):
+        f(numbers()[: Variable("n", 1, 6).bind(3)])
+
+
+def test_bad_lengths() -> None:
+    x = numbers()
+    with pytest.raises(ShapeError, match="a length of 0 to 7 of an axis of 6"):
+        x[: length(1, 7)]
+    with pytest.raises(ShapeError, match="does not begin at 0"):
+        x[1 : length(3)]
+    with pytest.raises(ShapeError, match="does not begin at 0"):
+        x[: length(3) : 2]
+    with pytest.raises(DTypeError, match="a length made of"):
+        x[: UOp.const(dtypes.float32, 2.0)]
+    with pytest.raises(ShapeError, match="two lengths"):
+        (x[: length(2)] + x[: Variable("m", 0, 6).bind(2)]).realize()
+
+
+def test_written_in_place_it_leaves_what_it_was_taken_from() -> None:
+    x = Tensor([0.0, 1, 2, 3]).realize()
+    part = x[: length(2, 4)].realize()
+    part += 1
+    twice = part * 2
+    part.assign(part + 1)
+    assert part.tolist() == [2, 3]
+    assert twice.tolist() == [2, 4]
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_nodes_say_what_they_are() -> None:
+    x = numbers()[: length(3)]
+    assert x.uop.op is Ops.LENGTH
+    assert [(axis, n.val) for axis, n in x.uop.lengths] == [(0, 3)]
+    assert x.T.uop.lengths == ((1, x.uop.lengths[0][1]),)
+    assert x.sum(0).uop.lengths == ()
+    assert numbers()[: Variable("n", 4, 6).bind(5)][:4].uop.lengths == ()
