@@ -69,6 +69,12 @@ class Attention(Decomposition, KernelCalls):
                 )
             heads = counts[0]
             key, value = (t.repeat_interleave(heads // t.shape[-3], -3) for t in (key, value))
+        if any(axis == t.ndim - 1 for t in (self, key) for axis, _ in t.uop.lengths):
+            raise ShapeError(
+                "attention of vectors whose length is a variable",
+                where=here(),
+                hint="only the numbers of queries and of keys may be variables",
+            )
         kept = dropout_p == 0 or (0 < dropout_p <= 1 and not TRAINING)
         if attn_mask is None and kept and _has_kernels(self, key, value):
             return _flash[is_causal].attention(self, key, value)
@@ -92,6 +98,8 @@ def _has_kernels(q: Attention, k: Attention, v: Attention) -> bool:
     """Whether the kernels take these Tensors, on the device that they are on."""
     dtype, devices = q.dtype, {t.uop.device for t in (q, k, v)}
     (device, *others) = devices
+    if q.uop.lengths or k.uop.lengths or v.uop.lengths:
+        return False
     if not FLASH_ATTENTION or TC.value != 1 or others or not isinstance(device, str):
         return False
     if dtype not in (dtypes.float16, dtypes.bfloat16) or {k.dtype, v.dtype} != {dtype}:

@@ -11,12 +11,14 @@ from typing import Self
 
 from core.dtype import DTypeLike, dtypes, least_upper_float, sum_acc_dtype
 from core.errors import DTypeError, ShapeError
-from core.helpers import TRAINING, prod
+from core.helpers import TRAINING
 from core.runtime.device import DeviceLike
+from core.tensor.base import Number
 from core.tensor.elementwise import broadcast_shape
 from core.tensor.interpolation import Interpolation
 from core.tensor.origin import here
 from core.tensor.reduction import Axes
+from core.uop.uop import UOp
 
 
 class Neural(Interpolation):
@@ -71,7 +73,7 @@ class Neural(Interpolation):
     # losses
 
     def _reduced(
-        self, reduction: str, axis: int | None = None, count: Self | int | None = None
+        self, reduction: str, axis: int | None = None, count: Self | Number | None = None
     ) -> Self:
         """The losses of places, their sum, or that divided by `count`, by default their number.
 
@@ -181,7 +183,7 @@ class Neural(Interpolation):
         _check_smoothing(label_smoothing)
         logs = self.log_softmax(axis)
         if Y.shape == self.shape and dtypes.is_float(Y.dtype):
-            logs = logs * (Y * (1 - label_smoothing) + label_smoothing / self.shape[axis])
+            logs = logs * (Y * (1 - label_smoothing) + self._shared(label_smoothing, axis))
         else:
             if Y.shape != self.shape[:axis] + self.shape[axis + 1 :]:
                 raise ShapeError(
@@ -190,7 +192,8 @@ class Neural(Interpolation):
                     hint="classes have the shape of the logits without the class axis",
                 )
             logs = logs._weighed(axis, Y, label_smoothing)
-        return logs._reduced(reduction, axis, prod(self.shape[:axis] + self.shape[axis + 1 :]))
+        places = tuple(a for a in range(self.ndim) if a != axis)
+        return logs._reduced(reduction, axis, self._count(places))
 
     def nll_loss(
         self,
@@ -211,7 +214,8 @@ class Neural(Interpolation):
         chosen = Y.unsqueeze(axis).eq(self._positions(axis))
         if ignore_index is not None:
             chosen = chosen & Y.unsqueeze(axis).ne(ignore_index)
-        logs, count = self, Y.numel()
+        logs: Self = self
+        count: Self | Number | None = Y._count(tuple(range(Y.ndim)))
         if weight is not None:
             shape = [n if i == axis else 1 for i, n in enumerate(self.shape)]
             weight = weight.reshape(shape)
@@ -221,13 +225,21 @@ class Neural(Interpolation):
             count = Y.ne(ignore_index).cast(dtypes.int32).sum() if reduction == "mean" else None
         return chosen.where(logs, 0)._reduced(reduction, axis, count)
 
+    def _shared(self, total: float, axis: int) -> Number:
+        """A number shared by the elements along an axis."""
+        count = self._count((axis,))
+        if isinstance(count, int):
+            return total / count
+        dtype = least_upper_float(self.dtype)
+        return UOp.const(dtype, total) / count.cast(dtype)
+
     def _weighed(self, axis: int, classes: Self, smoothing: float) -> Self:
         """These log probabilities, of which the negated sum along `axis` is the loss at a place."""
         chosen = classes.unsqueeze(axis).eq(self._positions(axis))
         if not smoothing:
             # chosen, not multiplied by 0: logits of -inf are fine where they are not the target
             return chosen.where(self, 0)
-        even = smoothing / self.shape[axis]
+        even = self._shared(smoothing, axis)
         return chosen.where(self * (1 - smoothing + even), self * even)
 
     # order

@@ -27,6 +27,8 @@ def lengths_of(u: N) -> Lengths[N]:
         return _with_length(u)
     if u.op in GroupOp.ALU:
         return _met(u)
+    if u.op is Ops.KERNEL and any(s.lengths for s in u.src):
+        raise _impossible(u, "hand a kernel")
     lengths = u.src[0].lengths
     if not lengths or u.shape is None or u.op in (Ops.KERNEL, Ops.OUTPUT, Ops.SINK):
         return ()

@@ -9,6 +9,8 @@ import pytest
 
 from core import Context, Tensor, TinyJit, Variable, dtypes
 from core.errors import DTypeError, RunError, ShapeError
+from core.target import Target
+from core.uop.kernelcall import Parameter
 from core.uop.ops import Ops
 from core.uop.uop import UOp
 
@@ -52,6 +54,10 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "argsort": lambda x: x.argsort(0),
     "ones": lambda x: (x.ones_like() + x).sum(),
     "loss": lambda x: x.sigmoid().binary_crossentropy(x.sigmoid()),
+    "cross entropy": lambda x: x.cross_entropy(x.argmax(1)),
+    "smoothed": lambda x: x.T.cross_entropy(x.T.argmax(1), label_smoothing=0.25),
+    "probabilities": lambda x: x.T.cross_entropy(x.T.softmax(), label_smoothing=0.25),
+    "nll": lambda x: x.log_softmax(1).nll_loss(x.argmax(1)),
     "joined": lambda x: x.cat(x, dim=1).sum(0),
     "scattered": lambda x: x.scatter(0, Tensor([[0, 0, 0, 0]]), Tensor([[9.0, 9, 9, 9]])),
     "picked": lambda x: x[Tensor([0, 0])],
@@ -237,6 +243,32 @@ def test_written_in_place_it_leaves_what_it_was_taken_from() -> None:
     assert part.tolist() == [2, 3]
     assert twice.tolist() == [2, 4]
     assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_attention_by_kernels_is_for_whole_axes() -> None:
+    rng = np.random.default_rng(3)
+    q, k, v = (
+        Tensor(rng.standard_normal((1, 2, 24, 64)).astype(np.float16), "PTX:EMU:sm_80").realize()
+        for _ in range(3)
+    )
+    n = Variable("n", 1, 24)
+    found = q.scaled_dot_product_attention(k[:, :, : n.bind(9)], v[:, :, : n.bind(9)]).numpy()
+    a, b, c = (x.numpy().astype(np.float64) for x in (q, k[:, :, :9], v[:, :, :9]))
+    weights = np.exp(a @ b.transpose(0, 1, 3, 2) / 8)
+    wanted = weights / weights.sum(-1, keepdims=True) @ c
+    np.testing.assert_allclose(found, wanted, rtol=2e-2, atol=2e-3)
+    part = k[..., : n.bind(9)]
+    with pytest.raises(ShapeError, match="vectors whose length"):
+        q.scaled_dot_product_attention(part, part)
+
+
+def test_kernels_written_by_hand_take_whole_axes() -> None:
+    def build(target: Target, out: Parameter, x: Parameter) -> UOp:
+        return UOp.sink(out[0].store(x[0].load()))
+
+    x = Tensor([1.0, 2.0]).realize()[: length(1, 2)]
+    with pytest.raises(ShapeError, match="cannot hand a kernel"):
+        Tensor.call_kernel(build, x, outputs=((1,), x.dtype)).realize()
 
 
 def test_nodes_say_what_they_are() -> None:
