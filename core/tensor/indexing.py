@@ -16,6 +16,7 @@ import numpy as np
 from core.dtype import ConstType, dtypes, least_upper_dtype
 from core.errors import DTypeError, ShapeError
 from core.helpers import ceildiv
+from core.runtime.disk.device import is_disk
 from core.tensor.base import Number, TensorBase
 from core.tensor.elementwise import broadcast_shape
 from core.tensor.joining import Joining
@@ -231,12 +232,17 @@ class Indexing(Joining):
         this Tensor changes, and with it what is a view of it or it is a view of.
 
         Of elements that index Tensors name several times the last one is stored; indices out of
-        range store nothing. Raises ShapeError where the value does not broadcast to the place,
-        DeviceError where it is elsewhere, and GradientError for a leaf that requires a gradient.
+        range store nothing. A file takes values from every device.
+
+        Raises ShapeError where the value does not broadcast to the place, DeviceError where it is
+        elsewhere, and GradientError for a leaf that requires a gradient.
         """
         self._check_in_place()
         self._check_repeats()
-        new = self._operand(value).cast(self.dtype)
+        if isinstance(value, TensorBase) and is_disk(self.device):
+            new = value.cast(self.dtype)
+        else:
+            new = self._operand(value).cast(self.dtype)
         if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
             if key.shape == self.shape and new.numel() == 1:
                 self._take(key.where(new.reshape(()), self))  # without looking at the mask
