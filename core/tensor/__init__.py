@@ -2,8 +2,8 @@
 
 The class is stacked from one layer per concern, each in a module of its own: base, execution,
 movement, elementwise, operators, mathematics, activation, creation, reduction, random, linear,
-joining, indexing, convolution, neural; kernels, for calls of those that users write by hand; and
-attention, which calls some. A layer uses only those before it.
+joining, indexing, convolution, neural, decomposition; kernels, for calls of those that users write
+by hand; and attention, which calls some. A layer uses only those before it.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import numpy as np
 
 from core.dtype import DType
 from core.errors import DTypeError
+from core.uop.uop import UOp
 
 Accepts: TypeAlias = Callable[[Any], bool]
 Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
@@ -75,6 +76,15 @@ def _either(*kinds: Accepts) -> Accepts:
     return check
 
 
+def _is_part(value: object) -> bool:
+    """Whether a value is a pair whose end may be a value of variables, or None."""
+    match value:
+        case (start, UOp()):
+            return _is_int(start)
+        case _:
+            return _is_pair(value)
+
+
 def _is_device(value: object) -> bool:
     return (
         value is None or isinstance(value, str) or _each(lambda name: isinstance(name, str))(value)
@@ -98,6 +108,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[int]": ("integers", _ints),
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
+    "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
     "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
     "Callable[..., UOp]": ("a function", callable),
     "Callable[..., Any]": ("a function", callable),

@@ -19,8 +19,8 @@ from core.errors import ShapeError
 from core.helpers import FLASH_ATTENTION, TC, TRAINING, prod
 from core.runtime.device import Device
 from core.target import Target
+from core.tensor.decomposition import Decomposition
 from core.tensor.kernels import KernelCalls, Output
-from core.tensor.neural import Neural
 from core.tensor.origin import here
 from core.uop.kernelcall import Parameter
 from core.uop.uop import UOp
@@ -36,7 +36,7 @@ LOG2E: Final = math.log2(math.e)
 T = TypeVar("T", bound="Attention")
 
 
-class Attention(Neural, KernelCalls):
+class Attention(Decomposition, KernelCalls):
     """Attention of queries to keys and values."""
 
     __slots__ = ()

@@ -92,6 +92,15 @@ class TensorBase(metaclass=TensorMeta):
             self.requires_grad = requires_grad
         return self
 
+    @property
+    def is_param(self) -> bool:
+        """Whether an optimizer that is given this trains it: unless `requires_grad` is False."""
+        return self._requires_grad is not False
+
+    def is_param_(self, is_param: bool = True) -> Self:
+        """Sets `requires_grad` and returns the Tensor."""
+        return self.requires_grad_(is_param)
+
     def _make(self, uop: UOp, *others: TensorBase) -> Self:
         """The result of an operation on this and `others`; wants a gradient where one does."""
         wants = self._requires_grad

@@ -232,14 +232,17 @@ class Indexing(Joining):
         this Tensor changes, and with it what is a view of it or it is a view of.
 
         Of elements that index Tensors name several times the last one is stored; indices out of
-        range store nothing. Raises ShapeError where the value does not broadcast to the place,
-        DeviceError where it is elsewhere, and GradientError for a leaf that requires a gradient.
+        range store nothing. A file takes values from every device.
+
+        Raises ShapeError where the value does not broadcast to the place, DeviceError where it is
+        elsewhere, and GradientError for a leaf that requires a gradient.
         """
         self._check_in_place()
         self._check_repeats()
-        anywhere = is_disk(self.device)  # a file takes values from any device
-        given = isinstance(value, TensorBase)
-        new = (value if given and anywhere else self._operand(value)).cast(self.dtype)
+        if isinstance(value, TensorBase) and is_disk(self.device):
+            new = value.cast(self.dtype)
+        else:
+            new = self._operand(value).cast(self.dtype)
         if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
             if key.shape == self.shape and new.numel() == 1:
                 self._take(key.where(new.reshape(()), self))  # without looking at the mask

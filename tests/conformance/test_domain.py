@@ -260,7 +260,7 @@ _OTHERS = """
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
     batchnorm call_kernel unfold interpolate max_unpool2d multinomial pad_to shrink_to
     newton_schulz from_blob fuse rearrange movedim unbind index_select outer glu norm
-    from_url
+    from_url is_param is_param_ axis shard shard_ shard_like qr svd
 """
 NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
 """What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Tensor, nn
+from core import Context, Tensor, nn
 
 Array = np.ndarray[Any, Any]
 Step = Callable[[Array, Array, dict[str, Array], int], Array]
@@ -96,3 +96,14 @@ def test_a_rate_that_changes_in_classic_momentum() -> None:
             p.grad = Tensor([1.0])
             optimizer.step()
     assert p.tolist() == [-1.5]
+
+
+def test_what_is_no_parameter_is_not_trained() -> None:
+    weight, fixed = Tensor([1.0]), Tensor([2.0]).is_param_(False)
+    assert (weight.is_param, fixed.is_param, fixed.requires_grad) == (True, False, False)
+    optimizer = nn.optim.SGD([weight, fixed], lr=1.0)
+    with Context(TRAINING=1):
+        (weight * fixed).sum().backward()
+        optimizer.step()
+    assert (weight.item(), fixed.item(), fixed.grad) == (-1.0, 2.0, None)
+    assert weight.is_param_(False).requires_grad is False
