@@ -80,6 +80,29 @@ def wide_sum(n: int) -> Work:
     return leaves[0].schedule
 
 
+def chained(n: int) -> Work:
+    """A chain of `n` operations, which is one kernel, scheduled."""
+    x = memory(4)
+    for i in range(n):
+        x = x + float(i % 7) if i % 2 else x * 1.0001
+    return x.schedule
+
+
+def diamonds(n: int) -> Work:
+    """`n` operations, of which two use what every third makes, scheduled."""
+    x = memory(4)
+    for _ in range(n // 3):
+        x = x * 2.0 + (x + 1.0)
+    return x.schedule
+
+
+def side_by_side(n: int) -> Work:
+    """`n` kernels of two operations that have nothing to do with each other, scheduled."""
+    x = memory(4)
+    outs = [x * float(i) + 1 for i in range(n)]
+    return lambda: outs[0].schedule(*outs[1:])
+
+
 def joined(n: int) -> Work:
     """`n` buffers joined, scheduled."""
     parts = [memory(4) for _ in range(n)]
@@ -112,6 +135,9 @@ def long_kernel(n: int) -> Work:
 CASES: list[tuple[str, Callable[[int], Work], int]] = [
     ("sum of n terms over 20 variables, simplified", sum_of_terms, 3_000),
     ("n nodes of add, mul and mod, simplified", mixed_arithmetic, 10_000),
+    ("n operations in a chain, scheduled", chained, 10_000),
+    ("n operations in diamonds, scheduled", diamonds, 10_000),
+    ("n kernels side by side, scheduled", side_by_side, 1_000),
     ("n chained reduces, scheduled", chained_reduces, 200),
     ("n separate reduces, scheduled", small_reduces, 300),
     ("tree of sums over n buffers, scheduled", wide_sum, 1_000),
