@@ -90,7 +90,10 @@ def _add(
 
 
 def summed(g: UOp, axes: tuple[int, ...]) -> UOp:
-    """The sum over `axes`, accumulated as wide as sums of its dtype are."""
+    """The sum over `axes`, accumulated as wide as sums of its dtype are. Signs are changed after
+    it: so a sum that picks one element is seen to be one."""
+    if g.op is Ops.NEG:
+        return -summed(g.src[0], axes)
     return g.cast(sum_acc_dtype(g.dtype)).r(Ops.ADD, axes).cast(g.dtype)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from core.dtype import DType
 from core.errors import DTypeError
+from core.uop.uop import UOp
 
 Accepts: TypeAlias = Callable[[Any], bool]
 Check: TypeAlias = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
@@ -49,6 +50,13 @@ def _each(accepts: Accepts) -> Accepts:
 
 def _is_pair(value: Any) -> bool:
     return value is None or (_each(_is_int)(value) and len(list(value)) == 2)
+
+
+def _is_range(value: Any) -> bool:
+    """As a pair, but that the end may be a variable."""
+    if isinstance(value, list | tuple) and len(value) == 2 and isinstance(value[1], UOp):
+        return _is_int(value[0])
+    return _is_pair(value)
 
 
 _ints: Final = _each(_is_int)
@@ -97,7 +105,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[str]": ("names", _each(_of(str))),
     "Sequence[int]": ("integers", _ints),
     "Sequence[float]": ("numbers", _each(_is_number)),
-    "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
+    "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_range)),
     "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
     "Callable[..., UOp]": ("a function", callable),
     "Callable[..., Any]": ("a function", callable),

@@ -243,8 +243,8 @@ PROGRAMS: Final = (
     Counted(
         "cross entropy of labels, backward",
         _loss_backward,
-        5,
-        "as forward, and the sum of each row of the gradient",
+        4,
+        "labels that count, maximum, sum with what the label picks, gradient",
         3,
     ),
     Counted(

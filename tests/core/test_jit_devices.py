@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import Tensor, TinyJit, nn
+from core import Tensor, TinyJit, Variable, nn
 from core.errors import RunError
 from core.runtime.buffer import buffer_of
 from core.uop.parts import parts_of
+from core.uop.uop import UOp
 
 TWO = ("CPU", "CPU:1")
 Place = Callable[[Tensor, int | None], Tensor]
@@ -200,3 +201,17 @@ def test_parameters_of_one_optimizer_on_different_devices(optimizer: Any) -> Non
     for p in params[1:]:
         np.testing.assert_allclose(p.numpy(), params[0].numpy(), rtol=1e-6)
     assert abs(params[0].numpy()).max() < 1
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_lengths_that_are_variables(axis: int | None) -> None:
+    """Of what is cut along the axis whose length varies, devices may have less than their part."""
+    a = np.arange(48, dtype=np.float32).reshape(6, 8) - 20
+    x, n = cut(Tensor(a), axis).realize(), Variable("n", 1, 6)
+
+    @TinyJit
+    def f(x: Tensor, n: UOp) -> Tensor:
+        return (x.shrink([(0, n), None]) * 2).sum(0).realize()
+
+    for length in (2, 3, 4, 1, 6):
+        np.testing.assert_allclose(f(x, n.bind(length)).numpy(), 2 * a[:length].sum(0))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, OPT, prod
 from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
 from core.passes.schedule.fuse import computed_within
+from core.passes.schedule.picks import picks
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
 
@@ -58,7 +59,8 @@ def group(sink: UOp, fused: Sequence[UOp] = (), decisions: Decisions | None = No
     Each of `fused` is computed by one kernel. `decisions` is filled with what was decided about
     each value, and why."""
     fanout = Fanout(sink)
-    grouping = Grouping(fanout, decisions, fused, computed_within(fanout, fused))
+    picked = {u for u in fanout.order if picks(u)}
+    grouping = Grouping(fanout, decisions, fused, computed_within(fanout, fused), picked)
     grouping.store_needed()
     if OPT.value == 0:
         for u in grouping.fanout.order:
@@ -83,6 +85,8 @@ class Grouping:
     fused: Sequence[UOp] = ()
     within: Collection[UOp] = ()
     """What is computed in the kernels of `fused`, and stored only where it must be."""
+    picked: Collection[UOp] = ()
+    """Sums that pick one element, which are taken for elementwise values."""
     stored: set[UOp] = field(default_factory=lambda: set[UOp]())
     follows: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
@@ -106,6 +110,8 @@ class Grouping:
                 decisions[u] = f"stored: {_STORED_ANYWAY[u.op]}"
             elif u.op in COMPUTE and u not in self.fanout.reads_memory:
                 self.compute(u, "it reads no memory")
+            elif u in self.picked:
+                self.compute(u, "it picks one element: a load")
             elif u.op is Ops.REDUCE_AXIS:
                 self.compute(u, "its chain ends in a value that is stored")
             elif u.op in COMPUTE:
@@ -129,7 +135,7 @@ class Grouping:
             self.compute(u, _WITHIN)
         whole = set(self.fused)
         for r in self.fanout.order:
-            begins = r.op is Ops.REDUCE_AXIS or r in whole
+            begins = (r.op is Ops.REDUCE_AXIS and r not in self.picked) or r in whole
             done = r in self.stored or r in self.within
             if begins and r in self.fanout.reads_memory and not done:
                 self._end_reduce(r)
@@ -199,7 +205,7 @@ class Grouping:
         """Stores elementwise values that expanding views or several kernels would compute again."""
         meeting = self.fanout.meeting(self._elementwise)
         for u in self.fanout.order:
-            if u.op not in GroupOp.Elementwise or u in self.stored or u in self.within:
+            if not self._elementwise(u) or u in self.within:
                 continue
             if not self._may_store(u):
                 continue
@@ -226,7 +232,7 @@ class Grouping:
 
     def _elementwise(self, u: UOp) -> bool:
         """Whether a kernel that reads `u` may compute it on the way."""
-        return u.op in GroupOp.Elementwise and u not in self.stored
+        return (u.op in GroupOp.Elementwise or u in self.picked) and u not in self.stored
 
     def store_spread(self) -> None:
         """Stores elementwise values that one kernel would compute under many different views."""
@@ -239,7 +245,7 @@ class Grouping:
                 through[use.st] = max(through.get(use.st, 1), count)
             copies[u] = sum(through.values()) or 1
             free = u not in self.stored and u not in self.within
-            if copies[u] > 4 and u.op in GroupOp.Elementwise and free:
+            if copies[u] > 4 and self._elementwise(u) and free:
                 limit = SPREAD_LIMIT // copies[u]
                 if u in self.fanout.reads_memory and self._cost(u, limit) > limit:
                     self.store(u, f"one kernel would compute it in {copies[u]} different orders")

@@ -6,11 +6,16 @@ Builds graphs of values on one device each. Never decides how a result is cut.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Final
 
 from core.dtype import dtypes
 from core.uop import Ops, UOp
 from core.uop.shards import Box, all_of, along, share
+
+_rearranging: Final = frozenset({Ops.RESHAPE, Ops.PERMUTE, Ops.FLIP})
+"""Movement that has each element once."""
 
 
 def names(x: UOp) -> tuple[str, ...]:
@@ -35,7 +40,8 @@ def region(x: UOp, box: Box, device: str) -> UOp:
     axis, devices = x.arg, names(x)
     if axis is None:
         near = x.src[devices.index(device)] if device in devices else x.src[0]
-        return on(near.shrink(box), device)
+        scattered = None if box == all_of(x.shaped) else _scattered(near, box, device)
+        return on(near.shrink(box), device) if scattered is None else scattered
     length = x.shaped[axis] // len(devices)
     pieces: list[UOp] = []
     for number, part in enumerate(x.src):
@@ -45,6 +51,23 @@ def region(x: UOp, box: Box, device: str) -> UOp:
     if not pieces:
         return UOp.full(tuple(end - start for start, end in box), 0, x.dtype, device)
     return joined(pieces, axis)
+
+
+def _scattered(x: UOp, box: Box, device: str) -> UOp | None:
+    """The elements in a box of what an ALLREDUCE makes, combined of that box of each part alone: no
+    device copies what it does not need. None where `x` is nothing of that kind."""
+    moves: list[UOp] = []
+    while x.op in _rearranging:
+        moves.append(x)
+        x = x.src[0]
+    if x.op is not Ops.MSELECT or x.src[0].op is not Ops.ALLREDUCE:
+        return None
+    pieces: list[UOp] = []
+    for part in x.src[0].src:
+        for move in reversed(moves):
+            part = move.rebuild((part,))
+        pieces.append(on(part.shrink(box), device))
+    return functools.reduce(lambda a, b: a.alu(x.src[0].arg, b), pieces)
 
 
 def joined(pieces: Sequence[UOp], axis: int) -> UOp:

@@ -156,6 +156,43 @@ def test_allreduce_is_right_and_alike_everywhere(count: int, ring: int) -> None:
             assert all((other == bits[0]).all() for other in bits)
 
 
+@pytest.mark.parametrize("ring", [0, 1, 2])
+def test_of_a_sum_that_is_cut_again_each_device_copies_its_share(ring: int) -> None:
+    devices = DEVICES[:3]
+    a = data(6, 2, 9, seed=4)
+    x = stored(Tensor(a).shard(devices, 0))
+    with Context(RING=ring):
+        for make, axis in (
+            (lambda s: s, 1),
+            (lambda s: s.reshape(3, 6), 0),
+            (lambda s: s.transpose(0, 1).flip(0), 0),
+        ):
+            items = make(x.sum(0)).shard(devices, axis).schedule()
+            copies = [item.bufs[0].size for item in items if item.ast.op is Ops.COPY]
+            assert copies == [a[0].size // 3] * 6
+            have = make(x.sum(0)).shard(devices, axis).numpy()
+            np.testing.assert_allclose(have, make(Tensor(a).sum(0)).numpy(), rtol=1e-5)
+        # what all of it is for is copied once, whatever is cut of it besides
+        total = x.max(0)
+        both = total.shard(devices, 1) + total.expand(3, 2, 9).sum(0)
+        np.testing.assert_allclose(both.numpy(), a.max(0) * 4, rtol=1e-5)
+
+
+def test_gradients_of_cut_weights_are_copied_in_shares() -> None:
+    w = stored(Tensor(data(8, 6)).shard(TWO, 0)).requires_grad_()
+    x = stored(Tensor(data(4, 6)).shard(TWO, 0))
+    (x @ w.shard(TWO).T).square().sum().backward()
+    assert w.grad is not None
+    items = w.grad.schedule()
+    run_schedule(items)
+    copies = [item.bufs[0].size for item in items if item.ast.op is Ops.COPY]
+    assert copies == [24] * 4, "each gets the half of w that it lacks, and of the gradient its own"
+    v = Tensor(data(8, 6)).requires_grad_()
+    (Tensor(data(4, 6)) @ v.T).square().sum().backward()
+    assert v.grad is not None
+    np.testing.assert_allclose(w.grad.numpy(), v.grad.numpy(), rtol=1e-4, atol=1e-5)
+
+
 def test_replicated_weights_stay_alike() -> None:
     """One row on each device: nothing is summed before rows are combined, so that a product could
     be fused with the addition on one device and not on the other."""
