@@ -6,7 +6,7 @@
 The model is that of https://openai.com/index/better-language-models/, with the names of its
 published weights. Sizes: tiny (for bytes, trained in minutes), small (124 million parameters, the
 published one; without a file its weights are random). One captured step decodes every position: the
-position is a Tensor, and what is after it in the cache is masked.
+position is a variable, and with it the length of the cache.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core import Context, Tensor, TinyJit, dtypes, nn
+from core import Context, Tensor, TinyJit, UOp, Variable, dtypes, nn
 
 SEED = 7
 
@@ -50,28 +50,25 @@ class Projection:
 
 
 class Attention:
-    """Heads that look back. With a cache, also at what earlier calls put there."""
+    """Heads that look back. With a cache, also at what earlier calls put there: they begin at
+    position 0 with any number of tokens, and go on with one at each variable position."""
 
     def __init__(self, config: Config) -> None:
         self.heads, self.width = config.heads, config.width
         self.c_attn = Projection(config.width, 3 * config.width)
         self.c_proj = Projection(config.width, config.width, 0.02 / math.sqrt(2 * config.layers))
 
-    def __call__(self, x: Tensor, cache: Tensor | None, at: Tensor | None) -> Tensor:
+    def __call__(self, x: Tensor, cache: Tensor | None, at: int | UOp) -> Tensor:
         batch, count = x.shape[:2]
         qkv = self.c_attn(x).reshape(batch, count, 3, self.heads, self.width // self.heads)
         q, k, v = (qkv[:, :, i].transpose(1, 2) for i in range(3))
-        mask = None
-        if cache is not None and at is not None:
-            # row i of what is new is put at position at + i, by a product with a matrix of ones
-            places = Tensor.arange(cache.shape[3])
-            here = at + Tensor.arange(count)
-            chosen = here.unsqueeze(1) == places
-            new = chosen.cast(x.dtype).transpose() @ k.stack(v)
-            cache.assign(chosen.any(0).unsqueeze(1).where(new, cache)).realize()
-            k, v = cache[0], cache[1]
-            mask = places <= here.unsqueeze(1)
-        y = q.scaled_dot_product_attention(k, v, mask, is_causal=mask is None)
+        if cache is not None:
+            if isinstance(at, UOp):
+                cache[:, :, :, at] = k.stack(v)[:, :, :, 0]
+            else:
+                cache[:, :, :, at : at + count] = k.stack(v)
+            k, v = cache[0][:, :, : at + count], cache[1][:, :, : at + count]
+        y = q.scaled_dot_product_attention(k, v, is_causal=count > 1)
         return self.c_proj(y.transpose(1, 2).reshape(batch, count, self.width))
 
 
@@ -95,7 +92,7 @@ class Layer:
         self.ln_1, self.ln_2 = nn.LayerNorm(config.width), nn.LayerNorm(config.width)
         self.attn, self.mlp = Attention(config), Feed(config)
 
-    def __call__(self, x: Tensor, cache: Tensor | None, at: Tensor | None) -> Tensor:
+    def __call__(self, x: Tensor, cache: Tensor | None, at: int | UOp) -> Tensor:
         x = x + self.attn(self.ln_1(x), cache, at)
         return x + self.mlp(self.ln_2(x))
 
@@ -113,11 +110,10 @@ class GPT2:
         self.ln_f = nn.LayerNorm(config.width)
 
     def __call__(
-        self, tokens: Tensor, caches: list[Tensor] | None = None, at: Tensor | None = None
+        self, tokens: Tensor, caches: list[Tensor] | None = None, at: int | UOp = 0
     ) -> Tensor:
         """With caches the tokens are those from position `at` on."""
-        places = Tensor.arange(tokens.shape[1])
-        x = self.wte(tokens) + self.wpe(places if at is None else places + at)
+        x = self.wte(tokens) + self.wpe(Tensor.arange(tokens.shape[1]) + at)
         for i, layer in enumerate(self.h):
             x = layer(x, caches[i] if caches else None, at)
         return self.ln_f(x).linear(self.wte.weight.transpose())
@@ -130,14 +126,15 @@ class Sampler:
         self.model, self.temperature = model, temperature
         c = model.config
         shape = (2, batch, c.heads, c.context, c.width // c.heads)
+        self.position = Variable("position", 0, c.context - 1)
         self.caches = [Tensor.zeros(*shape).contiguous().realize() for _ in model.h]
 
-    def scores(self, tokens: Tensor, at: Tensor) -> Tensor:
+    def scores(self, tokens: Tensor, at: int | UOp) -> Tensor:
         """Scores of the token after those that are given, which are at position `at` and on."""
         return self.model(tokens, self.caches, at)[:, -1]
 
     @TinyJit
-    def step(self, tokens: Tensor, at: Tensor) -> Tensor:
+    def step(self, tokens: Tensor, at: UOp) -> Tensor:
         """The token that is drawn after the one given, (batch, 1)."""
         return self.drawn(self.scores(tokens, at)).realize()
 
@@ -153,11 +150,11 @@ class Sampler:
         if not tokens or len(tokens) + count > self.model.config.context:
             raise ValueError(f"{len(tokens)} and {count} tokens, of {self.model.config.context}")
         first = Tensor([tokens], dtype=dtypes.int32)
-        drawn = self.drawn(self.scores(first, Tensor([0], dtype=dtypes.int32))).realize()
+        drawn = self.drawn(self.scores(first, 0)).realize()
         for _ in range(count - 1):
             tokens.append(int(drawn.item()))
             last = Tensor([tokens[-1:]], dtype=dtypes.int32)
-            drawn = self.step(last, Tensor([len(tokens) - 1], dtype=dtypes.int32))
+            drawn = self.step(last, self.position.bind(len(tokens) - 1))
         return [*tokens, int(drawn.item())]
 
 

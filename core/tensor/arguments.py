@@ -52,13 +52,6 @@ def _is_pair(value: Any) -> bool:
     return value is None or (_each(_is_int)(value) and len(list(value)) == 2)
 
 
-def _is_range(value: Any) -> bool:
-    """As a pair, but that the end may be a variable."""
-    if isinstance(value, list | tuple) and len(value) == 2 and isinstance(value[1], UOp):
-        return _is_int(value[0])
-    return _is_pair(value)
-
-
 _ints: Final = _each(_is_int)
 
 
@@ -83,6 +76,15 @@ def _either(*kinds: Accepts) -> Accepts:
     return check
 
 
+def _is_part(value: object) -> bool:
+    """Whether a value is a pair whose end may be a value of variables, or None."""
+    match value:
+        case (start, UOp()):
+            return _is_int(start)
+        case _:
+            return _is_pair(value)
+
+
 def _is_device(value: object) -> bool:
     return (
         value is None or isinstance(value, str) or _each(lambda name: isinstance(name, str))(value)
@@ -105,7 +107,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Sequence[str]": ("names", _each(_of(str))),
     "Sequence[int]": ("integers", _ints),
     "Sequence[float]": ("numbers", _each(_is_number)),
-    "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_range)),
+    "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
+    "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
     "Sequence[Callable[[Self], Self]]": ("functions", _each(callable)),
     "Callable[..., UOp]": ("a function", callable),
     "Callable[..., Any]": ("a function", callable),

@@ -239,9 +239,10 @@ class Indexing(Joining):
         """
         self._check_in_place()
         self._check_repeats()
-        anywhere = is_disk(self.device)  # a file takes values from any device
-        given = isinstance(value, TensorBase)
-        new = (value if given and anywhere else self._operand(value)).cast(self.dtype)
+        if isinstance(value, TensorBase) and is_disk(self.device):
+            new = value.cast(self.dtype)
+        else:
+            new = self._operand(value).cast(self.dtype)
         if isinstance(key, Indexing) and dtypes.is_bool(key.dtype):  # noqa: SIM102 - narrows key
             if key.shape == self.shape and new.numel() == 1:
                 self._take(key.where(new.reshape(()), self))  # without looking at the mask
