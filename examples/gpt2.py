@@ -63,6 +63,8 @@ class Attention:
         qkv = self.c_attn(x).reshape(batch, count, 3, self.heads, self.width // self.heads)
         q, k, v = (qkv[:, :, i].transpose(1, 2) for i in range(3))
         if cache is not None:
+            if count > 1 and at != 0:
+                raise ValueError("several tokens at once begin at position 0")
             if isinstance(at, UOp):
                 cache[:, :, :, at] = k.stack(v)[:, :, :, 0]
             else:
