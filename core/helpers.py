@@ -175,6 +175,23 @@ MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its
 SPLIT_REDUCE: Final = Flag(
     "SPLIT_REDUCE", 32768, "reduces at least this long may be split; 0: never", high=1 << 31
 )
+SPLIT_REDUCE_PARTS: Final = Flag(
+    "SPLIT_REDUCE_PARTS", 256, "the most parts that a reduce is split into", low=8, high=1 << 16
+)
+SPLIT_REDUCE_SIZE: Final = Flag(
+    "SPLIT_REDUCE_SIZE",
+    1 << 22,
+    "the most elements of all parts of a reduce that is split",
+    low=1,
+    high=1 << 31,
+)
+MAX_BUFFERS: Final = Flag(
+    "MAX_BUFFERS",
+    120,
+    "buffers that one kernel may use: as many as the parameters of every GPU hold, or fewer",
+    low=4,
+    high=120,
+)
 RING: Final = Flag(
     "RING",
     1,

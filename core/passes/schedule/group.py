@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, OPT, prod
+from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, MAX_BUFFERS, OPT, prod
 from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
 from core.passes.schedule.fuse import computed_within
 from core.passes.schedule.picks import picks
@@ -50,8 +50,6 @@ _STORED_ANYWAY = {
 """What is memory whatever is decided here, and why."""
 _WITHIN = "fuse() asks for one kernel for all of it"
 _FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
-MOST_BUFFERS = 120
-"""Buffers that one kernel may use: what the parameter space of every GPU can address."""
 
 
 def group(sink: UOp, fused: Sequence[UOp] = (), decisions: Decisions | None = None) -> set[UOp]:
@@ -256,6 +254,7 @@ class Grouping:
         """Stores elementwise values until no kernel uses more buffers than a launch can pass."""
         inputs: dict[UOp, frozenset[UOp]] = {}
         none: frozenset[UOp] = frozenset()
+        most = MAX_BUFFERS.value
         for u in self.fanout.order:
             if u.op is Ops.VIEW:
                 inputs[u] = inputs[u.src[0]]
@@ -264,11 +263,11 @@ class Grouping:
                 continue
             else:
                 values = u.src[1:] if u.op is Ops.ASSIGN else u.src
-                while len(found := none.union(*(inputs[s] for s in values))) > MOST_BUFFERS:
+                while len(found := none.union(*(inputs[s] for s in values))) > most:
                     widest = max(values, key=lambda s: len(inputs[s]))
                     if len(inputs[widest]) <= 1:
                         break
-                    self.store(widest.base, f"its kernel would use over {MOST_BUFFERS} buffers")
+                    self.store(widest.base, f"its kernel would use over {most} buffers")
                     inputs[widest] = inputs[widest.base] = frozenset({widest.base})
                 inputs[u] = found
             if u in self.stored or u.op in (Ops.CONTIGUOUS, Ops.ASSIGN):

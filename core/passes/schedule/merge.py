@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.passes.schedule.group import MOST_BUFFERS
+from core.helpers import MAX_BUFFERS
 from core.passes.schedule.kernel import to_leaves
 from core.passes.schedule.kernelize import Kernels, buffer_of
 from core.passes.schedule.linearize import Edges, kernels_of, memory_of, needs, outputs_of
@@ -121,7 +121,7 @@ def _fits(members: list[UOp], shape: tuple[int, ...]) -> bool:
     binds = {b.src[0]: b for k in members for b in k.src if b.op is Ops.BIND}
     same = all(binds[b.src[0]] is b for k in members for b in k.src if b.op is Ops.BIND)
     parts = any(b.op is Ops.BUFFER_VIEW for b in used)
-    return same and not parts and len(used) <= MOST_BUFFERS and len(written) == len(members)
+    return same and not parts and len(used) <= MAX_BUFFERS.value and len(written) == len(members)
 
 
 def _way_around(groups: dict[int, Group], first: int, second: int) -> bool:

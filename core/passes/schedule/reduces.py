@@ -6,16 +6,21 @@ touches a reduce of constants and IOTA, which is computed inside its user.
 
 from __future__ import annotations
 
-from core.helpers import FUSE_CONV_BW, SPLIT_REDUCE, prod
+from core.helpers import (
+    FUSE_CONV_BW,
+    SPLIT_REDUCE,
+    SPLIT_REDUCE_PARTS,
+    SPLIT_REDUCE_SIZE,
+    prod,
+)
 from core.passes.identities import repeated
 from core.passes.schedule.copies import MEMORY
 from core.passes.schedule.push_views import reduced_under
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, rule
 
-_CHUNKS = range(256, 7, -1)
-_LARGEST_PARTIAL = 1 << 22
-"""Elements of the intermediate result of a split reduce, at most."""
+FEWEST_PARTS = 8
+"""Parts that are worth a kernel of their own."""
 
 
 @rule(UPat(Ops.REDUCE_AXIS, src=(UPat.var("x"),), name="r"))
@@ -89,8 +94,8 @@ def split_reduce(r: UOp, x: UOp) -> UOp | None:
     strides = x.arg.real_strides() if x.op is Ops.VIEW else (1,) * len(x.shaped)
     for axis in axes:
         size = x.shaped[axis]
-        for chunks in _CHUNKS:
-            if size % chunks or strides[axis] == 0 or r.size * chunks > _LARGEST_PARTIAL:
+        for chunks in range(SPLIT_REDUCE_PARTS.value, FEWEST_PARTS - 1, -1):
+            if size % chunks or strides[axis] == 0 or r.size * chunks > SPLIT_REDUCE_SIZE.value:
                 continue
             if chunks >= limit or chunks == size:
                 continue  # the second reduce would be as long

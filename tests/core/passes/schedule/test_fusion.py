@@ -130,6 +130,10 @@ def test_kernels_have_a_bounded_number_of_buffers(g: Graphs) -> None:
     items, _ = create_schedule(UOp.sink(total))
     assert max(len(item.bufs) for item in items) <= 121
     assert g.kernels(total) == len(items)
+    with Context(MAX_BUFFERS=10):
+        items, _ = create_schedule(UOp.sink(total))
+        assert max(len(item.bufs) for item in items) <= 11
+        assert g.kernels(total) == len(items)
 
 
 def test_shifted_sums_do_not_explode(g: Graphs) -> None:
@@ -177,6 +181,16 @@ def test_long_reduce_is_split(g: Graphs) -> None:
         assert g.kernels(x.r(Ops.ADD, (0, 1)) + full(x, 1).r(Ops.ADD, (0, 1))) == 2
         assert g.kernels(x.permute((1, 0)).r(Ops.MAX, (1,))) == 2
     with Context(SPLIT_REDUCE=0):
+        assert g.kernels(x.r(Ops.ADD, (0,))) == 1
+
+
+def test_parts_of_a_split_reduce_are_limited(g: Graphs) -> None:
+    x = g.buffer(512, 2)
+    for parts, count in ((8, 8), (100, 64), (256, 256)):
+        with Context(SPLIT_REDUCE=512, SPLIT_REDUCE_PARTS=parts):
+            items, _ = create_schedule(UOp.sink(x.r(Ops.ADD, (0,))))
+            assert items[0].bufs[0].size == 2 * count
+    with Context(SPLIT_REDUCE=512, SPLIT_REDUCE_SIZE=15):
         assert g.kernels(x.r(Ops.ADD, (0,))) == 1
 
 
