@@ -156,6 +156,7 @@ FLASH_ATTENTION: Final = Flag(
     "FLASH_ATTENTION", 1, "0: attention is a composition on every device, and stores its scores"
 )
 SPEC: Final = Flag("SPEC", 0, "1 verifies every graph after each pass")
+LAZY: Final = Flag("LAZY", 1, "0 computes the result of each operation on a Tensor at once")
 OPT: Final = Flag("OPT", 3, "level of the Tensor graph's rules: 0 none .. 3 all", high=3)
 DONT_GROUP_REDUCES: Final = Flag(
     "DONT_GROUP_REDUCES", 0, "1 stores every reduce before anything is computed from it"
@@ -169,7 +170,11 @@ FUSE_CONV_BW: Final = Flag(
     "1 computes the gradient of a convolution's input in one kernel: fewer, but slower on CPUs",
 )
 GRAPH: Final = Flag(
-    "GRAPH", 0, "1 writes the kernels of each schedule as a DOT file, 2 with their ASTs", high=2
+    "GRAPH",
+    0,
+    "1 writes the kernels of each schedule as a DOT file, 2 with their ASTs, 3 with the graph of "
+    "Tensors that they were made of",
+    high=3,
 )
 MEMORY_PLANNER: Final = Flag("MEMORY_PLANNER", 1, "0 gives each intermediate its own memory")
 SPLIT_REDUCE: Final = Flag(

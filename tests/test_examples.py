@@ -43,13 +43,15 @@ def test_steps_leave_nothing_behind(
 ) -> None:
     trainer, given = make()
     losses: list[float] = []
-    before: tuple[int, int] | None = None
+    before = (0, 0)
     with Context(TRAINING=1, JIT=int(captured)):
         for i in range(20 if captured else 5):
             losses.append(trainer.step(*given).item())
             if i == 2:
                 before = held()
-    assert held() == before
+    nodes, memory = held()
+    assert nodes <= before[0]  # fewer, where others went meanwhile
+    assert memory <= before[1]
     assert losses[-1] < losses[0]
 
 

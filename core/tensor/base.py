@@ -103,6 +103,10 @@ class TensorBase(metaclass=TensorMeta):
 
     def _make(self, uop: UOp, *others: TensorBase) -> Self:
         """The result of an operation on this and `others`; wants a gradient where one does."""
+        return self._waiting(uop, *others)
+
+    def _waiting(self, uop: UOp, *others: TensorBase) -> Self:
+        """As `_make`, computed when it is needed, whatever LAZY says."""
         wants = self._requires_grad
         for other in others:
             mine = other._requires_grad
@@ -115,7 +119,7 @@ class TensorBase(metaclass=TensorMeta):
 
     def _moved(self, uop: UOp, repeats: bool = False) -> Self:
         """The result of movement: a view. Writing to one of the two writes to the other."""
-        return self._see(self._make(uop), repeats)
+        return self._see(self._waiting(uop), repeats)  # nothing to compute
 
     def _see(self, view: Self, repeats: bool = False) -> Self:
         """Makes `view`, whose graph is movement of this one, a view."""

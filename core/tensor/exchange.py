@@ -137,7 +137,7 @@ class Exchange(Movement):
     # copies
 
     def __copy__(self) -> Self:
-        made = self._see(self._make(self.uop))
+        made = self._see(self._waiting(self.uop))
         made.grad = self.grad
         return made
 

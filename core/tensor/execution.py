@@ -12,6 +12,7 @@ import numpy as np
 
 from core.dtype import ConstType, DType, dtypes
 from core.errors import DeviceError, DTypeError, GradientError, RunError, ShapeError
+from core.helpers import LAZY
 from core.passes.schedule import ScheduleItem
 from core.realize import look
 from core.runtime.buffer import buffer_of
@@ -47,6 +48,10 @@ class Execution(Sharding):
         """Computes this and `others` together and stores them."""
         realize((self, *others))
         return self
+
+    def _make(self, uop: UOp, *others: TensorBase) -> Self:
+        made = self._waiting(uop, *others)
+        return made if LAZY.value else made.realize()
 
     def schedule(self, *others: TensorBase) -> list[ScheduleItem]:
         """The kernels and copies that `realize` would run, for the caller to run in this order."""

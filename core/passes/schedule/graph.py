@@ -54,6 +54,17 @@ def _add_ast(graph: Graph, position: int, ast: UOp) -> None:
             graph.add_edge((position, source), position if u is ast else (position, u))
 
 
+def add_values(graph: Graph, sink: UOp) -> None:
+    """Adds the graph of Tensors that was scheduled, each node as itself: its BUFFERs are those that
+    the kernels use."""
+    for u in sink.toposort():
+        if u not in graph:
+            lines = (u.op.name, "" if u.shape is None else str(u.shape), u.origin or "")
+            graph.add_node(u, label="\n".join(filter(None, lines)), op=u.op.name)
+        for source in u.src:
+            graph.add_edge(source, u)
+
+
 def to_dot(graph: Graph) -> str:
     """The text of the graph in the DOT language: items as boxes, memory as ovals."""
     import graphviz
@@ -68,8 +79,12 @@ def to_dot(graph: Graph) -> str:
     return str(made.source)
 
 
-def write_graph(items: Sequence[ScheduleItem], level: int) -> Path:
-    """Writes `schedule-<number>.dot` in the current directory. Raises OSError where it cannot."""
+def write_graph(items: Sequence[ScheduleItem], values: UOp, level: int) -> Path:
+    """Writes `schedule-<number>.dot` in the current directory, from level 2 on with the ASTs, from
+    3 on with what the kernels were made of. Raises OSError where it cannot."""
     path = Path(f"schedule-{next(_numbers)}.dot")
-    path.write_text(to_dot(kernel_graph(items, asts=level > 1)), encoding="utf-8")
+    graph = kernel_graph(items, asts=level > 1)
+    if level > 2:
+        add_values(graph, values)
+    path.write_text(to_dot(graph), encoding="utf-8")
     return path

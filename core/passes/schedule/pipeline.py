@@ -254,7 +254,7 @@ def create_schedule(sink: UOp) -> Schedule:
             observer.artifact("memory", "", *memory_report(items, planned, temporary), {})
         items = planned
     if GRAPH:
-        write_graph(items, GRAPH.value)
+        write_graph(items, sink, GRAPH.value)
     return items, realized
 
 

@@ -53,3 +53,9 @@ def test_flag_writes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         create_schedule(UOp.sink(x * x))
     (written,) = tmp_path.glob("schedule-*.dot")
     assert "MUL" in written.read_text(encoding="utf-8")
+    assert "PERMUTE" not in written.read_text(encoding="utf-8")
+    written.unlink()
+    with Context(GRAPH=3):
+        create_schedule(UOp.sink((x * x).reshape((2, 2)).permute((1, 0)) + 1))
+    (written,) = tmp_path.glob("schedule-*.dot")
+    assert "PERMUTE\n(2, 2)" in written.read_text(encoding="utf-8")

@@ -75,6 +75,8 @@ def draw_how(rng: Random) -> How:
         flags["MEMORY_PLANNER"] = 0
     if rng.random() < 0.2:
         flags["FUSE_CONV_BW"] = 1
+    if rng.random() < 0.1:
+        flags["LAZY"] = 0
     device = "REFERENCE" if rng.random() < 0.15 else "CPU"
     return How(device, rng.choice((0.0, 0.0, 0.2, 0.5, 1.0)), tuple(flags.items()))
 
