@@ -265,18 +265,20 @@ class dtypes:  # noqa: N801 - the field's own spelling
         """The scalar dtype called `name` (aliases too). Raises DTypeError for an unknown name."""
         found = getattr(dtypes, name, None) if name.__class__ is str else None
         if not isinstance(found, DType):
-            raise DTypeError(
-                f"unknown dtype {name!r}", hint="one of " + ", ".join(d.name for d in dtypes.all)
-            )
+            raise DTypeError(f"unknown dtype {name!r}", hint=_NAMES)
         return found
 
 
 DTypeLike = DType | str
+_NAMES: Final = "one of " + ", ".join(d.name for d in dtypes.all)
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """A dtype from itself or from its name. Raises DTypeError for anything else."""
-    return dtype if isinstance(dtype, DType) else dtypes.named(dtype)
+    """The dtype of elements, from itself or from its name. Raises DTypeError for anything else."""
+    found = dtype if isinstance(dtype, DType) else dtypes.named(dtype)
+    if found is dtypes.void:
+        raise DTypeError("elements of void", hint=_NAMES)
+    return found
 
 
 _layouts: Final = {

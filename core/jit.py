@@ -33,12 +33,15 @@ from core.realize import capturing
 from core.replay import Replay
 from core.runtime.device import Device
 from core.tensor import Tensor
-from core.tensor.base import live
-from core.tensor.realization import settle_replay, settle_state
+from core.tensor.running.realization import settle_replay, settle_state
+from core.tensor.state.base import live
+from core.tensor.state.live import memory_of
+from core.uop.lengths import Lengths
 from core.uop.node import DeviceName
 from core.uop.ops import Ops
 from core.uop.parts import parts_of
 from core.uop.shapes import shown
+from core.uop.show import shape_text
 from core.uop.uop import UOp
 
 P = ParamSpec("P")
@@ -48,10 +51,13 @@ R = TypeVar("R")
 @dataclass(frozen=True)
 class Signature:
     """What the inputs of a captured call looked like: for each Tensor its place among the
-    arguments, shape, dtype, device, the axis along which several devices share it and the first
-    place that names the same memory; and every other argument as it is, variables unbound."""
+    arguments, shape, lengths that are variables, unbound, dtype, device, the axis along which
+    several devices share it and the first place that names the same memory; and every other
+    argument as it is, variables unbound."""
 
-    tensors: tuple[tuple[str, tuple[int, ...], DType, DeviceName, int | None, str], ...]
+    tensors: tuple[
+        tuple[str, tuple[int, ...], Lengths[UOp], DType, DeviceName, int | None, str], ...
+    ]
     others: tuple[tuple[str, Any], ...]
 
 
@@ -177,12 +183,25 @@ class TinyJit(Generic[P, R]):
         named: dict[UOp, str] = {}
         signature = Signature(
             tuple(
-                (p, x.shape, x.dtype, x.device, x.axis, named.setdefault(x.uop.base, p))
+                (
+                    p,
+                    x.shape,
+                    tuple((axis, n.unbound()) for axis, n in x.uop.lengths),
+                    x.dtype,
+                    x.device,
+                    x.axis,
+                    named.setdefault(memory_of(x.uop), p),
+                )
                 for p, x in tensors.items()
             ),
-            tuple((p, _unbound(x)) for p, x in found.items() if not isinstance(x, Tensor)),
+            tuple(
+                (p, x.unbound() if _is_uop(x) else x)
+                for p, x in found.items()
+                if not isinstance(x, Tensor)
+            ),
         )
-        bound = self._bound(found.values())
+        lengths = (n for x in tensors.values() for _, n in x.uop.lengths)
+        bound = self._bound((*found.values(), *lengths))
         inputs = tuple(named)
         self.calls += 1
         if self.calls == 1:
@@ -353,23 +372,16 @@ def _is_uop(x: Any) -> TypeGuard[UOp]:
     return isinstance(x, UOp)
 
 
-def _unbound(x: Any) -> Any:
-    """A value of bound variables without their values; anything else as it is."""
-    if not _is_uop(x):
-        return x
-    return x.substitute({b: b.src[0] for b in x.vars() if b.op is Ops.BIND})
-
-
 def _memory(inputs: Iterable[UOp]) -> tuple[UOp, ...]:
     """The BUFFERs on one device each that BUFFERs are."""
     return tuple(part for buffer in inputs for part in parts_of(buffer))
 
 
 def _words(place: str, kind: list[Any]) -> str:
-    shape, dtype, device, axis, first = kind
+    shape, lengths, dtype, device, axis, first = kind
     cut = "" if axis is None else f" cut along axis {axis}"
     same = "" if first == place else f", the same Tensor as {first}"
-    return f"{shape} {dtype} on {shown(device)}{cut}{same}"
+    return f"{shape_text(shape, lengths)} {dtype} on {shown(device)}{cut}{same}"
 
 
 def _plain(others: tuple[tuple[str, Any], ...]) -> str:

@@ -38,6 +38,19 @@ def bar(done: int, total: int, text: str) -> None:
         print(f"\r  {'━' * filled}{'─' * (24 - filled)} {text}", end="", flush=True)
 
 
+def training_step(net: Net) -> TinyJit[[Tensor, Tensor], Tensor]:
+    """A step of Adam for images and their labels; gives the loss."""
+    optimizer = nn.optim.Adam(nn.state.get_parameters(net), lr=0.002)
+
+    @TinyJit
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        optimizer.zero_grad()
+        loss = net(x).sparse_categorical_crossentropy(y).backward()
+        return loss.realize(*optimizer.schedule_step())
+
+    return step
+
+
 def main() -> float:
     """Trains, prints a line per epoch, returns the accuracy on images that were not trained on."""
     digits = load_digits()
@@ -49,13 +62,7 @@ def main() -> float:
 
     Tensor.manual_seed(SEED)
     net = Net()
-    optimizer = nn.optim.Adam(nn.state.get_parameters(net), lr=0.002)
-
-    @TinyJit
-    def step(x: Tensor, y: Tensor) -> Tensor:
-        optimizer.zero_grad()
-        loss = net(x).sparse_categorical_crossentropy(y).backward()
-        return loss.realize(*optimizer.schedule_step())
+    step = training_step(net)
 
     @TinyJit
     def predict(x: Tensor) -> Tensor:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from digits import BATCH, SEED, Net
+from digits import BATCH, SEED, Net, training_step
 from sklearn.datasets import load_digits
 
-from core import Tensor, TinyJit, nn
+from core import Tensor, nn
 
 
 def train(devices: tuple[str, ...], epochs: int) -> list[float]:
@@ -27,13 +27,7 @@ def train(devices: tuple[str, ...], epochs: int) -> list[float]:
     net = Net()
     for weight in nn.state.get_parameters(net):
         weight.to_(devices)
-    optimizer = nn.optim.Adam(nn.state.get_parameters(net), lr=0.002)
-
-    @TinyJit
-    def step(x: Tensor, y: Tensor) -> Tensor:
-        optimizer.zero_grad()
-        loss = net(x).sparse_categorical_crossentropy(y).backward()
-        return loss.realize(*optimizer.schedule_step())
+    step = training_step(net)
 
     def placed(data: np.ndarray) -> Tensor:
         return Tensor(data).shard(devices, axis=0) if len(devices) > 1 else Tensor(data, *devices)

@@ -8,7 +8,7 @@ from typing import Final
 
 from core.errors import FormatError
 from core.helpers import prod
-from core.nn.archives import tar_extract
+from core.nn.files.archives import tar_extract
 from core.runtime.device import DeviceLike
 from core.tensor import Tensor
 

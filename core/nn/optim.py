@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from core.dtype import DType, dtypes, least_upper_dtype
 from core.errors import GradientError
 from core.helpers import TRAINING
+from core.runtime.device import Device, DeviceLike
 from core.tensor import Tensor
+
+
+class Placing(TypedDict, total=False):
+    """What every optimizer takes besides its own settings."""
+
+    device: DeviceLike
+    """Where the learning rate and running powers are; by default where the first parameter is."""
+    fused: bool
+    """Changes nothing: a step is scheduled as a whole in any case. For programs that give it."""
 
 
 class Optimizer(ABC):
@@ -22,7 +33,13 @@ class Optimizer(ABC):
     Raises GradientError without a parameter.
     """
 
-    def __init__(self, params: Sequence[Tensor], lr: float) -> None:
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float,
+        device: DeviceLike = None,
+        fused: bool = False,
+    ) -> None:
         for p in params:
             if p.requires_grad is None and p.is_floating_point():
                 p.requires_grad = True
@@ -33,7 +50,8 @@ class Optimizer(ABC):
             raise GradientError(
                 "an optimizer without parameters", hint="give Tensors that may require a gradient"
             )
-        self.device = self.params[0].device
+        self.device = self.params[0].device if device is None else Device.names(device)
+        self.fused = fused
         self.lr = self._number(lr)
 
     def _number(self, value: float) -> Tensor:
@@ -119,8 +137,9 @@ class SGD(Optimizer):
         weight_decay: float = 0.0,
         nesterov: bool = False,
         classic: bool = False,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr)
+        super().__init__(params, lr, **placing)
         self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
         self.classic = classic
         self.b = self._zeros() if momentum else []
@@ -160,8 +179,9 @@ class AdamW(Optimizer):
         b2: float = 0.999,
         eps: float = 1e-8,
         weight_decay: float = 0.01,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr)
+        super().__init__(params, lr, **placing)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
         # 1 - b ** t, which loses digits where it is computed from b ** t
         self.bias1, self.bias2 = self._number(0.0).contiguous(), self._number(0.0).contiguous()
@@ -199,8 +219,9 @@ class Adam(AdamW):
         b1: float = 0.9,
         b2: float = 0.999,
         eps: float = 1e-8,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr, b1, b2, eps, weight_decay=0.0)
+        super().__init__(params, lr, b1, b2, eps, weight_decay=0.0, **placing)
 
 
 def _length(x: Tensor) -> Tensor:
@@ -225,14 +246,15 @@ class LARS(SGD):
         classic: bool = True,
         pre_wd: bool = True,
         tcoef: float = 0.001,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr, momentum, weight_decay, nesterov, classic)
+        super().__init__(params, lr, momentum, weight_decay, nesterov, classic, **placing)
         self.pre_wd, self.tcoef = pre_wd, tcoef
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
         mine, other = _length(p), _length(grad)
         ratio = ((mine > 0) & (other > 0)).where(self.tcoef * mine / (other + self.wd * mine), 1)
-        rate = self.lr.cast(p.dtype)
+        rate = _at(self.lr, p)
         if self.wd and self.pre_wd:
             grad = grad + p * self.wd
         kept = p if self.pre_wd else p * (1 - self.wd * rate)
@@ -255,8 +277,9 @@ class LAMB(AdamW):
         eps: float = 1e-6,
         weight_decay: float = 0.0,
         adam: bool = False,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr, b1, b2, eps, weight_decay)
+        super().__init__(params, lr, b1, b2, eps, weight_decay, **placing)
         self.adam = adam
 
     def _scaled(self, p: Tensor, step: Tensor) -> Tensor:
@@ -283,12 +306,13 @@ class Muon(SGD):
         ns_steps: int = 5,
         ns_coefficients: Sequence[float] = (3.4445, -4.775, 2.0315),
         nesterov: bool = True,
+        **placing: Unpack[Placing],
     ) -> None:
-        super().__init__(params, lr, momentum, weight_decay, nesterov)
+        super().__init__(params, lr, momentum, weight_decay, nesterov, **placing)
         self.ns_steps, self.ns_coefficients = ns_steps, tuple(ns_coefficients)
 
     def _move(self, i: int, p: Tensor, grad: Tensor) -> Tensor:
-        rate = self.lr.cast(p.dtype)
+        rate = _at(self.lr, p)
         step = self._direction(i, grad)
         if p.ndim > 1 and p.numel():
             matrix = step.reshape(p.shape[0], -1)

@@ -11,17 +11,17 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypeVar, cast, overload
 
 from core.dtype import DType, dtypes
 from core.errors import FormatError, ShapeError
 from core.helpers import prod
 from core.jit import TinyJit
-from core.nn.archives import TensorIO as TensorIO
-from core.nn.archives import bytes_of
-from core.nn.archives import tar_extract as tar_extract
-from core.nn.archives import zip_extract as zip_extract
-from core.nn.checkpoints import torch_load as torch_load
+from core.nn.files.archives import TensorIO as TensorIO
+from core.nn.files.archives import bytes_of
+from core.nn.files.archives import tar_extract as tar_extract
+from core.nn.files.archives import zip_extract as zip_extract
+from core.nn.files.checkpoints import torch_load as torch_load
 from core.runtime.device import Device, DeviceLike
 from core.runtime.disk.file import File, replace_file
 from core.tensor import Tensor
@@ -49,9 +49,19 @@ _names: Final = {
 _name_of: Final = {dtype: name for name, dtype in _names.items()}
 
 
-def get_state_dict(obj: object, prefix: str = "") -> dict[str, Tensor]:
-    """Every Tensor reachable through attributes, dicts, lists and tuples, by dotted path."""
-    return dict(_walk(obj, prefix.strip("."), ()))
+T = TypeVar("T")
+
+
+@overload
+def get_state_dict(obj: object, prefix: str = "") -> dict[str, Tensor]: ...
+@overload
+def get_state_dict(obj: object, prefix: str = "", *, tensor_type: type[T]) -> dict[str, T]: ...
+def get_state_dict(
+    obj: object, prefix: str = "", tensor_type: type[Any] = Tensor
+) -> dict[str, Any]:
+    """Every Tensor, or other object of `tensor_type`, reachable through attributes, dicts, lists
+    and tuples, by dotted path."""
+    return dict(_walk(obj, prefix.strip("."), (), tensor_type))
 
 
 def get_parameters(obj: object) -> list[Tensor]:
@@ -59,8 +69,8 @@ def get_parameters(obj: object) -> list[Tensor]:
     return list({id(t): t for t in get_state_dict(obj).values()}.values())
 
 
-def _walk(obj: object, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
-    if isinstance(obj, Tensor):
+def _walk(obj: object, path: str, above: tuple[int, ...], kind: type[T]) -> Iterator[tuple[str, T]]:
+    if isinstance(obj, kind):
         yield path, obj
         return
     if id(obj) in above:  # an object that holds itself
@@ -78,7 +88,7 @@ def _walk(obj: object, path: str, above: tuple[int, ...]) -> Iterator[tuple[str,
     else:
         return
     for name, part in parts.items():
-        yield from _walk(part, f"{path}.{name}" if path else str(name), (*above, id(obj)))
+        yield from _walk(part, f"{path}.{name}" if path else str(name), (*above, id(obj)), kind)
 
 
 def load_state_dict(
@@ -136,7 +146,7 @@ def safe_save(
         t = tensors[name]
         if name == "__metadata__":
             raise FormatError("a tensor cannot be called __metadata__", hint="rename it")
-        span = [at, at + t.nbytes()]
+        span = [at, at + t.numel() * t.dtype.itemsize]
         header[name] = {"dtype": _name_of[t.dtype], "shape": list(t.shape), "data_offsets": span}
         at = span[1]
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -147,7 +157,7 @@ def safe_save(
         at = 8 + len(text)
         for name in order:
             file.write(tensors[name].data(), at)
-            at += tensors[name].nbytes()
+            at += tensors[name].numel() * tensors[name].dtype.itemsize
 
     replace_file(Path(fn), write)
 

@@ -1,22 +1,23 @@
 """`Tensor`: a lazy array. Operations build a graph of UOps; asking for values runs it.
 
-The class is stacked from one layer per concern, each in a module of its own: base, execution,
-movement, elementwise, operators, mathematics, activation, creation, reduction, random, linear,
-joining, indexing, convolution, neural, decomposition; kernels, for calls of those that users write
-by hand; and attention, which calls some. A layer uses only those before it.
+The class is stacked from one layer per concern, each in a module of its own. A layer uses only
+those before it, and so do the rooms that hold them, in this order: `calls` (arguments and user
+lines), `state` (what a Tensor is), `running` (values, gradients, kernels by hand), `views`
+(movement), `elements` (functions of single elements), `axes` (of whole axes), `neural` (of neural
+networks).
 """
 
 from __future__ import annotations
 
-from core.tensor.attention import Attention
-from core.tensor.origin import mark_methods
-from core.tensor.shortcuts import Shortcuts
+from core.tensor.calls.origin import mark_methods
+from core.tensor.elements.shortcuts import Shortcuts
+from core.tensor.inplace import InPlace
 
 __all__ = ["Tensor"]
 
 
 @mark_methods
-class Tensor(Attention, Shortcuts):
+class Tensor(InPlace, Shortcuts):
     """A lazy array of numbers on a device.
 
     `Tensor(data, device=None, dtype=None, requires_grad=None)`: `data` is a number, nested lists of

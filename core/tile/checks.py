@@ -36,6 +36,11 @@ def check_number(what: str, value: object, dtype: DType) -> None:
         raise DTypeError(
             f"{what} {value!r} in a tile of {dtype}", hint="integers and bools are finite numbers"
         )
+    if dtypes.is_int(dtype) and not dtypes.min(dtype) <= value <= dtypes.max(dtype):
+        raise DTypeError(
+            f"{what} {value!r} in a tile of {dtype}",
+            hint=f"{dtype} holds {dtypes.min(dtype)} to {dtypes.max(dtype)}",
+        )
 
 
 def check_operand(value: object, dtype: DType) -> None:

@@ -41,9 +41,8 @@ def value_at_launch(u: UOp, variables: Mapping[str, int]) -> int:
 
 def bound_value(u: UOp) -> int:
     """What a scalar of bound variables is. Raises RunError for one that is not known at launch."""
-    binds = [b for b in u.vars() if b.op is Ops.BIND]
-    values = {b.src[0].arg[0]: b.val for b in binds}
-    return value_at_launch(u.substitute({b: b.src[0] for b in binds}), values)
+    values = {b.src[0].arg[0]: b.val for b in u.vars() if b.op is Ops.BIND}
+    return value_at_launch(u.unbound(), values)
 
 
 @lru_cache(maxsize=1024)

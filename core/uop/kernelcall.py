@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import index
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from core.dtype import DType, dtypes
 from core.errors import DTypeError, ShapeError
@@ -77,7 +77,7 @@ class Parameter:
         if isinstance(given, UOp) and dtypes.is_int(given.dtype) and given.dtype.count == 1:
             return given.cast(width)
         try:
-            number = index(given)  # pyright: ignore[reportArgumentType]
+            number = index(cast(Any, given))
         except TypeError:
             kind = str(given.dtype) if isinstance(given, UOp) else type(given).__name__
             raise DTypeError(

@@ -25,15 +25,13 @@ def lengths_of(u: N) -> Lengths[N]:
         return ()
     if u.op is Ops.LENGTH:
         return _with_length(u)
-    if u.op in GroupOp.ALU:
+    if u.op in GroupOp.ALU or u.op is Ops.ASSIGN:
         return _met(u)
     if u.op is Ops.KERNEL and any(s.lengths for s in u.src):
         raise _impossible(u, "hand a kernel")
     lengths = u.src[0].lengths
     if not lengths or u.shape is None or u.op in (Ops.KERNEL, Ops.OUTPUT, Ops.SINK):
         return ()
-    if u.op is Ops.ASSIGN:
-        raise _impossible(u, "assign to")
     if u.op is Ops.REDUCE_AXIS:
         return tuple(pair for pair in lengths if pair[0] not in u.arg[1])
     if u.op is Ops.BITCAST:
@@ -109,7 +107,8 @@ def _moved(u: N, lengths: Lengths[N]) -> Lengths[N]:
     for axis, n in lengths:
         if u.op is Ops.SHRINK and arg[axis][1] <= n.bounds[0]:
             continue  # all of it is there, whatever the length
-        whole = {Ops.PAD: (0, 0), Ops.SHRINK: (0, shape[axis]), Ops.FLIP: False}
+        n_all = shape[axis]
+        whole = {Ops.PAD: (0, 0), Ops.SHRINK: (0, n_all), Ops.FLIP: False, Ops.EXPAND: n_all}
         if u.op in whole and arg[axis] != whole[u.op]:
             raise _impossible(u, u.op.name.lower())
         kept.append((axis, n))

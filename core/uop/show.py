@@ -10,6 +10,8 @@ from typing import Final
 from core.dtype import dtypes
 from core.errors import UopvizError
 from core.uop.kernelinfo import AxisType
+from core.uop.lengths import Lengths
+from core.uop.node import Shape
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
 
@@ -47,6 +49,13 @@ def graph_text(*roots: UOp) -> str:
             number[u] = len(number)
             lines.append(node_line(u, f"u{number[u]}", [f"u{number[s]}" for s in u.src]))
     return "\n".join(lines)
+
+
+def shape_text(shape: Shape, lengths: Lengths[UOp]) -> str:
+    """A shape as Python writes it, with variables where these are lengths: "(n, 4)"."""
+    known = dict(lengths)
+    sizes = [known[k].unbound().render() if k in known else str(n) for k, n in enumerate(shape)]
+    return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
 def excerpt(u: UOp, limit: int = 8) -> str:

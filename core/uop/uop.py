@@ -364,6 +364,10 @@ class UOp(Arithmetic, Movement, Variables):
             )
         return UOp(Ops.DEFINE_VAR, dtype, (), (name, low, high))
 
+    def unbound(self) -> UOp:
+        """This, with variables in place of what they are bound to."""
+        return self.substitute({b: b.src[0] for b in self.vars() if b.op is Ops.BIND})
+
     def bind(self, value: int) -> UOp:
         """A variable with a value. Raises DTypeError where it is out of the variable's bounds."""
         name, low, high = self.arg

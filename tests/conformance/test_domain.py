@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import torch.nn.functional as F  # noqa: N812
 from core import Tensor
 from tests.conformance.domain import FLOATS, Array, Function, fails, few, values
 from tests.conformance.reduces import REDUCES, differences
+from tests.conformance.test_inplace import CASES, INTEGERS, RANDOM
 
 T = Tensor
 DEVICES = ("CPU", "REFERENCE")
@@ -59,6 +61,37 @@ def acosh_slope(x: torch.Tensor) -> torch.Tensor:
 
 def hardswish_slope(x: torch.Tensor) -> torch.Tensor:
     return torch.where(x <= -3, 0, torch.where(x < 3, x / 3 + 0.5, 1))
+
+
+def tanhshrink(x: torch.Tensor) -> torch.Tensor:
+    """x - tanh x as x**3 / 3 - 2 x**5 / 15 + ... where that cancels."""
+    small, near = x.abs() < 2, x.clamp(-2, 2)
+    terms = (2 * k / math.factorial(2 * k + 1) * near ** (2 * k + 1) for k in range(16, 0, -1))
+    return torch.where(small, sum(terms, torch.zeros_like(x)) / near.cosh(), x - torch.tanh(x))
+
+
+def logit(x: torch.Tensor) -> torch.Tensor:
+    """PyTorch's, without the cancellation near 1 / 2."""
+    return torch.where((x - 0.5).abs() < 0.25, 2 * torch.atanh(2 * x - 1), torch.logit(x))
+
+
+def logit_slope(x: torch.Tensor) -> torch.Tensor:
+    return torch.where((x < 0) | (x > 1), math.nan, over(1, x) / (1 - x))
+
+
+def exactly(function: Callable[[Array, Array], Array], x: torch.Tensor, y: torch.Tensor) \
+        -> torch.Tensor:  # fmt: skip
+    """`function` in a float with a longer exponent than float64."""
+    wide = (np.asarray(v.numpy(), np.longdouble) for v in (x, y))
+    return torch.from_numpy(np.asarray(function(*wide), np.float64))
+
+
+def over_squares(x: Array, y: Array) -> Array:
+    return x / (x * x + y * y)
+
+
+def over_root(x: Array, y: Array) -> Array:
+    return x / np.sqrt(x * x + y * y)
 
 
 def not_minus(x: Array) -> Array:
@@ -121,7 +154,19 @@ UNARY = (
     Function("softsign", T.softsign, F.softsign, 2, 3,
              slopes=(lambda x: (1 / (1 + x.abs())) ** 2,)),
     Function("clamp", lambda x: x.clamp(-1.5, 2), lambda x: x.clamp(-1.5, 2), 0, 0,
-             covers=("clamp", "clip")),
+             covers=("clamp", "clip", "clamp_min", "clamp_max")),
+    Function("frac", T.frac, torch.frac, 0, 0),
+    Function("nan_to_num", T.nan_to_num, torch.nan_to_num, 0, 0),
+    Function("threshold", lambda x: x.threshold(0.5, 2), lambda x: F.threshold(x, 0.5, 2), 0, 0),
+    Function("hardshrink", T.hardshrink, F.hardshrink, 0, 0),
+    Function("softshrink", T.softshrink, F.softshrink, 1, 0),
+    Function("tanhshrink", T.tanhshrink, tanhshrink, 6, 8, signs=False,
+             slopes=(lambda x: torch.tanh(x) ** 2,)),
+    Function("logit", T.logit, logit, 5, 5, slopes=(logit_slope,)),
+    Function("logit eps", lambda x: x.logit(0.25), lambda x: torch.logit(x, 0.25), 5, 5,
+             absolute=1, covers=("logit",)),
+    Function("prelu", lambda x: x.prelu(Tensor([0.25], dtype=x.dtype, device=x.device)),
+             lambda x: F.prelu(x, torch.tensor([0.25], dtype=x.dtype)), 1, 1),
     *(Function(f"pow {n}", lambda x, n=n: x**n,
                lambda x, n=n: x**n if n >= 0 or n != int(n) else (1 / x) ** -n, 4, 6,
                covers=("pow",))
@@ -199,11 +244,24 @@ BINARY = (
     Function("sub", lambda x, y: x - y, torch.sub, 1, 0),
     Function("mul", lambda x, y: x * y, torch.mul, 1, 0, covers=("mul", "uprod")),
     Function("div", lambda x, y: x / y, torch.div, 1, 4),
-    Function("mod", lambda x, y: x % y, exact_remainder, 1, 1),
+    Function("mod", lambda x, y: x % y, exact_remainder, 1, 1, covers=("mod", "remainder")),
+    Function("atan2", T.atan2, torch.atan2, 4, 6,
+             slopes=(lambda y, x: exactly(over_squares, x, y),
+                     lambda y, x: -exactly(over_squares, y, x))),
+    Function("hypot", T.hypot, torch.hypot, 2, 4,
+             slopes=(lambda x, y: exactly(over_root, x, y), lambda x, y: exactly(over_root, y, x))),
+    Function("xlogy", T.xlogy, torch.xlogy, 3, 2),
+    Function("addcmul", lambda x, y: x.addcmul(x, y, value=2),
+             lambda x, y: x + 2 * (x * y), 2, 2, narrow=True),
+    Function("addcdiv", lambda x, y: x.addcdiv(x, y, value=2),
+             lambda x, y: x + 2 * (x / y), 2, 4, narrow=True),
+    *(Function(name, lambda x, y, f=name: getattr(x, f)(y).cast(x.dtype),
+               lambda x, y, f=name: getattr(x, f)(y).to(x.dtype), 0, gradient=False)
+      for name in ("logical_and", "logical_or", "logical_xor")),
     Function("fmod", T.fmod, exact_fmod, 1, 1, absolute=0),
     Function("logaddexp", T.logaddexp, torch.logaddexp, 4, 4, 2, 1),
     Function("floor_div", lambda x, y: x // y, floor_quotient, 1, gradient=False,
-             covers=("div",)),
+             covers=("div", "floor_divide")),
     Function("maximum", T.maximum, torch.maximum, 0, 0, signs=False),
     Function("minimum", T.minimum, torch.minimum, 0, 0, signs=False),
     Function("copysign", T.copysign, torch.copysign, 0, 0),
@@ -239,7 +297,10 @@ DIFFERENCES = (
     "`x ** 0.5` and `x ** -0.5` of -0.0 and -inf",
     "The gradient where an argument is NaN",
     "The gradient at an infinite argument",
-    "`max`, `min`, `maximum`, `minimum`, `relu`, `relu6`, `lerp`, `layernorm`: which zero",
+    (
+        "`max`, `min`, `maximum`, `minimum`, `relu`, `relu6`, `lerp`, `layernorm`, "
+        "`tanhshrink`: which zero"
+    ),
     "`softplus` has no threshold",
     "`sort` and `topk` give 0.0 for -0.0",
 )
@@ -260,11 +321,18 @@ _OTHERS = """
     conv_transpose2d avg_pool2d max_pool2d sequential dropout scaled_dot_product_attention
     batchnorm call_kernel unfold interpolate max_unpool2d multinomial pad_to shrink_to
     newton_schulz from_blob fuse rearrange movedim unbind index_select outer glu norm
+    mm bmm mv addmm baddbmm trace kron amax amin count_nonzero broadcast_to tile
+    adaptive_avg_pool adaptive_max_pool narrow select take_along_dim scatter_add index_add
+    index_copy index_fill l1_loss mse_loss smooth_l1_loss huber_loss kl_div ctc_loss
+    poisson_nll_loss gaussian_nll_loss hinge_embedding_loss soft_margin_loss multi_margin_loss
+    multilabel_soft_margin_loss margin_ranking_loss triplet_margin_loss cosine_embedding_loss
+    cosine_similarity pairwise_distance
     from_url is_param is_param_ axis shard shard_ shard_like qr svd
 """
-NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS))
-"""What is no function of values with a domain: places, dtypes, comparisons, bits, and sums of
-products, which the other modules test."""
+_IN_PLACE = {name for name, *_ in (*CASES, *INTEGERS)} | set(RANDOM)
+NOT_FUNCTIONS = frozenset(re.findall(r"\w+", _OTHERS)) | _IN_PLACE
+"""What is no function of values with a domain: places, dtypes, comparisons, bits, sums of
+products, losses, and the methods of the tables of `test_inplace`, which the other modules test."""
 
 
 def test_no_function_is_missing() -> None:

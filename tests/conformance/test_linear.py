@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from core import Tensor
+from core.errors import ShapeError
 from tests.conformance.comparing import Operation, check, values
 
 
@@ -50,6 +54,41 @@ def test_einsum(formula: str, sizes: list[tuple[int, ...]]) -> None:
         "einsum", lambda *xs: Tensor.einsum(formula, *xs), lambda *xs: torch.einsum(formula, *xs)
     )
     check(op, [random.uniform(-2, 2, s) for s in sizes])
+
+
+BY_NAME: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
+    "mm": (lambda x, y: x.mm(y), [(3, 4), (4, 2)]),
+    "bmm": (lambda x, y: x.bmm(y), [(2, 3, 4), (2, 4, 2)]),
+    "mv": (lambda x, y: x.mv(y), [(3, 4), (4,)]),
+    "addmm": (lambda x, a, b: x.addmm(a, b, beta=2, alpha=-0.5), [(3, 2), (3, 4), (4, 2)]),
+    "baddbmm": (lambda x, a, b: x.baddbmm(a, b), [(2, 1, 2), (2, 3, 4), (2, 4, 2)]),
+    "trace": (lambda x: x.trace(), [(3, 4)]),
+    "kron": (lambda x, y: x.kron(y), [(2, 3), (2, 1, 2)]),
+    "amax": (lambda x: x.amax((0, 2)), [(3, 4, 2)]),
+    "amin": (lambda x: x.amin(1, keepdim=True), [(3, 4, 2)]),
+    "broadcast_to": (lambda x: x.broadcast_to((2, 3, 4)), [(3, 1)]),
+    "tile": (lambda x: x.tile((2, 3)), [(2, 3, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_by_name(name: str) -> None:
+    function, sizes = BY_NAME[name]
+    random = np.random.default_rng(0)
+    check(Operation(name, function, function), [random.uniform(-2, 2, s) for s in sizes])
+
+
+def test_count_nonzero() -> None:
+    x = np.array([[0, 1, 2], [0, 0, 3]])
+    assert Tensor(x).count_nonzero().item() == 3
+    assert Tensor(x).count_nonzero(1).tolist() == [2, 1]
+
+
+def test_products_by_name_refuse_other_shapes() -> None:
+    x = Tensor.ones(2, 3, 4)
+    for call in (lambda: x.mm(x), lambda: x.trace(), lambda: x.mv(x), lambda: x.bmm(x[:1])):
+        with pytest.raises(ShapeError):
+            call()
 
 
 @st.composite

@@ -53,6 +53,8 @@ def test_names() -> None:
     assert str(dtypes.float32.vec(4)) == "float32.vec(4)"
     assert str(dtypes.float32.ptr(16, AddrSpace.LOCAL)) == "float32* local [16]"
     assert to_dtype("half") is dtypes.float16
+    with pytest.raises(DTypeError, match="elements of void"):
+        to_dtype("void")
     with pytest.raises(DTypeError, match="unknown dtype 'float33'"):
         to_dtype("float33")
 

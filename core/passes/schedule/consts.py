@@ -7,7 +7,7 @@ the one table that gives ops their meaning. Never turns a constant into memory.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from core.dtype import ConstType, DType
 from core.shape import ShapeTracker
@@ -55,14 +55,15 @@ def fold_identity(u: UOp) -> UOp | None:
     if not _has_constant(u) and len(set(u.src)) == len(u.src):
         return None
     operands: list[UOp] = []
-    parts = tuple(_element(s, operands) for s in u.src)
+    parts = tuple([_element(s, operands) for s in u.src])
     simplified = _simplified_element if in_force() is None else _simplified_element.__wrapped__
-    found = simplified(Element(u.op, u.dtype, parts, u.arg))
+    found = simplified((u.op, u.dtype, parts, u.arg))
     if found is None:
         return None
-    if found.op is Ops.CONST:
-        return None if u.device is None else UOp.full(u.shaped, found.value, u.dtype, u.device)
-    operand = operands[found.arg]
+    op, _, _, arg = found
+    if op is Ops.CONST:
+        return None if u.device is None else UOp.full(u.shaped, _value(arg), u.dtype, u.device)
+    operand = operands[arg]
     return operand if _stands_for(operand, u) else None
 
 
@@ -72,52 +73,53 @@ def _stands_for(value: UOp, u: UOp) -> bool:
     return value.shape == u.shape and (value.device is not None or u.device is None)
 
 
-class Element(NamedTuple):
-    """What computes one element: an op, a CONST, or the operand numbered `arg` (UNIQUE). As a key
-    it keeps no node alive. A constant float is its text, which tells zeros and NaNs apart."""
+Element: TypeAlias = "tuple[Ops, DType, tuple[Element, ...], Any]"
+"""What computes one element, as (op, dtype, sources, argument): an op, a CONST, or the operand with
+the number in the argument (UNIQUE). As a key it keeps no node alive. A float that is 0 or NaN is
+its text, which tells these apart."""
 
-    op: Ops
-    dtype: DType
-    src: tuple[Element, ...]
-    arg: Any
 
-    @property
-    def value(self) -> ConstType:
-        """The value of a CONST."""
-        return float(self.arg) if isinstance(self.arg, str) else self.arg
+def _argument(value: ConstType) -> ConstType | str:
+    return repr(value) if value.__class__ is float and (value == 0.0 or value != value) else value
+
+
+def _value(argument: ConstType | str) -> ConstType:
+    return float(argument) if isinstance(argument, str) else argument
 
 
 def _has_constant(u: UOp) -> bool:
-    return u.op is Ops.NEG or any(const_of(s) is not None for s in u.src)
+    for s in u.src:
+        if s.op is Ops.CONST or const_of(s) is not None:
+            return True
+    return u.op is Ops.NEG
 
 
 def _element(u: UOp, operands: list[UOp], inside: bool = False) -> Element:
     """`u` for a single element: a constant, an op with constants, or an operand, which goes to
     `operands`, for any other node."""
     if (const := const_of(u)) is not None:
-        arg = const.arg
-        return Element(Ops.CONST, u.dtype, (), repr(arg) if arg.__class__ is float else arg)
+        return (Ops.CONST, u.dtype, (), _argument(const.arg))
     if not inside and u.op in GroupOp.ALU and _has_constant(u):
-        return Element(u.op, u.dtype, tuple(_element(s, operands, True) for s in u.src), u.arg)
+        return (u.op, u.dtype, tuple([_element(s, operands, True) for s in u.src]), u.arg)
     if u not in operands:
         operands.append(u)
-    return Element(Ops.UNIQUE, u.dtype, (), operands.index(u))
+    return (Ops.UNIQUE, u.dtype, (), operands.index(u))
 
 
 @lru_cache(maxsize=4096)
 def _simplified_element(e: Element) -> Element | None:
     """The constant or the operand that an element always equals; None where it is neither."""
-    found = _simplified(_node(e))
+    found, dtype = _simplified(_node(e)), e[1]
     if found.op is Ops.CONST:
-        value = found.arg
-        return Element(Ops.CONST, e.dtype, (), repr(value) if value.__class__ is float else value)
-    return Element(Ops.UNIQUE, e.dtype, (), found.arg) if found.op is Ops.UNIQUE else None
+        return (Ops.CONST, dtype, (), _argument(found.arg))
+    return (Ops.UNIQUE, dtype, (), found.arg) if found.op is Ops.UNIQUE else None
 
 
 def _node(e: Element) -> UOp:
-    if e.op is Ops.CONST:
-        return UOp.const(e.dtype, e.value)
-    return UOp(e.op, e.dtype, tuple(map(_node, e.src)), e.arg)
+    op, dtype, src, arg = e
+    if op is Ops.CONST:
+        return UOp.const(dtype, _value(arg))
+    return UOp(op, dtype, tuple(map(_node, src)), arg)
 
 
 def _simplified(u: UOp) -> UOp:

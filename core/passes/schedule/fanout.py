@@ -5,9 +5,8 @@ An index of one graph, computed once. Never decides anything.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import InitVar, dataclass, field
 
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
@@ -16,6 +15,8 @@ BARRIERS = frozenset({Ops.CONTIGUOUS, Ops.ASSIGN, Ops.COPY, Ops.KERNEL, Ops.SINK
 """Nodes that end a kernel."""
 COMPUTE = GroupOp.Elementwise | {Ops.REDUCE_AXIS}
 """Nodes that a kernel computes."""
+_LEAVES = {Ops.CONST, Ops.DEVICE, Ops.IOTA, Ops.BUFFER, Ops.UNIQUE, Ops.BIND, Ops.DEFINE_VAR}
+"""Nodes whose uses decide nothing: they are memory already, or need none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +29,22 @@ class Use:
 
 @dataclass
 class Fanout:
-    """The uses of every node of a graph whose movement ops are views."""
+    """The uses of every value of a graph whose movement ops are views."""
 
     sink: UOp
+    nodes: InitVar[Iterable[UOp]]
+    """All nodes of the graph, sources first."""
     order: dict[UOp, int] = field(init=False)
     uses: dict[UOp, list[Use]] = field(init=False)
     reads_memory: set[UOp] = field(init=False)
     meets: dict[UOp, UOp] = field(init=False)
-    """For each node the first one that every way from it to the sink passes."""
+    """For each value the first node that every way from it to the sink passes."""
     depth: dict[UOp, int] = field(init=False)
     """How many such meeting points lie between a node and the sink."""
 
-    def __post_init__(self) -> None:
-        self.order = {u: n for n, u in enumerate(self.sink.toposort())}
-        self.uses = {u: [] for u in self.order}
+    def __post_init__(self, nodes: Iterable[UOp]) -> None:
+        self.order = {u: n for n, u in enumerate(nodes)}
+        self.uses = {u: [] for u in self.order if u.op not in _LEAVES}
         self.reads_memory = set()
         for u in self.order:
             values = u.src[1:] if u.op is Ops.ASSIGN else u.src
@@ -50,9 +53,14 @@ class Fanout:
                 self.reads_memory.add(u)
             if u.op is Ops.VIEW:
                 continue
+            direct: Use | None = None
             for s in values:
-                use = Use(u, s.arg) if s.op is Ops.VIEW else Use(u, None)
-                self.uses[s.src[0] if s.op is Ops.VIEW else s].append(use)
+                if s.op is Ops.VIEW:
+                    if s.src[0].op not in _LEAVES:
+                        self.uses[s.src[0]].append(Use(u, s.arg))
+                elif s.op not in _LEAVES:
+                    direct = direct or Use(u, None)
+                    self.uses[s].append(direct)
         self.meets, self.depth = _post_dominators(self.uses, self.sink)
 
     def between(self, first: UOp, last: UOp, may: Callable[[UOp], bool]) -> list[UOp] | None:
@@ -74,16 +82,19 @@ class Fanout:
         found: set[UOp] = set()
         # depth of the last meeting point that such ways lead to
         top = {self.sink: 0}
-        for u in reversed(self.order):
+        for u, uses in reversed(self.uses.items()):
             if u is self.sink:
                 continue
-            meet, users = self.meets[u], (use.user for use in self.uses[u])
+            meet = self.meets[u]
             level = self.depth[meet]
-            if all(v is meet or (may(v) and top[v] <= level) for v in users):
+            for use in uses:
+                v = use.user
+                if v is not meet and not (may(v) and top[v] <= level):
+                    top[u] = self.depth[u]
+                    break
+            else:
                 found.add(u)
                 top[u] = top[meet] if may(meet) else level
-            else:
-                top[u] = self.depth[u]
         return found
 
 
@@ -111,13 +122,12 @@ def _post_dominators(
             a, b = (jump[a], jump[b]) if jump[a] is not jump[b] else (parent[a], parent[b])
         return a
 
-    for u in reversed(uses):
+    for u, used in reversed(uses.items()):
         if u is not sink:
-            users = (use.user for use in uses[u] if use.user in parent)
-            first = next(users, sink)
-            above = functools.reduce(common, users, first)
-            parent[u], depth[u] = above, depth[above] + 1
-            far = jump[above]
-            same_hops = depth[above] - depth[far] == depth[far] - depth[jump[far]]
-            jump[u] = jump[far] if same_hops else above
+            above = used[0].user if used else sink
+            for use in used[1:]:
+                above = common(above, use.user)
+            far, level = jump[above], depth[above]
+            parent[u], depth[u] = above, level + 1
+            jump[u] = jump[far] if level - depth[far] == depth[far] - depth[jump[far]] else above
     return parent, depth

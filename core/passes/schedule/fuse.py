@@ -39,8 +39,8 @@ def computed_within(fanout: Fanout, ends: Sequence[UOp]) -> set[UOp]:
     Of two ends one may need the other."""
     wanted: Collection[UOp] = set(ends)
     within: set[UOp] = set()
-    for u in reversed(fanout.order):
-        users = [use.user for use in fanout.uses[u]]
+    for u, uses in reversed(fanout.uses.items()):
+        users = [use.user for use in uses]
         if u.op in COMPUTE and users and all(v in wanted or v in within for v in users):
             within.add(u)
     return within

@@ -7,15 +7,16 @@ that follows it. The decision never changes a result, only the number and the co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from core.helpers import DONT_GROUP_REDUCES, DONT_REALIZE_EXPAND, MAX_BUFFERS, OPT, prod
-from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout, Use
+from core.passes.schedule.fanout import BARRIERS, COMPUTE, Fanout
 from core.passes.schedule.fuse import computed_within
 from core.passes.schedule.picks import picks
+from core.passes.schedule.storing import Stored, reuse_contiguous
 from core.shape import ShapeTracker
-from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+from core.uop import GroupOp, Ops, UOp
 
 EXPENSIVE = {
     Ops.EXP2: 8,
@@ -52,11 +53,16 @@ _WITHIN = "fuse() asks for one kernel for all of it"
 _FOLLOWS = "it follows a reduce element for element, in the reduce's kernel"
 
 
-def group(sink: UOp, fused: Sequence[UOp] = (), decisions: Decisions | None = None) -> set[UOp]:
-    """The values of the graph to store, besides what CONTIGUOUS, ASSIGN and COPY store already.
-    Each of `fused` is computed by one kernel. `decisions` is filled with what was decided about
-    each value, and why."""
-    fanout = Fanout(sink)
+def group(
+    sink: UOp,
+    order: Iterable[UOp],
+    fused: Sequence[UOp] = (),
+    decisions: Decisions | None = None,
+) -> Stored:
+    """The values to store of a graph with the nodes `order`, sources first, besides what
+    CONTIGUOUS, ASSIGN and COPY store already. Each of `fused` is computed by one kernel.
+    `decisions` is filled with what was decided about each value, and why."""
+    fanout = Fanout(sink, order)
     picked = {u for u in fanout.order if picks(u)}
     grouping = Grouping(fanout, decisions, fused, computed_within(fanout, fused), picked)
     grouping.store_needed()
@@ -69,9 +75,15 @@ def group(sink: UOp, fused: Sequence[UOp] = (), decisions: Decisions | None = No
         grouping.store_repeated()
         grouping.store_spread()
         grouping.limit_buffers()
+    found = Stored(grouping.stored)
+    if OPT.value >= 3:
+        found = reuse_contiguous(grouping.stored, fanout)
+        for u in found.instead:
+            if u in grouping.stored:
+                grouping.store(u, "in the order in which it is made contiguous")
     if decisions is not None:
         grouping.explain_rest(decisions)
-    return grouping.stored
+    return found
 
 
 @dataclass
@@ -202,20 +214,27 @@ class Grouping:
     def store_repeated(self) -> None:
         """Stores elementwise values that expanding views or several kernels would compute again."""
         meeting = self.fanout.meeting(self._elementwise)
-        for u in self.fanout.order:
-            if not self._elementwise(u) or u in self.within:
+        costly: set[UOp] = set()  # over SHARE_LIMIT, as whatever is computed from one is
+        for u, uses in self.fanout.uses.items():
+            computed = u.op in COMPUTE and u not in self.stored
+            if computed and not costly.isdisjoint([s.base for s in u.src]):
+                costly.add(u)
+            if len(uses) == 1 and uses[0].st is None:
                 continue
-            if not self._may_store(u):
+            if not self._elementwise(u) or u in self.within or not self._may_store(u):
                 continue
-            uses = self.fanout.uses[u]
             repeated = any(use.st is not None and _reads(use.st) > u.size for use in uses)
             repeated = repeated and not DONT_REALIZE_EXPAND
             limit = SPREAD_LIMIT if u.size == 1 else REPEAT_LIMIT
-            shared = len(uses) > 1 and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT
+            if len(uses) > 1 and u not in costly and self._cost(u, SHARE_LIMIT) > SHARE_LIMIT:
+                costly.add(u)
+            shared = len(uses) > 1 and u in costly
             stays = u in meeting and self.fanout.meets[u].op in _OUTPUTS
-            if repeated and self._cost(u, limit) > limit:
+            if repeated and (u in costly or self._cost(u, limit) > limit):
+                costly.discard(u)
                 self.store(u, f"read more than once, and one element costs more than {limit}")
             elif shared and not stays:
+                costly.discard(u)
                 self.store(u, f"several kernels use it, and it costs more than {SHARE_LIMIT}")
             elif repeated:
                 self.compute(u, f"read more than once, but one element costs at most {limit}")
@@ -235,9 +254,9 @@ class Grouping:
     def store_spread(self) -> None:
         """Stores elementwise values that one kernel would compute under many different views."""
         copies: dict[UOp, int] = {}
-        for u in reversed(self.fanout.order):
+        for u, uses in reversed(self.fanout.uses.items()):
             through: dict[ShapeTracker | None, int] = {}
-            for use in self.fanout.uses[u]:
+            for use in uses:
                 fresh = use.user in self.stored or use.user.op in BARRIERS
                 count = 1 if fresh else copies.get(use.user, 1)
                 through[use.st] = max(through.get(use.st, 1), count)
@@ -303,16 +322,3 @@ def _one_to_one(st: ShapeTracker, shape: tuple[int, ...]) -> bool:
     if st.contiguous:
         return True
     return not st.masked and st.invert(shape) is not None
-
-
-@rule(UPat(frozenset(Ops) - {Ops.CONTIGUOUS}, name="u"))
-def store_group(ctx: set[UOp], u: UOp) -> UOp | None:
-    """f(x) -> f(contiguous(x)) for each value x that grouping stores"""
-    if ctx.isdisjoint(u.src):
-        return None
-    return u.rebuild(tuple(s.contiguous() if s in ctx else s for s in u.src))
-
-
-storing = PatternMatcher([store_group], name="group")
-
-__all__ = ["Use", "group", "storing"]

@@ -26,6 +26,8 @@ class Arguments:
     """The memory that a kernel uses, in the order of its arguments: outputs first."""
 
     memory: list[UOp] = field(default_factory=lambda: list[UOp]())
+    read: set[int] = field(default_factory=lambda: set[int]())
+    """The numbers of those that values are loaded from."""
     binds: dict[UOp, UOp] = field(default_factory=lambda: dict[UOp, UOp]())
 
     def pointer(self, memory: UOp) -> UOp:
@@ -40,6 +42,7 @@ class Arguments:
 def load_memory(ctx: Arguments, memory: UOp) -> UOp:
     """buffer -> load(view(argument))"""
     pointer = ctx.pointer(memory)
+    ctx.read.add(pointer.arg)
     return pointer.view(ShapeTracker.from_shape(memory.shaped)).load(dtype=memory.dtype)
 
 

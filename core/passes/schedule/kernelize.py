@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from core.errors import ScheduleError
 from core.passes.schedule.copies import bitcast_memory, copy_of_view
-from core.passes.schedule.kernel import kernel_ast
+from core.passes.schedule.kernel import Arguments, kernel_ast
 from core.passes.schedule.multi import Outputs
 from core.passes.schedule.selfreads import reads_elsewhere
 from core.passes.schedule.simplify_tensors import contiguous_of_stored
@@ -32,6 +32,8 @@ def between_kernels(u: UOp) -> bool:
     return u.op is not Ops.SINK or not (is_lowered(u) or all(s.op is Ops.STORE for s in u.src))
 
 
+Order = dict[UOp, None]
+"""The nodes of a graph, sources first."""
 LEAVES = frozenset({Ops.BUFFER, Ops.BUFFER_VIEW, Ops.AFTER})
 
 
@@ -62,6 +64,14 @@ class Kernels:
     )
     fresh: list[UOp] = field(default_factory=lambda: list[UOp]())
     calls: dict[UOp, tuple[UOp, ...]] = field(default_factory=lambda: dict[UOp, tuple[UOp, ...]]())
+    _sorted: dict[UOp, Order] = field(default_factory=lambda: dict[UOp, Order]())
+
+    def order_of(self, graph: UOp) -> Order:
+        """`graph.toposort()`, worked out once while passes leave the graph as it is."""
+        if graph not in self._sorted:
+            self._sorted.clear()
+            self._sorted[graph] = graph.toposort()
+        return self._sorted[graph]
 
     def new_buffer(self, like: UOp) -> UOp:
         """Memory for the values of `like`. Raises ScheduleError for a value without a device."""
@@ -92,7 +102,7 @@ class Kernels:
         A value that reads `memory` elsewhere than where it is stored goes to new memory first.
         """
         ast, found = kernel_ast([(memory, st, value)])
-        if _reads_what_it_overwrites(ast, found.memory):
+        if _reads_what_it_overwrites(ast.src[0], found):
             first = self.run(
                 self.new_buffer(asked), ShapeTracker.from_shape(st.shape), value, asked
             )
@@ -136,12 +146,11 @@ def _whole_memory(call: UOp, value: UOp) -> UOp:
     return memory
 
 
-def _reads_what_it_overwrites(ast: UOp, memory: list[UOp]) -> bool:
+def _reads_what_it_overwrites(store: UOp, found: Arguments) -> bool:
     """Whether a kernel reads elements of its output other than the one that it stores there."""
-    store, output = ast.src[0], version_of(memory[0])
-    same = {k for k, m in enumerate(memory) if version_of(m) is output}
-    pointers = {u for u in ast.toposort() if u.op is Ops.DEFINE_GLOBAL and u.arg in same}
-    return len(pointers) > 1 or reads_elsewhere(store, pointers)
+    output = version_of(found.memory[0])
+    same = {k for k in found.read if version_of(found.memory[k]) is output}
+    return bool(same) and (same != {0} or reads_elsewhere(store, {store.src[0].src[0]}))
 
 
 @rule(UPat(Ops.CONTIGUOUS, src=(UPat.var("x"),), name="c"))

@@ -5,6 +5,7 @@ Never changes a shape: memory and loops are those of the largest length.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TypeAlias
 
 from core.passes.identities import identity
@@ -14,10 +15,9 @@ Reduced: TypeAlias = dict[UOp, tuple[tuple[int, UOp], ...]]
 """For each reduce over such axes: (axis, its length) for each of them."""
 
 
-def reduced_lengths(sink: UOp) -> Reduced | None:
-    """The reduces over axes whose length is a variable; None where no length is. Raises ShapeError
-    where two lengths meet in one axis."""
-    order = sink.toposort()
+def reduced_lengths(sink: UOp, order: Collection[UOp]) -> Reduced | None:
+    """The reduces over axes whose length is a variable, in the graph `sink` with the nodes `order`;
+    None where no length is. Raises ShapeError where two lengths meet in one axis."""
     if not any(u.op is Ops.LENGTH for u in order):
         return None
     for root in sink.src:

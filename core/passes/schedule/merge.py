@@ -44,9 +44,11 @@ def merges(sink: UOp, notes: Kernels) -> dict[UOp, UOp]:
     """For each kernel to be merged, the one that takes its place."""
     kernels = kernels_of(sink)
     fresh = set(notes.fresh)
+    assigned = {k for k in kernels if buffer_of(outputs_of(k)[0]) not in fresh}
+    if not assigned:
+        return {}
     made = [k for k in kernels if not is_lowered(k.src[0])]
     reduces = {k for k in made if any(u.op is Ops.REDUCE_AXIS for u in k.src[0].toposort())}
-    assigned = {k for k in kernels if buffer_of(outputs_of(k)[0]) not in fresh}
     shapes = {k: shape for k in kernels if (shape := stored_shape(k)) is not None}
     shapes = {k: shape for k, shape in shapes.items() if k in assigned or k in reduces}
     assigns = [k for k in shapes if k not in reduces]

@@ -17,7 +17,7 @@ from core.passes.schedule.copies import storage
 from core.passes.schedule.disk import reading_files
 from core.passes.schedule.fuse import marks, unmarking
 from core.passes.schedule.graph import write_graph
-from core.passes.schedule.group import Decisions, group, storing
+from core.passes.schedule.group import Decisions, group
 from core.passes.schedule.item import ScheduleItem
 from core.passes.schedule.kernelize import (
     Kernels,
@@ -35,6 +35,7 @@ from core.passes.schedule.reduces import merging_reduces, reducing, shared_reduc
 from core.passes.schedule.report import grouping_report, memory_report, order_report
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshots, snapshotting
+from core.passes.schedule.storing import storing
 from core.passes.schedule.views import moved, view_algebra
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp, graph_rewrite, track_rewrites
@@ -48,12 +49,12 @@ _KERNELS: Final = "the value of every output, and what each of the other kernels
 
 
 def _multi(graph: UOp, notes: Kernels) -> UOp:
-    graph, notes.outputs = take_apart(graph)
+    graph, notes.outputs = take_apart(graph, notes.order_of(graph))
     return graph
 
 
 def _lengths(graph: UOp, notes: Kernels) -> UOp:
-    if (reduced := reduced_lengths(graph)) is None:
+    if (reduced := reduced_lengths(graph, notes.order_of(graph))) is None:
         return graph
     return graph_rewrite(graph, cutting, reduced, bottom_up=True, name="lengths")
 
@@ -74,26 +75,31 @@ def _views(graph: UOp, notes: Kernels) -> UOp:
 
 
 def _merge_reduces(graph: UOp, notes: Kernels) -> UOp:
-    shared = shared_reduces(graph)
+    order = notes.order_of(graph)
+    if not any(u.op is Ops.REDUCE_AXIS for u in order):
+        return graph
+    shared = shared_reduces(order)
     return graph_rewrite(graph, _merging_reduces, shared, bottom_up=True, name="reduces: merge")
 
 
 def _split_reduces(graph: UOp, notes: Kernels) -> UOp:
+    if not any(u.op is Ops.REDUCE_AXIS for u in notes.order_of(graph)):
+        return graph
     return graph_rewrite(graph, _splitting, name="reduces: split")
 
 
 def _fuse(graph: UOp, notes: Kernels) -> UOp:
-    if not any(u.op is Ops.FUSE for u in graph.toposort()):
+    if not any(u.op is Ops.FUSE for u in notes.order_of(graph)):
         return graph
     return graph_rewrite(graph, unmarking, notes.fused, name="fuse")
 
 
 def _group(graph: UOp, notes: Kernels) -> UOp:
     if (observer := attached()) is None:
-        stored = group(graph, notes.fused)
+        stored = group(graph, notes.order_of(graph), notes.fused)
     else:
         decisions: Decisions = {}
-        stored = group(graph, notes.fused, decisions)
+        stored = group(graph, notes.order_of(graph), notes.fused, decisions)
         observer.artifact("grouping", "", *grouping_report(graph, decisions), {})
     return graph_rewrite(graph, storing, stored, bottom_up=True, name="group")
 

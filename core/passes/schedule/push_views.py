@@ -90,6 +90,8 @@ def _with_axes(view: View, last: tuple[int, ...]) -> View:
 @rule(UPat(GroupOp.ALU, name="x"))
 def plain_constants(x: UOp) -> UOp | None:
     """f(view(c), x) -> f(c, x): an operand without a shape is broadcast"""
+    if all(s.op is not Ops.VIEW or s.src[0].op is not Ops.CONST for s in x.src):
+        return None
     plain = tuple(
         s.src[0] if s.op is Ops.VIEW and s.src[0].op is Ops.CONST and not s.arg.masked else s
         for s in x.src

@@ -6,6 +6,8 @@ touches a reduce of constants and IOTA, which is computed inside its user.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.helpers import (
     FUSE_CONV_BW,
     SPLIT_REDUCE,
@@ -45,11 +47,11 @@ def reduce_of_expanded(r: UOp, v: UOp, x: UOp) -> UOp | None:
     return repeated(op, rest, prod(st.shape[k] for k in same))
 
 
-def shared_reduces(sink: UOp) -> set[UOp]:
-    """The reduces of a graph of views that several nodes use."""
+def shared_reduces(order: Iterable[UOp]) -> set[UOp]:
+    """The reduces of a graph of views, given its nodes, that several of them use."""
     once: set[UOp] = set()
     shared: set[UOp] = set()
-    for u in sink.toposort():
+    for u in order:
         if u.op is not Ops.VIEW:
             reduces = {s.base for s in u.src if s.base.op is Ops.REDUCE_AXIS}
             shared |= reduces & once

@@ -26,11 +26,11 @@ def is_disk(device: object) -> TypeGuard[str]:
 
 
 def disk_name(path: str) -> str:
-    """The device of a file, whatever the working directory is later. Raises DeviceError for no
-    path."""
+    """The device of a file, one for all paths to it, whatever the working directory is later.
+    Raises DeviceError for no path."""
     if not path:
         raise DeviceError("DISK without a file", hint='name it: "DISK:weights.bin"')
-    return f"{KIND}:{os.path.abspath(path)}"
+    return f"{KIND}:{os.path.realpath(path)}"
 
 
 def path_of(device: str) -> str:

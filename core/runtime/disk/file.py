@@ -29,6 +29,7 @@ class File:
         self.path, self.called = path, called or path
         self._descriptor: int | None = None
         self._writable = False
+        self._least = 0
         self._lock = threading.Lock()
 
     def __del__(self) -> None:
@@ -37,8 +38,10 @@ class File:
                 os.close(self._descriptor)
 
     def size(self) -> int:
-        """Bytes in the file. Raises RunError where there is no such file."""
-        return os.fstat(self._open(writing=False)).st_size
+        """Bytes in the file, which from then on has to have as many when it is written. Raises
+        RunError where there is no such file."""
+        self._least = os.fstat(self._open(writing=False)).st_size
+        return self._least
 
     def read(self, into: memoryview, offset: int) -> None:
         """Fills `into` with the bytes from `offset`. Raises RunError where the file ends first."""
@@ -55,10 +58,16 @@ class File:
             at += count
 
     def write(self, data: memoryview, offset: int) -> None:
-        """Writes bytes from `offset`; makes or lengthens the file where it must. Raises RunError,
-        for a full disk before anything is written."""
+        """Writes bytes from `offset`; makes or lengthens the file where it must. Raises RunError
+        before anything is written: for a full disk, and where the file that was read from has been
+        cut short, or another one has taken its place."""
         descriptor, bytes_, at = self._open(writing=True), data.cast("B"), 0
         with self._named():
+            if (size := os.fstat(descriptor).st_size) < self._least:
+                raise RunError(
+                    f"{self.called} ends at byte {size}, and had {self._least} bytes when opened",
+                    hint="the file has been cut short since: make the Tensor of the file again",
+                )
             if bytes_ and hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(descriptor, offset, len(bytes_))
             while at < len(bytes_):
@@ -75,11 +84,21 @@ class File:
             return self._descriptor
 
     def _opened(self, writing: bool) -> int:
-        flags = os.O_RDWR | os.O_CREAT if writing else os.O_RDONLY
+        """The descriptor of the file at the path; of the one that is open already, if one is."""
+        flags = os.O_RDWR if writing else os.O_RDONLY
+        if writing and self._descriptor is None:
+            flags |= os.O_CREAT
         descriptor = os.open(self.path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             os.close(descriptor)
-            raise RunError(f"{self.called} is no regular file", hint="give the path of a file")
+            raise _no_file(self.called)
+        if self._descriptor is not None and not os.path.samestat(found, os.fstat(self._descriptor)):
+            os.close(descriptor)
+            raise RunError(
+                f"{self.called} is another file than the one that was read from",
+                hint="it has been replaced since: make the Tensor of the file again",
+            )
         return descriptor
 
     @contextmanager
@@ -93,7 +112,9 @@ class File:
 
 def replace_file(path: Path, write: Callable[[File], None]) -> None:
     """A file at `path` as `write` writes it, to another one in the same folder. Raises RunError,
-    and leaves what was there, where that fails."""
+    and leaves what was there, where that fails or no regular file was there."""
+    if path.exists() and not path.is_file():
+        raise _no_file(str(path))
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         write(File(str(temporary), str(path)))
@@ -103,6 +124,10 @@ def replace_file(path: Path, write: Callable[[File], None]) -> None:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _no_file(path: str) -> RunError:
+    return RunError(f"{path} is no regular file", hint="give the path of a file")
 
 
 def system_error(path: str, error: OSError) -> RunError:

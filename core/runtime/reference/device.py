@@ -190,9 +190,7 @@ def _reduce(u: UOp, value: Array) -> Array:
 def read_view(flat: Array, st: ShapeTracker) -> Array:
     """The elements that `st` reads from flat memory, 0 where an index is masked."""
     for view in st.views:
-        flat = _read_one(flat, view)
-        if view is not st.views[-1]:
-            flat = flat.reshape(-1)
+        flat = _read_one(flat.reshape(-1), view)
     return flat
 
 
@@ -202,7 +200,7 @@ def _read_one(flat: Array, view: View) -> Array:
     axes = view.axes
     start = view.offset + sum(a.begin * a.stride for a in axes)
     sizes = tuple(a.end - a.begin for a in axes)
-    item = flat.strides[0] if flat.ndim else flat.itemsize
+    (item,) = flat.strides
     inside = np.lib.stride_tricks.as_strided(
         flat[start:], sizes, tuple(a.stride * item for a in axes), writeable=False
     )

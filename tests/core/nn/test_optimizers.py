@@ -107,3 +107,18 @@ def test_what_is_no_parameter_is_not_trained() -> None:
         optimizer.step()
     assert (weight.item(), fixed.item(), fixed.grad) == (-1.0, 2.0, None)
     assert weight.is_param_(False).requires_grad is False
+
+
+def test_arguments_of_every_optimizer() -> None:
+    for make in (nn.optim.SGD, nn.optim.Adam, nn.optim.AdamW, nn.optim.LARS, nn.optim.LAMB,
+                 nn.optim.Muon):  # fmt: skip
+        w = Tensor([[1.0, 2.0]], requires_grad=True)
+        optimizer = make([w], lr=0.5, device="CPU:1", fused=True)
+        assert optimizer.lr.device == "CPU:1"
+        with Tensor.train():
+            w.square().sum().backward()
+            optimizer.step()
+        assert w.device == Tensor([1.0]).device
+        assert w.tolist() != [[1, 2]]
+        with pytest.raises(TypeError, match="momentu"):
+            make([w], momentu=0.9)  # type: ignore[call-arg]

@@ -248,3 +248,10 @@ def test_loading_without_realizing() -> None:
     assert not steps
     assert loaded is model["a"]
     assert loaded.tolist() == [2, 3]
+
+
+def test_objects_of_another_type_by_name() -> None:
+    model = {"a": [1, "x"], "b": nn.Sequential(nn.Linear(2, 1), nn.ReLU())}
+    assert get_state_dict(model, tensor_type=str) == {"a.1": "x"}
+    assert list(get_state_dict(model, tensor_type=nn.Linear)) == ["b.0"]
+    assert list(get_state_dict(model)) == ["b.0.weight", "b.0.bias"]

@@ -19,7 +19,7 @@ from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
 from core.toolchain.processor import host_target
 from core.uop.meaning import cast_value
 from tests.core.render.programs import Build
-from tests.core.tensor.test_casts import PLAIN, corners
+from tests.core.tensor.elements.test_casts import PLAIN, corners
 
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")

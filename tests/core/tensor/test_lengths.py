@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,6 +64,8 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "joined": lambda x: x.cat(x, dim=1).sum(0),
     "scattered": lambda x: x.scatter(0, Tensor([[0, 0, 0, 0]]), Tensor([[9.0, 9, 9, 9]])),
     "picked": lambda x: x[Tensor([0, 0])],
+    "picked from the end": lambda x: x[Tensor([-1, -4, 0])],
+    "gathered from the end": lambda x: x.gather(0, Tensor([[-1, -1, 0, -2]])),
     "where": lambda x: (x > 0).where(x, 1.0).sum(0),
 }
 
@@ -228,6 +233,10 @@ def test_bad_lengths() -> None:
         x[1 : length(3)]
     with pytest.raises(ShapeError, match="does not begin at 0"):
         x[: length(3) : 2]
+    with pytest.raises(DTypeError, match="made of n without a value"):
+        x[: Variable("n", 0, 6)]
+    with pytest.raises(ShapeError, match="an index of 0 to 6 on an axis of 6"):
+        x[length(2)]
     with pytest.raises(DTypeError, match="a length made of"):
         x[: UOp.const(dtypes.float32, 2.0)]
     with pytest.raises(ShapeError, match="two lengths"):
@@ -269,6 +278,71 @@ def test_kernels_written_by_hand_take_whole_axes() -> None:
     x = Tensor([1.0, 2.0]).realize()[: length(1, 2)]
     with pytest.raises(ShapeError, match="cannot hand a kernel"):
         Tensor.call_kernel(build, x, outputs=((1,), x.dtype)).realize()
+
+
+def test_arguments_of_a_capture_have_the_length_of_each_call() -> None:
+    x, n = numbers(), Variable("n", 0, ROWS)
+
+    @TinyJit
+    def total(part: Tensor) -> Tensor:
+        return part.sum().realize()
+
+    for value in (2, 2, 3, 5):
+        np.testing.assert_allclose(
+            total(x[: n.bind(value)]).item(), x.numpy()[:value].sum(), rtol=1e-5
+        )
+    with pytest.raises(RunError, match=r"argument 0 \(n, 4\) float32 on CPU, now it is \(6, 4\)"):
+        total(x)
+
+
+@pytest.mark.parametrize(
+    "copied", [Tensor.clone, copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_copies_keep_the_length(copied: Callable[[Tensor], Tensor]) -> None:
+    part = numbers()[: length(2)]
+    np.testing.assert_array_equal(copied(part).numpy(), part.numpy())
+
+
+def test_what_is_stored_has_the_length_of_its_place() -> None:
+    x = Tensor.arange(24).reshape(ROWS, COLUMNS).realize()
+    part = x[: length(2)]
+    part[:, 0] += 10
+    assert part.tolist() == [[10, 1, 2, 3], [14, 5, 6, 7]]
+    assert part.assign(x * 2).tolist() == [[0, 2, 4, 6], [8, 10, 12, 14]]
+    x[3] = part.sum(0)
+    assert x[3].tolist() == [8, 12, 16, 20]
+    with pytest.raises(ShapeError, match="axis 0 is as long as n"):
+        x[:, 0] = part[:, 0]
+    with pytest.raises(ShapeError, match="axis 0 is as long as n"):
+        x.assign(part)
+
+
+def test_what_is_scattered_ends_at_the_length() -> None:
+    rows = numbers()[:, 0][: length(4)]
+    places = Tensor.arange(ROWS)
+    stored = Tensor.full((ROWS,), 5.0).scatter(0, places, rows)
+    assert stored.tolist() == [*rows.tolist(), 5.0, 5.0]
+    added = Tensor.full((ROWS,), 5.0).scatter_reduce(0, places, rows, "mean", include_self=False)
+    assert added.tolist() == stored.tolist()
+
+
+def test_a_file_has_what_counts(tmp_path: Path) -> None:
+    rows = numbers()[: length(4)]
+    assert rows.to(f"DISK:{tmp_path / 'rows'}").tolist() == rows.tolist()
+
+
+def test_an_axis_of_one_element_is_not_repeated() -> None:
+    row = Tensor([[1.0, 2, 3, 4]])[: Variable("n", 0, 1).bind(1)]
+    with pytest.raises(ShapeError, match="cannot expand an axis whose length"):
+        row + numbers()
+
+
+def test_numbers_of_elements_are_not_told() -> None:
+    x = numbers()[: length(1)]
+    for count in (len, Tensor.numel):
+        with pytest.raises(ShapeError, match="number of elements is a variable"):
+            count(x)
+    assert x[:, :1].item() == x.numpy()[0, 0]
 
 
 def test_nodes_say_what_they_are() -> None:

@@ -15,6 +15,7 @@ from core.errors import CompileError, DTypeError, ShapeError, UopvizError
 from core.tile import RT, RV, ST, SV, Kernel, kernels
 from core.uop.ops import Ops
 from core.uop.uop import UOp
+from tests.core.tile.refused import check_refused
 from tests.core.tile.running import ON, run
 
 
@@ -153,12 +154,7 @@ WRONG: dict[str, tuple[Callable[[Kernel], object], type[UopvizError], str, str]]
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_said_at_the_users_line(case: str) -> None:
-    wrong, kind, what, hint = WRONG[case]
-    with pytest.raises(kind) as found:
-        wrong(kernel())
-    assert what in found.value.what
-    assert hint in found.value.hint
-    assert found.value.where.startswith(f"{__file__}:")
+    check_refused(*WRONG[case], kernel(), __file__)
 
 
 def test_errors_name_the_users_line() -> None:

@@ -6,6 +6,8 @@ become those of parts, allreduces become copies, and outputs get their memory.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.passes.schedule.multi.allreduce import Combined, combining
 from core.passes.schedule.multi.movement import moving
 from core.passes.schedule.multi.outputs import Outputs, stored_outputs, storing_parts
@@ -17,12 +19,13 @@ __all__ = ["Outputs", "take_apart"]
 _parts = taking_apart + moving
 
 
-def take_apart(sink: UOp) -> tuple[UOp, Outputs]:
-    """A graph of Tensors without values on several devices, and where its outputs on several are.
+def take_apart(sink: UOp, order: Iterable[UOp]) -> tuple[UOp, Outputs]:
+    """A graph of Tensors, whose nodes are `order`, without values on several devices, and where its
+    outputs on several are.
 
     Raises DeviceError for a kernel written by hand that would run on several.
     """
-    if not any(_on_several(u) for u in sink.toposort()):
+    if not any(_on_several(u) for u in order):
         return sink, Outputs()
     graph = graph_rewrite(sink, _parts, name="multi")
     if any(u.op is Ops.ALLREDUCE for u in graph.toposort()):

@@ -34,7 +34,8 @@ def test_meeting_points() -> None:
     seed = random.randrange(1 << 30)
     for at in range(60):
         rng = random.Random(f"{seed} {at}")
-        fanout = Fanout(random_graph(rng))
+        graph = random_graph(rng)
+        fanout = Fanout(graph, graph.toposort())
         allowed = {u for u in fanout.order if rng.random() < 0.7}
         clean = fanout.meeting(allowed.__contains__)
         for u, meet in fanout.meets.items():
@@ -56,9 +57,10 @@ def test_meeting_points_far_apart() -> None:
     for n in range(1000):
         far = rng.choice(chain) if rng.random() < 0.3 else chain[-1]
         chain.append(chain[-1] + far.const_like(n) * far)
-    fanout = Fanout(UOp.sink(*rng.choices(chain, k=3), chain[-1]))
-    for u in fanout.order:
-        ways = [use.user for use in fanout.uses[u]]
+    sink = UOp.sink(*rng.choices(chain, k=3), chain[-1])
+    fanout = Fanout(sink, sink.toposort())
+    for u, uses in fanout.uses.items():
+        ways = [use.user for use in uses]
         while len(set(ways)) > 1:
             deepest = max(ways, key=fanout.depth.__getitem__)
             ways = [fanout.meets[w] if w is deepest else w for w in ways]

@@ -91,6 +91,7 @@ def test_only_what_the_ends_need() -> None:
     buffer = UOp.new_buffer("CPU", 6, dtypes.int32).reshape((6,))
     total = buffer.r(Ops.ADD, (0,))
     end, other = total + 1, total * 2
-    fanout = Fanout(UOp.sink(end, other))
+    sink = UOp.sink(end, other)
+    fanout = Fanout(sink, sink.toposort())
     assert computed_within(fanout, [end]) == set()
     assert total in computed_within(fanout, [end, other])

@@ -267,7 +267,7 @@ def test_the_pass_leaves_nothing_on_several_devices() -> None:
     graph = run_passes(UOp.sink((x.sum(0) + x.flip(0)).uop), stop="multi")
     assert all(not isinstance(u.device, tuple) for u in graph.toposort() if u is not graph)
     plain = UOp.sink(Tensor(data(8, 6)).uop + 1)
-    assert take_apart(plain)[0] is plain
+    assert take_apart(plain, plain.toposort())[0] is plain
 
 
 def test_steps_are_told_rule_by_rule() -> None:
@@ -294,7 +294,7 @@ def test_steps_are_told_rule_by_rule() -> None:
 def test_kernels_by_hand_are_refused() -> None:
     call = UOp(Ops.KERNEL, src=(UOp(Ops.DEVICE, arg="CPU"), Tensor.ones(2, device=TWO).uop))
     with pytest.raises(DeviceError, match="CPU and CPU:1 at once"):
-        take_apart(UOp.sink(call))
+        take_apart(call, call.toposort())
 
 
 def test_an_assignment_across_devices_is_refused() -> None:

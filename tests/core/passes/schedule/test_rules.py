@@ -13,7 +13,6 @@ from core.passes.schedule import create_schedule
 from core.passes.schedule.consts import folding
 from core.passes.schedule.copies import storage
 from core.passes.schedule.fuse import marks, unmarking
-from core.passes.schedule.group import storing
 from core.passes.schedule.kernel import arguments, parts
 from core.passes.schedule.kernelize import kernelizing
 from core.passes.schedule.merge import merging
@@ -21,6 +20,7 @@ from core.passes.schedule.push_views import pushing
 from core.passes.schedule.reduces import merging_reduces, reducing, splitting
 from core.passes.schedule.simplify_tensors import simplification
 from core.passes.schedule.snapshots import snapshotting
+from core.passes.schedule.storing import storing
 from core.passes.schedule.views import view_algebra
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
 from core.uop.kernelcall import KernelCall, called_kernel

@@ -1,0 +1,1 @@
+"""Layers: objects with Tensors as attributes and a `__call__`."""

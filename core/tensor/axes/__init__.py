@@ -1,0 +1,1 @@
+"""Functions of whole axes: made, reduced, contracted, joined, indexed, sorted, factored."""

@@ -1,0 +1,1 @@
+"""What a Tensor is: its graph, where its values lie, and what it shares with its views."""

@@ -1,0 +1,1 @@
+"""The same elements seen otherwise: movement of axes, and memory shared with others."""

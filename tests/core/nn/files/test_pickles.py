@@ -1,0 +1,90 @@
+"""Pickles as plain values: what Python writes is read, and nothing is run."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from contextlib import suppress
+from pickletools import genops
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.nn.files.pickles import Named, plain_value
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+    | st.binary(),
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.tuples(inner, inner, inner, inner)
+    | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=20,
+)  # fmt: skip
+
+
+def read(data: bytes) -> object:
+    return plain_value(data, lambda name, args: (name, args), lambda pid: ("kept", pid))
+
+
+def write(value: object, protocol: int) -> bytes:
+    return pickle.dumps(value, protocol)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=plain, protocol=st.integers(0, 5))
+def test_plain_values(value: Any, protocol: int) -> None:
+    if protocol < 3 and "GLOBAL" in {op.name for op, _, _ in genops(write(value, protocol))}:
+        return  # bytes, which these protocols make by a call
+    assert read(write(value, protocol)) == value
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_values_met_twice_and_in_themselves(protocol: int) -> None:
+    shared = [1]
+    found: Any = read(write([shared, shared, {"a": (shared,)}], protocol))
+    assert found == [[1], [1], {"a": ([1],)}]
+    assert found[0] is found[1] is found[2]["a"][0]
+    shared.append(shared)  # pyright: ignore[reportArgumentType]
+    found = read(write(shared, protocol))
+    assert found[1] is found
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_names_and_calls(protocol: int) -> None:
+    found = read(write(os.getcwd, protocol))
+    assert isinstance(found, Named)
+    assert found.name.endswith(".getcwd")
+    name, args = read(write(complex(1, 2), protocol))  # pyright: ignore[reportGeneralTypeIssues]
+    assert (name.partition(".")[2], args) == ("complex", (1.0, 2.0))
+    if protocol >= 4:
+        assert sorted(read(write({1, 2}, protocol))) == [1, 2]  # pyright: ignore
+
+
+def test_persistent_values() -> None:
+    assert read(b"\x80\x02K\x05Q.") == ("kept", 5)
+
+
+HOSTILE = {
+    "attribute": b"cos\nsystem\n}X\x01\x00\x00\x00aK\x01sb.", "instance": b"(ios\nsystem\n.",
+    "object": b"(cos\nsystem\no.", "extension": b"\x82\x01.", "text": b"Pabc\n.",
+    "underflow": b"a.", "no mark": b"t.", "tuple": b"\x80\x02K\x01\x87.", "memo": b"h\x05.",
+    "key": b"}(K\x01)\x85K\x02s.", "tuple key": b"}((K\x01tK\x02u.", "odd": b"}(K\x01K\x02K\x03u.",
+    "list": b"K\x01K\x02a.", "dict": b"]K\x01K\x02s.", "args": b"cos\nsystem\nK\x01R.",
+    "no function": b"K\x01)R.", "endless": b"K\x01", "nothing": b"", "opcode": b"\xff.",
+    "length": b"X\xff\xff\xff\x7fabc.", "empty": b".", "name": b"\x8c\x02osK\x01\x93.",
+    "buffer": b"\x97.", "digits": b"I" + b"9" * 5000 + b"\n.",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_no_pickle_of_plain_values(name: str) -> None:
+    with pytest.raises((ValueError, TypeError, LookupError, OverflowError)):
+        read(HOSTILE[name])
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.binary(max_size=60))
+def test_any_bytes(data: bytes) -> None:
+    with suppress(ValueError, TypeError, LookupError, OverflowError):
+        read(b"\x80\x04(]}" + data + b".")
