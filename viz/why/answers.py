@@ -1,0 +1,105 @@
+"""The answers about rules that did not fire: one row each, in the form of `viz/views/answers.py`.
+
+They need the trace itself: an exported file does not have them. `WHY_DECLINED` starts a process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from core.errors import TraceError
+from viz.budget import answering
+from viz.views.run import Answer, Keep, Subject
+from viz.views.store import Store
+from viz.why.declining import declining_line
+from viz.why.message import near_data, reason_data
+from viz.why.nearmisses import near_misses
+from viz.why.reason import reason
+from viz.why.rulepage import rule_page
+from viz.why.subject import Subject as Pass
+
+
+def why_not(store: Store, rewrite: int, node: int, rule: int) -> dict[str, Any] | None:
+    """Why a rule did not fire at a node of a pass: `WhyNot`; None for a number that no pass has.
+    Runs no code but conditions of patterns that are installed. Raises TraceError for a node or rule
+    that is not there, and BudgetError."""
+    return _why_not(store, rewrite, node, rule, called=False)
+
+
+def why_declined(store: Store, rewrite: int, node: int, rule: int) -> dict[str, Any] | None:
+    """The same; where the function declined, it is called again in a process of its own."""
+    return _why_not(store, rewrite, node, rule, called=True)
+
+
+def nearly(store: Store, rewrite: int, rule: int) -> dict[str, Any] | None:
+    """The nodes of a pass where the pattern of a rule got furthest: `NearMisses`; None for a number
+    that no pass has. Raises TraceError for a rule that is not there, and BudgetError."""
+    if store.scope_of(rewrite) is None:
+        return None
+    with answering("the near misses of this rule"):
+        subject = Pass(store, rewrite)
+        return near_data(subject, rule, near_misses(subject, _rules(subject, rule)))
+
+
+def _why_not(
+    store: Store, rewrite: int, node: int, rule: int, *, called: bool
+) -> dict[str, Any] | None:
+    if store.scope_of(rewrite) is None:
+        return None
+    with answering("why this rule did not fire"):
+        subject = Pass(store, rewrite)
+        found = reason(subject, subject.node(node), _rules(subject, rule))
+        line = None
+        if called and found.kind == "declined":
+            line = declining_line(subject, found.rule, found.node)
+        return reason_data(subject, found, line)
+
+
+def _rules(subject: Pass, rule: int) -> list[int]:
+    """A rule in the numbers of the file of a pass."""
+    found = subject.locals_of(rule)
+    if not found:
+        raise TraceError(
+            f"there is no rule {rule} in this part of the run", hint="`uopviz stats` lists rules"
+        )
+    return found
+
+
+WHY_NOT: Final = Answer(
+    "why_not",
+    "/why-not/{rewrite}?node={node}&rule={rule}",
+    "WhyNot",
+    "Why a rule did not fire at a node of a pass",
+    why_not,
+    subject=Subject.REWRITE,
+    keep=Keep.ENDED,
+)
+WHY_DECLINED: Final = Answer(
+    "why_declined",
+    "/why-declined/{rewrite}?node={node}&rule={rule}",
+    "WhyNot",
+    "The same; where its function declined, with the line and the values that it saw: it is called "
+    "again in a process of its own",
+    why_declined,
+    subject=Subject.REWRITE,
+    keep=Keep.NEVER,
+)
+NEAR_MISSES: Final = Answer(
+    "near_misses",
+    "/near-misses/{rewrite}?rule={rule}",
+    "NearMisses",
+    "The nodes of a pass where the pattern of a rule got furthest",
+    nearly,
+    subject=Subject.REWRITE,
+    keep=Keep.ENDED,
+)
+RULE_PAGE: Final = Answer(
+    "rule_page",
+    "/rule-page?rule={rule}",
+    "RulePage",
+    "What one rule did in the whole run: tries, declines and matches by pass, and where it matched",
+    rule_page,
+    whole=lambda made: made["done"] is True,
+)
+
+WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, WHY_DECLINED, NEAR_MISSES, RULE_PAGE)

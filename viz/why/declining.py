@@ -1,0 +1,130 @@
+"""On which line the function of a rule declined, and what it saw there: it is called again.
+
+In a process of its own, with a time limit, and only where the rule of this installation is the
+recorded one, in text and pattern, and needs nothing that the pass handed to it. What was recorded
+is the truth: where the function says something else today, that is said.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from core.check import child
+from core.uop.rule import Rule
+from viz.budget import part
+from viz.format.cells import as_int, as_text
+from viz.read.records import RuleRecord
+from viz.views.process import graph_data
+from viz.why.subject import Subject
+
+WORKER: Final = "viz.why.worker"
+SECONDS: Final = 20.0
+MEMORY: Final = 2 << 30
+MAX_GRAPH: Final = 20_000
+"""Nodes below the one at which a function is called again."""
+MAX_ANSWER: Final = 1 << 20
+_SAID: Final = 300
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where the function returned without a result: the file of this installation, the line, its
+    text, and the values that the line names. `ways`: of that many ways to match the pattern, all
+    declined, this is the last; `binds`: its nodes, by their numbers in the file."""
+
+    file: str
+    line: int
+    text: str
+    values: tuple[tuple[str, str], ...]
+    ways: int
+    binds: tuple[tuple[str, int], ...]
+
+
+def declining_line(subject: Subject, rule: int, node: int) -> Line | str:
+    """The line on which a rule declined a node; or why that cannot be told. Both are numbers of the
+    file. Raises BudgetError."""
+    installed, why = subject.fitter.rule(rule)
+    if installed is None:
+        return f"its function is not called again: {why}"
+    if why := needs(installed):
+        return f"its function is not called again: {why}"
+    order = subject.file.nodes.reachable(node)
+    if len(order) > MAX_GRAPH:
+        return f"its function is not called again: more than {MAX_GRAPH:,} nodes are below this one"
+    with part(1 / 2):
+        graph = graph_data(subject.file, order)
+    graph["roots"] = [*range(len(order))]
+    record = subject.file.rules[rule]
+    request = {"job": "decline", "graph": graph, "rule": _record_data(record), "memory": MEMORY}
+    return _line(_ask(request), order)
+
+
+def needs(rule: Rule) -> str:
+    """What a rule needs to be called, apart from the nodes that it binds; "" for nothing."""
+    call = rule.variants[0].call
+    if call.anything or "ctx" in call.parameters:
+        return "it looks at the context of the pass, which a trace does not have"
+    return ""
+
+
+def record_of(data: Mapping[str, Any]) -> RuleRecord:
+    """The rule of a request."""
+    texts = data.get("texts")
+    return RuleRecord(
+        0,
+        as_text(data.get("name")),
+        "",
+        as_text(data.get("file")),
+        as_int(data.get("line")),
+        "",
+        cast("dict[str, Any]", texts) if isinstance(texts, dict) else {},
+    )
+
+
+def _record_data(record: RuleRecord) -> dict[str, Any]:
+    texts = {key: record.texts.get(key) for key in ("source", "sourceLine", "pattern")}
+    return {"name": record.name, "file": record.file, "line": record.line, "texts": texts}
+
+
+def _ask(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
+    """The answer of the worker; or why there is none."""
+    worker = child.start(WORKER, subprocess.DEVNULL)
+    try:
+        answer, _ = worker.communicate(json.dumps(request).encode(), timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"its function, called again, was not done after {SECONDS:g} seconds"
+    finally:
+        code = child.end(worker)
+    if code != 0:
+        return f"its function, called again, ended its process ({child.how(code)})"
+    try:
+        found = json.loads(answer[:MAX_ANSWER].decode("utf-8", "replace"))
+    except ValueError:
+        return "its function, called again, gave no answer"
+    said = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if isinstance(result := said.get("result"), dict):
+        return cast("dict[str, Any]", result)
+    error = said.get("error")
+    what = cast("dict[str, Any]", error).get("what") if isinstance(error, dict) else None
+    return f"its function could not be called again: {as_text(what, _SAID)}"
+
+
+def _line(answer: Mapping[str, Any] | str, order: list[int]) -> Line | str:
+    if isinstance(answer, str):
+        return answer
+    if "why" in answer:
+        return as_text(answer["why"], _SAID)
+    binds = cast("Mapping[str, int]", answer["binds"])
+    values = cast("Mapping[str, str]", answer["values"])
+    return Line(
+        as_text(answer["file"]),
+        as_int(answer["line"]),
+        as_text(answer["text"]),
+        tuple(values.items()),
+        as_int(answer["ways"]),
+        tuple((name, order[at]) for name, at in binds.items()),
+    )
