@@ -13,7 +13,7 @@ PIP = $(BIN)/python -m pip install --disable-pip-version-check $$(test -t 1 || e
 stage = echo "$(1) ..."; begun=$$(date +%s); { $(2); } || exit 1; \
   echo "$(1): took $$(($$(date +%s) - begun)) s"
 
-.PHONY: help demo test lint bench build conformance nightly gpu-check gpu-bench format screenshots clean
+.PHONY: help demo test lint bench compare build conformance nightly gpu-check gpu-bench format screenshots clean
 
 help:  ## list the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -79,6 +79,9 @@ gpu-bench: $(VENV)/.dev  ## measure the GPUs of this machine beside their vendor
 bench: $(VENV)/.dev  ## measure; prints figures, never fails on time
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m tests.bench
+
+compare: $(VENV)/.dev  ## record the demo and programs a, b, c here and at REV (main~1), and open both side by side
+	@$(BIN)/python -m tests.revisions $(or $(REV),main~1)
 
 build: $(VENV)/.dev  ## make the wheel and the source archive in dist/
 	$(BIN)/python -m build --outdir dist

@@ -25,12 +25,12 @@ JOBS = os.environ.get("JOBS", "auto")
 FUZZ: tuple[tuple[str, str, int], ...] = (
     # 4 tests: 5,000 programs
     ("random programs", "tests/core/tensor/test_random_tensor_programs.py", 1_250),
-    ("programs that write in place", "tests/core/tensor/test_random_inplace.py", 2_500),
+    ("programs that write in place", "tests/core/tensor/running/test_random_inplace.py", 2_500),
     ("opts", "tests/core/passes/test_fuzz_opts.py", 2_000),
-    ("programs with kernels by hand", "tests/core/tensor/test_random_kernel_calls.py", 2_500),
+    ("kernels by hand", "tests/core/tensor/running/test_random_kernel_calls.py", 2_500),
     # of each test all there are, and more: two hours on two cores
     ("operations of tiles", "tests/core/tile/test_every_operation.py", 15_000),
-    ("attention by kernels and composed", "tests/core/tensor/test_attention_composed.py", 16),
+    ("attention by kernels", "tests/core/tensor/neural/test_attention_composed.py", 16),
     # of each: about two hours on two cores
     ("conditions, choices and gates", "tests/core/uop/test_endless.py", 150_000),
     ("view chains", "tests/core/shape/test_fuzz.py", 150_000),

@@ -1,8 +1,9 @@
 """The command `uopviz`: runs the module that does what is asked for, and says what went wrong.
 
-Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint;
-2 the command line is wrong; 130 stopped by Ctrl-C, and so for other signals. Imports what a command
-needs when it is chosen: help, errors of the command line and completion do not wait for the rest.
+Exit codes: 0 done; 1 the trace or the request has a problem, said in one sentence with a hint (of
+`diff`: the runs differ, and 2 for a problem); 2 the command line is wrong; 130 stopped by Ctrl-C,
+and so for other signals. Imports what a command needs when it is chosen: help, errors of the
+command line and completion do not wait for the rest.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _run(words: Sequence[str], stopping: Stopping) -> int:
         if not isinstance(error, UopvizError):
             error = _unexpected(error, options)
         _fail(error)
-        return 1
+        return int(getattr(options, "failing", 1))
     finally:
         if (store := getattr(options, "store", None)) is not None:
             store.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from tests.bench import (
+    compare,
     counts,
     emulator,
     engine,
@@ -22,6 +23,7 @@ from tests.bench import (
 from tests.bench.measure import machine
 
 BENCHES = {
+    "compare": compare.figures,
     "counts": counts.figures,
     "emulator": emulator.figures,
     "engine": engine.figures,

@@ -26,7 +26,7 @@ from tests.bench.measure import as_installed
 from tests.browser_setup import find_browser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
+_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=([^\s#]+)")
 _QUIET_MS: Final = 120
 """Nothing drawn for this long: the picture has settled."""
 
@@ -122,10 +122,10 @@ class Painted:
 class Viewer:
     """`uopviz open TRACE` in a process of its own."""
 
-    def __init__(self, trace: Path) -> None:
+    def __init__(self, trace: Path, *beside: Path) -> None:
         self.started = time.time()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "viz", "open", str(trace), "--no-browser"],
+            [sys.executable, "-m", "viz", "open", *map(str, (trace, *beside)), "--no-browser"],
             cwd=ROOT,
             env=as_installed(),
             text=True,
@@ -147,6 +147,10 @@ class Viewer:
         return json.loads(self.raw(path))
 
     def raw(self, path: str) -> bytes:
+        """The bytes of an answer about the first run."""
+        return self.ask(f"A/{path}")
+
+    def ask(self, path: str) -> bytes:
         """The bytes of an answer of the API."""
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}/api/{path}", headers={"X-Uopviz-Token": self.token}

@@ -44,6 +44,11 @@ def _batch_norm(ns: Any) -> Any:
     return layer
 
 
+def _transposed_copy(ns: Any) -> list[Any]:
+    total = stored(ns, 2, 3, 4).sum(2)
+    return [total.transpose(0, 1).contiguous(), total * 2]
+
+
 def _bn_eval(ns: Any) -> list[Any]:
     return [_batch_norm(ns)(stored(ns, 4, 8, 6, 6))]
 
@@ -301,6 +306,13 @@ PROGRAMS: Final = (
         1,
         "elementwise",
         1,
+    ),
+    Counted(
+        "a sum and its transposed copy, both used",
+        _transposed_copy,
+        2,
+        "the sum is stored transposed; what uses it reads it back",
+        3,
     ),
     Counted("two outputs", _two_outputs, 2, "a kernel for each", 2),
     Counted("assign", _assigned, 1, "in place", 1),

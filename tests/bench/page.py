@@ -137,6 +137,32 @@ def stability(folder: Path, browser: Browser) -> Iterator[Row]:
         yield f"nodes that survive a step and move, {name}", moved, turns, "0", "-"
 
 
+def in_step(folder: Path, browser: Browser) -> Iterator[Row]:
+    """Two runs of a pass of 7,000 nodes and 8,000 matches, one of 50 of which is another one: a row
+    forward or back, jumps to the next difference, and what moves and crosses there."""
+    graph = load_graph("program_24255", FIRST_OF_7000)
+    before = traces.one_pass(folder / "before.viz", graph, 8_000)
+    after = traces.one_pass(folder / "after.viz", graph, 8_000, other=50)
+    file = folder / "pair.json"
+    with Viewer(before, after) as viewer, screen(browser) as view:
+        rewrite = _largest(viewer)
+        view.visit(f"{viewer.url}#v=compare&cp={rewrite}.{rewrite}&cr=4000")
+        rows = [view.press(key) for key in ("ArrowRight", "ArrowLeft") for _ in range(25)]
+        yield _row("a row of two passes of 7,025 nodes in step", rows, "33 ms (16)", STEP_ANCHOR)
+        jumps = [view.press("n") for _ in range(20)]
+        yield _row("to the next difference of 8,000 matches", jumps, "200 ms (50)", "-")
+        a, b = (json.loads(viewer.ask(f"{run}/rewrites/{rewrite}")) for run in "AB")
+        aligned = json.loads(viewer.ask(f"compare/A/B/passes?of={rewrite}&with={rewrite}"))
+    file.write_text(json.dumps({**aligned, "a": a, "b": b}))
+    command = [str(WEB / "node_modules/.bin/tsx"), "bench/pairs.ts", str(file)]
+    said = json.loads(subprocess.run(command, cwd=WEB, check=True, capture_output=True).stdout)
+    crossings = f"{said['ratio']:.2f} x"
+    yield "crossings over a fresh layout, two runs", crossings, "", "1.5x (1.0x)", "-"
+    moved = f"{said['moved']} of {said['survivors']:,}, {said['folded']} folded"
+    turns = f"{said['turns']} page turns in {said['looked']} rows"
+    yield "nodes that survive a row and move, two runs", moved, turns, "0", "-"
+
+
 def viewer_rows(viewer: Viewer) -> list[dict[str, object]]:
     """The rows of the navigator."""
     rows: list[dict[str, object]] = viewer.get("tree?since=0")["rows"]
@@ -181,4 +207,4 @@ def _row(what: str, seen: Sequence[Painted], mark: str, anchor: str) -> Row:
     return what, f"{spread([p.first for p in seen], 0)} ms", f"{settled:.0f} ms", mark, anchor
 
 
-PARTS: Final = (steps, first_views, opening, scrolling, stability)
+PARTS: Final = (steps, first_views, opening, scrolling, stability, in_step)

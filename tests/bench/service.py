@@ -84,7 +84,7 @@ def figures() -> str:
 
 
 def stalled(folder: Path) -> Iterator[Row]:
-    """Latency of `/api/run` while other clients do not read a long answer, or wait for one."""
+    """Latency of `/api/A/run` while other clients do not read a long answer, or wait for one."""
     graph = load_graph("program_24255")
     trace = traces.one_pass(folder / "large.viz", graph, 20_000)
     with Viewer(trace) as viewer:
@@ -229,7 +229,7 @@ def _browse(port: int, token: str, seed: int, until: float) -> list[tuple[str, f
         if path in tags:
             headers["If-None-Match"] = tags[path]
         began = time.perf_counter()
-        connection.request("GET", f"/api/{path}", headers=headers)
+        connection.request("GET", f"/api/A/{path}", headers=headers)
         answer = connection.getresponse()
         body = answer.read()
         made.append((kind, 1000 * (time.perf_counter() - began)))
@@ -291,7 +291,7 @@ def _unread(viewer: Viewer, rewrite: object) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", viewer.port))
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.sendall(
-        f"GET /api/rewrites/{rewrite} HTTP/1.1\r\nHost: 127.0.0.1:{viewer.port}\r\n"
+        f"GET /api/A/rewrites/{rewrite} HTTP/1.1\r\nHost: 127.0.0.1:{viewer.port}\r\n"
         f"X-Uopviz-Token: {viewer.token}\r\n\r\n".encode()
     )
     return client

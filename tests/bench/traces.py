@@ -69,10 +69,12 @@ def chain(length: int, width: int = 4) -> Graph:
 
 
 class Synthesis:
-    """A trace in the making: contexts, and passes with matches over graphs."""
+    """A trace in the making: contexts, and passes with matches over graphs. With `other`, one match
+    of so many is another one than without."""
 
-    def __init__(self, writer: TraceWriter, seed: int = 1) -> None:
+    def __init__(self, writer: TraceWriter, seed: int = 1, other: int = 0) -> None:
         self.writer = writer
+        self._other = other
         self._choose = random.Random(seed)
         self._steps = 0
         self._serial = 0
@@ -131,6 +133,8 @@ class Synthesis:
         self._serial += 1
         label = f"s{self._serial}"
         kind = self._choose.choices(("swap", "expand", "forward", "fold"), (60, 25, 10, 5))[0]
+        if self._other and self._serial % self._other == 0:
+            kind = "expand" if kind == "swap" else "swap"
         after, new = node, sources
         if kind == "expand" and sources:
             inner = self._node("MUL", [sources[0], self._constant()], label)
@@ -165,16 +169,18 @@ class Synthesis:
         )
 
 
-def synthetic(path: Path, write: Callable[[Synthesis], object]) -> Path:
-    """A finished trace of what `write` does."""
+def synthetic(path: Path, write: Callable[[Synthesis], object], other: int = 0) -> Path:
+    """A finished trace of what `write` does; `other`: see Synthesis."""
     with TraceWriter(path, {"command": ["python", "bench.py"], "started": "synthetic"}) as writer:
-        write(Synthesis(writer))
+        write(Synthesis(writer, other=other))
     return path
 
 
-def one_pass(path: Path, graph: Graph, matches: int, *, after_small: bool = False) -> Path:
+def one_pass(
+    path: Path, graph: Graph, matches: int, *, after_small: bool = False, other: int = 0
+) -> Path:
     """One kernel with one pass of this many matches over a graph. `after_small`: after a kernel
-    with a pass of a few nodes, which the page then opens by itself."""
+    with a pass of a few nodes, which the page then opens by itself. `other`: see Synthesis."""
 
     def write(made: Synthesis) -> None:
         if after_small:
@@ -186,7 +192,7 @@ def one_pass(path: Path, graph: Graph, matches: int, *, after_small: bool = Fals
         made.rewrite("large", graph, made.graph(graph, "g"), matches, context=context)
         made.writer.context_end(context)
 
-    return synthetic(path, write)
+    return synthetic(path, write, other)
 
 
 def many_passes(path: Path, passes: int, matches: int, per_kernel: int = 10) -> Path:

@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROGRAMS: Final = Path(__file__).resolve().parent / "programs"
-_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
+_ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=([^\s#]+)\S*")
 
 ended: Final[dict[int, float]] = {}
 """Ports whose servers a test has ended, and when (`time.monotonic`)."""
@@ -31,9 +32,9 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT)} | more
 
 
-def record(program: Path, trace: Path) -> Path:
-    """Runs a program that is only recorded; the trace."""
-    setting = environment(VIZ="-1", VIZ_TRACE=str(trace))
+def record(program: Path, trace: Path, **more: str) -> Path:
+    """Runs a program that is only recorded, with these settings; the trace."""
+    setting = environment(VIZ="-1", VIZ_TRACE=str(trace), **more)
     command = [sys.executable, str(program.relative_to(ROOT))]
     done = subprocess.run(command, env=setting, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -80,10 +81,14 @@ class Process:
         """The address without the token."""
         return f"http://127.0.0.1:{self.port}/"
 
-    def get(self, path: str) -> Any:
+    def get(self, path: str, run: str = "A") -> Any:
+        """An answer about a run."""
+        return self.ask(f"{run}/{path}")
+
+    def ask(self, path: str, method: str = "GET") -> Any:
         """An answer of the API."""
         request = urllib.request.Request(
-            f"{self.page}api/{path}", headers={"X-Uopviz-Token": self.token}
+            f"{self.page}api/{path}", headers={"X-Uopviz-Token": self.token}, method=method
         )
         with urllib.request.urlopen(request, timeout=20) as response:
             return json.load(response)
@@ -128,9 +133,10 @@ class Process:
             self.end()
 
 
-def serve(trace: Path, port: int | None = None) -> Process:
-    """`uopviz open TRACE --no-browser`."""
-    command = [sys.executable, "-m", "viz", "open", str(trace), "--no-browser"]
+def serve(trace: Path, port: int | None = None, beside: Sequence[Path] = ()) -> Process:
+    """`uopviz open TRACE... --no-browser`."""
+    traces = map(str, (trace, *beside))
+    command = [sys.executable, "-m", "viz", "open", *traces, "--no-browser"]
     if port is not None:
         command += ["--port", str(port)]
     return Process(command, environment(), errors=False)

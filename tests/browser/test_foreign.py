@@ -91,7 +91,7 @@ def test_a_failed_pass_says_what_where_and_what_to_do(new_page: New, tmp_path: P
 def test_an_empty_trace_says_so(new_page: New, tmp_path: Path) -> None:
     with serve(empty(tmp_path / "empty.viz")) as server:
         e = new_page()
-        with e.page.expect_response(lambda r: r.url.endswith("/api/traces")):
+        with e.page.expect_response(lambda r: r.url.endswith("/api/A/traces")):
             e.page.goto(f"{server.url}#v=graphs")
         expect(e.page.locator("h1").last).to_contain_text("rewrote no graph")
         expect(e.page.locator("main")).to_contain_text("VIZ=1")

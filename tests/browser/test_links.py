@@ -200,13 +200,13 @@ def test_another_run_can_be_opened_and_left_again(
     expect(runs.get_by_role("button")).to_contain_text(["small.py"])
     expect(runs).not_to_contain_text("Back to")
     held: list[Route] = []
-    e.page.route("**/api/traces/open", lambda route: held.append(route))
+    e.page.route("**/api/A/traces/open", lambda route: held.append(route))
     runs.get_by_role("button", name="small.py").click()
     said = e.page.locator(".notices").get_by_role("status")
     expect(said).to_have_text("Opening small.viz")
     expect(e.page.locator(".notices .progress")).to_be_visible()
     held[0].continue_()
-    e.page.unroute("**/api/traces/open")
+    e.page.unroute("**/api/A/traces/open")
     expect(e.page.locator(".status")).to_contain_text("small.viz")
     expect(said).to_have_count(0)
     assert e.address("r") is None  # its number means nothing in this run
@@ -255,7 +255,7 @@ def test_a_place_without_an_editor_shows_the_recorded_text(open_page: Any, some_
     e.press("Escape")
     expect(sheet).to_have_count(0)
     with e.trouble():
-        e.page.route("**/api/open", lambda route: route.fulfill(status=400, body=NO_EDITOR))
+        e.page.route("**/api/A/open", lambda route: route.fulfill(status=400, body=NO_EDITOR))
         link.first.click()
         expect(sheet).to_contain_text("no editor is set")
     expect(sheet.get_by_role("button", name="Copy path")).to_be_visible()

@@ -124,7 +124,7 @@ def test_the_token_is_needed(new_page: Open, open_page: Open, server: Any) -> No
         assert e.page.evaluate("getComputedStyle(document.querySelector('main')).borderRadius") == (
             "10px"  # its policy lets its own style in
         )
-        answer = e.page.goto(server.page + "api/run")
+        answer = e.page.goto(server.page + "api/A/run")
         assert answer is not None and answer.status == 403
         assert e.page.locator("body").inner_text() == "forbidden"
         answer = e.page.goto(server.page + "?token=" + "x" * 32)
@@ -140,7 +140,7 @@ def test_a_foreign_page_learns_nothing(open_page: Open, server: Any) -> None:
     other = e.page.context.new_page()
     other.goto("http://evil.test/")
     ask = "url => fetch(url, {credentials: 'include'}).then(r => r.status, () => 'refused')"
-    assert other.evaluate(ask, server.page + "api/run") in ("refused", 403)
+    assert other.evaluate(ask, server.page + "api/A/run") in ("refused", 403)
     frame = f"""() => new Promise(done => {{
       const f = document.createElement('iframe'); f.src = '{server.page}';
       f.onload = () => {{ try {{ done(f.contentDocument ? 'readable' : 'closed'); }}

@@ -150,14 +150,14 @@ def test_a_source_is_read_by_keyboard(open_page: Open, some_pass: Pass) -> None:
 def test_a_walk_waits_for_its_history(open_page: Open, some_pass: Pass) -> None:
     e = open_page(some_pass.at(2))
     held: list[Route] = []
-    e.page.route("**/api/lineage/*", lambda route: held.append(route))
+    e.page.route("**/api/A/lineage/*", lambda route: held.append(route))
     selected = some_pass.at(2, f"&s={some_pass.bundle['steps'][1]['result']}&tab=node")
     e.page.evaluate("hash => location.hash = hash", selected)
     expect(e.inspector.get_by_role("tab", name="Node", selected=True)).to_be_visible()
     there = e.ready().page.evaluate("location.hash")
     e.press("Shift+K", "Shift+K")  # one walk, not two: the second asks for the same
     expect(e.page.locator(".pf [role=status]")).to_have_text("The history is still loading.")
-    e.page.route("**/api/lineage/*", lambda route: route.continue_())
+    e.page.route("**/api/A/lineage/*", lambda route: route.continue_())
     for route in held:
         route.continue_()
     e.page.wait_for_function("hash => location.hash !== hash", arg=there)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Flask
@@ -18,12 +19,16 @@ from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
 from viz.command.parser import build_parser, commands_of
+from viz.compare.answers import PAIR_ANSWERS
+from viz.compare.gate import CONDITIONS
 from viz.format.rows import TABLES
 from viz.server.api import api
+from viz.server.app import RunConverter
 from viz.server.page import page
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
+from viz.views.run import Asked
 
 MESSAGES = ROOT / "viz/web/src/data/messages"
 """The types of all answers, a module for what each is about."""
@@ -78,19 +83,32 @@ def _takes_value(action: Any) -> bool:
     return bool(action.option_strings) and action.nargs != 0
 
 
+# compare.md
+
+
+def condition_table() -> str:
+    """Every condition of `uopviz diff --fail-on`."""
+    rows = [
+        (code(f"{c.name}:1.05" if c.takes_factor else c.name), c.doc) for c in CONDITIONS.values()
+    ]
+    return table(("condition", "holds where"), rows)
+
+
 # http.md
 
 
 def routes() -> list[tuple[str, str, str]]:
     """(methods, path, docstring) of every route."""
     app = Flask("viz", static_folder=None)
+    app.url_map.converters["run"] = RunConverter
     app.register_blueprint(api)
     app.register_blueprint(page)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
         methods = sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
         doc = app.view_functions[rule.endpoint].__doc__ or ""
-        found.append((" ".join(methods), rule.rule, " ".join(doc.split())))
+        path = re.sub(r"<run:(\w+)>", r"{\1}", rule.rule)
+        found.append((" ".join(methods), path, " ".join(doc.split())))
     return sorted(found, key=lambda r: (r[1], r[0]))
 
 
@@ -104,26 +122,41 @@ def route_table() -> str:
 
 
 def answers_module() -> str:
-    """What the page can ask of a run, as TypeScript."""
-    named = {answer: _camel(answer.name) for answer in ANSWERS}
-    types = {word for a in ANSWERS for word in re.findall(r"[A-Z]\w*", a.type)}
+    """What the page can ask of a run and of a pair of runs, as TypeScript."""
+    own = {_camel(answer.name): answer for answer in ANSWERS}
+    pairs = {answer.make.__name__: answer for answer in PAIR_ANSWERS}
+    types = {word for a in (*ANSWERS, *PAIR_ANSWERS) for word in re.findall(r"[A-Z]\w*", a.type)}
+    return (
+        "/**\n * What can be asked of a run, or of a pair of runs, whoever answers. Written by"
+        " `python -m\n * tests.docs.generate` from the tables in viz/views/answers.py and"
+        " viz/compare/answers.py: change those.\n */\n"
+        f"{_imports(types)}"
+        f"{_questions('Answers', 'PATHS', own, 'run')}"
+        f"{_questions('PairAnswers', 'PAIR_PATHS', pairs, 'pair')}"
+    )
+
+
+def _questions(interface: str, paths: str, answers: Mapping[str, Asked], of: str) -> str:
+    """A type with all questions about something, and the table of their paths."""
     takes: list[str] = []
-    for answer, name in named.items():
+    for name, answer in answers.items():
         values = ", ".join(
-            f"{p.name}: {'string' if p.is_text else 'number'}" for p in answer.parameters
+            f"{_label(p.name)}: {'string' if p.is_text else 'number'}" for p in answer.parameters
         )
         takes.append(f"  /** {answer.doc}. */\n")
         takes.append(f"  {name}: {{ takes: [{values}]; gives: {answer.type} }};\n")
-    paths = [f'  {name}: "{answer.path}",\n' for answer, name in named.items()]
+    rows = [f'  {name}: "{answer.path}",\n' for name, answer in answers.items()]
     return (
-        "/**\n * What can be asked of a run, whoever answers. Written by `python -m"
-        " tests.docs.generate` from the\n * table in viz/views/answers.py: change that.\n */\n"
-        f"{_imports(types)}"
-        "\n/** The values that each question takes, and what it gives. */\n"
-        f"export interface Answers {{\n{''.join(takes)}}}\n"
-        "\n/** Where each is asked for; an exported file has its answers by these paths. */\n"
-        f"export const PATHS: Record<keyof Answers, string> = {{\n{''.join(paths)}}};\n"
+        f"\n/** The values that each question about a {of} takes, and what it gives. */\n"
+        f"export interface {interface} {{\n{''.join(takes)}}}\n"
+        f"\n/** Where each is asked for, below the path of its {of}. */\n"
+        f"export const {paths}: Record<keyof {interface}, string> = {{\n{''.join(rows)}}};\n"
     )
+
+
+def _label(name: str) -> str:
+    """A name as TypeScript takes it in front of a value."""
+    return f"{name}_" if name == "with" else name
 
 
 def _imports(types: set[str]) -> str:

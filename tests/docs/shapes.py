@@ -39,7 +39,9 @@ class Shapes:
     """Declared shapes by name."""
 
     def __init__(self, declared: dict[str, str]) -> None:
-        self._known = {name: _Parser(text).declaration() for name, text in declared.items()}
+        parsed = {name: _Parser(text) for name, text in declared.items()}
+        self._known = {name: parser.declaration() for name, parser in parsed.items()}
+        self._parameters = {name: parser.parameters for name, parser in parsed.items()}
 
     def problems(self, value: Any, name: str) -> list[str]:
         """Where a value is not of the shape of that name; nothing where it is."""
@@ -49,15 +51,25 @@ class Shapes:
         kind, *rest = shape
         if kind == "name":
             return self._fields(self._known[rest[0]])
+        if kind == "apply":
+            return self._fields(self._applied(rest[0], rest[1]))
+        if kind == "extends":
+            return {k: v for base in (*rest[0], rest[1]) for k, v in self._fields(base).items()}
         if kind == "omit":
             return {k: v for k, v in self._fields(rest[0]).items() if k not in rest[1]}
         assert kind == "object", shape
         return rest[0]
 
+    def _applied(self, name: str, arguments: list[Shape]) -> Shape:
+        """A shape with parameters, with these in their places."""
+        return _put(self._known[name], dict(zip(self._parameters[name], arguments, strict=True)))
+
     def _compare(self, value: Any, shape: Shape, at: str) -> Iterator[str]:
         kind, *rest = shape
         if kind == "name" and rest[0] in self._known:
             yield from self._compare(value, self._known[rest[0]], at)
+        elif kind == "apply":
+            yield from self._compare(value, self._applied(rest[0], rest[1]), at)
         elif kind == "index":
             yield from self._compare(value, self._fields(rest[0])[rest[1]][1], at)
         elif kind == "union":
@@ -67,7 +79,7 @@ class Shapes:
         elif kind == "literal":
             if value != rest[0] or type(value) is not type(rest[0]):
                 yield f"{at} is {value!r}, not {rest[0]!r}"
-        elif kind in ("array", "tuple", "record", "object", "omit"):
+        elif kind in ("array", "tuple", "record", "object", "omit", "extends"):
             yield from self._compare_parts(value, shape, at)
         else:
             types = {"string": (str,), "number": (int, float), "boolean": (bool,)}[rest[0]]
@@ -104,11 +116,18 @@ class _Parser:
         found = (match[1] for match in _TOKEN.finditer(text))
         self._tokens = [token for token in found if not token.startswith("/*")] + [""]
         self._at = 0
+        self.parameters: list[str] = []
 
     def declaration(self) -> Shape:
         if self._next() == "interface":
             self._next()
-            return self._primary()
+            if self._take("<"):
+                self.parameters = [name for _, name in self._arguments()]
+            bases: list[Shape] = []
+            while self._take("extends") or self._take(","):
+                bases.append(self._primary())
+            own = self._primary()
+            return ("extends", bases, own) if bases else own
         self._next()
         self._expect("=")
         return self._type()
@@ -167,7 +186,14 @@ class _Parser:
             second = self._type()
             self._expect(">")
             return ("record", second) if token == "Record" else ("omit", first, _names(second))
-        return "name", token
+        return ("apply", token, self._arguments()) if self._take("<") else ("name", token)
+
+    def _arguments(self) -> list[Shape]:
+        found = [self._type()]
+        while self._take(","):
+            found.append(self._type())
+        self._expect(">")
+        return found
 
     def _object(self) -> Shape:
         fields: dict[str, tuple[bool, Shape]] = {}
@@ -178,6 +204,21 @@ class _Parser:
             fields[name] = optional, self._type()
             self._take(";")
         return "object", fields
+
+
+def _put(shape: Any, values: dict[str, Shape]) -> Any:
+    """A shape with others in the place of names."""
+    match shape:
+        case ("name", name) if name in values:
+            return values[name]
+        case tuple():
+            return tuple(_put(part, values) for part in shape)
+        case list():
+            return [_put(part, values) for part in shape]
+        case dict():
+            return {key: _put(part, values) for key, part in shape.items()}
+        case _:
+            return shape
 
 
 def _names(shape: Shape) -> set[str]:

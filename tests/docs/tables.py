@@ -31,6 +31,7 @@ from tests.docs.of_schedules import count_table
 from tests.docs.of_tiles import cuda_table, line_table
 from tests.docs.of_viz import (
     command_text,
+    condition_table,
     flag_table,
     json_types,
     query_table,
@@ -96,6 +97,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "commands": command_text,
     "routes": route_table,
     "query tables": query_table,
+    "conditions": condition_table,
     "json types": json_types,
     "redaction": redaction_table,
     "kernels of known programs": count_table,

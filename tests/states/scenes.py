@@ -117,6 +117,16 @@ _SERVED: Final[dict[str, Callable[[Path], Path]]] = {
 """Scenes that are a trace, and how it is made."""
 
 
+def pair(folder: Path) -> tuple[Path, Path]:
+    """A program recorded twice, for PTX: as it is, and without the rule that fuses a product and a
+    sum."""
+    program = PROGRAMS / "compared.py"
+    before, after = folder / "before.viz", folder / "after.viz"
+    record(program, before, DEV="PTX:EMU")
+    record(program, after, DEV="PTX:EMU", LEAVE_OUT="multiply_add")
+    return before, after
+
+
 @contextmanager
 def scenes(folder: Path, wanted: set[str]) -> Generator[dict[str, Scene]]:
     """The wanted scenes, open until the block ends; their traces are written into `folder`."""
@@ -146,6 +156,14 @@ def scenes(folder: Path, wanted: set[str]) -> Generator[dict[str, Scene]]:
             command = [sys.executable, "-m", "viz"]
             process = stack.enter_context(Process(command, own, errors=False))
             made["start"] = Scene(process.url, process)
+        if wanted & {"pair", "alike"}:
+            before, after = pair(folder)
+            for name, beside in (("pair", after), ("alike", before)):
+                if name in wanted:
+                    copy = folder / f"{name}.viz"
+                    shutil.copyfile(beside, copy)
+                    process = stack.enter_context(serve(before, beside=[copy]))
+                    made[name] = Scene(process.url.partition("#")[0], process)
         if "file" in wanted:
             made["file"] = Scene(export(_run(folder), folder / "digits.html").as_uri())
         yield made

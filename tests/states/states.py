@@ -4,6 +4,6 @@ test_states.py finds faults that can be seen in any of them.
 
 from typing import Final
 
-from tests.states import emulator, graphs, pages, tiles
+from tests.states import compare, emulator, graphs, pages, tiles
 
-STATES: Final = (*graphs.STATES, *emulator.STATES, *tiles.STATES, *pages.STATES)
+STATES: Final = (*graphs.STATES, *emulator.STATES, *tiles.STATES, *compare.STATES, *pages.STATES)

@@ -65,8 +65,8 @@ def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def app(store: Store, dist: Path) -> Iterator[Flask]:
     made = create_app(store, Guard("secret", 4711))
     yield made
-    made.extensions["uopviz"].jobs.close()
-    made.extensions["uopviz"].exports.close()
+    made.extensions["uopviz"].machine.jobs.close()
+    made.extensions["uopviz"].machine.exports.close()
 
 
 @pytest.fixture

@@ -264,7 +264,7 @@ def test_serve(trace: Path) -> None:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=\S+", url)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         base, token = url.split("/?token=")
-        asked = urllib.request.Request(f"{base}/api/run", headers={"X-Uopviz-Token": token})
+        asked = urllib.request.Request(f"{base}/api/A/run", headers={"X-Uopviz-Token": token})
         with opener.open(asked, timeout=10) as answer:
             assert json.load(answer)["totals"]["rewrites"] == 3
         process.send_signal(signal.SIGINT)

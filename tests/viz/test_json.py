@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from viz.command.parser import build_parser, commands_of
 from viz.share.html import export_html
 from viz.trace import Recorder
 from viz.views.store import Store
+from viz.write.writer import TraceWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs/json.md").read_text(encoding="utf-8")
@@ -40,7 +42,11 @@ CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
     ("export", ("-o", "x.viz"), "Export"),
     ("export", ("-o", "x.html", "--redact"), "Export"),
     ("timeline", ("-o", "t.json"), "Timeline"),
+    ("why-not", (2, "u5", "double"), "WhyNot"),
+    ("why-not", (2, "double"), "NearMisses"),
 )
+OTHERS = {"open", "serve", "diff"}
+"""Commands with tests of their own."""
 
 
 @pytest.fixture(params=["trace", "export", "export without its trace"])
@@ -83,7 +89,7 @@ def test_json_is_as_documented(
     monkeypatch.chdir(file.parent)
     code, out, err = run(capsys, command, file, *arguments, "--json")
     if code and "exported file holds no trace" in err:
-        assert (command in ("query", "export"), out) == (True, "")
+        assert (command in ("query", "export", "why-not"), out) == (True, "")
         return
     assert (code, err) == (0, "")
     assert out.isascii() and out.count("\n") == 1 and out.endswith("\n")
@@ -108,9 +114,34 @@ def test_the_address_of_a_page_as_json(trace: Path) -> None:
 def test_every_command_with_json_is_covered() -> None:
     parsers = commands_of(build_parser())
     able = {n for n, p in parsers.items() if any(a.dest == "json" for a in p._actions)}
-    assert able == {command for command, _, _ in CASES} | {"open", "serve"}
+    assert able == {command for command, _, _ in CASES} | OTHERS
     named = set(declarations(BLOCKS))
     assert {shape for _, _, shape in CASES} | {"Serve"} <= named
+
+
+def test_a_comparison_as_json(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.viz"
+    with TraceWriter(other, {"command": ["mycc", "a.c"]}) as t:
+        node = t.node("load", "i32", arg='"a"')
+        kernel = t.context_begin("kernel_1", "kernel")
+        failed = t.rewrite_begin("peephole", node, context=kernel)
+        t.rewrite_end(failed, error={"message": "no fixed point", "traceback": ""})
+        t.context_end(kernel)
+    for a, b in ((trace, trace), (trace, other), (other, trace)):
+        code, out, err = run(capsys, "diff", a, b, "--json", "--fail-on", "changed,errors")
+        data = json.loads(out)
+        assert (code, SHAPES.problems(data, "Diff")) == (int(a is not b), [])
+        assert err.count("uopviz: ") == len(data["failed"])
+    folders = [tmp_path / name for name in "AB"]
+    for folder in folders:
+        folder.mkdir()
+        shutil.copy(trace, folder / "same.viz")
+        (folder / "none.viz").write_text("no trace")
+    shutil.copy(other, folders[0] / "only.viz")
+    code, out, _ = run(capsys, "diff", *folders, "--json", "--jobs", "1")
+    assert (code, SHAPES.problems(json.loads(out), "FolderDiff")) == (2, [])
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_the_viewer_does_not_outlive_a_killed_program(
 
 
 def ask(base: str, token: str) -> dict:
-    asked = urllib.request.Request(f"{base}/api/run", headers={"X-Uopviz-Token": token})
+    asked = urllib.request.Request(f"{base}/api/A/run", headers={"X-Uopviz-Token": token})
     with urllib.request.urlopen(asked, timeout=10) as answer:
         return json.load(answer)
 

@@ -1,15 +1,18 @@
-"""`uopviz export` and `uopviz timeline`: a run as one HTML file, as a trace, or as trace events."""
+"""`uopviz export` and `uopviz timeline`: runs as one HTML file, a run as a trace, or as trace
+events."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from core.errors import TraceError
 from viz.command.names import find_kernel
-from viz.command.session import open_store, put
+from viz.command.session import open_store, open_stores, put
 from viz.files.regular import replace_file
 from viz.format.schema import SUFFIX
 from viz.share.copy import write_trace
@@ -17,6 +20,7 @@ from viz.share.exportfile import is_export
 from viz.share.html import export_html
 from viz.share.perfetto import is_trace_events, trace_events
 from viz.terminal import Progress, Styled
+from viz.views.run import Run
 from viz.work.compiling import compiled_for
 
 SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
@@ -24,30 +28,37 @@ SUFFIXES: Final = {"html": ".html", "trace": SUFFIX}
 
 
 def export(options: argparse.Namespace) -> int:
-    """Writes a run as one HTML file, or as a trace."""
-    store = open_store(options)
-    path = Path(options.output or _beside(store.path, SUFFIXES[options.format or "html"]))
-    if path.exists() and path.samefile(store.path):
+    """Writes runs as one HTML file, or a run as a trace."""
+    runs = open_stores(options)
+    path = Path(options.output or _beside(runs, SUFFIXES[options.format or "html"]))
+    if path.exists() and any(path.samefile(run.path) for run in runs):
         raise TraceError("this would overwrite what is exported", str(path), "name another with -o")
     as_trace = (options.format or path.suffix.lstrip(".")) in ("trace", SUFFIX.lstrip("."))
-    rows = store.tree()["rows"] if options.kernel else []
+    if len(runs) > 1 and (as_trace or options.kernel):
+        what = "a trace holds one run" if as_trace else "--kernel chooses from one run"
+        raise TraceError(what, hint="export the runs one by one, or all of them as HTML")
+    rows = runs[0].tree()["rows"] if options.kernel else []
     chosen = [find_kernel(rows, name)["id"] for name in options.kernel or ()] or None
-    kernels = chosen or (store.kernels() if options.targets else [])
     progress: Progress = options.progress
 
     def compiling(done: int, count: int, last: str) -> None:
         progress.update(done / max(1, count), last)
 
     progress.begin("compiling")
-    with compiled_for(store, kernels, options.targets, compiling) as failed:
+    failed: list[str] = []
+    with ExitStack() as stack:
+        for run in runs:
+            kernels = chosen or (run.kernels() if options.targets else [])
+            failed += stack.enter_context(compiled_for(run, kernels, options.targets, compiling))
         progress.begin(f"exporting {path.name}")
         if as_trace:
             left_out = write_trace(
-                store, path, kernels=chosen, redact=options.redact, progress=progress.update
+                runs[0], path, kernels=chosen, redact=options.redact, progress=progress.update
             )
         else:
             made = export_html(
-                store,
+                runs[0],
+                beside=runs[1:],
                 kernels=chosen,
                 budget=options.budget * 1_000_000,
                 redact=options.redact,
@@ -67,13 +78,15 @@ def timeline(options: argparse.Namespace) -> int:
     store = open_store(options)
     options.progress.begin("collecting when everything happened")
     made = trace_events(store.timeline(), store.run()["name"])
-    path = Path(options.output or _beside(store.path, ".json"))
+    path = Path(options.output or _beside([store], ".json"))
     replace_file(path, json.dumps(made).encode(), is_trace_events, "a timeline of uopviz")
     count = len(made["traceEvents"])
     line = f"{path}  {count:,} events", Styled("; open it at https://ui.perfetto.dev", "hint")
     return put(options, {"file": str(path), "events": count}, [line])
 
 
-def _beside(trace: Path, suffix: str) -> Path:
-    """Where a file goes that the user did not name."""
-    return trace.with_suffix(suffix)
+def _beside(runs: Sequence[Run], suffix: str) -> Path:
+    """Where a file goes that the user did not name: beside the first of the runs."""
+    first, *others = runs
+    stem = "-".join([first.path.stem, *(run.path.stem for run in others)])
+    return first.path.with_name(f"{stem}{suffix}")

@@ -1,4 +1,4 @@
-"""What people call a trace, a kernel or a pass; and what is meant by it.
+"""What people call a trace, a kernel, a pass, a rule or a node; and what is meant by it.
 
 A name that nothing has, or that several have, is a TraceError that lists what there is. Never opens
 a trace.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -26,6 +26,7 @@ TRACES: Final = 10_000
 """Traces of the cache that a name may mean."""
 _FORM: Final = re.compile(r"(.+)#(\d{1,9})")
 """A pass by its name and which of that name it is."""
+_NODE: Final = re.compile(r"u?(\d{1,15})")
 
 
 class Chosen(NamedTuple):
@@ -114,6 +115,38 @@ def find_pass(rows: Sequence[Row], name: str, within: str = "") -> Row:
     )
 
 
+def find_rule(rules: Sequence[Row], name: str, among: Collection[int] = ()) -> Row:
+    """The rule that a person means: its name or the beginning of it, or its number. Of several, the
+    one that is `among` these."""
+    ways = (
+        [row for row in rules if name.isdecimal() and row["id"] == int(name[:18])],
+        [row for row in rules if row["name"] == name],
+        [row for row in rules if row["name"].startswith(name)],
+    )
+    found = next((rows for rows in ways if rows), [])
+    if len(found) > 1:
+        found = [row for row in found if row["id"] in among] or found
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TraceError(
+            f"{len(found)} rules answer to {name!r}",
+            hint="name one by its number: " + _some(map(_rule, found)),
+        )
+    raise TraceError(
+        f"there is no rule {name!r} in this run",
+        hint=_close(name, [row["name"] for row in rules]) or "`uopviz stats` lists its rules",
+    )
+
+
+def node_number(name: str) -> int:
+    """The number of a node as people write it: `u123`."""
+    found = _NODE.fullmatch(name)
+    if found is None:
+        raise TraceError(f"{name[:40]!r} is no node", hint="write it as the page does: u123")
+    return int(found[1])
+
+
 def program_rows(rows: Iterable[Row]) -> list[Row]:
     """The rows of what the program did, without kernels that were compiled on request."""
     left: set[int] = set()
@@ -183,6 +216,10 @@ def _kernel(row: Row) -> str:
 
 def _pass(row: Row) -> str:
     return f"{row['id']} {row['name']}"
+
+
+def _rule(row: Row) -> str:
+    return f"{row['id']} {row['name']} ({row['file']}:{row['line']})"
 
 
 def _some(names: Iterable[str]) -> str:

@@ -12,6 +12,8 @@ from typing import Any, Final, NoReturn
 from viz.terminal import WHEN, put_line, say
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
+_DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
+_WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,6 +48,7 @@ def build_parser() -> Parser:
         run="viz.command.start:start",
         error=parser.error,
         live=False,
+        failing=1,
         json=False,
         port=None,
         browser=True,
@@ -67,8 +70,10 @@ def build_parser() -> Parser:
         made.add_argument("--json", action="store_true", help="print JSON")
         return made
 
-    for name, text in (("open", "serve a trace and open the browser"), ("serve", "serve a trace")):
+    opened = "serve a trace, or several side by side"
+    for name, text in (("open", f"{opened}, and open the browser"), ("serve", opened)):
         made = command(name, "serving:serve", text)
+        _beside(made, "more traces, beside the first one: the page opens on what differs")
         made.add_argument(
             "--port",
             type=_port,
@@ -83,7 +88,10 @@ def build_parser() -> Parser:
         made.add_argument("--stay", action="store_true", help=argparse.SUPPRESS)
         made.set_defaults(browser=name == "open")
 
-    made = command("export", "export:export", "write a run as one HTML file, or as a trace")
+    made = command(
+        "export", "export:export", "write a run, or several, as one HTML file, or a run as a trace"
+    )
+    _beside(made, "more traces, for one HTML file that opens on what differs")
     made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .html")
     made.add_argument(
         "--format", choices=("html", "trace"), help="default: as FILE ends, .html or .viz"
@@ -133,7 +141,29 @@ def build_parser() -> Parser:
     )
     _printing(made)
 
+    _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
+
     made = command("stats", "stats:stats", "print what each rule costs, and which never match")
+    _printing(made)
+
+    made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)
+    made.set_defaults(run="viz.command.whynot:why_not", error=made.error)
+    made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
+    made.add_argument(
+        "pass_name", metavar="PASS", help="a pass: its number or name, or simplify#2 for the second"
+    )
+    made.add_argument(
+        "node", nargs="?", metavar="NODE", help="a node, u123; without it: where RULE nearly fits"
+    )
+    made.add_argument("rule", metavar="RULE", help="a rule: its name, or its number")
+    made.add_argument("--kernel", metavar="NAME", help="the kernel that PASS is of")
+    made.add_argument("--json", action="store_true", help="print JSON")
+    made.add_argument(
+        "--no-run",
+        dest="call",
+        action="store_false",
+        help="do not call the rule's function again to find the line on which it declined",
+    )
     _printing(made)
 
     made = command(
@@ -171,6 +201,39 @@ def build_parser() -> Parser:
     made.add_argument("words", nargs="*")
     made.set_defaults(run="viz.command.completion:complete", error=made.error)
     return parser
+
+
+def _comparing(made: Parser) -> None:
+    """The arguments of `uopviz diff`."""
+    made.set_defaults(run="viz.command.diff:diff", error=made.error, failing=2)
+    made.add_argument("a", metavar="A", help="the trace of before, or a folder of traces")
+    made.add_argument("b", metavar="B", help="the trace of now, or a folder of traces")
+    made.add_argument("--json", action="store_true", help="print JSON")
+    made.add_argument(
+        "--fail-on",
+        dest="fail_on",
+        metavar="LIST",
+        help="exit with 1 only on these conditions, such as "
+        "added-kernels,slower:1.05,more-registers; docs/compare.md lists them",
+    )
+    made.add_argument("--all", action="store_true", help="list what is equal, too")
+    made.add_argument(
+        "--html",
+        metavar="FILE",
+        help="also write both runs as one HTML file, which opens on what differs",
+    )
+    made.add_argument(
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="pairs of two folders that are compared at a time (default: one for each processor)",
+    )
+    _printing(made)
+
+
+def _beside(made: Parser, text: str) -> None:
+    """Further traces behind the first one."""
+    made.add_argument("beside", nargs="*", metavar="MORE", help=text)
 
 
 def _choosing(made: Parser) -> None:

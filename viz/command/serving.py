@@ -1,4 +1,4 @@
-"""`uopviz open` and `uopviz serve`: the page, served until Ctrl-C."""
+"""`uopviz open` and `uopviz serve`: the page of one run or several, served until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from contextlib import nullcontext, suppress
 from typing import Final
 
-from viz.command.session import open_store
+from viz.command.session import open_stores
 from viz.environment import wished_port
 from viz.server.connections.listen import TOKEN, listen_for
 from viz.server.connections.serve import Server
@@ -20,25 +20,29 @@ from viz.server.handover import browser_at
 from viz.terminal import is_terminal, put_json, put_line, say
 from viz.views.run import Run
 
+COMPARED: Final = "#v=compare"
+"""What is added to the address of the page for it to open on what differs between A and B."""
 _IDLE: Final = 900.0
 """Seconds without a request after which a page whose program was killed is no longer served."""
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serves a trace, and opens the browser where that is wanted."""
-    store = open_store(options)
+    """Serves traces, and opens the browser where that is wanted. The page of several opens on what
+    differs between the first two."""
+    store, *beside = open_stores(options)
     if options.live:
         return _serve_live(store, options)
     sock, notice = listen_for(store.path, options.port, wished_port())
-    server = Server(store, sock)
+    server = Server(store, sock, beside=beside)
+    url = server.url + (COMPARED if beside else "")
     options.progress.close()
     if notice:
         say(notice)
     if options.json:
-        put_json({"url": server.url, "port": server.port, "file": str(store.path)})
+        put_json({"url": url, "port": server.port, "file": str(store.path)})
         sys.stdout.flush()
     else:
-        put_line(server.url, flush=True)
+        put_line(url, flush=True)
     if is_terminal(sys.stderr):
         say("Ctrl-C stops the page", name=False, style="hint")
     signal.signal(signal.SIGTERM, _terminate)  # what an export was unpacked to is removed
@@ -46,7 +50,7 @@ def serve(options: argparse.Namespace) -> int:
     try:
         with (
             suppress(KeyboardInterrupt),  # how a page is stopped is no failure
-            browser_at(server.url, server.guard.visited) if shown else nullcontext(),
+            browser_at(url, server.guard.visited) if shown else nullcontext(),
         ):
             server.run()
     finally:
@@ -74,6 +78,6 @@ def _watch_parent(server: Server, parent: int, stay: bool) -> None:
     """Ends this process after its parent: at once, or once nobody looks at the page any more."""
     while os.getppid() == parent:
         time.sleep(0.5)
-    while stay and time.monotonic() - server.state.last_request < _IDLE:
+    while stay and time.monotonic() - server.state.machine.last_request < _IDLE:
         time.sleep(5)
     os._exit(0)

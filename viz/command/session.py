@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from viz.command.names import Row, below, find_kernel, find_pass, find_trace
-from viz.share.reopened import open_run
+from viz.read.tracefile import Progress as Reading
+from viz.share.reopened import open_run, open_runs, runs_in
 from viz.terminal import Line, Progress, put_json, put_lines, say
 from viz.views.answers import SINCE
-from viz.views.run import Run
+from viz.views.run import NAMES, Run
 
 _OF_PAGES: Final = ("devices", "editable", "targets")
 NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared": 0, "notes": []}
@@ -20,21 +21,67 @@ NOTHING_KNOWN: Final[Row] = {"maker": None, "files": [], "rules": [], "compared"
 
 
 def open_store(options: argparse.Namespace) -> Run:
-    """The run that is meant. One that the user did not name by its path is named on standard
-    error."""
-    path, named = find_trace(options.trace)
+    """The run that is meant; of an exported file that holds several, the first one. One that the
+    user did not name by its path is named on standard error."""
+    path = _meant(options, options.trace)
+    if (count := len(runs_in(path))) > 1:
+        say(f"{path} holds {count} runs; this is the first", style="hint")
+    options.store = open_run(path, _reading(options, path))
+    options.progress.begin("working")
+    return options.store
+
+
+def open_stores(options: argparse.Namespace) -> list[Run]:
+    """All runs that are meant, the first one and those beside it: of an exported file, all that it
+    holds. Raises TraceError where these are too many."""
+    runs = options.store = Opened()
+    for name in (options.trace, *options.beside):
+        path = _meant(options, name)
+        if len(runs.all) + len(runs_in(path)) > len(NAMES):
+            raise TraceError(
+                f"more than {len(NAMES)} runs are too many to be shown together",
+                where=str(path),
+                hint="give fewer of them",
+            )
+        runs.all += open_runs(path, _reading(options, path))
+    options.progress.begin("working")
+    return runs.all
+
+
+class Opened:
+    """The runs that a command has opened, to be closed together."""
+
+    def __init__(self) -> None:
+        self.all: list[Run] = []
+
+    @property
+    def answers_only(self) -> bool:
+        """See Reopened."""
+        return any(getattr(run, "answers_only", False) for run in self.all)
+
+    def close(self) -> None:
+        """Closes them."""
+        for run in self.all:
+            run.close()
+
+
+def _meant(options: argparse.Namespace, name: str | None) -> Path:
+    """The file that is meant, before it is read."""
+    path, named = find_trace(name)
     if not named:
         say(str(path), style="hint")
     options.path = path
     options.progress.begin(f"reading {path.name}")
+    return path
+
+
+def _reading(options: argparse.Namespace, path: Path) -> Reading:
     progress: Progress = options.progress
 
     def reading(share: float, name: str) -> None:
         progress.update(share, "" if name == path.name else name)
 
-    options.store = open_run(path, reading)
-    progress.begin("working")
-    return options.store
+    return reading
 
 
 def run_of(store: Run) -> Row:

@@ -1,4 +1,5 @@
-"""The routes of the API: those of the table in `viz/views/answers.py`, and what a server can do.
+"""The routes of the API: those of the table in `viz/views/answers.py`, asked of a run by its name,
+those of `viz/compare/answers.py`, asked of two, and what a server can do.
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
 in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
@@ -7,17 +8,19 @@ in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, abort, current_app, request
 
 from core.errors import ServerError
+from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
+from viz.server.runs.openrun import OpenRun
 from viz.server.state import State
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
-from viz.views.run import Answer, Parameter
+from viz.views.run import FIRST, Answer, Asked, Parameter
 from viz.work.editor import open_in_editor
 from viz.work.keptpeaks import known_peaks
 
@@ -32,51 +35,96 @@ def state() -> State:
     return cast("State", current_app.extensions["uopviz"])
 
 
+def _run(name: str) -> OpenRun:
+    """The run of this name; where there is none, the request ends here."""
+    found = state().run(name)
+    if found is None:
+        abort(_unknown_run(name))
+    return found
+
+
 def _route(asked: Answer) -> Callable[..., Response]:
-    def view(**numbers: int) -> Response:
+    def view(run: str, **numbers: int) -> Response:
         values = [numbers[p.name] if p.name in numbers else _parameter(p) for p in asked.parameters]
-        found = state().answer(asked, *values)
+        found = _run(run).answer(asked, *values)
         return _unknown(asked.subject.value, values[0]) if found is None else found.answer()
 
-    view.__doc__ = f"{asked.doc}: {asked.type}."
-    if asked.whole is not None:
-        view.__doc__ += " It may be partial; ask again for more."
+    view.__doc__ = _said(asked)
     return view
 
 
+def _said(asked: Asked) -> str:
+    more = "" if asked.whole is None else " It may be partial; ask again for more."
+    return f"{asked.doc}: {asked.type}.{more}"
+
+
 for _asked in ANSWERS:
-    api.add_url_rule(_asked.route.removeprefix("/api"), _asked.name, _route(_asked))
+    api.add_url_rule(f"/<run:run>{_asked.route}", _asked.name, _route(_asked))
 
 
-@api.get("/traces")
-def traces() -> Response:
-    """The youngest traces in the cache, and which one is open and was before: RecentTraces."""
-    here = state()
-    listed = recent_traces(here.store.path)
-    former = None if here.former is None else here.former.name
-    return answer({"open": here.store.path.name, "former": former, "traces": listed})
+def _pair_route(asked: PairAnswer) -> Callable[..., Response]:
+    def view(a: str, b: str) -> Response:
+        values = [_parameter(p) for p in asked.parameters]
+        found = state().pairs.answer(_run(a), _run(b), asked, *values)
+        return _unknown_pair(values) if found is None else found.answer()
+
+    view.__doc__ = _said(asked)
+    return view
 
 
-@api.post("/traces/open")
-def open_trace() -> Response:
-    """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
-    the one that was open before."""
-    body = _body()
-    if body.get("former") is True:
-        state().go_back()
-    else:
-        state().open(cached_trace(str(body.get("name", ""))))
+for _pair in PAIR_ANSWERS:
+    api.add_url_rule(f"/compare/<run:a>/<run:b>{_pair.route}", _pair.name, _pair_route(_pair))
+
+
+@api.get("/runs")
+def runs() -> Response:
+    """The runs that are open: RunName[]."""
+    return answer(state().named())
+
+
+@api.post("/runs")
+def add_run() -> Response:
+    """Opens the trace {"name"} of the cache beside the others: {"run"}, its name."""
+    return answer({"run": state().open(cached_trace(str(_body().get("name", ""))))})
+
+
+@api.delete("/runs/<run:run>")
+def end_run(run: str) -> Response:
+    """Closes a run; A stays open. Its name is free for another one."""
+    _run(run)
+    state().end(run)
     return answer({})
 
 
-@api.post("/kernels/<int:context>/compile")
-def compile_kernel(context: int) -> Response:
+@api.get("/<run:run>/traces")
+def traces(run: str) -> Response:
+    """The youngest traces in the cache, and which one this run is and was before: RecentTraces."""
+    here = _run(run)
+    listed = recent_traces(here.store.path)
+    former = None if here.former is None else here.former[0].name
+    return answer({"open": here.store.path.name, "former": former, "traces": listed})
+
+
+@api.post("/<run:run>/traces/open")
+def open_trace(run: str) -> Response:
+    """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
+    the one that was open before."""
+    here, body = _run(run), _body()
+    if body.get("former") is True:
+        here.go_back()
+    else:
+        here.go_on(cached_trace(str(body.get("name", ""))))
+    return answer({})
+
+
+@api.post("/<run:run>/kernels/<int:context>/compile")
+def compile_kernel(run: str, context: int) -> Response:
     """Begins to compile a kernel for {"target"}: {"job"}; its result is Artifact[]."""
-    return answer({"job": state().compile(context, str(_body().get("target", "")))})
+    return answer({"job": _run(run).compile(context, str(_body().get("target", "")))})
 
 
-@api.post("/kernels/<int:context>/run")
-def run_kernel(context: int) -> Response:
+@api.post("/<run:run>/kernels/<int:context>/run")
+def run_kernel(run: str, context: int) -> Response:
     """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
     {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"source":
     {"kind", "text"}}: a text that the user has edited, to run in place of the compiler's."""
@@ -86,11 +134,11 @@ def run_kernel(context: int) -> Response:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
     opts, source = _how(body)
     device = str(body.get("device", "CPU"))
-    return answer({"job": state().launch(context, device, count, opts, source)})
+    return answer({"job": _run(run).launch(context, device, count, opts, source)})
 
 
-@api.post("/kernels/<int:context>/emulate")
-def emulate_kernel(context: int) -> Response:
+@api.post("/<run:run>/kernels/<int:context>/emulate")
+def emulate_kernel(run: str, context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
     counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
     {"source"} as in run."""
@@ -101,7 +149,7 @@ def emulate_kernel(context: int) -> Response:
         raise ServerError("block and warp are numbers", hint="they count from 0")
     device = str(body.get("device", "PTX:EMU"))
     block, warp = numbers
-    return answer({"job": state().emulate(context, device, block, warp, opts, source)})
+    return answer({"job": _run(run).emulate(context, device, block, warp, opts, source)})
 
 
 @api.get("/peaks")
@@ -113,31 +161,31 @@ def peaks() -> Response:
 @api.post("/peaks")
 def measure_peaks() -> Response:
     """Begins to measure {"device"} of this machine: {"job"}; its result is Peak."""
-    return answer({"job": state().measure(str(_body().get("device", "CPU")))})
+    return answer({"job": state().machine.measure(str(_body().get("device", "CPU")))})
 
 
 @api.get("/jobs/<int:job>")
 def job_state(job: int) -> Response:
     """How far a job is: Job."""
-    found = state().jobs.get(job)
+    found = state().machine.jobs.get(job)
     return _unknown("job", job) if found is None else answer(found.data())
 
 
 @api.delete("/jobs/<int:job>")
 def cancel(job: int) -> Response:
     """Ends a job."""
-    found = state().jobs.get(job)
+    found = state().machine.jobs.get(job)
     if found is None:
         return _unknown("job", job)
-    state().jobs.cancel(found)
+    state().machine.jobs.cancel(found)
     return answer({})
 
 
-@api.post("/open")
-def open_file() -> Response:
+@api.post("/<run:run>/open")
+def open_file(run: str) -> Response:
     """Opens {"file", "line"} in the user's editor, if the trace names that file."""
     body = _body()
-    path = state().store.places.full(str(body.get("file", "")))
+    path = _run(run).store.places.full(str(body.get("file", "")))
     line = body.get("line", 1)
     if path is None:
         raise ServerError("the trace does not name this file", hint="follow a link of the page")
@@ -147,27 +195,33 @@ def open_file() -> Response:
 
 @api.post("/export")
 def export() -> Response:
-    """Begins to make the run one HTML file, with the sources that were compiled here: {"job"}; its
-    result is Exported. {"kernels"}: numbers of the kernels to keep, [] for all; {"redact"}: whether
-    to leave out what says whose run it was."""
+    """Begins to make runs one HTML file, with the sources that were compiled here: {"job"}; its
+    result is Exported. {"runs"}: their names, A where it is left out; a file of several opens on
+    their comparison. {"kernels"}: numbers of the kernels of the one run to keep, [] for all;
+    {"redact"}: whether to leave out what says whose run it was."""
     body = _body()
-    kernels = body.get("kernels", [])
-    if not isinstance(kernels, list) or not all(
-        isinstance(n, int) and 0 <= n < 1 << 53 for n in cast("list[Any]", kernels)
-    ):
+    names, kernels = body.get("runs", [FIRST]), body.get("kernels", [])
+    if not _all(names, lambda name: isinstance(name, str)):
+        raise ServerError("runs is not a list of names", hint='["A"], or ["A", "B"]')
+    if not _all(kernels, lambda n: type(n) is int and 0 <= n < 1 << 53):
         raise ServerError("kernels is not a list of numbers", hint="[] for all of them")
-    return answer({"job": state().export(cast("list[int]", kernels), body.get("redact") is True)})
+    return answer({"job": state().export(names, kernels, body.get("redact") is True)})
 
 
 @api.get("/export/<int:job>")
 def exported(job: int) -> Response:
     """The file that a job has made, once; it is removed."""
-    html = state().exports.take(job)
-    if html is None:
+    made = state().machine.exports.take(job)
+    if made is None:
         return _unknown("exported file", job)
-    name = re.sub(r"[^\w.-]", "_", state().store.path.stem, flags=re.ASCII)
+    name = re.sub(r"[^\w.-]", "_", made.name, flags=re.ASCII)
     headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
-    return Response(html, content_type="text/html; charset=utf-8", headers=headers)
+    return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
+
+
+def _all(items: object, holds: Callable[[Any], bool]) -> bool:
+    """Whether this is a list of such items."""
+    return isinstance(items, list) and all(map(holds, cast("list[Any]", items)))
 
 
 def _parameter(parameter: Parameter) -> int | str:
@@ -212,6 +266,24 @@ def _source(found: object) -> dict[str, str] | None:
     if not isinstance(kind, str) or not isinstance(text, str):
         raise ServerError("source is not a text", hint='it is {"kind": "llvm", "text": ...}')
     return {"kind": kind, "text": text}
+
+
+def _unknown_run(name: str) -> Response:
+    return problem(
+        404,
+        f"no run {name} is open here",
+        request.path,
+        "it was closed, or the link is of another server; the list of runs has those that are open",
+    )
+
+
+def _unknown_pair(values: Sequence[object]) -> Response:
+    return problem(
+        404,
+        f"there is no pair of {' and '.join(map(str, values[:2]))} in these runs",
+        request.path,
+        "the link may be of other runs",
+    )
 
 
 def _unknown(what: str, number: object) -> Response:

@@ -1,35 +1,45 @@
-"""`create_app`: the Flask application over one run."""
+"""`create_app`: the Flask application over the runs that are open."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from flask import Flask
+from werkzeug.routing import BaseConverter
 
 from viz.server.answers import install_errors
 from viz.server.api import api
 from viz.server.page import page
 from viz.server.security import Guard
 from viz.server.state import State
-from viz.views.run import Run
+from viz.views.run import NAMES, Run
 
 MAX_REQUEST: Final = 1 << 20
 
 
-def create_app(store: Run, guard: Guard | None = None) -> Flask:
-    """The application. Without a `guard`, one is made; it is app.extensions["uopviz_guard"]."""
+class RunConverter(BaseConverter):
+    """The name of a run in a path."""
+
+    regex = f"[{NAMES}]"
+
+
+def create_app(store: Run, guard: Guard | None = None, beside: Sequence[Run] = ()) -> Flask:
+    """The application over a run, and those `beside` it. Without a `guard`, one is made; it is
+    app.extensions["uopviz_guard"]."""
     app = Flask("viz", static_folder=None)
+    app.url_map.converters["run"] = RunConverter
     app.config["MAX_CONTENT_LENGTH"] = MAX_REQUEST
     guard = guard or Guard()
-    state = State(store)
+    state = State(store, beside)
     app.extensions["uopviz"] = state
     app.extensions["uopviz_guard"] = guard
     guard.install(app)
     install_errors(app)
 
     def note_request() -> None:
-        state.last_request = time.monotonic()
+        state.machine.last_request = time.monotonic()
 
     app.before_request(note_request)
     app.register_blueprint(api)

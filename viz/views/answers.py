@@ -33,7 +33,7 @@ def _row(
     def make(store: Store, *values: int | str, **limits: float) -> Any:
         return getattr(store, name)(*values, **limits)
 
-    return Answer(name, path, type_, doc, make, subject, whole, keep, group, counts)
+    return Answer(name, path, type_, doc, make, whole, subject, keep, group, counts)
 
 
 def _run(store: Store) -> dict[str, Any]:
@@ -45,18 +45,18 @@ def _is_done(made: dict[str, Any]) -> bool:
     return made["done"] is True
 
 
-RUN: Final = Answer("run", "/api/run", "Run", "The run as a whole", _run, group=Group.HEAD)
+RUN: Final = Answer("run", "/run", "Run", "The run as a whole", _run, group=Group.HEAD)
 TREE: Final = _row(
     Store.tree,
-    "/api/tree?since={since}",
+    "/tree?since={since}",
     "Tree",
     "Rows of the navigator from number `since` on, and older ones that have changed",
     Group.HEAD,
 )
-RULES: Final = _row(Store.rules, "/api/rules", "Rule[]", "Every rule", Group.RULES)
+RULES: Final = _row(Store.rules, "/rules", "Rule[]", "Every rule", Group.RULES)
 KERNEL: Final = _row(
     Store.kernel,
-    "/api/kernels/{context}",
+    "/kernels/{context}",
     "Kernel",
     "A kernel and the texts recorded of it",
     Group.KERNELS,
@@ -65,7 +65,7 @@ KERNEL: Final = _row(
 )
 ORIGINS: Final = _row(
     Store.origins,
-    "/api/origins/{context}",
+    "/origins/{context}",
     "Origins",
     "Which AST nodes the nodes of a kernel come from",
     Group.KERNELS,
@@ -74,7 +74,7 @@ ORIGINS: Final = _row(
 )
 TILES: Final = _row(
     Store.tiles,
-    "/api/tiles/{context}",
+    "/tiles/{context}",
     "Tiles",
     "The tiles of a kernel: where their elements lie, and which nodes of its passes stand for them",
     Group.KERNELS,
@@ -82,7 +82,7 @@ TILES: Final = _row(
 )
 KERNEL_PAGE: Final = _row(
     Store.kernel_page,
-    "/api/kernel-page/{context}",
+    "/kernel-page/{context}",
     "KernelPage",
     "One kernel: its calls, passes and times",
     Group.KERNELS,
@@ -91,7 +91,7 @@ KERNEL_PAGE: Final = _row(
 )
 SCHEDULE: Final = _row(
     Store.schedule,
-    "/api/schedules/{context}",
+    "/schedules/{context}",
     "Schedule",
     "What was decided about a schedule outside of its passes: its texts",
     Group.SCHEDULES,
@@ -100,14 +100,14 @@ SCHEDULE: Final = _row(
 )
 OVERVIEW: Final = _row(
     Store.overview,
-    "/api/overview",
+    "/overview",
     "Overview",
     "What ran and what took how long",
     Group.VIEWS,
 )
 RULE_TOTALS: Final = _row(
     Store.rule_totals,
-    "/api/rule-totals",
+    "/rule-totals",
     "RuleTotals",
     "What each rule did and cost in each pass",
     Group.VIEWS,
@@ -116,7 +116,7 @@ RULE_TOTALS: Final = _row(
 )
 RULE_MATCHES: Final = _row(
     Store.rule_matches,
-    "/api/rule-matches",
+    "/rule-matches",
     "RuleMatches",
     "How often each rule matched in each pass of the run",
     Group.VIEWS,
@@ -124,18 +124,18 @@ RULE_MATCHES: Final = _row(
     counts=True,
 )
 TIMELINE: Final = _row(
-    Store.timeline, "/api/timeline", "TimelineData", "When everything happened", Group.VIEWS
+    Store.timeline, "/timeline", "TimelineData", "When everything happened", Group.VIEWS
 )
 USER_LINES: Final = _row(
     Store.user_lines,
-    "/api/user-lines",
+    "/user-lines",
     "UserFile[]",
     "The lines of the user's program, and the kernels that they became",
     Group.VIEWS,
 )
 SINCE: Final = _row(
     Store.since,
-    "/api/since",
+    "/since",
     "Since",
     "Who made the run, and what has become of its files and rules since",
     Group.VIEWS,
@@ -143,7 +143,7 @@ SINCE: Final = _row(
 )
 BUNDLE: Final = _row(
     Store.bundle,
-    "/api/rewrites/{rewrite}",
+    "/rewrites/{rewrite}",
     "Bundle",
     "One graph_rewrite with all of its steps",
     Group.PASSES,
@@ -152,7 +152,7 @@ BUNDLE: Final = _row(
 )
 EMULATED: Final = _row(
     Store.emulated,
-    "/api/emulated/{context}",
+    "/emulated/{context}",
     "Emulation[]",
     "What was emulated of a kernel, the newest last",
     Group.EMULATIONS,
@@ -161,7 +161,7 @@ EMULATED: Final = _row(
 )
 LINEAGE: Final = _row(
     Store.lineage,
-    "/api/lineage/{scope}",
+    "/lineage/{scope}",
     "Lineage | LineageWaits",
     "Where the nodes of a schedule or kernel come from and go, or how far it is",
     Group.HISTORIES,
@@ -171,7 +171,7 @@ LINEAGE: Final = _row(
 )
 SEARCH_INDEX: Final = _row(
     Store.search_index,
-    "/api/search-index",
+    "/search-index",
     "SearchIndex",
     "Which passes have which rules, ops and places: what a page without a server searches",
     Group.VIEWS,
@@ -179,7 +179,7 @@ SEARCH_INDEX: Final = _row(
 )
 SEARCH: Final = _row(
     Store.search,
-    "/api/search?q={q:text}",
+    "/search?q={q:text}",
     "SearchResult",
     "What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; "
     "200 characters count",

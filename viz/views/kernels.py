@@ -160,9 +160,9 @@ class KernelReader:
         rows = self._file.db.where(ARTIFACTS, "context", context.id)
         return [self._recorded(row) for row in rows]
 
-    def texts(self, context: Context) -> Iterator[tuple[str, str, str]]:
+    def texts(self, context: Context, derived: bool = True) -> Iterator[tuple[str, str, str]]:
         """Kind, target and text of each source that the trace has of a kernel, as far as it can be
-        read."""
+        read; of those that follow from the nodes only where `derived`."""
         for row in self._file.db.where(ARTIFACTS, "context", context.id):
             with suppress(TraceError, TypeError):
                 parts = unpack_json(row.body)
@@ -171,8 +171,10 @@ class KernelReader:
                 fields = cast("dict[str, Any]", parts)
                 if "text" in fields:
                     text = self._blocks.text(fields["text"])
-                else:
+                elif derived:
                     text = self._shown(self._recorded(row))
+                else:
+                    continue
                 yield as_text(row.kind), as_text(row.target), text
 
     def _recorded(self, row: ArtifactRow) -> Recorded:

@@ -20,6 +20,10 @@ from viz.views.emulations import Emulations
 from viz.views.places import Places
 
 _PARAMETER: Final = re.compile(r"\{(\w+)(:text)?\}")
+NAMES: Final = "ABCDEFGH"
+"""The names of runs that are open together, or that lie in one exported file; each is a letter."""
+FIRST: Final = NAMES[0]
+"""The only one, where there is one."""
 
 
 class Subject(enum.Enum):
@@ -71,28 +75,22 @@ class Parameter:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """One kind of answer about a run."""
+class Asked:
+    """One kind of answer, about a run or a pair of runs."""
 
     name: str
     path: str
-    """Where it is asked for; `{name}` is a number, `{name:text}` a text."""
+    """Where it is asked for, below the path of its run or pair; `{name}` is a number, `{name:text}`
+    a text."""
     type: str
     """Its TypeScript type, or types with | between them, in viz/web/src/data/messages."""
     doc: str
     """What it says, for docs/http.md."""
     make: Callable[..., Any]
-    """Makes it of a Store and the values of the parameters; None: there is no such subject. Takes
-    `seconds`, where it may be partial."""
-    subject: Subject = Subject.RUN
+    """Makes it of what it is about, such as a Store, and the values of the parameters in the order
+    of the path; None: there is no such subject. Takes `seconds`, where it may be partial."""
     whole: Callable[[Any], bool] | None = None
     """Where it may be partial, so that it is asked for again: whether all is in it."""
-    keep: Keep = Keep.UNCHANGED
-    group: Group | None = None
-    """Where exported files have it; None: what is asked cannot be listed beforehand."""
-    counts: bool = False
-    """Whether it replays all passes, a few at a time: a partial answer whose rest can wait while
-    the program runs, and that an export does not wait for without end."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -105,13 +103,36 @@ class Answer:
         return _PARAMETER.sub(r"<int:\1>", self.path.partition("?")[0])
 
     def at(self, *values: int | str) -> str:
-        """The path of one answer; exported files have it by this name."""
+        """The path of one answer."""
         named = dict(zip((p.name for p in self.parameters), values, strict=True))
         return _PARAMETER.sub(lambda found: quote(str(named[found[1]]), safe=""), self.path)
 
     def is_whole(self, value: Any) -> bool:
         """Whether an answer is all that there is to say."""
         return self.whole is None or value is None or self.whole(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Asked):
+    """One kind of answer about a run."""
+
+    subject: Subject = Subject.RUN
+    keep: Keep = Keep.UNCHANGED
+    group: Group | None = None
+    """Where exported files have it; None: what is asked cannot be listed beforehand."""
+    counts: bool = False
+    """Whether it replays all passes, a few at a time: a partial answer whose rest can wait while
+    the program runs, and that an export does not wait for without end."""
+
+
+def base_of(name: str) -> str:
+    """What the paths of the answers about a run begin with, on a server and in an exported file."""
+    return f"/api/{name}"
+
+
+def pair_base(a: str, b: str) -> str:
+    """The same of the answers about a pair of runs."""
+    return f"/api/compare/{a}/{b}"
 
 
 class Run(Protocol):
@@ -122,6 +143,11 @@ class Run(Protocol):
     @property
     def path(self) -> Path:
         """The file that was opened."""
+        ...
+
+    @property
+    def held_as(self) -> str:
+        """The name that the run has in an exported file; FIRST for a trace."""
         ...
 
     @property

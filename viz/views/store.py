@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from viz.budget import answering, part, take
+from viz.read.records import RuleRecord
 from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
@@ -25,7 +26,7 @@ from viz.views.overview.kernelpage import kernel_page_data
 from viz.views.overview.message import overview_data
 from viz.views.overview.programs import REGISTERS
 from viz.views.process import Process, graph_data
-from viz.views.run import Answer
+from viz.views.run import FIRST, Answer
 from viz.views.runfiles import RunFiles
 from viz.views.search.find import find
 from viz.views.search.message import search_index
@@ -48,6 +49,7 @@ class Store:
 
     def __init__(self, path: str | Path, progress: Progress = silent) -> None:
         self.path = Path(path)
+        self.held_as = FIRST
         self._files = RunFiles(self.path, progress)
         self._lock = self._files.lock
         """Held for moments. What takes longer has a lock of its own for what it keeps, and reads
@@ -75,6 +77,12 @@ class Store:
         process, see STRIDE."""
         with self._lock:
             return [process.file for process in self._processes]
+
+    @property
+    def processes(self) -> list[Process]:
+        """Each process of the run with what is derived from its file, in the order of `files`."""
+        with self._lock:
+            return [*self._processes]
 
     @property
     def compilations(self) -> list[Compilation]:
@@ -302,6 +310,11 @@ class Store:
                 if first is not None:
                     take(len(kernel["node"]), 20 * len(kernel["node"]))
                     data["kernels"].append({**kernel, "scope": one.context, "rewrite": first})
+
+    def rule_records(self) -> dict[int, RuleRecord]:
+        """Every rule as its trace has it, by its number in the run."""
+        with self._lock:
+            return self._rules.records
 
     def rule_name(self, rule: int) -> str:
         """The name of a rule; "?" for an unknown one."""

@@ -86,6 +86,15 @@ def run_data(
     }
 
 
+def run_title(run: Mapping[str, Any]) -> str:
+    """What a run is called beside others: "digits.py · 3f2c1ab + 2 edits". `run` is the answer
+    about it, in which a file may state anything."""
+    name = PurePath(as_text(run.get("name"), 200)).name
+    commit, dirty = as_text(run.get("commit"), 7), as_int(run.get("dirty"))
+    edits = f" + {dirty:,} {'edit' if dirty == 1 else 'edits'}" if dirty > 0 else ""
+    return f"{name} · {commit}{edits}" if commit else name
+
+
 def run_seconds(processes: Sequence[Process]) -> float:
     """How long the run took: as its main process says, or until the last recorded thing."""
     files = [p.file for p in processes]

@@ -1,4 +1,4 @@
-"""The worker process of an export: writes a run as one HTML file.
+"""The worker process of an export: writes runs as one HTML file.
 
 A process of its own, so that the server answers others meanwhile, and ending it is enough to cancel
 it: everything that it writes is in the folder that the request names.
@@ -11,11 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
 from viz.share.html import export_html
 from viz.share.reopened import open_run
+from viz.views.run import Run
 from viz.work.lines import answer_request, progress
 
 _OFTEN: Final = 0.1
@@ -23,7 +25,7 @@ _OFTEN: Final = 0.1
 
 
 def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Writes the file `to` of the run at `trace`; sentences of what it does not hold."""
+    """Writes the file `to` of `runs`; sentences of what it does not hold."""
     to = Path(str(request["to"]))
     tempfile.tempdir = str(to.parent)
     told = 0.0
@@ -35,27 +37,35 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
             progress(f"{share:.0%}, {what}")
 
     progress("0%, reading the trace")
-    run = open_run(Path(str(request["trace"])))
-    try:
-        known = {one.number for one in run.compilations}  # those of an export, opened again
-        for number, path in request["compiled"]:
-            if number not in known:
-                run.attach(Path(path), number=number)
-        with Path(str(request["emulated"])).open("rb") as lines:
-            for line in lines:
-                kernel, emulation = json.loads(line)
-                run.emulations.add(kernel, emulation)
+    with ExitStack() as stack:
+        runs: list[Run] = []
+        for asked in request["runs"]:
+            runs.append(_opened(asked))
+            stack.callback(runs[-1].close)
         made = export_html(
-            run,
+            runs[0],
+            beside=runs[1:],
             kernels=request["kernels"] or None,
             redact=bool(request["redact"]),
             page=Path(str(request["page"])),
             progress=tell,
         )
-    finally:
-        run.close()
     to.write_text(made.html, encoding="utf-8")
     return {"leftOut": made.left_out}
+
+
+def _opened(asked: Mapping[str, Any]) -> Run:
+    """A run with what was compiled and emulated of it."""
+    run = open_run(Path(str(asked["trace"])), held_as=str(asked["held_as"]))
+    known = {one.number for one in run.compilations}  # those of an export, opened again
+    for number, path in asked["compiled"]:
+        if number not in known:
+            run.attach(Path(path), number=number)
+    with Path(str(asked["emulated"])).open("rb") as lines:
+        for line in lines:
+            kernel, emulation = json.loads(line)
+            run.emulations.add(kernel, emulation)
+    return run
 
 
 def main() -> int:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -25,32 +26,39 @@ _FILE: Final = "run.html"
 _EMULATED: Final = "emulated.jsonl"
 
 
+@dataclass(frozen=True)
+class Exported:
+    """An exported file, and the name that it is saved by, without its ending."""
+
+    name: str
+    html: bytes
+
+
 class Exports:
     """The files; `close` removes them."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
         self._lock = threading.Lock()
-        self._folders: dict[int, TemporaryDirectory[str]] = {}
+        self._folders: dict[int, tuple[str, TemporaryDirectory[str]]] = {}
 
     def start(
         self,
-        run: Run,
+        runs: Sequence[Run],
         kernels: Collection[int],
         redact: bool,
     ) -> int:
-        """Begins to export the run, or these kernels of it, with what was compiled here; the job.
+        """Begins to export runs, or these kernels of the only one, with what was compiled here; the
+        job.
         Its result is {"leftOut"}: sentences that say what the file does not hold. A job that fails
         or is cancelled leaves no file. Raises ServerError while too many jobs have begun."""
         # readable by this user only (mode 0700)
         folder = TemporaryDirectory(prefix="uopviz-export-", ignore_cleanup_errors=True)
         request = {
             "job": "export",
-            "trace": str(run.path.absolute()),
+            "runs": [_request(run, Path(folder.name) / str(i)) for i, run in enumerate(runs)],
             "kernels": sorted(kernels),
             "redact": redact,
-            "compiled": _copies(run, Path(folder.name)),
-            "emulated": _emulated(run, Path(folder.name) / _EMULATED),
             "page": str(webpage.DIST),
             "to": str(Path(folder.name) / _FILE),
         }
@@ -71,34 +79,46 @@ class Exports:
             folder.cleanup()
             raise
         with self._lock:
-            self._folders[job] = folder
+            self._folders[job] = "-".join(run.path.stem for run in runs), folder
             ended = [number for number in self._folders if not self._runs(number)]
             for number in ended[: max(0, len(ended) - KEPT)]:
-                self._folders.pop(number).cleanup()
+                self._folders.pop(number)[1].cleanup()
         return job
 
-    def take(self, job: int) -> bytes | None:
+    def take(self, job: int) -> Exported | None:
         """The file that a job has made, which is removed; None where there is none, or no more."""
         found = self._jobs.get(job)
         if found is None or found.state != "done":
             return None
         with self._lock:
-            folder = self._folders.pop(job, None)
-        if folder is None:
+            kept = self._folders.pop(job, None)
+        if kept is None:
             return None
+        name, folder = kept
         with folder:
-            return (Path(folder.name) / _FILE).read_bytes()
+            return Exported(name, (Path(folder.name) / _FILE).read_bytes())
 
     def close(self) -> None:
         """Removes all files, once the jobs have been ended."""
         with self._lock:
-            for folder in self._folders.values():
+            for _, folder in self._folders.values():
                 folder.cleanup()
             self._folders.clear()
 
     def _runs(self, job: int) -> bool:
         found = self._jobs.get(job)
         return found is not None and found.state == "running"
+
+
+def _request(run: Run, folder: Path) -> dict[str, object]:
+    """What the worker needs to know of a run; what it needs to have lies in `folder`."""
+    folder.mkdir()
+    return {
+        "trace": str(run.path.absolute()),
+        "held_as": run.held_as,
+        "compiled": _copies(run, folder),
+        "emulated": _emulated(run, folder / _EMULATED),
+    }
 
 
 def _emulated(run: Run, path: Path) -> str:

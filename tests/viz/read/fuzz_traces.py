@@ -28,6 +28,7 @@ from flask.testing import FlaskClient
 from core.errors import TraceError, UopvizError
 from tests.viz.server.client import TokenClient
 from viz import budget
+from viz.compare.comparison import Comparison
 from viz.format import schema
 from viz.format.blocks import PACKED
 from viz.format.pack import inflate, pack, pack_json
@@ -38,6 +39,8 @@ from viz.share.sql import TABLES, run_query
 from viz.views.store import Store
 
 MEMORY: Final = 6 << 30
+SLICE: Final = 5.0
+"""Seconds of a comparison, which goes on when it is asked for again."""
 """Bytes of address space: that of the process, and twice that of an answer."""
 SECONDS: Final = budget.SECONDS + 10
 """Processor time of an answer: its budget, and what it takes to encode it."""
@@ -248,7 +251,7 @@ _REWRITE: Final = (
 def questions(store: Store, client: FlaskClient, folder: Path) -> Iterator[tuple[str, Any]]:
     """All that can be asked of a run: each route, each answer of the store that has none, each
     table, and a copy."""
-    rows = client.get("/api/tree").get_json().get("rows", [])
+    rows = client.get("/api/A/tree").get_json().get("rows", [])
     routes = ["run", "tree?since=1", "rules", "rule-totals", "timeline"]
     routes += [f"search?q={text}" for text in ("a", "kernel", "%F0%9F")]
     for row in {row["id"]: row for row in (*rows[:ASKED], *rows[-ASKED:])}.values():
@@ -258,14 +261,27 @@ def questions(store: Store, client: FlaskClient, folder: Path) -> Iterator[tuple
         routes.append(f"rewrites/{max(0, number)}/text?step=1")
         yield f"graph of kernel {number}", lambda n=number: store.kernel_graph(n)
     for route in (*routes, "run"):
-        yield f"/api/{route}", lambda r=route: _get(client, r)
+        yield f"/api/A/{route}", lambda r=route: _get(client, r)
     for table in TABLES:
         yield table, lambda t=table: run_query(store.files, f"SELECT * FROM {t} LIMIT 9")
+    yield "comparison", lambda: _compare(store, rows[:ASKED])
     yield "copy", lambda: write_trace(store, folder / "copy.viz")
 
 
+def _compare(store: Store, rows: list[dict[str, Any]]) -> None:
+    """The comparison of a run with itself, and everything about some of its scopes and passes."""
+    comparison = Comparison(store, store)
+    made = comparison.overview(SLICE)
+    json.loads(json.dumps(made), parse_constant=_no_constant)
+    for scope in made["scopes"][:3]:
+        comparison.scopes(scope["a"] or 0, scope["b"] or 0)
+        comparison.sources(scope["a"] or 0, scope["b"] or 0, "llvm", "x86-64")
+    for row in [row for row in rows if row["kind"] == "rewrite"][:3]:
+        comparison.passes(row["id"], row["id"])
+
+
 def _get(client: FlaskClient, route: str) -> None:
-    response = client.get(f"/api/{route}")
+    response = client.get(f"/api/A/{route}")
     if response.status_code not in (200, 400, 404):
         raise AssertionError(f"{response.status_code}: {response.get_data(as_text=True)[:2000]}")
     json.loads(response.data, parse_constant=_no_constant)
@@ -284,7 +300,7 @@ def check(path: Path, folder: Path) -> None:
         return
     _in_time(started, "open")
     app = create_app(store, Guard("secret", 4711))
-    app.extensions["uopviz"]._looking = True  # asks no worker for devices
+    app.extensions["uopviz"].machine._looking = True  # asks no worker for devices
     app.logger.disabled = True
     app.test_client_class = TokenClient
     try:

@@ -45,17 +45,17 @@ def client(foreign: Path, dist: Path) -> Iterator[FlaskClient]:
 
 
 def test_it_is_never_compiled(client: FlaskClient) -> None:
-    run = client.get("/api/run").get_json()
+    run = client.get("/api/A/run").get_json()
     assert (run["targets"], run["devices"], run["editable"], run["problems"]) == ([], [], [], [])
     (kernel,) = (
-        r["id"] for r in client.get("/api/tree").get_json()["rows"] if r["label"] == "kernel"
+        r["id"] for r in client.get("/api/A/tree").get_json()["rows"] if r["label"] == "kernel"
     )
     for job, asked in (("compile", {"target": "sm_90"}), ("run", {"device": "CPU", "count": 1})):
-        answer = client.post(f"/api/kernels/{kernel}/{job}", json=asked)
+        answer = client.post(f"/api/A/kernels/{kernel}/{job}", json=asked)
         assert answer.status_code == 400
         said = answer.get_json()["error"]
         assert "another compiler" in said["what"] and "damaged" not in str(said)
-    (own,) = client.get(f"/api/kernels/{kernel}").get_json()["artifacts"]
+    (own,) = client.get(f"/api/A/kernels/{kernel}").get_json()["artifacts"]
     assert (own["kind"], own["text"], own["error"]) == ("mlir", "func @a()\n", None)
 
 

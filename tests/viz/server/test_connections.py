@@ -54,8 +54,8 @@ CHUNK = b"fffffff\r\n" + b"x" * (1 << 21)
         (b"nonsense\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nA: b\r\n c\x00\r\n\r\n", b"400"),
         ((b"GET / HTTP/1.1\r\nX: " + b"a" * MAX_HEADER)[:MAX_HEADER], b"431"),
-        (b"POST /api/open HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", b"413"),
-        (b"POST /api/open HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
+        (b"POST /api/A/open HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", b"413"),
+        (b"POST /api/A/open HTTP/1.1\r\nContent-Length: -1\r\n\r\n", b"400"),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n%b" % CHUNK, b""),
     ],
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_thousand_connections_do_not_shut_the_page_out(served: Server) -> None
             held.append(socket.create_connection(("127.0.0.1", served.port), timeout=20))
             if i % 2:
                 held[-1].sendall(b"GET / HTTP/1.1\r\n")
-        asked = urllib.request.Request(f"http://127.0.0.1:{served.port}/api/run")
+        asked = urllib.request.Request(f"http://127.0.0.1:{served.port}/api/A/run")
         asked.add_header(HEADER, served.guard.token)
         with urllib.request.urlopen(asked, timeout=20) as answer:
             assert answer.status == 200
@@ -131,7 +131,7 @@ def test_a_large_body_is_refused_before_it_is_read(store: Store, dist: Path) -> 
 def test_a_real_server(store: Store, dist: Path) -> None:
     server = Server(store).start()
     try:
-        asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/api/run")
+        asked = urllib.request.Request(f"http://127.0.0.1:{server.port}/api/A/run")
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=5)
         asked.add_header(HEADER, server.guard.token)
@@ -163,7 +163,7 @@ def test_ports() -> None:
 def ask(served: Server, timeout: float = 20) -> float:
     """Seconds that the owner of the token waits for an answer on a new connection."""
     began = time.monotonic()
-    asked = urllib.request.Request(f"http://127.0.0.1:{served.port}/api/run")
+    asked = urllib.request.Request(f"http://127.0.0.1:{served.port}/api/A/run")
     asked.add_header(HEADER, served.guard.token)
     with urllib.request.urlopen(asked, timeout=timeout) as answer:
         assert answer.status == 200
@@ -226,7 +226,7 @@ def test_clients_that_ask_and_never_read_are_shown_out(
     monkeypatch.setattr(store, "rules", lambda: ["x" * 1000] * 20_000)
     token = served.guard.token.encode()
     port = str(served.port).encode()
-    owner = b"GET /api/rules HTTP/1.1\r\nHost: 127.0.0.1:%b\r\n%b: %b\r\n\r\n"
+    owner = b"GET /api/A/rules HTTP/1.1\r\nHost: 127.0.0.1:%b\r\n%b: %b\r\n\r\n"
     owner = owner % (port, HEADER.encode(), token)
     asked = ((ANYBODY, 4000), (ANYBODY * 100, 40), (owner, 1), (owner, 100))
     unread: list[int] = []
@@ -313,7 +313,7 @@ def test_the_page_keeps_its_connections_where_strangers_come(served: Server) -> 
     page = http.client.HTTPConnection("127.0.0.1", served.port, timeout=20)
     try:
         for _ in range(3):
-            page.request("GET", "/api/run", headers={HEADER: served.guard.token})
+            page.request("GET", "/api/A/run", headers={HEADER: served.guard.token})
             answer = page.getresponse()
             assert answer.status == 200
             answer.read()
@@ -376,12 +376,12 @@ def test_requests_may_come_in_pieces(served: Server) -> None:
     random = Random(7)
     head = f"Host: 127.0.0.1:{served.port}\r\n{HEADER}: {served.guard.token}\r\n"
     body = json.dumps({"file": "x" * 300}).encode()
-    post = f"POST /api/open HTTP/1.1\r\n{head}Content-Type: application/json\r\n"
+    post = f"POST /api/A/open HTTP/1.1\r\n{head}Content-Type: application/json\r\n"
     length = f"Content-Length: {len(body)}\r\n\r\n"
     chunked = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
     for request, said in (
-        (f"GET /api/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
-        (f"\r\n\r\nGET /api/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
+        (f"GET /api/A/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
+        (f"\r\n\r\nGET /api/A/rules HTTP/1.1\r\n{head}\r\n".encode(), b"add_zero"),
         ((post + length).encode() + body, b"does not name this file"),
         (post.encode() + chunked, b"does not name this file"),
     ):

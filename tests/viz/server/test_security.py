@@ -15,8 +15,8 @@ from tests.viz.server.client import HOST
 from viz.server.security import HEADER
 
 ROUTES = [
-    *("/", "/app.js", "/api/run", "/api/tree?since=0", "/api/rules", "/api/rewrites/2"),
-    *("/api/kernels/3", "/api/search?q=a", "/api/export/1", "/api/jobs/1", "/nothing"),
+    *("/", "/app.js", "/api/A/run", "/api/A/tree?since=0", "/api/A/rules", "/api/A/rewrites/2"),
+    *("/api/A/kernels/3", "/api/A/search?q=a", "/api/export/1", "/api/jobs/1", "/nothing"),
 ]
 
 
@@ -49,14 +49,14 @@ def test_forbidden(stranger: FlaskClient) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
 def test_forbidden_whatever_the_method(stranger: FlaskClient, method: str) -> None:
-    for path in ("/api/open", "/api/kernels/3/run", "/api/jobs/1", "/?token=secret"):
+    for path in ("/api/A/open", "/api/A/kernels/3/run", "/api/jobs/1", "/?token=secret"):
         headers = {"Host": HOST, "Origin": "http://evil.example"}
         assert stranger.open(path, method=method, headers=headers).status_code == 403
 
 
 def test_scripts_of_other_sites_and_ports_are_refused(client: FlaskClient) -> None:
     for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 200)):
-        answer = client.get("/api/run", headers={"Sec-Fetch-Site": site})
+        answer = client.get("/api/A/run", headers={"Sec-Fetch-Site": site})
         assert answer.status_code == status, site
 
 
@@ -78,7 +78,7 @@ def test_the_first_visit(stranger: FlaskClient) -> None:
     assert "secret" not in cookie
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert stranger.get("/api/run?token=secret", headers={"Host": HOST}).status_code == 403
+    assert stranger.get("/api/A/run?token=secret", headers={"Host": HOST}).status_code == 403
     for host in (HOST, "localhost:4711"):
         sent = {"Host": host, "Cookie": cookie.partition(";")[0]}
         assert stranger.get("/", headers=sent).status_code == 200
@@ -92,14 +92,14 @@ def test_the_cookie_is_worth_nothing_to_another_port(
     first = stranger.get("/?token=secret", headers={"Host": HOST})
     name, _, value = first.headers["Set-Cookie"].partition(";")[0].partition("=")
     routes = [path for path in ROUTES if path.startswith("/api/")]
-    for path in [*routes, f"/api/run?token={value}"]:
+    for path in [*routes, f"/api/A/run?token={value}"]:
         for sent in ({"Cookie": f"{name}={value}"}, {HEADER: value}):
             answer = stranger.get(path, headers={"Host": HOST, **sent})
             assert (answer.status_code, answer.data) == (403, b"forbidden"), path
     assert stranger.get(f"/?token={value}", headers={"Host": HOST}).status_code == 403
-    posted = stranger.post("/api/open", headers={"Host": HOST, "Cookie": f"{name}={value}"})
+    posted = stranger.post("/api/A/open", headers={"Host": HOST, "Cookie": f"{name}={value}"})
     assert posted.status_code == 403
-    assert client.get("/api/run").status_code == 200
+    assert client.get("/api/A/run").status_code == 200
 
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -139,7 +139,7 @@ def test_the_page_that_refuses_may_load_its_style_and_nothing_else(stranger: Fla
 
 def test_only_a_browser_at_this_server_is_shown_that_page(stranger: FlaskClient) -> None:
     for path, headers in (
-        ("/api/run", {"Host": HOST}),
+        ("/api/A/run", {"Host": HOST}),
         ("/", {"Host": "evil.example:4711"}),
         ("/", {"Host": HOST, "Origin": "http://evil.example"}),
         ("/app.js", {"Host": HOST, "Sec-Fetch-Site": "cross-site"}),
@@ -159,7 +159,7 @@ def test_an_address_of_an_earlier_server_leads_on_once_the_browser_is_let_in(
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
     assert stranger.get("/", headers=sent).status_code == 200
     assert stranger.post("/?token=earlier", headers=sent).status_code == 403
-    assert stranger.get("/api/run?token=earlier", headers=sent).status_code == 403
+    assert stranger.get("/api/A/run?token=earlier", headers=sent).status_code == 403
 
 
 def test_every_answer_is_protected(client: FlaskClient, stranger: FlaskClient) -> None:

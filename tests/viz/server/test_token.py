@@ -171,7 +171,7 @@ def test_a_live_run_shows_it_to_nobody(
         assert found is not None
         token = found[1].encode()
         base = found[0].partition("?")[0]
-        asked = urllib.request.Request(f"{base}api/run", headers={HEADER: found[1]})
+        asked = urllib.request.Request(f"{base}api/A/run", headers={HEADER: found[1]})
         with urllib.request.urlopen(asked, timeout=20) as answer:  # and starts a worker
             assert answer.status == 200
         seen = command_lines()
@@ -206,7 +206,7 @@ def test_it_is_in_no_log(
     server = Server(store).start()
     token = server.guard.token
     try:
-        for path in (f"?token={token}", "api/rules", f"nothing?token={token}", "api/run"):
+        for path in (f"?token={token}", "api/A/rules", f"nothing?token={token}", "api/A/run"):
             asked = urllib.request.Request(
                 f"http://127.0.0.1:{server.port}/{path}", headers={HEADER: token}
             )

@@ -18,8 +18,8 @@ from core.errors import BudgetError, ServerError
 from viz import budget
 from viz.budget import Budget, TooHeavyError, answering, light, part, take
 from viz.server.connections.serve import Server
+from viz.server.runs.weight import WAITING, Weight
 from viz.server.security import HEADER
-from viz.server.weight import WAITING, Weight
 from viz.share import webpage
 from viz.views.store import Store
 from viz.write.writer import TraceWriter
@@ -62,7 +62,7 @@ def served(tmp_path: Path, dist: Path) -> Iterator[Server]:
 
 def ask(server: Server, path: str) -> tuple[int, Any]:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("GET", f"/api/{path}", headers={HEADER: server.guard.token})
+    connection.request("GET", f"/api/A/{path}", headers={HEADER: server.guard.token})
     answer = connection.getresponse()
     said = answer.status, json.loads(answer.read())
     connection.close()
@@ -73,7 +73,7 @@ def test_heavy_answers_to_many_clients_are_made_one_by_one(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each client asks for another answer of nearly all that one may take."""
-    store, heavy, lengths = served.state.store, Watch(), list[float]()
+    store, heavy, lengths = served.state.first.store, Watch(), list[float]()
     make = store.bundle
     done = threading.Event()
 
@@ -113,7 +113,7 @@ def test_heavy_answers_to_many_clients_are_made_one_by_one(
 def test_an_answer_that_all_ask_for_is_made_once(
     served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, heavy = served.state.store, Watch()
+    store, heavy = served.state.first.store, Watch()
     make = store.bundle
 
     def bundle(rewrite: int) -> dict[str, Any] | None:

@@ -30,10 +30,11 @@ from tests.viz.views.node_history import node_history
 from viz.server.app import create_app
 from viz.server.security import Guard
 from viz.share import webpage
+from viz.share.held.run import Reopened
 from viz.share.html import export_html
-from viz.share.reopened import Reopened, open_run
+from viz.share.reopened import open_run
 from viz.views.answers import ANSWERS, OVERVIEW, RUN, SINCE
-from viz.views.run import Answer, Run, Subject, subjects
+from viz.views.run import FIRST, Answer, Run, Subject, base_of, subjects
 from viz.views.store import Store
 from viz.work.compiling import compiled_for
 from viz.work.emulation import emulate
@@ -119,7 +120,7 @@ def without_head(path: str, value: Any) -> Any:
     """An answer without what a run says of the file that it was read from, and of the machine."""
     if path == RUN.at():
         own = {"file", "bytes", "format", "devices", "targets", "editable"}
-    elif path == OVERVIEW.at() or path.startswith("/api/kernel-page/"):
+    elif path == OVERVIEW.at() or path.startswith("/kernel-page/"):
         own = {"here"}
     elif path == SINCE.at():
         own = {"maker", "files", "compared"}  # only the run itself finds files of the program
@@ -169,13 +170,16 @@ def test_what_lies_in_the_file_is_what_the_server_answers(
     client, held = app.test_client(), entries(html)
     try:
         for path, answer, _ in asked(live):
-            served = client.get(path).get_json()
+            at = base_of(FIRST) + path
+            served = client.get(at).get_json()
             while not answer.is_whole(served):
-                served = client.get(path).get_json()
-            given, kept = without_head(path, served), without_head(path, held.pop(path))
+                served = client.get(at).get_json()
+            given, kept = without_head(path, served), without_head(path, held.pop(at))
             assert plain(kept) == plain(given), path
     finally:
-        app.extensions["uopviz"].jobs.close()
+        app.extensions["uopviz"].machine.jobs.close()
+    (names,) = (held.pop("/api/runs"),)
+    assert [one["name"] for one in names] == ["A"]
     assert not held, "nothing else"
 
 
@@ -187,7 +191,7 @@ def test_every_answer_has_a_place_or_cannot_be_listed() -> None:
 
 
 def compiled(client: FlaskClient, kernel: int, target: str) -> list[dict[str, Any]]:
-    job = client.post(f"/api/kernels/{kernel}/compile", json={"target": target}).get_json()["job"]
+    job = client.post(f"/api/A/kernels/{kernel}/compile", json={"target": target}).get_json()["job"]
     result: list[dict[str, Any]] = ended(client, job)["result"]
     return result
 
@@ -208,7 +212,7 @@ def test_what_the_page_compiled_is_in_its_export(live: Store, dist: Path, tmp_pa
     path = tmp_path / "bug.html"
     path.write_text(html)
     again = open_run(path)
-    for answers in (again.kernel(kernel), entries(html)[f"/api/kernels/{kernel}"]):
+    for answers in (again.kernel(kernel), entries(html)[f"/api/A/kernels/{kernel}"]):
         found = {(a["kind"], a["target"]): a for a in (answers or {})["artifacts"]}
         assert len(found) == len(recorded) + sum(len(artifacts) for _, artifacts in made)
         for target, artifacts in made:

@@ -42,17 +42,17 @@ def test_the_data_is_what_the_server_answers(store: Store, dist: Path) -> None:
     made = export_html(store)
     assert made.left_out == []
     data = entries(made.html)
-    assert data["/api/run"]["live"] is False
-    assert data["/api/run"]["file"] == "run.viz"
-    assert data["/api/tree?since=0"] == json.loads(json.dumps(store.tree()))
-    assert data["/api/rules"] == json.loads(json.dumps(store.rules()))
+    assert data["/api/A/run"]["live"] is False
+    assert data["/api/A/run"]["file"] == "run.viz"
+    assert data["/api/A/tree?since=0"] == json.loads(json.dumps(store.tree()))
+    assert data["/api/A/rules"] == json.loads(json.dumps(store.rules()))
     for row in store.tree()["rows"]:
         if row["kind"] == "rewrite":
-            path = f"/api/rewrites/{row['id']}"
+            path = f"/api/A/rewrites/{row['id']}"
             assert data[path] == json.loads(json.dumps(store.bundle(row["id"])))
         elif row["label"] == "kernel":
-            assert data[f"/api/kernels/{row['id']}"]["name"] == row["name"]
-            assert f"/api/origins/{row['id']}" in data
+            assert data[f"/api/A/kernels/{row['id']}"]["name"] == row["name"]
+            assert f"/api/A/origins/{row['id']}" in data
 
 
 def test_no_network_and_only_what_the_hashes_allow(store: Store, dist: Path) -> None:
@@ -81,16 +81,16 @@ def test_a_budget_is_kept_and_said(store: Store, dist: Path) -> None:
     made = export_html(store, budget=whole // 2)
     assert len(made.html) < 0.6 * whole
     assert any("passes do not fit" in said for said in made.left_out)
-    problems = entries(made.html)["/api/run"]["problems"]
+    problems = entries(made.html)["/api/A/run"]["problems"]
     assert any("do not fit" in problem["what"] for problem in problems)
 
 
 def test_chosen_kernels(store: Store, dist: Path) -> None:
     first, second = store.kernels()
     data = entries(export_html(store, kernels=[second]).html)
-    assert f"/api/kernels/{second}" in data
-    assert f"/api/kernels/{first}" not in data
-    rows = data["/api/tree?since=0"]["rows"]
+    assert f"/api/A/kernels/{second}" in data
+    assert f"/api/A/kernels/{first}" not in data
+    rows = data["/api/A/tree?since=0"]["rows"]
     assert [r["row"] for r in rows] == list(range(len(rows)))
     assert [r["name"] for r in rows if r["label"] in ("kernel", "schedule")] == [
         "schedule 2 kernels", "kernel_1",
@@ -104,8 +104,8 @@ def test_redaction(store: Store, dist: Path) -> None:
     text = json.dumps(data)
     assert "tests/viz" not in text
     assert "def add_zero" not in text
-    assert {r["source"] for r in data["/api/rules"]} == {REDACTED}
-    assert data["/api/run"]["command"] == ""
+    assert {r["source"] for r in data["/api/A/rules"]} == {REDACTED}
+    assert data["/api/A/run"]["command"] == ""
 
 
 def test_redaction_of_errors(tmp_path: Path, dist: Path) -> None:
@@ -122,8 +122,8 @@ def test_redaction_of_errors(tmp_path: Path, dist: Path) -> None:
     for word in ("ada", "secret", "data.csv"):
         assert word not in json.dumps(data)
     said = f"ValueError: {NO_TEXT}"
-    assert [p["what"] for p in data["/api/run"]["problems"]] == [said, SAID]
-    error = next(v["error"] for k, v in data.items() if k.startswith("/api/rewrites/"))
+    assert [p["what"] for p in data["/api/A/run"]["problems"]] == [said, SAID]
+    error = next(v["error"] for k, v in data.items() if k.startswith("/api/A/rewrites/"))
     assert (error["message"], error["traceback"]) == (said, REDACTED)
 
 
@@ -156,7 +156,7 @@ def test_text_of_a_trace_cannot_end_its_block(tmp_path: Path, dist: Path, text: 
     html = export_html(store).html
     store.close()
     assert "alert(1)" not in html
-    assert entries(html)["/api/tree?since=0"]["rows"][0]["name"] == text
+    assert entries(html)["/api/A/tree?since=0"]["rows"][0]["name"] == text
 
 
 def test_a_budget_counts_kernels_once_and_names_itself(store: Store, dist: Path) -> None:
@@ -183,6 +183,6 @@ def test_a_kernel_that_is_not_there(store: Store, dist: Path) -> None:
 def test_the_version_is_stated(store: Store, dist: Path) -> None:
     html = export_html(store).html
     assert version_of(html) == VERSION
-    assert entries(html)["/api/run"]["format"] == {"trace": schema.VERSION, "export": VERSION}
+    assert entries(html)["/api/A/run"]["format"] == {"trace": schema.VERSION, "export": VERSION}
     assert store.run()["format"] == {"trace": schema.VERSION, "export": None}
-    assert version_of("<!doctype html><head></head>" + version_tag()) == 1, "of the head only"
+    assert version_of("<!doctype html><head></head>" + version_tag(1)) == 1, "of the head only"

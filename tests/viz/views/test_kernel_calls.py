@@ -49,12 +49,14 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
 
 @pytest.fixture
 def kernel(state: State) -> int:
-    (found,) = [k for k in state.store.kernels() if data_of(state, k)["name"] == "column_sums"]
+    (found,) = [
+        k for k in state.first.store.kernels() if data_of(state, k)["name"] == "column_sums"
+    ]
     return found
 
 
 def data_of(state: State, kernel: int) -> dict[str, Any]:
-    found = state.store.kernel(kernel)
+    found = state.first.store.kernel(kernel)
     assert found is not None
     return found
 
@@ -79,7 +81,7 @@ def test_the_call_and_the_users_lines(state: State, kernel: int) -> None:
 
 
 def test_its_nodes_have_the_lines_that_made_them(state: State, kernel: int) -> None:
-    graph = state.store.kernel_graph(kernel)
+    graph = state.first.store.kernel_graph(kernel)
     assert graph is not None
     (ast,) = from_data(graph[0])
     assert is_lowered(ast)
@@ -88,7 +90,7 @@ def test_its_nodes_have_the_lines_that_made_them(state: State, kernel: int) -> N
 
 
 def test_the_texts_of_the_schedule(state: State, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(state.store.path)
+    path = str(state.first.store.path)
     assert main(["show", path, "--text", "grouping"]) == 0
     grouping = capsys.readouterr().out
     (line,) = [t for t in grouping.splitlines() if " = OUTPUT(" in t]
@@ -102,19 +104,19 @@ def test_the_texts_of_the_schedule(state: State, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run_of_it(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.launch(kernel, device, 5))
+    result = wait(state, state.first.launch(kernel, device, 5))
     assert result["equal"] is True
 
 
 def test_other_targets_have_texts_of_it(state: State, kernel: int) -> None:
-    texts = wait(state, state.compile(kernel, "gfx942"))
+    texts = wait(state, state.first.compile(kernel, "gfx942"))
     assert {t["kind"] for t in texts} >= {"amd_isa", "llvm", "hip"}
     assert all(t["error"] is None for t in texts)
 
 
 def test_an_export_has_it(state: State, kernel: int, dist: Path, tmp_path: Path) -> None:
     path = tmp_path / "calls.html"
-    path.write_text(export_html(state.store).html, encoding="utf-8")
+    path.write_text(export_html(state.first.store).html, encoding="utf-8")
     again = open_run(path)
     found = again.kernel(kernel)
     again.close()

@@ -22,7 +22,7 @@ from core.render.kinds import KINDS
 from core.uop.ops import Ops
 from core.uop.serial import from_data
 from tests.viz.server.client import value_of
-from viz.server.kept import Kept
+from viz.server.runs.kept import Kept
 from viz.server.state import State
 from viz.views.answers import RUN
 from viz.views.store import Store
@@ -43,19 +43,19 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
 @pytest.fixture
 def kernel(state: State) -> int:
     """The matrix product."""
-    (found,) = [k for k in state.store.kernels() if len(data_of(state, k)["inputs"]) == 3]
+    (found,) = [k for k in state.first.store.kernels() if len(data_of(state, k)["inputs"]) == 3]
     return found
 
 
 def data_of(state: State, kernel: int) -> dict[str, Any]:
-    found = state.store.kernel(kernel)
+    found = state.first.store.kernel(kernel)
     assert found is not None
     return found
 
 
 def wait(state: State, job: int) -> Any:
     deadline = time.monotonic() + 100
-    while (found := state.jobs.get(job)) is not None and found.state == "running":
+    while (found := state.machine.jobs.get(job)) is not None and found.state == "running":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert found is not None
@@ -74,7 +74,7 @@ def test_what_is_known_of_a_kernel(state: State, kernel: int) -> None:
 
 
 def test_lines_lead_to_the_ast(state: State, kernel: int) -> None:
-    graph = state.store.kernel_graph(kernel)
+    graph = state.first.store.kernel_graph(kernel)
     assert graph is not None
     data, ids = graph
     ast = from_data(data)[0]
@@ -85,7 +85,7 @@ def test_lines_lead_to_the_ast(state: State, kernel: int) -> None:
     assert linked <= set(ids)
     reached = [u.op for u, n in zip(from_all(data), ids, strict=True) if n in linked]
     assert {Ops.LOAD, Ops.STORE, Ops.MUL, Ops.REDUCE_AXIS} <= set(reached)
-    origins = state.store.origins(kernel)
+    origins = state.first.store.origins(kernel)
     assert origins is not None
     known = dict(zip(origins["node"], origins["origin"], strict=True))
     for node in ids:
@@ -101,9 +101,9 @@ def from_all(data: dict[str, Any]) -> list[Any]:
 def test_compiled_sources_are_there_at_once_when_asked_for_again(
     state: State, kernel: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = wait(state, state.compile(kernel, "sm_80"))
+    first = wait(state, state.first.compile(kernel, "sm_80"))
     monkeypatch.setattr("viz.work.jobs.subprocess.Popen", None)  # nothing may be started
-    job = state.jobs.get(state.compile(kernel, "sm_80"))
+    job = state.machine.jobs.get(state.first.compile(kernel, "sm_80"))
     assert job is not None
     assert (job.state, job.result) == ("done", first)
 
@@ -120,8 +120,12 @@ def test_what_is_kept_is_bounded() -> None:
     assert kept.get("d") is None
     kept.put("b", 5, 10)
     assert kept.get("b") == 5
-    kept.clear()
-    assert kept.get("b") is None
+    kept.put("b", 5, 4)
+    kept.put("c", 6, 4)
+    kept.drop(lambda key: key == "b")
+    assert [kept.get(name) for name in "bc"] == [None, 6]
+    kept.put("d", 7, 6)
+    assert kept.get("c") == 6, "what was dropped takes no room"
 
 
 @pytest.mark.parametrize(
@@ -133,9 +137,9 @@ def test_what_is_kept_is_bounded() -> None:
     ],
 )
 def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) -> None:
-    artifacts = wait(state, state.compile(kernel, target))
+    artifacts = wait(state, state.first.compile(kernel, target))
     assert {a["kind"] for a in artifacts} >= kinds
-    graph = state.store.kernel_graph(kernel)
+    graph = state.first.store.kernel_graph(kernel)
     assert graph is not None
     for artifact in artifacts:
         assert artifact["target"] == target
@@ -148,7 +152,7 @@ def test_other_targets(state: State, kernel: int, target: str, kinds: set[str]) 
 
 @pytest.mark.parametrize("device", ["CPU", "REFERENCE"])
 def test_a_run(state: State, kernel: int, device: str) -> None:
-    result = wait(state, state.launch(kernel, device, 20))
+    result = wait(state, state.first.launch(kernel, device, 20))
     assert result["equal"] is True
     assert len(result["us"]) == 20
     assert min(result["us"]) <= result["median"] <= result["p90"] <= max(result["us"])
@@ -157,20 +161,20 @@ def test_a_run(state: State, kernel: int, device: str) -> None:
 
 @pytest.mark.parametrize("opts", ["", "UPCAST(0, 4)", "UPCAST(0, 2) UNROLL(0, 5)"])
 def test_a_run_with_optimisations_of_ones_own(state: State, kernel: int, opts: str) -> None:
-    result = wait(state, state.launch(kernel, "CPU", 5, opts))
+    result = wait(state, state.first.launch(kernel, "CPU", 5, opts))
     assert result["opts"] == opts
     assert result["equal"] is True
 
 
 def test_optimisations_that_do_not_apply(state: State, kernel: int) -> None:
     with pytest.raises(AssertionError, match="does not apply"):
-        wait(state, state.launch(kernel, "CPU", 1, "UPCAST(7, 4)"))
+        wait(state, state.first.launch(kernel, "CPU", 1, "UPCAST(7, 4)"))
     with pytest.raises(ServerError, match="not an optimisation"):
-        state.launch(kernel, "CPU", 1, "FASTER(1)")
+        state.first.launch(kernel, "CPU", 1, "FASTER(1)")
 
 
 def test_a_device_that_is_not_there(state: State, kernel: int) -> None:
-    job = state.launch(kernel, "ABACUS", 1)
+    job = state.first.launch(kernel, "ABACUS", 1)
     with pytest.raises(AssertionError, match="ABACUS"):
         wait(state, job)
 
@@ -281,7 +285,7 @@ def test_a_job_that_fails_in_any_way_ends(state: State) -> None:
     def finish(_: object) -> object:
         raise ZeroDivisionError("of the answer")
 
-    job = state.jobs.get(state.jobs.start({"job": "devices"}, finish))
+    job = state.machine.jobs.get(state.machine.jobs.start({"job": "devices"}, finish))
     assert job is not None
     until = time.monotonic() + 60
     while job.state == "running" and time.monotonic() < until:
@@ -325,7 +329,7 @@ def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_page_is_told_of_every_kind_of_text(state: State) -> None:
-    answer = value_of(state.answer(RUN))
+    answer = value_of(state.first.answer(RUN))
     kinds = {row["kind"]: row for row in answer["kinds"]}
     assert list(kinds) == [kind.name for kind in KINDS]
     assert kinds["llvm"] == {

@@ -18,8 +18,10 @@ from core.errors import TraceError
 from tests.bench.traces import many_passes
 from viz.files.alive import process_info
 from viz.files.machine import machine_text
+from viz.share.exportfile import VERSION
+from viz.share.held.run import Held, Reopened
 from viz.share.html import export_html
-from viz.share.reopened import Reopened, Unpacked, open_run
+from viz.share.reopened import Unpacked, open_run
 from viz.views.answers import KERNEL_PAGE, OVERVIEW
 from viz.views.overview.activity import BINS
 from viz.views.overview.lines import MAX_LINES
@@ -354,11 +356,11 @@ def test_whose_machine_it_was(tmp_path: Path) -> None:
 
 
 def test_it_is_served(client: FlaskClient, store: Store) -> None:
-    made = client.get("/api/overview").get_json()
+    made = client.get("/api/A/overview").get_json()
     assert sorted(line["context"] for line in made["kernels"]) == sorted(store.kernels())
     context = made["kernels"][0]["context"]
-    assert client.get(f"/api/kernel-page/{context}").get_json()["context"] == context
-    assert client.get("/api/kernel-page/999").status_code == 404
+    assert client.get(f"/api/A/kernel-page/{context}").get_json()["context"] == context
+    assert client.get("/api/A/kernel-page/999").status_code == 404
 
 
 def test_an_export_has_it(tmp_path: Path, dist: Path) -> None:
@@ -371,9 +373,9 @@ def test_an_export_has_it(tmp_path: Path, dist: Path) -> None:
     made = opened.ask(OVERVIEW)
     assert made["kernels"] == wanted["kernels"] and made["activity"] == wanted["activity"]
     opened.close()
-    alone = Reopened(tmp_path / "t.html", (tmp_path / "t.html").read_text(), 1, [])
+    alone = Reopened(Held(tmp_path / "t.html", (tmp_path / "t.html").read_text(), VERSION, "A"), [])
     context = wanted["kernels"][0]["context"]
     assert alone.ask(OVERVIEW)["rules"] == wanted["rules"]
     assert alone.ask(KERNEL_PAGE, context)["launches"] == 3
     with pytest.raises(TraceError):
-        Reopened(tmp_path / "x", "<!doctype html>", 1, [])
+        Reopened(Held(tmp_path / "x", "<!doctype html>", 1, "A"), [])

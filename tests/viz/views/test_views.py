@@ -330,7 +330,7 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     headers = {"X-Uopviz-Token": guard.token, "Host": "127.0.0.1:80"}
 
     def ask(path: str, status: int = 200) -> Any:
-        found = client.get(f"/api/{path}", headers=headers)
+        found = client.get(f"/api/A/{path}", headers=headers)
         assert found.status_code == status, found.text
         return found.json
 
@@ -351,13 +351,13 @@ def test_routes_answer(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (before["open"], before["former"]) == (trace.name, None)
 
     def go(body: Data) -> int:
-        return client.post("/api/traces/open", json=body, headers=headers).status_code
+        return client.post("/api/A/traces/open", json=body, headers=headers).status_code
 
     assert go({"former": True}) == 400
-    bad = client.post("/api/traces/open", json={"name": "../run.viz"}, headers=headers)
+    bad = client.post("/api/A/traces/open", json={"name": "../run.viz"}, headers=headers)
     assert bad.status_code == 400
-    assert client.post("/api/traces/open", json={"name": "b.viz"}).status_code == 403
-    good = client.post("/api/traces/open", json={"name": "b.viz"}, headers=headers)
+    assert client.post("/api/A/traces/open", json={"name": "b.viz"}).status_code == 403
+    good = client.post("/api/A/traces/open", json={"name": "b.viz"}, headers=headers)
     assert good.status_code == 200
     assert ask("run")["totals"]["kernels"] == 1
     assert [r["name"] for r in ask("tree")["rows"]][:2] == ["schedule 1 kernel", "tidy"]
@@ -387,13 +387,13 @@ def test_an_export_holds_the_views_of_what_it_keeps(trace: Path) -> None:
         answers = json.loads(gzip.decompress(base64.b64decode(packed)))
         unpacked |= dict(zip(paths.split(" "), answers, strict=True))
     kept = {r["id"] for r in store.tree()["rows"]} - set(store.kernels()[1:])
-    for track in unpacked["/api/timeline"]["tracks"]:
+    for track in unpacked["/api/A/timeline"]["tracks"]:
         assert set(track.get("id", [])) <= kept
-    totals = unpacked["/api/rule-totals"]
+    totals = unpacked["/api/A/rule-totals"]
     assert totals["counted"] == totals["steps"]
-    assert f"/api/lineage/{kernel}" in unpacked
-    assert f"/api/lineage/{store.kernels()[1]}" not in unpacked
-    assert all("/" not in line for line in unpacked[f"/api/lineage/{kernel}"]["lines"])
+    assert f"/api/A/lineage/{kernel}" in unpacked
+    assert f"/api/A/lineage/{store.kernels()[1]}" not in unpacked
+    assert all("/" not in line for line in unpacked[f"/api/A/lineage/{kernel}"]["lines"])
 
 
 def test_names_of_programs_are_relative_to_where_they_ran(tmp_path: Path) -> None:

@@ -39,14 +39,14 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[State]:
 @pytest.fixture(scope="module")
 def kernel(state: State) -> int:
     """The one with the square root."""
-    texts = {k: state.store.kernel(k) for k in state.store.kernels()}
+    texts = {k: state.first.store.kernel(k) for k in state.first.store.kernels()}
     (found,) = [k for k, data in texts.items() if "llvm.sqrt" in str(data)]
     return found
 
 
 def ended(state: State, job: int) -> Any:
     deadline = time.monotonic() + 60
-    while (found := state.jobs.get(job)) is not None and found.state == "running":
+    while (found := state.machine.jobs.get(job)) is not None and found.state == "running":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return found
@@ -55,13 +55,13 @@ def ended(state: State, job: int) -> Any:
 @pytest.fixture(scope="module")
 def own(state: State, kernel: int) -> str:
     """The compiler's text of the kernel."""
-    made = ended(state, state.compile(kernel, host_target().name)).result
+    made = ended(state, state.first.compile(kernel, host_target().name)).result
     (text,) = [a["text"] for a in made if a["kind"] == "llvm"]
     return str(text)
 
 
 def run(state: State, kernel: int, text: str, device: str = "CPU", kind: str = "llvm") -> Any:
-    return ended(state, state.launch(kernel, device, 3, source={"kind": kind, "text": text}))
+    return ended(state, state.first.launch(kernel, device, 3, source={"kind": kind, "text": text}))
 
 
 def test_the_same_text_is_right(state: State, kernel: int, own: str) -> None:
@@ -71,7 +71,7 @@ def test_the_same_text_is_right(state: State, kernel: int, own: str) -> None:
     assert job.result["source"] == "llvm"
     assert job.result["opts"] is None
     assert len(job.result["us"]) == 3
-    plain = ended(state, state.launch(kernel, "CPU", 3))
+    plain = ended(state, state.first.launch(kernel, "CPU", 3))
     assert plain.result["source"] is None
 
 
@@ -300,7 +300,7 @@ def test_refusals_reach_the_page(state: State, kernel: int, own: str) -> None:
     assert "cannot run" in run(state, kernel, "int main() {}", kind="c").error["what"]
     assert "runs no texts" in run(state, kernel, own, device="REFERENCE").error["what"]
     with pytest.raises(ServerError, match="too long"):
-        state.launch(kernel, "CPU", 1, source={"kind": "llvm", "text": "; " * MAX_TEXT})
+        state.first.launch(kernel, "CPU", 1, source={"kind": "llvm", "text": "; " * MAX_TEXT})
 
 
 def test_an_endless_loop_ends_by_the_limit(
@@ -318,7 +318,9 @@ def rest(own: str) -> str:
 
 def test_the_page_is_told_what_can_be_edited(state: State) -> None:
     until = time.monotonic() + 60
-    while not (editable := value_of(state.answer(RUN))["editable"]) and time.monotonic() < until:
+    while (
+        not (editable := value_of(state.first.answer(RUN))["editable"]) and time.monotonic() < until
+    ):
         time.sleep(0.05)
     without = {(e["device"], e["kind"], e["target"]) for e in editable if not e["missing"]}
     assert {

@@ -43,10 +43,10 @@ def test_only_files_of_the_trace_are_opened(
     monkeypatch.setattr(viz.work.editor.subprocess, "Popen", lambda c, **_: opened.append(c))
     monkeypatch.setenv("UOPVIZ_EDITOR", "python3 -g {file}:{line}")
     for file in ("/etc/passwd", "../x", "", "nonsense.py"):
-        answer = client.post("/api/open", json={"file": file, "line": 3})
+        answer = client.post("/api/A/open", json={"file": file, "line": 3})
         assert answer.status_code == 400
-    client.get("/api/rules")
-    answer = client.post("/api/open", json={"file": "tests/viz/samples.py", "line": 3})
+    client.get("/api/A/rules")
+    answer = client.post("/api/A/open", json={"file": "tests/viz/samples.py", "line": 3})
     assert answer.status_code == 200
     (command,) = opened
     assert command[:2] == ["python3", "-g"]

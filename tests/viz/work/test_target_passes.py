@@ -434,9 +434,9 @@ def client(recorded: Path) -> Iterator[FlaskClient]:
 
 
 def test_the_server_attaches_what_it_compiles(client: FlaskClient) -> None:
-    rows = client.get("/api/tree").get_json()["rows"]
+    rows = client.get("/api/A/tree").get_json()["rows"]
     kernel = next(row["id"] for row in rows if row["label"] == "kernel")
-    path = f"/api/kernels/{kernel}/compile"
+    path = f"/api/A/kernels/{kernel}/compile"
     job = client.post(path, json={"target": "gfx1100"}).get_json()["job"]
     for _ in range(1200):
         state = client.get(f"/api/jobs/{job}").get_json()
@@ -444,13 +444,13 @@ def test_the_server_attaches_what_it_compiles(client: FlaskClient) -> None:
             break
         time.sleep(0.05)
     assert state["state"] == "done", state
-    (number,) = client.get("/api/run").get_json()["compilations"]
+    (number,) = client.get("/api/A/run").get_json()["compilations"]
     assert {a["passes"] for a in state["result"]} == {number}
-    new = client.get(f"/api/tree?since={len(rows)}").get_json()["rows"]
+    new = client.get(f"/api/A/tree?since={len(rows)}").get_json()["rows"]
     root = next(row for row in new if row["id"] == number)
     assert root["target"] == "gfx1100"
     first = next(row for row in new if row["parent"] == root["row"] and row["steps"])
-    assert client.get(f"/api/rewrites/{first['id']}").status_code == 200
+    assert client.get(f"/api/A/rewrites/{first['id']}").status_code == 200
     again = client.post(path, json={"target": "gfx1100"}).get_json()["job"]
     assert client.get(f"/api/jobs/{again}").get_json()["result"] == state["result"]
 

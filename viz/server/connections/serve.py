@@ -10,6 +10,7 @@ import select
 import socket
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -38,15 +39,20 @@ memory, but never a thread that others need."""
 
 
 class Server:
-    """One server of one store, on `sock`, or on any free port. `token`: as given, or a new one."""
+    """One server of a run and those `beside` it, on `sock`, or on any free port. `token`: as given,
+    or a new one."""
 
     def __init__(
-        self, store: Run, sock: socket.socket | None = None, token: str | None = None
+        self,
+        store: Run,
+        sock: socket.socket | None = None,
+        token: str | None = None,
+        beside: Sequence[Run] = (),
     ) -> None:
         sock = sock if sock is not None else listen(0)[0]
         self.port = int(sock.getsockname()[1])
         self.guard = Guard(token or new_token(), self.port)
-        app = create_app(store, self.guard)
+        app = create_app(store, self.guard, beside)
         self.state = cast("State", app.extensions["uopviz"])
         quieten(logging.getLogger("waitress"))
         quieten(app.logger)
@@ -93,7 +99,7 @@ class Server:
             self._accept()  # nothing, where none waits
 
     def close(self) -> None:
-        """Ends serving, the jobs and the store."""
+        """Ends serving, the jobs and the runs."""
         self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=2)
         for channel in [*self._server.active_channels.values()]:
             with suppress(OSError, AttributeError):  # it may be closing just now

@@ -11,12 +11,13 @@
  */
 import { readFileSync } from "node:fs";
 import type { Bundle } from "../src/data/messages/bundle";
-import { allSlots, layoutInputOf, stepsInputOf } from "../src/model/around";
+import { allSlots, layoutInputOf, pairsInputOf } from "../src/model/around";
 import type { LayoutInput } from "../src/model/layout/graph";
 import { type Layout, layout } from "../src/model/layout/layered";
 import { quality } from "../src/model/layout/measure";
 import { AROUND } from "../src/model/neighbourhood";
 import { Pages, placeIn } from "../src/model/pages";
+import { stepPairs } from "../src/model/pair/statePairs";
 import { Replay } from "../src/model/replay";
 import { timelineOf } from "../src/model/timeline";
 
@@ -27,7 +28,7 @@ for (const file of process.argv.slice(2)) {
   const bundle = JSON.parse(readFileSync(file, "utf8")) as Bundle;
   const timeline = timelineOf(bundle);
   const slots = allSlots(timeline);
-  const union = layout(layoutInputOf(timeline, slots));
+  const union = layout(layoutInputOf(stepPairs(timeline), slots));
   const place = new Int32Array(timeline.slots).fill(-1);
   slots.forEach((slot, i) => (place[slot] = i));
   const replay = new Replay(bundle, timeline);
@@ -72,7 +73,7 @@ function part(l: Layout, present: Int32Array, place: Int32Array): Layout {
 /** What stepping through the steps looked at does to the picture around the change. */
 function turning(bundle: Bundle): Record<string, number> {
   const timeline = timelineOf(bundle);
-  const pages = new Pages(timeline, AROUND);
+  const pages = new Pages(stepPairs(timeline), AROUND);
   const looked = Math.min(LOOKED_AT, timeline.steps);
   let [turns, survivors, moved, folded, kept, fresh] = [0, 0, 0, 0, 0, 0];
   for (let k = 1; k <= looked; k++) {
@@ -89,7 +90,7 @@ function turning(bundle: Bundle): Record<string, number> {
     if (page) continue;
     turns++;
     folded += pages.drawn.folded(k).size;
-    const input = stepsInputOf(timeline, now.slots, now.first, now.last);
+    const input = pairsInputOf(stepPairs(timeline), now.slots, now.first, now.last);
     kept += quality(input, now.layout).crossings;
     fresh += quality(input, layout(input)).crossings;
   }

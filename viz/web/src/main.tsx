@@ -1,19 +1,39 @@
 /** Starts the page: finds its data, takes the view from the address, draws. */
 import { render } from "preact";
 import { App } from "./shell/App";
-import { connect, firstPass, followOther, go, linkWith, readAddress } from "./state/actions";
+import {
+  connect,
+  fileName,
+  firstPass,
+  followOther,
+  go,
+  linkWith,
+  readAddress,
+} from "./state/actions";
 import { flushAddress } from "./state/link/address";
-import { traceNamed } from "./state/link/named";
+import { compareAt } from "./state/link/links";
+import { runNamed, runOfLink, traceNamed } from "./state/link/named";
 import { Query } from "./state/link/query";
 import { readView } from "./state/link/view";
 import { linkParts, pagePanel, startPanels } from "./shell/panels";
 import { keepFocus } from "./shell/keepFocus";
 import { onKeyDown } from "./shell/keys";
-import { follow } from "./state/live";
-import { bundle, compiledRowOf, rows, run, runKey, step, view } from "./state/state";
+import { follow, refreshRuns } from "./state/live";
+import {
+  bundle,
+  compiledRowOf,
+  rows,
+  run,
+  runKey,
+  runName,
+  severalRuns,
+  step,
+  view,
+} from "./state/state";
 import { startTheme } from "./state/theme";
+import { startRuns } from "./parts/traces/runs";
 import { PATHS } from "./data/answers";
-import { pathOf } from "./data/backend";
+import { baseOf, FIRST_RUN, pathOf, RUNS, type Backend } from "./data/backend";
 import { embeddedBackend } from "./data/embedded";
 import { httpBackend } from "./data/http";
 import { dropToken, startToken } from "./data/token";
@@ -25,6 +45,7 @@ import "./style/layout.css";
 import "./style/panels.css";
 import "./style/views.css";
 import "./style/overview.css";
+import "./style/compare.css";
 import "./style/emulator.css";
 import "./style/tile.css";
 import "./style/forced.css";
@@ -38,9 +59,12 @@ async function start(): Promise<void> {
   if (!embedded && (await removeWorkers())) dropToken();
   const backend = embedded ?? httpBackend(startToken(), undefined, undefined, firstAnswers());
   connect(backend);
+  if (embedded && !location.hash && (await refreshRuns(embedded)).length > 1)
+    history.replaceState(history.state, "", compareAt("A", "B"));
   startTheme();
   linkWith(linkParts);
   startPanels();
+  startRuns();
   addEventListener("keydown", onKeyDown);
   keepFocus();
   addEventListener("popstate", readAddress);
@@ -48,11 +72,13 @@ async function start(): Promise<void> {
   addEventListener("pagehide", flushAddress);
   effect(() => {
     const name = run.value?.name;
-    document.title = name ? `${name} · uopviz` : "uopviz";
+    const which = severalRuns.value ? `${runName.value}: ` : "";
+    document.title = name ? `${which}${name} · uopviz` : "uopviz";
   });
   effect(() => {
     if (runKey.value) queueMicrotask(followOther);
   });
+  runName.value = await firstRun(backend);
   render(<App />, document.getElementById("app")!);
   void follow(backend, opensOverview() ? overviewShown : undefined).then(() => {
     readAddress();
@@ -60,14 +86,30 @@ async function start(): Promise<void> {
   });
 }
 
+/** The run that the address is about; the first one, where it says none that is open. */
+async function firstRun(backend: Backend): Promise<string> {
+  const { hash } = location;
+  if (!traceNamed(hash) && runNamed(hash) === FIRST_RUN) return FIRST_RUN;
+  try {
+    const open = await refreshRuns(backend);
+    return runOfLink(hash, new Map(open.map((r) => [r.name, fileName(r.file)]))) ?? FIRST_RUN;
+  } catch {
+    return FIRST_RUN; // its own answer says why
+  }
+}
+
 /** The answers that are shown first, by the address. What it says of another run is not shown. */
 function firstAnswers(): string[] {
-  if (opensOverview()) return [PATHS.run, PATHS.overview];
+  const { hash } = location;
+  if (runNamed(hash) !== FIRST_RUN) return [RUNS]; // which it is, this says
+  const below = (paths: readonly string[]): string[] =>
+    paths.map((path) => baseOf(FIRST_RUN) + path);
+  if (opensOverview()) return [...below([PATHS.run, PATHS.overview]), RUNS];
   const first = [PATHS.run, pathOf("tree", 0), PATHS.rules];
-  const { page, rewrite } = readView(new Query(location.hash));
-  if (!traceNamed(location.hash) && page === "graphs" && rewrite !== null)
+  const { page, rewrite } = readView(new Query(hash));
+  if (!traceNamed(hash) && page === "graphs" && rewrite !== null)
     first.push(pathOf("bundle", rewrite));
-  return first;
+  return [...below(first), RUNS];
 }
 
 /** Whether the address opens the overview of the run that is served. */
@@ -91,14 +133,14 @@ function overviewShown(): Promise<void> {
 }
 
 /**
- * While another page than the overview is open and the address names no pass: the one that was
+ * While a page that follows the pass is open and the address names none: the one that was
  * shown last, as it was; else the failed pass, else the first kernel, else the first pass.
  */
 function openSomething(): void {
   effect(() => {
     const all = rows.value;
     const { rewrite, page } = view.value;
-    if (page === "overview" || rewrite !== null) return;
+    if (pagePanel(page)?.withoutPass || rewrite !== null) return;
     const shown = bundle.peek()?.rewrite;
     if (shown !== undefined) {
       const at = view.peek().step ?? step.peek();

@@ -2,7 +2,14 @@
 import { gzipSync } from "node:zlib";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FORGOTTEN_MS } from "../src/data/ahead";
-import { asProblem, DataError, pathOf, type ServerActions } from "../src/data/backend";
+import {
+  asProblem,
+  baseOf,
+  DataError,
+  pathOf,
+  RUNS,
+  type ServerActions,
+} from "../src/data/backend";
 import { embeddedBackend } from "../src/data/embedded";
 import { httpBackend } from "../src/data/http";
 import { follow } from "../src/data/jobs";
@@ -17,17 +24,17 @@ describe("http", () => {
 
   it("asks relative to the page and sends its token", async () => {
     const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: 3 })));
-    const backend = httpBackend(token, "", fetcher);
+    const backend = httpBackend(token, "", fetcher).of("B");
     expect(await backend.tree(3)).toEqual({ rows: [], total: 3 });
     expect(fetcher).toHaveBeenCalledWith(
-      "api/tree?since=3",
+      "api/B/tree?since=3",
       expect.objectContaining({ headers: { "X-Uopviz-Token": "secret" } }),
     );
     await backend.search("a b&c", new AbortController().signal);
-    expect(fetcher).toHaveBeenLastCalledWith("api/search?q=a%20b%26c", expect.anything());
+    expect(fetcher).toHaveBeenLastCalledWith("api/B/search?q=a%20b%26c", expect.anything());
     await backend.server!.open("a.py", 3);
     expect(fetcher).toHaveBeenLastCalledWith(
-      "api/open",
+      "api/B/open",
       expect.objectContaining({
         headers: { "Content-Type": "application/json", "X-Uopviz-Token": "secret" },
       }),
@@ -38,7 +45,8 @@ describe("http", () => {
     vi.useFakeTimers();
     let asked = 0;
     const fetcher = vi.fn(() => Promise.resolve(json({ rows: [], total: ++asked })));
-    const backend = httpBackend(token, "", fetcher, [pathOf("tree", 0), pathOf("bundle", 7)]);
+    const first = [pathOf("tree", 0), pathOf("bundle", 7)].map((path) => baseOf("A") + path);
+    const backend = httpBackend(token, "", fetcher, first).of("A");
     expect(fetcher).toHaveBeenCalledTimes(2);
     expect(await backend.tree(0)).toMatchObject({ total: 1 });
     expect(fetcher).toHaveBeenCalledTimes(2);
@@ -51,7 +59,7 @@ describe("http", () => {
   it("tells who asks first why a first answer failed", async () => {
     const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
     const reply = () => Promise.resolve(json({ error }, 404));
-    const backend = httpBackend(token, "", reply, [pathOf("bundle", 9)]);
+    const backend = httpBackend(token, "", reply, [baseOf("A") + pathOf("bundle", 9)]).of("A");
     await expect(backend.bundle(9)).rejects.toMatchObject(error);
   });
 
@@ -59,24 +67,54 @@ describe("http", () => {
     const fetcher = vi.fn((path: string) =>
       Promise.resolve(path === "api/export" ? json({ job: 5 }) : new Response("<!doctype html>")),
     );
-    const { server } = httpBackend(token, "", fetcher as unknown as typeof fetch);
+    const { server } = httpBackend(token, "", fetcher as unknown as typeof fetch).of("A");
     expect(await server!.exportRun([3, 9], true)).toBe(5);
     expect(fetcher).toHaveBeenLastCalledWith(
       "api/export",
-      expect.objectContaining({ method: "POST", body: '{"kernels":[3,9],"redact":true}' }),
+      expect.objectContaining({
+        method: "POST",
+        body: '{"runs":["A"],"kernels":[3,9],"redact":true}',
+      }),
+    );
+    await server!.exportRun([], false, ["C"]);
+    expect(fetcher).toHaveBeenLastCalledWith(
+      "api/export",
+      expect.objectContaining({ body: '{"runs":["A","C"],"kernels":[],"redact":false}' }),
     );
     expect((await server!.exportedFile(5, new AbortController().signal)).size).toBe(15);
     expect(fetcher).toHaveBeenLastCalledWith("api/export/5", expect.anything());
   });
 
+  it("keeps runs apart, opens one and closes one", async () => {
+    const fetcher = vi.fn((path: string) => Promise.resolve(json({ path, run: "B" })));
+    const backend = httpBackend(token, "", fetcher as unknown as typeof fetch);
+    expect(backend.of("A")).toBe(backend.of("A"));
+    expect(await backend.of("A").overview()).toMatchObject({ path: "api/A/overview" });
+    expect(await backend.of("B").overview()).toMatchObject({ path: "api/B/overview" });
+    await backend.of("B").server!.openFormer();
+    expect(fetcher).toHaveBeenLastCalledWith("api/B/traces/open", expect.anything());
+    expect(await backend.runs()).toMatchObject({ path: "api/runs" });
+    expect(await backend.server!.openRun("b.viz")).toBe("B");
+    expect(fetcher).toHaveBeenLastCalledWith(
+      "api/runs",
+      expect.objectContaining({ method: "POST", body: '{"name":"b.viz"}' }),
+    );
+    await backend.server!.closeRun("B");
+    expect(fetcher).toHaveBeenLastCalledWith(
+      "api/runs/B",
+      expect.objectContaining({ method: "DELETE" }),
+    );
+  });
+
   it("passes on what, where and hint", async () => {
     const error = { what: "no such pass", where: "rewrite 9", hint: "choose another" };
     const backend = httpBackend(token, "", () => Promise.resolve(json({ error }, 404)));
-    await expect(backend.run()).rejects.toMatchObject({ ...error, lost: false });
+    await expect(backend.of("A").run()).rejects.toMatchObject({ ...error, lost: false });
   });
 
   it("explains a refusal, a crash without JSON, and silence", async () => {
-    const answering = (reply: () => Promise<Response>) => httpBackend(token, "", reply).run();
+    const answering = (reply: () => Promise<Response>) =>
+      httpBackend(token, "", reply).of("A").run();
     await expect(
       answering(() => Promise.resolve(new Response("forbidden", { status: 403 }))),
     ).rejects.toMatchObject({ what: expect.stringContaining("does not accept") as string });
@@ -109,11 +147,15 @@ describe("embedded", () => {
   it("unpacks entries of all blocks and offers nothing that needs a server", async () => {
     embed(
       {
-        "/api/run /api/tree?since=0": pack({ ...run, live: true }, { rows, total: rows.length }),
+        "/api/A/run /api/A/tree?since=0": pack(
+          { ...run, live: true },
+          { rows, total: rows.length },
+        ),
       },
-      { "/api/rules": pack(rules) },
+      { "/api/A/rules": pack(rules) },
     );
-    const backend = embeddedBackend()!;
+    const backend = embeddedBackend()!.of("A");
+    expect(embeddedBackend()!.server).toBeNull();
     expect(backend.server).toBeNull();
     expect((await backend.run()).live).toBe(false);
     expect((await backend.tree(0)).rows).toEqual(rows);
@@ -123,10 +165,30 @@ describe("embedded", () => {
   });
 
   it("says what was left out", async () => {
-    embed({ "/api/run": pack(run) });
-    await expect(embeddedBackend()!.bundle(7, new AbortController().signal)).rejects.toBeInstanceOf(
-      DataError,
-    );
+    embed({ "/api/A/run": pack(run) });
+    const { signal } = new AbortController();
+    await expect(embeddedBackend()!.of("A").bundle(7, signal)).rejects.toBeInstanceOf(DataError);
+  });
+
+  it("holds several runs, and searches each by itself", async () => {
+    const names = ["A", "B"].map((name) => ({ name, file: "a.viz", title: "a.py", live: false }));
+    const other = rows.map((row) => ({ ...row, name: row.name.replace("symbolic", "algebra") }));
+    embed({
+      [RUNS]: pack(names),
+      "/api/A/run /api/B/run": pack(run, { ...run, name: "b.py" }),
+      "/api/A/tree?since=0": pack({ rows, total: rows.length }),
+      "/api/B/tree?since=0": pack({ rows: other, total: rows.length }),
+      "/api/A/rules /api/B/rules": pack([], []),
+    });
+    const backend = embeddedBackend()!;
+    expect(await backend.runs()).toEqual(names);
+    expect((await backend.of("B").run()).name).toBe("b.py");
+    const { signal } = new AbortController();
+    const hits = async (of: string): Promise<string[]> =>
+      (await backend.of(of).search("symbolic", signal)).hits.map((hit) => hit.text);
+    expect(await hits("A")).toContain("symbolic");
+    expect(await hits("B")).not.toContain("symbolic");
+    await expect(backend.of("C").run()).rejects.toBeInstanceOf(DataError);
   });
 });
 

@@ -167,7 +167,7 @@ describe("conditions to stop at", () => {
   it("compare all values that registers have", () => {
     const is = (value: number | boolean | string, text: string, kind = ""): boolean => {
       const { test } = parseCondition(`%r0 ${text}`, walk);
-      return test.kind === "compare" && compares(value, kind, test);
+      return test.kind === "relation" && compares(value, kind, test);
     };
     expect(is("9007199254740993", "== 9007199254740993")).toBe(true);
     expect(is("9007199254740993", "== 9007199254740992")).toBe(false);

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { examine } from "../src/data/offline/examine";
 import type { Message } from "../src/data/offline/examiner";
-import { pathOf } from "../src/data/backend";
+import { baseOf, FIRST_RUN, pathOf } from "../src/data/backend";
 import { OfflineSearch, type Held, type Part } from "../src/data/offline/search";
 import { COMMUTATIVE, isStructural } from "../src/data/offline/shape";
 import { asNumber, casefold, first, splitLines } from "../src/data/offline/text";
@@ -23,6 +23,7 @@ const shared = JSON.parse(readFileSync(TABLE, "utf8")) as {
   answers: [query: string, found: SearchResult][];
 };
 
+const BASE = baseOf(FIRST_RUN);
 const places = new Map(
   Object.entries(shared.entries).flatMap(([paths, packed]) =>
     paths.split(" ").map((path, at) => [path, { packed, at }] as const),
@@ -53,10 +54,10 @@ const run = vi.fn(async ({ packed, at, task }: Message) => {
 });
 
 const held: Held = {
-  rows: ((await answer("/api/tree?since=0")) as { rows: Row[] }).rows,
-  rules: (await answer("/api/rules")) as Rule[],
-  index: (await answer("/api/search-index")) as SearchIndex,
-  pathOf,
+  rows: ((await answer(`${BASE}/tree?since=0`)) as { rows: Row[] }).rows,
+  rules: (await answer(`${BASE}/rules`)) as Rule[],
+  index: (await answer(`${BASE}/search-index`)) as SearchIndex,
+  pathOf: (what, number) => BASE + pathOf(what, number),
   parts,
 };
 

@@ -14,9 +14,13 @@ describe("the text of a rule", () => {
   });
 
   it("has its decorator and docstring apart from what it does", () => {
-    const source = '@rule(A)\ndef f(\n    x: UOp,\n) -> UOp:\n    """x -> y\n\n    Why."""\n    return y\n';
+    const source =
+      '@rule(A)\ndef f(\n    x: UOp,\n) -> UOp:\n    """x -> y\n\n    Why."""\n    return y\n';
     expect(partsOf(source)).toMatchObject({ def: 1, doc: [4, 7] });
-    expect(partsOf('def f(x):\n    """x -> x"""\n    return x')).toMatchObject({ def: 0, doc: [1, 2] });
+    expect(partsOf('def f(x):\n    """x -> x"""\n    return x')).toMatchObject({
+      def: 0,
+      doc: [1, 2],
+    });
     expect(partsOf("def f(x):\n    return x").doc).toEqual([2, 2]);
     expect(partsOf('def f(x):\n    """never ends').doc).toEqual([2, 2]);
     expect(partsOf("lambda x: x")).toMatchObject({ def: 0, doc: [1, 1] });

@@ -39,7 +39,7 @@ describe("the state of a run", () => {
     const step = one.currentStep.value!;
     const here = one.bundle.value!.rewrite;
     const answer = { rule: [step.rule], rewrite: [here], matches: [7], leftOut: 0, done: true };
-    one.keepMatches(answer);
+    one.keepMatches(answer, one.runKey.peek());
     expect(one.ruleMatches.value).toEqual(answer);
     expect(one.matchPlace.value).not.toBeNull();
     expect(other.ruleMatches.value).toBeNull();

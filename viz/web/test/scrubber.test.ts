@@ -8,7 +8,7 @@ import {
   stepAt,
   ticks,
   xOf,
-} from "../src/panels/scrubber/scale";
+} from "../src/parts/strip/scale";
 
 describe("scrubber scale", () => {
   it.each([

@@ -42,7 +42,7 @@ import {
   type SpanRow,
 } from "../src/panels/timeline/data/spans";
 import { nextOrder, sorted } from "../src/ui/SortHead";
-import { ago } from "../src/parts/ago";
+import { ago } from "../src/parts/traces/ago";
 import { recordedText } from "../src/ui/code/recorded";
 import { slotOfNode } from "../src/model/slots";
 import { Timeline } from "../src/model/timeline";

@@ -25,7 +25,13 @@ ROOT = Path(__file__).resolve().parents[4]
 TRACE = ROOT / "tests" / "viz" / "format" / "traces" / "version2.trace"
 SHARED = ROOT / "viz" / "web" / "test" / "data" / "search.json"
 SEED, RANDOM = 7, 60
-SEARCHED = ("/api/tree", "/api/rules", "/api/search-index", "/api/kernels/", "/api/rewrites/")
+SEARCHED = (
+    "/api/A/tree",
+    "/api/A/rules",
+    "/api/A/search-index",
+    "/api/A/kernels/",
+    "/api/A/rewrites/",
+)
 
 
 @pytest.fixture(scope="module")

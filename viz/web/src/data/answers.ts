@@ -1,8 +1,9 @@
 /**
- * What can be asked of a run, whoever answers. Written by `python -m tests.docs.generate` from the
- * table in viz/views/answers.py: change that.
+ * What can be asked of a run, or of a pair of runs, whoever answers. Written by `python -m
+ * tests.docs.generate` from the tables in viz/views/answers.py and viz/compare/answers.py: change those.
  */
 import type { Bundle } from "./messages/bundle";
+import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
@@ -13,7 +14,7 @@ import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
 
-/** The values that each question takes, and what it gives. */
+/** The values that each question about a run takes, and what it gives. */
 export interface Answers {
   /** The run as a whole. */
   run: { takes: []; gives: Run };
@@ -55,25 +56,45 @@ export interface Answers {
   search: { takes: [q: string]; gives: SearchResult };
 }
 
-/** Where each is asked for; an exported file has its answers by these paths. */
+/** Where each is asked for, below the path of its run. */
 export const PATHS: Record<keyof Answers, string> = {
-  run: "/api/run",
-  tree: "/api/tree?since={since}",
-  rules: "/api/rules",
-  kernel: "/api/kernels/{context}",
-  origins: "/api/origins/{context}",
-  tiles: "/api/tiles/{context}",
-  kernelPage: "/api/kernel-page/{context}",
-  schedule: "/api/schedules/{context}",
-  overview: "/api/overview",
-  ruleTotals: "/api/rule-totals",
-  ruleMatches: "/api/rule-matches",
-  timeline: "/api/timeline",
-  userLines: "/api/user-lines",
-  since: "/api/since",
-  bundle: "/api/rewrites/{rewrite}",
-  emulated: "/api/emulated/{context}",
-  lineage: "/api/lineage/{scope}",
-  searchIndex: "/api/search-index",
-  search: "/api/search?q={q:text}",
+  run: "/run",
+  tree: "/tree?since={since}",
+  rules: "/rules",
+  kernel: "/kernels/{context}",
+  origins: "/origins/{context}",
+  tiles: "/tiles/{context}",
+  kernelPage: "/kernel-page/{context}",
+  schedule: "/schedules/{context}",
+  overview: "/overview",
+  ruleTotals: "/rule-totals",
+  ruleMatches: "/rule-matches",
+  timeline: "/timeline",
+  userLines: "/user-lines",
+  since: "/since",
+  bundle: "/rewrites/{rewrite}",
+  emulated: "/emulated/{context}",
+  lineage: "/lineage/{scope}",
+  searchIndex: "/search-index",
+  search: "/search?q={q:text}",
+};
+
+/** The values that each question about a pair takes, and what it gives. */
+export interface PairAnswers {
+  /** What differs between two runs; partial until `done`. */
+  overview: { takes: []; gives: Comparison };
+  /** The passes and texts of two kernels, schedules or passes outside of both; 0 for none. */
+  scopes: { takes: [of: number, with_: number]; gives: ScopeComparison };
+  /** How two passes go in step, and which of their slots are the same node; 0 for none. */
+  passes: { takes: [of: number, with_: number]; gives: PassAlignment };
+  /** One kind of text of two kernels or schedules, line by line; 0 for none. */
+  sources: { takes: [of: number, with_: number, kind: string, target: string]; gives: SourceDifference };
+}
+
+/** Where each is asked for, below the path of its pair. */
+export const PAIR_PATHS: Record<keyof PairAnswers, string> = {
+  overview: "",
+  scopes: "/scopes?of={of}&with={with}",
+  passes: "/passes?of={of}&with={with}",
+  sources: "/sources?of={of}&with={with}&kind={kind:text}&target={target:text}",
 };

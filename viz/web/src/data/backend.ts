@@ -1,52 +1,98 @@
 /**
  * What the page asks for, whoever answers: a server (http.ts) or the exported file itself
- * (embedded.ts). Never caches and never interprets: it moves messages.
+ * (embedded.ts). Both may have several runs, each with a letter for its name; one is the case of
+ * one. Never caches and never interprets: it moves messages.
  */
-import { PATHS, type Answers } from "./answers";
+import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
 import type { ApiProblem, Job } from "./messages/job";
 import type { Launch, Peak } from "./messages/kernel";
-import type { RecentTraces } from "./messages/run";
+import type { RecentTraces, RunName } from "./messages/run";
+
+/** What can be asked: the values that each question takes, and what it gives. */
+type Table<T> = { [Name in keyof T]: { takes: unknown[]; gives: unknown } };
 
 /** A function for each answer; it may be given up by a signal behind the values that it takes. All
  * reject with a DataError. */
-export type Questions = {
-  [Name in keyof Answers]: (
-    ...values: [...Answers[Name]["takes"], signal?: AbortSignal]
-  ) => Promise<Answers[Name]["gives"]>;
+type Asking<T extends Table<T>> = {
+  [Name in keyof T]: (
+    ...values: [...T[Name]["takes"], signal?: AbortSignal]
+  ) => Promise<T[Name]["gives"]>;
 };
 
-/** Questions that both back ends answer. */
-export interface Backend extends Questions {
-  /** What only a server can do; null in an exported file. */
+/** Questions about a run, and about two. */
+export type Questions = Asking<Answers>;
+export type PairQuestions = Asking<PairAnswers>;
+
+/** The run that is always there. */
+export const FIRST_RUN = "A";
+
+/** The questions about one run, and what only a server can do with it; null in an exported file. */
+export interface RunData extends Questions {
   readonly server: ServerActions | null;
 }
+
+/** What both back ends have. */
+export interface Backend {
+  /** The runs that are open, in the order of their names. */
+  runs(): Promise<RunName[]>;
+  /** A run by its name, which may be that of none: then its questions reject. */
+  of(run: string): RunData;
+  /** What differs between two runs: `a` was, `b` is. */
+  compare(a: string, b: string): PairQuestions;
+  /** Opening and closing runs; null in an exported file. */
+  readonly server: RunActions | null;
+}
+
+/** What a server does about the runs that it has open. */
+export interface RunActions {
+  /** Opens a trace of the user's cache beside the others; answers with the name of its run. */
+  openRun(name: string): Promise<string>;
+  /** Closes any run but the first. */
+  closeRun(run: string): Promise<void>;
+}
+
+/** Where the list of runs is. */
+export const RUNS = "/api/runs";
+
+/** What the paths of the answers about a run begin with. */
+export const baseOf = (run: string): string => `/api/${run}`;
+const baseOfPair = (a: string, b: string): string => `/api/compare/${a}/${b}`;
 
 /** Gives the answer of a path. */
 export type Ask = (path: string, signal?: AbortSignal) => Promise<unknown>;
 
 const PARAMETER = /\{\w+(?::text)?\}/g;
 
-/** The path of an answer, for these values. */
-export function pathOf<Name extends keyof Answers>(
+/** The path of an answer for these values, below that of its run. */
+export const pathOf = <Name extends keyof Answers>(
   name: Name,
   ...values: Answers[Name]["takes"]
-): string {
-  const left: unknown[] = [...values];
-  return PATHS[name].replace(PARAMETER, () => encodeURIComponent(String(left.shift())));
+): string => filled(PATHS[name], values);
+
+function filled(template: string, values: readonly unknown[]): string {
+  const left = [...values];
+  return template.replace(PARAMETER, () => encodeURIComponent(String(left.shift())));
 }
 
-/** The questions, all asked of `ask`. */
-export function questions(ask: Ask): Questions {
-  const one = (name: keyof Answers, template: string) => {
+/** The questions about a run, all asked of `ask`. */
+export const questions = (run: string, ask: Ask): Questions =>
+  asking(PATHS, baseOf(run), ask) as unknown as Questions;
+
+/** The same about two runs. */
+export const pairQuestions = (a: string, b: string, ask: Ask): PairQuestions =>
+  asking(PAIR_PATHS, baseOfPair(a, b), ask) as unknown as PairQuestions;
+
+function asking(
+  paths: Readonly<Record<string, string>>,
+  base: string,
+  ask: Ask,
+): Record<string, (...given: unknown[]) => Promise<unknown>> {
+  const one = (template: string) => {
     const count = template.match(PARAMETER)?.length ?? 0;
-    return (...given: unknown[]): Promise<unknown> => {
-      const values = given.slice(0, count) as Answers[typeof name]["takes"];
-      return ask(pathOf(name, ...values), given[count] as AbortSignal | undefined);
-    };
+    return (...given: unknown[]): Promise<unknown> =>
+      ask(base + filled(template, given.slice(0, count)), given[count] as AbortSignal | undefined);
   };
-  return Object.fromEntries(
-    Object.entries(PATHS).map(([name, template]) => [name, one(name as keyof Answers, template)]),
-  ) as unknown as Questions;
+  return Object.fromEntries(Object.entries(paths).map(([name, template]) => [name, one(template)]));
 }
 
 /** `device` such as PTX:EMU. */
@@ -71,14 +117,18 @@ export interface ServerActions {
   cancel(id: number): Promise<void>;
   /** Opens the user's editor at a place that the trace names. */
   open(file: string, line: number): Promise<void>;
-  /** The newest traces of the user's cache, and going on with one of them. */
+  /** The newest traces of the user's cache, and going on with one of them in place of the run. */
   traces(): Promise<RecentTraces>;
   openTrace(name: string): Promise<void>;
   /** Goes on with the one that was open before. */
   openFormer(): Promise<void>;
-  /** Starts exporting the run, all kernels when `kernels` is empty; answers with a job whose result
-   * is Exported. */
-  exportRun(kernels: readonly number[], redact: boolean): Promise<number>;
+  /** Starts exporting the run, all kernels when `kernels` is empty, or it and the runs `beside` it;
+   * answers with a job whose result is Exported. */
+  exportRun(
+    kernels: readonly number[],
+    redact: boolean,
+    beside?: readonly string[],
+  ): Promise<number>;
   /** The file that such a job has made; the server gives it once. */
   exportedFile(job: number, signal: AbortSignal): Promise<Blob>;
 }

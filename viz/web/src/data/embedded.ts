@@ -4,10 +4,21 @@
  * touches the network.
  */
 import { PATHS } from "./answers";
-import { DataError, questions, type Backend, pathOf } from "./backend";
+import {
+  baseOf,
+  DataError,
+  pairQuestions,
+  pathOf,
+  questions,
+  RUNS,
+  type Ask,
+  type Backend,
+  type RunData,
+} from "./backend";
 import { Examiner } from "./offline/examiner";
 import { OfflineSearch, type Part } from "./offline/search";
 import { unpack } from "./offline/unpack";
+import type { RunName } from "./messages/run";
 
 const BLOCKS = 'script[type="application/json"][id^="uopviz-data"]';
 
@@ -31,7 +42,7 @@ export function embeddedBackend(doc: Document = document): Backend | null {
       paths.split(" ").forEach((path, at) => places.set(path, { entry, at }));
     }
 
-  async function ask(path: string): Promise<unknown> {
+  const ask: Ask = async (path) => {
     const place = places.get(path);
     if (!place)
       throw new DataError(
@@ -41,7 +52,7 @@ export function embeddedBackend(doc: Document = document): Backend | null {
       );
     const items = await (place.entry.items ??= unpack(place.entry.packed));
     return items[place.at];
-  }
+  };
 
   /** The entries that have the answers at these paths. */
   function parts(paths: readonly string[]): { parts: Part[]; missing: number } {
@@ -60,13 +71,41 @@ export function embeddedBackend(doc: Document = document): Backend | null {
     return { parts: [...found.values()], missing };
   }
 
+  const runs = new Map<string, RunData>();
+  return {
+    runs: async () => (await ask(RUNS)) as RunName[],
+    of: (run) => {
+      if (!runs.has(run))
+        runs.set(
+          run,
+          heldRun(run, ask, parts, (path) => places.has(path)),
+        );
+      return runs.get(run)!;
+    },
+    compare: (a, b) => pairQuestions(a, b, ask),
+    server: null,
+  };
+}
+
+/** The run of this name. */
+function heldRun(
+  run: string,
+  ask: Ask,
+  parts: (paths: readonly string[]) => { parts: Part[]; missing: number },
+  has: (path: string) => boolean,
+): RunData {
+  const held = questions(run, ask);
+  const base = baseOf(run);
+
   async function startSearch(): Promise<OfflineSearch> {
-    const index = places.has(PATHS.searchIndex) ? await held.searchIndex() : null;
+    const index = has(base + PATHS.searchIndex) ? await held.searchIndex() : null;
     const { rows } = await held.tree(0);
     const rules = await held.rules();
-    return new OfflineSearch({ rows, rules, index, pathOf, parts }, new Examiner());
+    const at = (what: "bundle" | "kernel", number: number): string => base + pathOf(what, number);
+    return new OfflineSearch({ rows, rules, index, pathOf: at, parts }, new Examiner());
   }
 
+  let search: Promise<OfflineSearch> | null = null;
   /** Begun with the first query. */
   async function searching(): Promise<OfflineSearch> {
     try {
@@ -77,14 +116,11 @@ export function embeddedBackend(doc: Document = document): Backend | null {
     }
   }
 
-  const held = questions(ask);
-  let search: Promise<OfflineSearch> | null = null;
-  const backend: Backend = {
+  return {
     ...held,
     run: async () => ({ ...(await held.run()), live: false, editable: [] }),
     tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
     search: async (query, signal) => (await searching()).search(query, signal),
     server: null,
   };
-  return backend;
 }

@@ -1,16 +1,19 @@
 /** The back end of the live page: JSON over the loopback server. Never retries by itself. */
 import { askAhead } from "./ahead";
 import {
+  baseOf,
   DataError,
   isAbort,
+  pairQuestions,
   questions,
-  type Ask,
+  RUNS,
   type Backend,
+  type RunData,
   type ServerActions,
 } from "./backend";
 import type { Job } from "./messages/job";
 import type { Peak } from "./messages/kernel";
-import type { RecentTraces } from "./messages/run";
+import type { RecentTraces, RunName } from "./messages/run";
 
 type Fetch = typeof fetch;
 
@@ -20,8 +23,8 @@ interface ErrorBody {
   error?: { what?: unknown; where?: unknown; hint?: unknown };
 }
 
-/** Asks `base` (the page's own address by default) for everything, at once for the answers `first`;
- * `token` gives what proves that it may. */
+/** Asks `base` (the page's own address by default) for everything, at once for the answers at the
+ * paths `first`; `token` gives what proves that it may. */
 export function httpBackend(
   token: () => string,
   base = "",
@@ -60,28 +63,44 @@ export function httpBackend(
       body: JSON.stringify(body),
     });
 
-  const server: ServerActions = {
-    compile: async (context, target) =>
-      (await post<{ job: number }>(`api/kernels/${context}/compile`, { target })).job,
-    launch: async (context, count, how) =>
-      (await post<{ job: number }>(`api/kernels/${context}/run`, { ...how, count })).job,
-    emulate: async (context, how) =>
-      (await post<{ job: number }>(`api/kernels/${context}/emulate`, how)).job,
-    peaks: () => get<Peak[]>("api/peaks"),
-    measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
-    job: (id) => get<Job>(`api/jobs/${id}`),
-    cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
-    open: async (file, line) => void (await post<unknown>("api/open", { file, line })),
-    traces: () => get<RecentTraces>("api/traces"),
-    openTrace: async (name) => void (await post<unknown>("api/traces/open", { name })),
-    openFormer: async () => void (await post<unknown>("api/traces/open", { former: true })),
-    exportRun: async (kernels, redact) =>
-      (await post<{ job: number }>("api/export", { kernels, redact })).job,
-    exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),
+  const actions = (run: string): ServerActions => {
+    const own = baseOf(run).slice(1);
+    const kernel = async (context: number, what: string, how: object): Promise<number> =>
+      (await post<{ job: number }>(`${own}/kernels/${context}/${what}`, how)).job;
+    return {
+      compile: (context, target) => kernel(context, "compile", { target }),
+      launch: (context, count, how) => kernel(context, "run", { ...how, count }),
+      emulate: (context, how) => kernel(context, "emulate", how),
+      peaks: () => get<Peak[]>("api/peaks"),
+      measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
+      job: (id) => get<Job>(`api/jobs/${id}`),
+      cancel: async (id) => void (await ask<unknown>(`api/jobs/${id}`, { method: "DELETE" })),
+      open: async (file, line) => void (await post<unknown>(`${own}/open`, { file, line })),
+      traces: () => get<RecentTraces>(`${own}/traces`),
+      openTrace: async (name) => void (await post<unknown>(`${own}/traces/open`, { name })),
+      openFormer: async () => void (await post<unknown>(`${own}/traces/open`, { former: true })),
+      exportRun: async (kernels, redact, beside = []) =>
+        (await post<{ job: number }>("api/export", { runs: [run, ...beside], kernels, redact }))
+          .job,
+      exportedFile: async (job, signal) => (await send(`api/export/${job}`, { signal })).blob(),
+    };
   };
   // relative to the page, which a proxy may serve below a folder
-  const answer: Ask = (path, signal) => get(path.slice(1), signal);
-  return { ...questions(askAhead(answer, first)), server };
+  const answer = askAhead((path, signal) => get(path.slice(1), signal), first);
+  const runs = new Map<string, RunData>();
+  const made = (run: string): RunData => ({ ...questions(run, answer), server: actions(run) });
+  return {
+    runs: () => answer(RUNS) as Promise<RunName[]>,
+    of: (run) => {
+      if (!runs.has(run)) runs.set(run, made(run));
+      return runs.get(run)!;
+    },
+    compare: (a, b) => pairQuestions(a, b, answer),
+    server: {
+      openRun: async (name) => (await post<{ run: string }>("api/runs", { name })).run,
+      closeRun: async (run) => void (await ask<unknown>(`api/runs/${run}`, { method: "DELETE" })),
+    },
+  };
 }
 
 async function refusal(response: Response, path: string): Promise<DataError> {

@@ -1,5 +1,6 @@
 /** What the page can ask of the graph panes, and what they tell the page. Types only. */
 import type { Bundle } from "../data/messages/bundle";
+import type { StatePairs } from "../model/pair/statePairs";
 import type { Scope } from "./picture/pictures";
 import type { Direction } from "./walk";
 
@@ -10,6 +11,13 @@ export type DiffMode = "side" | "merged";
 export interface FoldKinds {
   index: boolean;
   blocks: boolean;
+}
+
+/** What the panes are called for those who do not see them. */
+export interface PaneNames {
+  before: string;
+  after: string;
+  merged: string;
 }
 
 export interface StageEvents {
@@ -46,12 +54,13 @@ export interface CameraState {
 
 export interface Stage {
   /**
-   * Shows a bundle, or nothing. The same rewrite again (with more steps) keeps the view.
+   * Shows a bundle, or nothing; with `pairs`, those of its states in place of its steps. The same
+   * rewrite again (with more steps) keeps the view.
    *
    * @throws BundleError for a bundle that contradicts itself
    */
-  load(bundle: Bundle | null): Promise<void>;
-  /** Shows the step that leads to state k; 0 is the input graph. */
+  load(bundle: Bundle | null, pairs?: StatePairs): Promise<void>;
+  /** Shows the step that leads to state k, or pair k; 0 is the input graph. */
   setStep(k: number): void;
   setMode(mode: DiffMode): void;
   setScope(scope: Scope): void;

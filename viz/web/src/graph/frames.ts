@@ -3,6 +3,7 @@
  *
  * Keeps canvas sizes in step with the elements. Never draws.
  */
+import type { PaneNames } from "./api";
 import { Pane } from "./paint/pane";
 import type { Theme } from "./paint/theme";
 
@@ -12,7 +13,11 @@ export class Frames {
   private readonly elements: readonly [HTMLElement, HTMLElement];
   private readonly observer: ResizeObserver;
 
-  constructor(theme: Theme, resized: () => void) {
+  constructor(
+    theme: Theme,
+    private readonly names: PaneNames,
+    resized: () => void,
+  ) {
     this.root.className = "stage";
     const frame = (): [HTMLElement, Pane] => {
       const element = document.createElement("div");
@@ -40,11 +45,9 @@ export class Frames {
   setMerged(merged: boolean): void {
     this.elements[0].hidden = merged;
     const [before, after] = this.panes;
-    before.canvas.setAttribute("aria-label", "Graph before the step");
-    after.canvas.setAttribute(
-      "aria-label",
-      merged ? "Graph before and after the step, merged" : "Graph after the step",
-    );
+    const { names } = this;
+    before.canvas.setAttribute("aria-label", names.before);
+    after.canvas.setAttribute("aria-label", merged ? names.merged : names.after);
   }
 
   /** Gives the canvases the size of their elements; what is in the middle stays there. */

@@ -1,14 +1,14 @@
 /**
- * One loaded bundle: its states, its pictures, and what of it is shown at a step.
+ * One loaded bundle and the pairs of its states that are shown: their its pictures, and what of it is shown at a step.
  *
  * Laying out everything is work that may be announced, waited for and cancelled. Never draws and
  * never moves a camera.
  */
 import type { Bundle } from "../data/messages/bundle";
-import { stepDiff } from "../model/diff";
-import { AROUND, type Group, neighbourhood } from "../model/neighbourhood";
+import type { StepDiff } from "../model/diff";
+import { type Group, neighbourhood } from "../model/neighbourhood";
 import { Replay } from "../model/replay";
-import { timelineOf } from "../model/timeline";
+import type { StatePairs } from "../model/pair/statePairs";
 import type { FoldKinds, Scope } from "./api";
 import { Boxes } from "./boxes";
 import { Labels } from "./picture/labels";
@@ -37,20 +37,25 @@ export class Loaded {
   /** Nodes selected far from the change, the latest last. */
   private brought: readonly number[] = [];
   private everything: Picture | null = null;
+  readonly bundle: Bundle;
   readonly boxes: Boxes;
+  private readonly diff: (k: number) => StepDiff;
 
   /** `boxes`: ends of boxes that are opened from the start. */
   constructor(
-    readonly bundle: Bundle,
+    readonly pairs: StatePairs,
     layouter: Layouter,
     kinds: FoldKinds,
     boxes?: Iterable<number>,
   ) {
-    const timeline = timelineOf(bundle);
+    const { timeline } = pairs;
+    const { bundle } = timeline;
+    this.bundle = bundle;
     this.before = new Replay(bundle, timeline);
     this.after = new Replay(bundle, timeline);
+    this.diff = pairs.differ(this.before, this.after);
     this.labels = new Labels(bundle);
-    this.pictures = new Pictures(timeline, layouter);
+    this.pictures = new Pictures(pairs, layouter);
     this.boxes = new Boxes(this.pictures, kinds, boxes);
   }
 
@@ -59,20 +64,20 @@ export class Loaded {
     return this.pictures.layoutMs;
   }
 
-  /** Step k of that scope; null while its picture has to be laid out first. */
+  /** Pair k of that scope; null while its picture has to be laid out first. */
   content(k: number, scope: Scope, foldConstants: boolean, view: Viewport): Content | null {
     const { before, after, labels, opened } = this;
     const around = scope === "change";
     if (!around && !this.everything) return null;
-    after.goto(k);
-    before.goto(Math.max(0, after.step - 1));
-    const diff = stepDiff(before, after);
+    after.goto(this.pairs.after(k));
+    before.goto(this.pairs.before(k));
+    const diff = this.diff(k);
     const wishes = { opened, foldConstants, brought: new Set(this.brought) };
     const picture = around
-      ? this.pictures.around(after.step, wishes, view)
+      ? this.pictures.around(k, wishes, view)
       : this.everything!;
     const { fold } = picture;
-    const options = { ...AROUND, ...wishes, without: this.pictures.folded(after.step), fold };
+    const options = { ...this.pictures.options(wishes), without: this.pictures.folded(k), fold };
     const part = around ? neighbourhood(before, after, diff, options) : null;
     return { picture, labels, before, after, diff, part };
   }

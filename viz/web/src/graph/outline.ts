@@ -41,10 +41,7 @@ export class Outline {
     const { fold } = picture;
     const graph = new BoxGraph(before, after, fold);
     this.at = (slot) => graph.at(slot);
-    element.setAttribute(
-      "aria-label",
-      diff.step ? `Nodes around the change of step ${diff.step.toLocaleString("en")}` : "Nodes of the input graph",
-    );
+    element.setAttribute("aria-label", diff.words.title);
     const put = (slot: number, level: number): void => {
       const item = document.createElement("li");
       item.setAttribute("role", "treeitem");

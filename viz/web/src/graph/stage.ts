@@ -8,8 +8,9 @@
 import type { Bundle } from "../data/messages/bundle";
 import { describeSlot } from "../model/diff";
 import type { Group } from "../model/neighbourhood";
+import { type StatePairs, stepPairs } from "../model/pair/statePairs";
 import { timelineOf } from "../model/timeline";
-import type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents } from "./api";
+import type { CameraState, DiffMode, FoldKinds, PaneNames, Scope, Stage, StageEvents } from "./api";
 import { BoxSearch } from "./boxes";
 import { Frames } from "./frames";
 import { Layouter } from "./picture/layouter";
@@ -28,8 +29,14 @@ import "./stage.css";
 
 export type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents, StageStats } from "./api";
 
-export function createStage(host: HTMLElement, events: StageEvents): Stage {
-  return new CanvasStage(host, events);
+const OF_STEPS: PaneNames = {
+  before: "Graph before the step",
+  after: "Graph after the step",
+  merged: "Graph before and after the step, merged",
+};
+
+export function createStage(host: HTMLElement, events: StageEvents, names = OF_STEPS): Stage {
+  return new CanvasStage(host, events, names);
 }
 
 /** A bundle with more slots is announced before it is indexed. */
@@ -67,10 +74,11 @@ class CanvasStage implements Stage {
   constructor(
     private readonly host: HTMLElement,
     private readonly events: StageEvents,
+    names: PaneNames,
   ) {
     this.boxSearch = new BoxSearch((text, share) => this.events.onBusy(text, share));
     this.theme = readTheme(host);
-    this.frames = new Frames(this.theme, () => this.resize());
+    this.frames = new Frames(this.theme, names, () => this.resize());
     const go = (x: number, y: number): void => this.views.centre(x, y);
     this.minimap = new Minimap(this.theme, this.lead().camera, go);
     this.views = new Views(this.frames.panes, () => this.request(), this.minimap);
@@ -88,7 +96,7 @@ class CanvasStage implements Stage {
     this.frames.measure();
   }
 
-  async load(bundle: Bundle | null): Promise<void> {
+  async load(bundle: Bundle | null, given?: StatePairs): Promise<void> {
     this.work.abort();
     this.boxSearch.cancel();
     this.events.onBusy(null, 1);
@@ -105,6 +113,7 @@ class CanvasStage implements Stage {
     this.frames.measure();
     this.refresh();
     if (!bundle) return;
+    const pairsOf = (): StatePairs => given ?? stepPairs(timelineOf(bundle));
     const large = bundle.slots > LARGE;
     let kinds = this.foldKinds;
     if (large) {
@@ -118,7 +127,7 @@ class CanvasStage implements Stage {
       if (outdated()) return;
       kinds = looked ? this.foldKinds : UNFOLDED;
     }
-    const loaded = new Loaded(bundle, this.layouter, kinds, opened);
+    const loaded = new Loaded(pairsOf(), this.layouter, kinds, opened);
     this.loaded = loaded;
     await this.arrange(() => {
       const wanted = this.wantedHere();
@@ -338,9 +347,10 @@ class CanvasStage implements Stage {
     const { loaded } = this;
     if (!loaded) return;
     const { camera } = this.lead();
-    const content = loaded.content(this.step, this.scope, this.foldConstants, camera);
+    const k = Math.max(0, Math.min(loaded.pairs.last, Math.trunc(this.step)));
+    const content = loaded.content(k, this.scope, this.foldConstants, camera);
     if (!content) return;
-    this.step = content.after.step;
+    this.step = k;
     this.views.content = content;
     this.marks = { ...this.marks, group: null };
     this.pointer.forget();

@@ -205,7 +205,7 @@ export class Views {
   private changeRect(zoom: number): Rect | null {
     const { content } = this;
     if (!content) return null;
-    const { diff, after, picture } = content;
+    const { diff, picture } = content;
     if (!diff.focus.length) return null;
     const { camera } = this.lead();
     const fits = (r: Rect): boolean =>
@@ -214,7 +214,7 @@ export class Views {
     const whole = this.rectOf(slots);
     if (!whole || fits(whole)) return whole;
     const changed = (s: number): boolean => diff.nodes.has(s);
-    const result = diff.failed[0] ?? after.bundle.steps[diff.step - 1]!.result;
+    const result = diff.failed[0] ?? diff.result;
     const isNew = diff.failed.length > 0 || changed(result);
     const middle =
       isNew && picture.has(result) ? result : (slots.find(changed) ?? slots[0]!);

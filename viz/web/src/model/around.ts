@@ -3,13 +3,14 @@
  *
  * Also all slots of a rewrite, and what the layout has to know of some slots. Never lays out.
  */
-import { stepDiff } from "./diff";
 import { type Fold, membersAt } from "./fold/fold";
 import { type Folding, unfolded } from "./fold/folding";
 import type { LayoutInput } from "./layout/graph";
 import { portOffset } from "./layout/route";
 import { type NeighbourhoodOptions, placesOf } from "./neighbourhood";
+import type { StepDiff } from "./diff";
 import { Replay } from "./replay";
+import type { StatePairs, Stretch } from "./pair/statePairs";
 import type { Timeline } from "./timeline";
 
 /** So many steps fold alike, unless the rewrite is small. */
@@ -53,7 +54,7 @@ export function placesIn(slots: Int32Array, fold: Fold | null): Map<number, numb
   return place;
 }
 
-/** The slots that each step draws: its neighbourhood, and one for each folded group. */
+/** The slots that each pair of states draws, a step for short: its neighbourhood, and one for each folded group. */
 export class Drawn {
   private readonly before: Replay;
   private readonly after: Replay;
@@ -62,24 +63,28 @@ export class Drawn {
   private readonly without = new Map<number, ReadonlySet<number>>();
   private readonly folds = new Map<number, Fold | null>();
 
+  private readonly diff: (k: number) => StepDiff;
+
   constructor(
-    private readonly timeline: Timeline,
+    private readonly pairs: StatePairs,
     private readonly options: NeighbourhoodOptions,
-    private readonly folding: Folding = unfolded(timeline),
+    private readonly folding: Folding = unfolded(pairs.timeline),
   ) {
+    const { timeline } = pairs;
     this.before = new Replay(timeline.bundle, timeline);
     this.after = new Replay(timeline.bundle, timeline);
+    this.diff = pairs.differ(this.before, this.after);
   }
 
   /** The slots that step k draws, those of the change first. */
   at(k: number): ReadonlySet<number> {
     const known = this.known.get(k);
     if (known) return known;
-    const { before, after } = this;
-    before.goto(k - 1);
-    after.goto(k);
+    const { before, after, pairs } = this;
+    before.goto(pairs.before(k));
+    after.goto(pairs.after(k));
     const options = { ...this.options, without: this.folded(k), fold: this.boxes(k) };
-    const slots = placesOf(before, after, stepDiff(before, after), options);
+    const slots = placesOf(before, after, this.diff(k), options);
     if (this.known.size >= KEPT) this.known.delete(this.known.keys().next().value!);
     this.known.set(k, slots);
     return slots;
@@ -90,7 +95,7 @@ export class Drawn {
     const stretch = Math.floor(k / STRETCH);
     let fold = this.folds.get(stretch);
     if (fold === undefined) {
-      const last = Math.min(this.timeline.steps, (stretch + 1) * STRETCH - 1);
+      const last = Math.min(this.pairs.last, (stretch + 1) * STRETCH - 1);
       fold = this.folding.around(stretch * STRETCH, last);
     }
     // The last one used stands last.
@@ -124,14 +129,15 @@ export class Drawn {
 /** An edge of the layout: places of its ends, its port in px, the first and last step that shows it. */
 type Drawing = [source: number, user: number, port: number, from: number, to: number];
 
-/** The edges between what is drawn over all steps, and when it is seen, for the layout. */
+/** The edges between what is drawn over all pairs of states, and when it is seen, for the layout. */
 export function layoutInputOf(
-  t: Timeline,
+  pairs: StatePairs,
   slots: Int32Array,
   fold: Fold | null = null,
 ): LayoutInput {
   // Which port an edge enters is known of each version alone: worth it where single edges count.
-  if (slots.length <= PORTS) return stepsInputOf(t, slots, 0, t.steps, fold);
+  if (slots.length <= PORTS) return pairsInputOf(pairs, slots, 0, pairs.last, fold);
+  const t = pairs.timeline;
   const place = new Int32Array(t.slots).fill(-1);
   for (const [s, i] of placesIn(slots, fold)) place[s] = i;
   const edges: Drawing[] = [];
@@ -139,20 +145,22 @@ export function layoutInputOf(
     for (const s of membersAt(fold, head))
       for (let j = t.usersFirst[s]!; j < t.usersFirst[s + 1]!; j++) {
         const user = t.edgeUser[t.usersEdge[j]!]!;
-        if (place[user]! >= 0 && isDrawn(fold, s, user)) edges.push([i, place[user]!, 0, 0, t.steps]);
+        if (place[user]! >= 0 && isDrawn(fold, s, user)) edges.push([i, place[user]!, 0, 0, pairs.last]);
       }
   });
-  return inputOf(t, slots, fold, edges);
+  return inputOf(pairs, slots, fold, edges);
 }
 
-/** The same with no other edges than those of the steps first..last and of the state before. */
-export function stepsInputOf(
-  t: Timeline,
+/** The same with no other edges than those of the states that the pairs first..last show. */
+export function pairsInputOf(
+  pairs: StatePairs,
   slots: Int32Array,
   first: number,
   last: number,
   fold: Fold | null = null,
 ): LayoutInput {
+  const t = pairs.timeline;
+  const shown = pairs.states(first, last);
   const place = placesIn(slots, fold);
   const edges: Drawing[] = [];
   slots.forEach((head, i) => {
@@ -160,59 +168,83 @@ export function stepsInputOf(
       const end = t.first[s + 1]!;
       const boxed = fold !== null && fold.of[s]! >= 0;
       const known = new Map<number, Drawing>();
-      for (let v = t.versionAt(s, Math.max(0, first - 1)); v < end && t.step[v]! <= last; v++) {
-        const sources = t.src[v]!;
-        const to = v + 1 < end ? t.step[v + 1]! : t.steps;
-        sources.forEach((source, k) => {
-          const at = place.get(source);
-          if (at === undefined || !isDrawn(fold, source, s)) return;
-          const before = known.get(at);
-          if (before) {
-            before[4] = to;
-            return;
-          }
-          const port = boxed ? 0 : Math.round(portOffset(k, sources.length));
-          const edge: Drawing = [at, i, port, t.step[v]!, to];
-          known.set(at, edge);
-          edges.push(edge);
-        });
-      }
+      for (const [low, high] of shown)
+        for (let v = t.versionAt(s, low); v < end && t.step[v]! <= high; v++) {
+          const sources = t.src[v]!;
+          if (!sources.length) continue;
+          const seen = pairs.showing(statesOf(t, v, low, high));
+          if (!seen) continue;
+          sources.forEach((source, k) => {
+            const at = place.get(source);
+            if (at === undefined || !isDrawn(fold, source, s)) return;
+            const before = known.get(at);
+            if (before) {
+              before[3] = Math.min(before[3], seen[0]);
+              before[4] = Math.max(before[4], seen[1]);
+              return;
+            }
+            const port = boxed ? 0 : Math.round(portOffset(k, sources.length));
+            const edge: Drawing = [at, i, port, ...seen];
+            known.set(at, edge);
+            edges.push(edge);
+          });
+        }
     }
   });
-  return inputOf(t, slots, fold, edges);
+  return inputOf(pairs, slots, fold, edges);
+}
+
+/** The states low..high in which its slot has version v. */
+function statesOf(t: Timeline, v: number, low: number, high: number): Stretch {
+  const end = t.first[t.slot[v]! + 1]!;
+  const until = v + 1 < end ? t.step[v + 1]! - 1 : t.steps;
+  return [Math.max(t.step[v]!, low), Math.min(until, high)];
 }
 
 function inputOf(
-  t: Timeline,
+  pairs: StatePairs,
   slots: Int32Array,
   fold: Fold | null,
   edges: readonly Drawing[],
 ): LayoutInput {
-  const life = Array.from(slots, (s) => seen(t, membersAt(fold, s)));
   return {
     n: slots.length,
     src: Int32Array.from(edges, (e) => e[0]),
     user: Int32Array.from(edges, (e) => e[1]),
     port: Int32Array.from(edges, (e) => e[2]),
     seen: { from: Int32Array.from(edges, (e) => e[3]), to: Int32Array.from(edges, (e) => e[4]) },
-    life: { from: Int32Array.from(life, (l) => l[0]), to: Int32Array.from(life, (l) => l[1]) },
+    life: pairs.sharePlaces ? lives(pairs, slots, fold) : undefined,
   };
 }
 
-/** First and last step that shows any of the slots: a step shows what it takes away, too. */
-function seen(t: Timeline, slots: readonly number[]): [number, number] {
-  let from = t.steps;
+/** When what is drawn for each of the slots is seen. */
+function lives(pairs: StatePairs, slots: Int32Array, fold: Fold | null): LayoutInput["life"] {
+  const life = Array.from(slots, (s) => seen(pairs, membersAt(fold, s)));
+  return {
+    from: Int32Array.from(life, (l) => l[0]),
+    to: Int32Array.from(life, (l) => l[1]),
+  };
+}
+
+/** First and last pair that shows any of the slots: a step shows what it takes away, too. */
+function seen(pairs: StatePairs, slots: readonly number[]): [number, number] {
+  const t = pairs.timeline;
+  let from = pairs.last;
   let to = 0;
-  for (const slot of slots) {
-    const end = t.first[slot + 1]!;
-    // From both ends: a slot may have as many versions as there are steps.
-    let first = t.first[slot]!;
-    while (first < end && t.node[first]! < 0) first++;
-    if (first === end) continue;
-    let last = end - 1;
-    while (t.node[last]! < 0) last--;
-    from = Math.min(from, t.step[first]!);
-    to = Math.max(to, last + 1 < end ? t.step[last + 1]! : t.steps);
-  }
+  for (const slot of slots)
+    for (const [low, high] of pairs.states(0, pairs.last)) {
+      // From both ends: a slot may have as many versions as there are steps.
+      let first = t.versionAt(slot, low);
+      let last = t.versionAt(slot, high);
+      while (first <= last && t.node[first]! < 0) first++;
+      if (first > last) continue;
+      while (t.node[last]! < 0) last--;
+      const begin = statesOf(t, first, low, high)[0];
+      const end = statesOf(t, last, low, high)[1];
+      const shown = pairs.showing([begin, end]);
+      if (!shown) continue;
+      from = Math.min(from, shown[0]);
+      to = Math.max(to, shown[1]);
+    }
   return [from, to];
 }

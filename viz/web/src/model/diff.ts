@@ -24,11 +24,34 @@ export interface StepDiff {
   failed: number[];
   /** These, then the match's own slots, then all other changed ones: where the eye should go. */
   focus: number[];
+  /** The slot that stands for what the match became; -1 without a match. */
+  result: number;
+  words: ChangeWords;
 }
 
-function emptyDiff(): StepDiff {
-  return { step: 0, nodes: new Map(), before: new Map(), after: new Map(), failed: [], focus: [] };
+/** How a difference is told to those who do not see the picture. */
+export interface ChangeWords {
+  /** What the nodes around it are called. */
+  title: string;
+  removed: string;
+  added: string;
+  /** Of a node whose place held that op before. */
+  was(op: string): string;
+  /** After "source 2" or "sources 1, 2". */
+  moved: string;
 }
+
+function emptyDiff(words: ChangeWords): StepDiff {
+  const maps = { nodes: new Map(), before: new Map(), after: new Map() };
+  return { step: 0, ...maps, failed: [], focus: [], result: -1, words };
+}
+
+const IN_STEPS = { removed: "removed", added: "added", was: (op: string) => `was ${op}`, moved: "moved" };
+
+const wordsOfStep = (k: number): ChangeWords => ({
+  ...IN_STEPS,
+  title: k ? `Nodes around the change of step ${k.toLocaleString("en")}` : "Nodes of the input graph",
+});
 
 function failedSlots(after: Replay): number[] {
   const { error } = after.bundle;
@@ -39,13 +62,15 @@ function failedSlots(after: Replay): number[] {
 
 /** The change from `before` (state k - 1) to `after` (state k); of the input graph, none. */
 export function stepDiff(before: Replay, after: Replay): StepDiff {
-  const diff = emptyDiff();
-  diff.failed = failedSlots(after);
-  diff.focus = diff.failed;
   const k = after.step;
   const step: Step | undefined = after.bundle.steps[k - 1];
-  if (!step || before.step !== k - 1) return diff;
+  const isStep = step !== undefined && before.step === k - 1;
+  const diff = emptyDiff(wordsOfStep(isStep ? k : 0));
+  diff.failed = failedSlots(after);
+  diff.focus = diff.failed;
+  if (!isStep) return diff;
   diff.step = k;
+  diff.result = step.result;
   for (const s of step.removed) diff.nodes.set(s, "removed");
   for (const s of step.added)
     diff.nodes.set(s, diff.nodes.get(s) === "removed" ? "replaced" : "added");
@@ -53,25 +78,29 @@ export function stepDiff(before: Replay, after: Replay): StepDiff {
   const t = after.timeline;
   const touched = new Set<number>();
   for (let i = t.madeFirst[k]!; i < t.madeFirst[k + 1]!; i++) touched.add(t.slot[t.made[i]!]!);
-  for (const s of touched) {
-    const old = t.edge[before.version[s]!]!;
-    const now = t.edge[after.version[s]!]!;
-    const change = diff.nodes.get(s);
-    const gone = change === "removed" || change === "replaced";
-    const fresh = change === "added" || change === "replaced";
-    old.forEach((e, i) => {
-      if (gone) diff.before.set(e, "removed");
-      else if (now[i] !== e) diff.before.set(e, "moved");
-    });
-    now.forEach((e, i) => {
-      if (fresh) diff.after.set(e, "added");
-      else if (old[i] !== e) diff.after.set(e, "moved");
-    });
-  }
+  for (const s of touched) compareEdges(diff, s, before, after);
   const present = (s: number): boolean => before.has(s) || after.has(s);
   const eye = [...diff.failed, step.slot, step.result, ...diff.nodes.keys()];
   diff.focus = [...new Set(eye)].filter(present);
   return diff;
+}
+
+/** Adds the edges into slot s that differ; what became of the node itself is in the diff. */
+export function compareEdges(diff: StepDiff, s: number, before: Replay, after: Replay): void {
+  const { edge } = after.timeline;
+  const old = edge[before.version[s]!]!;
+  const now = edge[after.version[s]!]!;
+  const change = diff.nodes.get(s);
+  const gone = change === "removed" || change === "replaced";
+  const fresh = change === "added" || change === "replaced";
+  old.forEach((e, i) => {
+    if (gone) diff.before.set(e, "removed");
+    else if (now[i] !== e) diff.before.set(e, "moved");
+  });
+  now.forEach((e, i) => {
+    if (fresh) diff.after.set(e, "added");
+    else if (old[i] !== e) diff.after.set(e, "moved");
+  });
 }
 
 /** "MUL, int32, source 0 moved": a slot in words, for those who do not see the picture. */
@@ -85,14 +114,14 @@ export function describeSlot(slot: number, before: Replay, after: Replay, diff: 
   const dtype = bundle.dtypes[bundle.nodes.dtype[c] ?? -1];
   if (dtype && dtype !== "void") words.push(dtype);
   if (diff.failed.includes(slot)) words.push("the pass failed here");
-  if (change === "removed") words.push("removed");
-  else if (change === "added") words.push("added");
-  else if (change === "replaced") words.push(`was ${opOf(bundle, before.nodeOf(slot))}`);
+  const said = diff.words;
+  if (change === "removed") words.push(said.removed);
+  else if (change === "added") words.push(said.added);
+  else if (change === "replaced") words.push(said.was(opOf(bundle, before.nodeOf(slot))));
   else if (change === "moved") {
     const moved = movedSources(before.srcOf(slot), after.srcOf(slot));
-    words.push(
-      moved.length ? `${moved.length > 1 ? "sources" : "source"} ${moved.join(", ")} moved` : "moved",
-    );
+    const which = moved.length ? `${moved.length > 1 ? "sources" : "source"} ${moved.join(", ")} ` : "";
+    words.push(which + said.moved);
   }
   const sources = side.srcOf(slot).length;
   if (sources) words.push(`${sources} ${sources > 1 ? "sources" : "source"}`);

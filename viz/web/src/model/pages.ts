@@ -1,5 +1,6 @@
 /**
- * The places of "around the change": pages of consecutive steps, in a chain without a jump.
+ * The places of "around the change": pages of consecutive steps, in a chain without a jump. A step is
+ * any pair of states that is shown as before and after (statePairs.ts).
  *
  * One layout of all steps would put a change's own nodes thousands of pixels apart: tried on 24,000
  * nodes, a step showed one of its 33 nodes at a readable zoom. One layout per step is tight, but
@@ -15,14 +16,14 @@
  * Going back shows the same pages again, as far as the chain is kept. A rewrite that is small as a
  * whole is one page.
  */
-import { allSlots, Drawn, headsOf, layoutInputOf, stepsInputOf } from "./around";
+import { allSlots, Drawn, headsOf, layoutInputOf, pairsInputOf } from "./around";
 import type { Fold } from "./fold/fold";
 import { type Folding, unfolded } from "./fold/folding";
 import { layoutGraph, type LayoutInput } from "./layout/graph";
 import { type Layout, layout } from "./layout/layered";
 import { type Pin, Pinned } from "./layout/pins";
 import type { NeighbourhoodOptions } from "./neighbourhood";
-import type { Timeline } from "./timeline";
+import type { StatePairs } from "./pair/statePairs";
 
 /** A rewrite with no more slots is one page. */
 const WHOLE = 260;
@@ -107,19 +108,19 @@ export class Pages {
   readonly whole: Page | null;
 
   constructor(
-    private readonly timeline: Timeline,
+    private readonly pairs: StatePairs,
     options: NeighbourhoodOptions,
-    folding: Folding = unfolded(timeline),
+    folding: Folding = unfolded(pairs.timeline),
     private readonly most = CHAIN,
   ) {
-    this.drawn = new Drawn(timeline, options, folding);
-    const all = allSlots(timeline);
+    this.drawn = new Drawn(pairs, options, folding);
+    const all = allSlots(pairs.timeline);
     if (all.length > WHOLE) this.whole = null;
     else {
-      const last = timeline.steps;
+      const { last } = pairs;
       const fold = folding.around(0, last);
       const slots = headsOf(all, fold);
-      const laid = layout(layoutInputOf(timeline, slots, fold));
+      const laid = layout(layoutInputOf(pairs, slots, fold));
       this.whole = { first: 0, last, slots, layout: laid, fold, world: {} };
     }
   }
@@ -219,7 +220,7 @@ export class Pages {
     let last = k;
     for (let steps = 1; steps < PAGE_STEPS; steps++) {
       const next = last + way;
-      if (next < 0 || next > this.timeline.steps) break;
+      if (next < 0 || next > this.pairs.last) break;
       if (this.drawn.boxes(next) !== this.drawn.boxes(k)) break;
       const joined = new Set([...slots, ...this.drawn.at(next)]);
       if (joined.size > PAGE) break;
@@ -233,7 +234,7 @@ export class Pages {
   private pin(first: number, last: number, drawn: ReadonlySet<number>, pins: Places): Plan {
     const slots = Int32Array.from(drawn).sort();
     const fold = this.drawn.boxes(first);
-    const input = stepsInputOf(this.timeline, slots, first, last, fold);
+    const input = pairsInputOf(this.pairs, slots, first, last, fold);
     const place = new Map<number, number>();
     slots.forEach((s, i) => place.set(s, i));
     const rowPins = [...pins].map(([s, { row }]): Pin => ({ node: place.get(s)!, row }));
@@ -253,7 +254,7 @@ export class Pages {
 
   /** Rows that leave room for the steps around a page; of the page's slots, in their order. */
   private roomyRows({ first, last, slots, fold, rows }: Plan, ways: readonly Way[]): Int32Array {
-    const { timeline } = this;
+    const { pairs } = this;
     let [from, to] = [first, last];
     const all = new Set(slots);
     for (const way of ways) {
@@ -261,12 +262,12 @@ export class Pages {
       let k = way > 0 ? last : first;
       for (let i = 0; i < STEPS_AHEAD / ways.length && all.size < most; i++) {
         k += way;
-        if (k < 0 || k > timeline.steps || this.drawn.boxes(k) !== fold) break;
+        if (k < 0 || k > pairs.last || this.drawn.boxes(k) !== fold) break;
         for (const s of this.drawn.at(k)) all.add(s);
         [from, to] = [Math.min(from, k), Math.max(to, k)];
       }
     }
-    const input = stepsInputOf(timeline, Int32Array.from(all), from, to, fold);
+    const input = pairsInputOf(pairs, Int32Array.from(all), from, to, fold);
     return new Pinned(layoutGraph(input), rows.kept).rows();
   }
 }

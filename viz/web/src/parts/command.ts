@@ -12,6 +12,7 @@ export const GROUPS = [
   "Timeline",
   "Rules",
   "Overview",
+  "Compare",
   "Page",
 ] as const;
 export type CommandGroup = (typeof GROUPS)[number];

@@ -32,6 +32,8 @@ interface Declared {
 export interface PagePanel extends Declared {
   place: "page";
   page: Page;
+  /** It does not show a pass: none is opened for it. */
+  withoutPass?: true;
   /** Of a page that needs no rows: whether it shows what it is for. Follows signals. */
   isShown?: () => boolean;
 }

@@ -24,7 +24,7 @@ import {
   view,
   windowWidth,
 } from "../state/state";
-import { TopBar } from "./TopBar";
+import { TopBar } from "./top/TopBar";
 import { wideEdit } from "../parts/source/edits";
 
 export function App() {

@@ -1,7 +1,7 @@
 /** Every command of the page, for keys, key sheet and palette. */
 import { type Command, onPage } from "../parts/command";
 import { pageOf } from "../parts/panel";
-import { pageCommands } from "./pageCommands";
+import { pageCommands, runCommands } from "./pageCommands";
 import { panels } from "./panels";
 
 export const commands: readonly Command[] = [
@@ -10,5 +10,7 @@ export const commands: readonly Command[] = [
 ];
 
 /** What the palette offers besides: commands that depend on what is looked at. */
-export const moreCommands = (): readonly Command[] =>
-  panels.flatMap((panel) => onPage(pageOf(panel), panel.moreCommands?.() ?? []));
+export const moreCommands = (): readonly Command[] => [
+  ...panels.flatMap((panel) => onPage(pageOf(panel), panel.moreCommands?.() ?? [])),
+  ...runCommands(),
+];

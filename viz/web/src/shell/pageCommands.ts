@@ -1,14 +1,25 @@
 /** Commands of the page itself. */
 import { announce, cancelLoading, select, setPage } from "../state/actions";
 import { flushAddress } from "../state/link/address";
+import { short } from "../state/format";
 import { letterKeys, sizes } from "../state/prefs";
 import { focusRegion } from "../state/regions";
-import { cancelExport, exporting, saveExport } from "../state/save";
-import { currentKernel, loading, overlay, sidePanel, view } from "../state/state";
+import { cancelExport, exporting, saveAllRuns, saveExport } from "../state/save";
+import {
+  currentKernel,
+  loading,
+  openRuns,
+  overlay,
+  runName,
+  severalRuns,
+  sidePanel,
+  view,
+} from "../state/state";
 import { toggleTheme } from "../state/theme";
 import { escapePanels, focusSearch, pages } from "./panels";
 import { type Command, live } from "../parts/command";
-import { copyLink } from "./copyLink";
+import { canClose, closeRun, showNextRun, showRun } from "../parts/traces/runs";
+import { copyLink } from "./top/copyLink";
 
 export const pageCommands: readonly Command[] = [
   ...pages.map(({ page, title, key }): Command => ({
@@ -49,12 +60,28 @@ export const pageCommands: readonly Command[] = [
     run: () => void copyLink(),
   },
   {
+    id: "next-run",
+    title: "Show the next open run",
+    group: "Page",
+    keys: ["V"],
+    when: () => severalRuns.value,
+    run: showNextRun,
+  },
+  {
     id: "export",
     title: "Export the whole run as one HTML file",
     group: "Page",
     keys: ["E"],
     when: live,
     run: () => void saveExport([]),
+  },
+  {
+    id: "export-runs",
+    title: "Export all open runs as one HTML file, with their comparison",
+    group: "Page",
+    keys: [],
+    when: () => live() && severalRuns.value,
+    run: () => void saveAllRuns(),
   },
   {
     id: "export-redacted",
@@ -126,6 +153,32 @@ export const pageCommands: readonly Command[] = [
     run: escape,
   },
 ];
+
+/** What can be done with the runs that are open, where there are several. */
+export function runCommands(): readonly Command[] {
+  if (!severalRuns.value) return [];
+  const command = (id: string, title: string, run: () => void): Command => ({
+    ...{ id, title, group: "Page", keys: [], run },
+  });
+  return openRuns.value.flatMap((one) => [
+    ...(one.name === runName.value
+      ? []
+      : [
+          command(`run-${one.name}`, `Show run ${one.name}, ${short(one.title, 60)}`, () =>
+            showRun(one.name),
+          ),
+        ]),
+    ...(canClose(one)
+      ? [
+          command(
+            `run-close-${one.name}`,
+            `Close run ${one.name}, ${short(one.title, 60)}`,
+            () => void closeRun(one.name),
+          ),
+        ]
+      : []),
+  ]);
+}
 
 /** Forward comes back to the step that was left, not to the one before it. */
 function back(): void {

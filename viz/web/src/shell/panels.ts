@@ -1,5 +1,6 @@
 /** Every panel of the page, in reading order: the one place where a new one is added. */
 import { centrePanel, headerPanel } from "../panels/centre/panel";
+import { comparePanel } from "../panels/compare/panel";
 import { emulatorPanel } from "../panels/emulator/panel";
 import { inspectorPanel } from "../panels/inspector/panel";
 import { overviewPanel } from "../panels/overview/panel";
@@ -31,6 +32,7 @@ export const panels: readonly Panel[] = [
   inspectorPanel,
   timelinePanel,
   rulesPanel,
+  comparePanel,
   statusPanel,
 ];
 

@@ -1,13 +1,13 @@
 /** Everything that changes what is looked at. Panels, keys and the palette call these. */
 import { batch } from "@preact/signals";
-import { asProblem, isAbort, type Backend } from "../data/backend";
+import { asProblem, isAbort, type Backend, type RunData } from "../data/backend";
 import type { Bundle } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
 import type { Row } from "../data/messages/run";
 import { Timeline } from "../model/timeline";
 import { changeEntry, looking, pushAddress, replaceAddress } from "./link/address";
 import type { AnyLinkPart, LinkChange } from "./link/part";
-import { LONGEST, traceNamed } from "./link/named";
+import { LONGEST, putRun, runOfLink, traceNamed } from "./link/named";
 import { hashOf, Query } from "./link/query";
 import { nextPassing } from "../model/filter";
 import { baseName, count } from "./format";
@@ -31,6 +31,7 @@ import {
   kernelPage,
   loadError,
   loading,
+  openRuns,
   ownProblems,
   passing,
   rewriteRows,
@@ -38,6 +39,8 @@ import {
   ruleName,
   rules,
   run,
+  runKey,
+  runName,
   step,
   stepCount,
   timeline,
@@ -54,11 +57,14 @@ export function connect(to: Backend): void {
   backend = to;
 }
 
-/** The back end of this page. */
-export function data(): Backend {
+/** The back end of this page: all of its runs. */
+export function allData(): Backend {
   if (!backend) throw new Error("connect() comes first");
   return backend;
 }
+
+/** The run that the panels show. */
+export const data = (): RunData => allData().of(runName.peek());
 
 let parts: readonly AnyLinkPart[] = [];
 
@@ -96,20 +102,38 @@ export function go(
 }
 
 /** Takes the view from the address: at the start, and on Back and Forward. What a link says of
- * another run is not shown; it is kept until that run is open. */
+ * another run is not shown; where that run is open, it is shown in place of this one, and else the
+ * link is kept until it is. */
 export function readAddress(): void {
   changeEntry();
   const hash = location.hash;
-  const name = traceNamed(hash);
-  const isOther = name !== "" && name !== fileName(run.peek()?.file);
+  const name = runOfLink(hash, filesOfRuns());
+  if (name !== null && name !== runName.peek()) {
+    showOther(name);
+    return;
+  }
+  const isOther = name === null;
   const query = new Query(isOther ? "" : hash);
   batch(() => {
-    otherLink.value = isOther ? { name, hash } : null;
+    otherLink.value = isOther ? { name: traceNamed(hash), hash } : null;
     view.value = readView(query);
     for (const part of parts) part.read(query);
   });
   ensureBundle();
   findNode();
+}
+
+let showOther: (name: string) => void = () => undefined;
+
+/** Who shows another run that is open, and then reads the address again. Call once. */
+export function switchWith(show: (name: string) => void): void {
+  showOther = show;
+}
+
+/** The names of the traces' files of all open runs, by letters. */
+function filesOfRuns(): Map<string, string> {
+  const files = new Map(openRuns.peek().map((one) => [one.name, one.file.slice(0, LONGEST)]));
+  return files.set(runName.peek(), fileName(run.peek()?.file));
 }
 
 /** Opens a pass; at `at`, or at its first change. The selection belongs to a pass and goes. */
@@ -177,7 +201,7 @@ export function followLink(hash: string): void {
 /** Goes to what a link says that was of another run, now that this run is open. */
 export function followOther(): void {
   const link = otherLink.peek();
-  if (!link || link.name !== fileName(run.peek()?.file)) return;
+  if (!link || runOfLink(link.hash, filesOfRuns()) !== runName.peek()) return;
   if (location.hash !== link.hash) pushAddress(link.hash, looking());
   readAddress();
 }
@@ -188,6 +212,7 @@ export const fileName = (path = ""): string => baseName(path).slice(0, LONGEST);
 /** The address of what is shown now. */
 function addressNow(): string {
   const hash = hashOf((put) => {
+    putRun(runName.peek(), put);
     writeView(view.peek(), put);
     for (const part of parts) part.write(put);
   });
@@ -249,9 +274,10 @@ async function crossPasses(rule: number, direction: 1 | -1): Promise<void> {
 async function knowMatches(): Promise<boolean> {
   if (ruleMatches.peek()?.done && !isLive.peek()) return true;
   try {
-    do keepMatches(await data().ruleMatches());
-    while (!ruleMatches.peek()?.done);
-    return true;
+    const of = runKey.peek();
+    do keepMatches(await data().ruleMatches(), of);
+    while (runKey.peek() === of && !ruleMatches.peek()?.done);
+    return runKey.peek() === of;
   } catch (thrown) {
     announce(`Matches in other passes: ${asProblem(thrown, "api/rule-matches").what}`);
     return false;
@@ -378,7 +404,8 @@ export function reloadBundle(): void {
   if (wanted !== null) void fetchBundle(wanted);
 }
 
-function stopLoading(): void {
+/** What is on its way is not wanted any more. */
+export function stopLoading(): void {
   fetching?.abort();
   fetching = null; // what arrives all the same is not wanted
   loading.value = null;
@@ -444,5 +471,7 @@ async function knowRules(b: Bundle): Promise<void> {
 }
 
 export async function refreshRules(): Promise<void> {
-  rules.value = new Map((await data().rules()).map((rule) => [rule.id, rule]));
+  const of = runName.peek();
+  const found = await data().rules();
+  if (runName.peek() === of) rules.value = new Map(found.map((rule) => [rule.id, rule]));
 }

@@ -1,13 +1,29 @@
 /**
- * Keeps run, rows and rules up to date while the run lives, and reconnects to a lost server.
- * Only appends: never moves the view, never touches the loaded pass.
+ * Keeps the run that is shown, its rows and rules up to date while it lives, and the list of runs;
+ * turns to another run, and reconnects to a lost server. Only appends: while a run is shown, never
+ * moves the view, never touches the loaded pass.
  */
 import { batch } from "@preact/signals";
-import { asProblem, type Backend } from "../data/backend";
+import { asProblem, FIRST_RUN, type Backend } from "../data/backend";
+import type { RunName } from "../data/messages/run";
 import { mergeRows } from "../data/rows";
-import { refreshRules, reloadBundle } from "./actions";
+import { refreshRules, reloadBundle, stopLoading } from "./actions";
 import { keyOf } from "./runState";
-import { bundle, connection, fatal, loadError, rows, rowsArrived, run, timeline } from "./state";
+import {
+  bundle,
+  connection,
+  fatal,
+  hovered,
+  loadError,
+  openRuns,
+  preview,
+  rows,
+  rowsArrived,
+  rules,
+  run,
+  runName,
+  timeline,
+} from "./state";
 
 const POLL_MS = 500;
 /** A finished run is asked now and then, so that a lost server and a rerun show. */
@@ -54,26 +70,76 @@ function schedule(backend: Backend): void {
 }
 
 async function tick(backend: Backend): Promise<void> {
-  await refresh(backend);
-  schedule(backend);
+  const answered = await refresh(backend);
+  if (!answered || backend.server) schedule(backend);
+}
+
+/** Asks which runs are open. Rejects where nobody says. */
+export async function refreshRuns(backend: Backend): Promise<readonly RunName[]> {
+  runsAsked = performance.now();
+  const found = await backend.runs();
+  if (JSON.stringify(found) !== JSON.stringify(openRuns.peek())) openRuns.value = found;
+  return openRuns.peek();
+}
+
+let runsAsked = -Infinity;
+/** Counts the runs that were turned to: the last one wins. */
+let turns = 0;
+
+/**
+ * Shows another run in place of this one, once its first answer is here; false where it was asked to
+ * show yet another one meanwhile. Rejects, and stays, where it does not answer.
+ *
+ * @param arrived says what of it is looked at, before anything of it is drawn
+ */
+export async function turnTo(
+  backend: Backend,
+  name: string,
+  arrived: () => void,
+): Promise<boolean> {
+  const turn = ++turns;
+  const now = await backend.of(name).run();
+  if (turn !== turns) return false;
+  batch(() => {
+    stopLoading();
+    runName.value = name;
+    run.value = now;
+    rows.value = [];
+    rowsArrived.value = false;
+    rules.value = new Map();
+    bundle.value = null;
+    timeline.value = null;
+    loadError.value = null;
+    preview.value = null;
+    hovered.value = null;
+    arrived();
+  });
+  await refreshNow(backend);
+  return true;
 }
 
 async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promise<boolean> {
+  const name = runName.peek();
+  const of = backend.of(name);
+  /** Another run is shown by now. */
+  const isLeft = (): boolean => runName.peek() !== name;
+  if (performance.now() - runsAsked >= SETTLED_MS && (backend.server || !openRuns.peek().length))
+    refreshRuns(backend).catch(() => undefined); // why not, the run's own answer says
   try {
-    const now = await backend.run();
+    const now = await of.run();
+    if (isLeft()) return true;
     const before = run.peek();
-    const another = before !== null && keyOf(before) !== keyOf(now);
+    const another = before !== null && keyOf(name, before) !== keyOf(name, now);
     if (firstPage) {
       run.value = now;
       await firstPage();
     }
     const known = another ? 0 : rows.peek().length;
     const compiled = JSON.stringify(before?.compilations) !== JSON.stringify(now.compilations);
-    const tree =
-      now.live || before === null || another || before.live || compiled
-        ? await backend.tree(known)
-        : null;
-    if (before === null || another) await refreshRules();
+    const isNew = before === null || another || !rowsArrived.peek();
+    const tree = now.live || isNew || before.live || compiled ? await of.tree(known) : null;
+    if (isNew) await refreshRules();
+    if (isLeft()) return true;
     batch(() => {
       if (another) {
         rows.value = [];
@@ -93,8 +159,10 @@ async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promi
     failures = 0;
     return true;
   } catch (thrown) {
-    failures += 1;
+    if (isLeft()) return true;
     const problem = asProblem(thrown, "api/run");
+    if (!problem.lost && (await wasClosed(backend, name))) return true;
+    failures += 1;
     // A server that was started again answers, but has another key.
     const why = problem.lost
       ? "Connection lost"
@@ -103,4 +171,24 @@ async function refresh(backend: Backend, firstPage?: () => Promise<void>): Promi
     if (run.peek() === null) fatal.value = problem;
     return false;
   }
+}
+
+let closed: (name: string) => void = () => undefined;
+
+/** Who is told that the run that is shown was closed, from another page. Call once. */
+export function onClosed(tell: (name: string) => void): void {
+  closed = tell;
+}
+
+/** Whether a run is no longer open, while the server goes on. */
+async function wasClosed(backend: Backend, name: string): Promise<boolean> {
+  if (name === FIRST_RUN || !backend.server) return false;
+  try {
+    const found = await refreshRuns(backend);
+    if (found.some((one) => one.name === name)) return false;
+  } catch {
+    return false;
+  }
+  closed(name);
+  return true;
 }

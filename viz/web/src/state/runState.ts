@@ -3,6 +3,7 @@
  * that compares runs makes one of these for each. Never touches the DOM or the network.
  */
 import { computed, signal } from "@preact/signals";
+import { FIRST_RUN } from "../data/backend";
 import { ancestry, compiledRows } from "../data/rows";
 import type { Bundle, Step } from "../data/messages/bundle";
 import type { ApiProblem } from "../data/messages/job";
@@ -17,8 +18,8 @@ import { FIRST_VIEW, type View } from "./link/view";
 
 export type RunState = ReturnType<typeof createRunState>;
 
-/** What tells a run from another one. */
-export const keyOf = (of: Run): string => `${of.started} ${of.file}`;
+/** What tells a run from another one; `name` is the letter that it is open as. */
+export const keyOf = (name: string, of: Run): string => `${name} ${of.started} ${of.file}`;
 
 /**
  * What a pass opens with: the first match of the rule that is filtered to, or its error, or its
@@ -34,9 +35,11 @@ function firstStep(b: Bundle | null, rule: number | null): number {
 
 /** The state of a run of which nothing has arrived yet. */
 export function createRunState() {
+  /** The letter that it is open as. */
+  const runName = signal(FIRST_RUN);
   const run = signal<Run | null>(null);
   /** Which run it is: another one at the same address has numbers of its own; "" before any. */
-  const runKey = computed(() => (run.value ? keyOf(run.value) : ""));
+  const runKey = computed(() => (run.value ? keyOf(runName.value, run.value) : ""));
   /** The program still runs. Unlike `run` it does not change with every message. */
   const isLive = computed(() => run.value?.live === true);
   const rows = signal<readonly Row[]>([]);
@@ -195,8 +198,8 @@ export function createRunState() {
     answered.value?.run === runKey.value ? answered.value.answer : null,
   );
 
-  const keepMatches = (answer: RuleMatches): void => {
-    answered.value = { run: runKey.peek(), answer };
+  const keepMatches = (answer: RuleMatches, of: string): void => {
+    answered.value = { run: of, answer };
   };
 
   const matchedPasses = computed(() =>
@@ -222,6 +225,7 @@ export function createRunState() {
   });
 
   return {
+    runName,
     run,
     runKey,
     isLive,

@@ -1,10 +1,10 @@
 /** Files that the page gives to the browser to keep. */
 import { signal } from "@preact/signals";
-import { asProblem, isAbort } from "../data/backend";
+import { asProblem, FIRST_RUN, isAbort } from "../data/backend";
 import { follow } from "../data/jobs";
 import type { Exported } from "../data/messages/job";
-import { announce, data, reportProblem } from "./actions";
-import { run } from "./state";
+import { allData, announce, reportProblem } from "./actions";
+import { openRuns, run, runName } from "./state";
 
 /** Saves `file` under a name that any system takes. */
 export function saveFile(file: Blob, name: string, ending: string): void {
@@ -31,20 +31,34 @@ export function cancelExport(): void {
   stop.abort();
 }
 
-/** Exports the run, or these kernels of it, and says what the file does not hold. One at a time. */
-export async function saveExport(kernels: readonly number[], redact = false): Promise<void> {
+/** Exports all runs that are open as one file, which opens on their comparison. */
+export const saveAllRuns = (): Promise<void> =>
+  saveExport(
+    [],
+    false,
+    openRuns.peek().map((one) => one.name),
+  );
+
+/** Exports the run that is shown, or these kernels of it, or `runs`, and says what the file does not
+ * hold. One at a time. */
+export async function saveExport(
+  kernels: readonly number[],
+  redact = false,
+  [of, ...beside]: readonly string[] = [runName.peek()],
+): Promise<void> {
   if (exporting.peek() !== null) {
     announce("An export is running. Cancel it, or wait until it is saved.");
     return;
   }
-  const server = data().server!;
+  const server = allData().of(of ?? FIRST_RUN).server!;
   const name = run.peek()?.name ?? "run";
   const { signal: cancelled } = (stop = new AbortController());
   exporting.value = "";
   announce("Exporting");
   try {
     let job = 0;
-    const start = async (): Promise<number> => (job = await server.exportRun(kernels, redact));
+    const start = async (): Promise<number> =>
+      (job = await server.exportRun(kernels, redact, beside));
     const told = (text: string): string => (exporting.value = text);
     const { leftOut } = await follow<Exported>(server, start, told, cancelled);
     const file = await server.exportedFile(job, cancelled);

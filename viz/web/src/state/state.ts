@@ -2,8 +2,9 @@
  * The state of the page as signals: one run (runState.ts), and what is not of a run. Changes come
  * from actions.ts and live.ts only; panels read. Never touches the DOM or the network.
  */
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { ApiProblem } from "../data/messages/job";
+import type { RunName } from "../data/messages/run";
 import { createRunState, type RunState } from "./runState";
 
 /** The run that the panels show: all that is known of it, and what of it is selected. */
@@ -11,6 +12,7 @@ export const shownRun: RunState = createRunState();
 
 /** Its parts by name, for panels that show one run. */
 export const {
+  runName,
   run,
   runKey,
   isLive,
@@ -50,6 +52,11 @@ export const {
   matchPlace,
 } = shownRun;
 
+/** The runs that are open, in the order of their names, as far as is known. */
+export const openRuns = signal<readonly RunName[]>([]);
+/** Whether there is a choice: one run is the case of one, and shows nothing of it. */
+export const severalRuns = computed(() => openRuns.value.length > 1);
+
 export type Connection =
   | { kind: "starting" }
   | { kind: "connected" }
@@ -65,7 +72,8 @@ export const ownProblems = signal<readonly ApiProblem[]>([]);
 /** One sentence for screen readers and the status bar. */
 export const announcement = signal("");
 
-/** The address that was opened is of another run: the name of its trace, and what it says. */
+/** The address that was opened is of a run that is not open: the name of its trace, or else of the
+ * run, and what it says. */
 export const otherLink = signal<{ name: string; hash: string } | null>(null);
 /** The trace that the server was told to go on with, until it is shown. */
 export const opening = signal<{ name: string; since: number } | null>(null);

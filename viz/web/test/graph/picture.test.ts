@@ -9,6 +9,7 @@ import { walkFrom } from "../../src/graph/walk";
 import { allSlots, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { BOX_H, BOX_W, layout } from "../../src/model/layout/layered";
+import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, designBundle, random } from "../model/fixtures";
 
@@ -21,7 +22,7 @@ function grid(): Picture {
   ]);
   const t = new Replay(bundleOf({ op, edges }, 20)).timeline;
   const slots = allSlots(t);
-  return new Picture(t, slots, layout(layoutInputOf(t, slots)), 60);
+  return new Picture(t, slots, layout(layoutInputOf(stepPairs(t), slots)), 60);
 }
 
 const all = (): boolean => true;
@@ -85,7 +86,7 @@ describe("scene", () => {
   const after = new Replay(b, before.timeline);
   after.goto(1);
   const slots = allSlots(before.timeline);
-  const picture = new Picture(before.timeline, slots, layout(layoutInputOf(before.timeline, slots)), 60);
+  const picture = new Picture(before.timeline, slots, layout(layoutInputOf(stepPairs(before.timeline), slots)), 60);
   const content = {
     picture, labels: new Labels(b), before, after, diff: stepDiff(before, after), part: null,
   };

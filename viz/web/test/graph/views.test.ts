@@ -9,6 +9,7 @@ import { type Overlay, Views } from "../../src/graph/views";
 import { allSlots, layoutInputOf } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { layout } from "../../src/model/layout/layered";
+import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, random } from "../model/fixtures";
 
@@ -21,7 +22,7 @@ const b = bundleOf(
 const before = new Replay(b);
 const after = new Replay(b, before.timeline);
 const slots = allSlots(before.timeline);
-const picture = new Picture(before.timeline, slots, layout(layoutInputOf(before.timeline, slots)), 54);
+const picture = new Picture(before.timeline, slots, layout(layoutInputOf(stepPairs(before.timeline), slots)), 54);
 const labels = new Labels(b);
 
 function content(k: number): Content {

@@ -3,6 +3,7 @@ import { Drawn } from "../../src/model/around";
 import { stepDiff } from "../../src/model/diff";
 import { AROUND, neighbourhood, type Neighbourhood } from "../../src/model/neighbourhood";
 import { OP_GROUPS, opGroup } from "../../src/model/ops";
+import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, chains, designBundle } from "./fixtures";
 
@@ -104,7 +105,7 @@ describe("neighbourhood", () => {
 describe("what steps draw", () => {
   it("is what their neighbourhoods show, and the first of each group", () => {
     const b = bundleOf(chains(6, 30), 10);
-    const drawn = new Drawn(new Replay(b).timeline, AROUND);
+    const drawn = new Drawn(stepPairs(new Replay(b).timeline), AROUND);
     for (let k = 1; k <= b.steps.length; k++) {
       const [part] = at(b, k);
       expect([...drawn.at(k)]).toEqual([...part.shown, ...part.groups.map((g) => g.heads[0]!)]);
@@ -112,7 +113,7 @@ describe("what steps draw", () => {
   });
 
   it("leaves out what a step folds, until that is forgotten", () => {
-    const drawn = new Drawn(new Replay(bundleOf(chains(6, 30), 10)).timeline, AROUND);
+    const drawn = new Drawn(stepPairs(new Replay(bundleOf(chains(6, 30), 10)).timeline), AROUND);
     const all = drawn.at(4);
     const slot = [...all][3]!;
     drawn.fold(4, new Set([slot]));

@@ -167,9 +167,9 @@ export function designBundle(): Bundle {
 
 const LETTERS = ["", "g0", "g0 l1", "r2", "g0 l1 r2", "l1 u3"];
 
-/** A graph as a bundle, with `count` made-up matches. */
-export function bundleOf(graph: Graph, count: number, seed = 7): Bundle {
-  const rand = random(seed);
+/** A graph as a bundle, with `count` made-up matches; those after `same` are others than without. */
+export function bundleOf(graph: Graph, count: number, seed = 7, same = Infinity): Bundle {
+  let rand = random(seed);
   const b = new Builder();
   const n = graph.op.length;
   const src: number[][] = graph.op.map(() => []);
@@ -198,6 +198,7 @@ export function bundleOf(graph: Graph, count: number, seed = 7): Bundle {
   const alive = graph.op.map(() => true);
   const steps: Step[] = [];
   for (let k = 0; k < count; k++) {
+    if (k === same) rand = random(seed + 1);
     let v = Math.floor(rand() * src.length);
     for (let tries = 0; tries < 200 && (!alive[v] || !src[v]!.length || v === root); tries++)
       v = Math.floor(rand() * src.length);
@@ -264,4 +265,34 @@ export function bundleOf(graph: Graph, count: number, seed = 7): Bundle {
     steps.push(step);
   }
   return b.bundle({ name: "symbolic", slots: src.length, initial, root, steps });
+}
+
+/** One pass of two runs, which go apart after `same` matches, and how they go in step. */
+export interface PairOfPasses {
+  a: Bundle;
+  b: Bundle;
+  slots: [number, number][];
+  steps: [number, number][];
+  equal: boolean[];
+}
+
+export function pairOf(graph: Graph, count: number, seed: number, same: number): PairOfPasses {
+  const a = bundleOf(graph, count, seed);
+  const b = bundleOf(graph, count - 3, seed, same);
+  const common = graph.op.length + a.steps.slice(0, same).reduce(
+    (most, step) => Math.max(most, ...step.set.map(([s]) => s + 1 - graph.op.length)), 0,
+  );
+  const slots = Array.from({ length: common }, (_, s): [number, number] => [s, s]);
+  const steps: [number, number][] = [];
+  const equal: boolean[] = [];
+  for (let k = 1; k <= same; k++) {
+    steps.push([k, k]);
+    equal.push(true);
+  }
+  for (let k = same + 1; k <= Math.max(a.steps.length, b.steps.length); k++) {
+    if (k <= a.steps.length) steps.push([k, 0]);
+    if (k <= b.steps.length) steps.push([0, k]);
+  }
+  while (equal.length < steps.length) equal.push(false);
+  return { a, b, slots, steps, equal };
 }

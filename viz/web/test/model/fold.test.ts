@@ -9,6 +9,7 @@ import { type Structure, structureNow } from "../../src/model/fold/structure";
 import { cutMiddle, describeBox, expressionOf } from "../../src/model/fold/words";
 import { AROUND, neighbourhood } from "../../src/model/neighbourhood";
 import { Pages, placeIn } from "../../src/model/pages";
+import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { Timeline, timelineOf } from "../../src/model/timeline";
 import { bundleOf, type Graph, random } from "./fixtures";
@@ -418,7 +419,7 @@ describe("folding of a pass", () => {
   it("around a change shows what the page's steps change, and folds the other copies", () => {
     const { b, muls } = stepped();
     const t = timelineOf(b);
-    const page = new Pages(t, AROUND, new Folding(t, choice)).of(1);
+    const page = new Pages(stepPairs(t), AROUND, new Folding(t, choice)).of(1);
     for (const s of muls.slice(0, 3)) expect(page.fold!.of[s]).toBe(-1);
     for (const s of muls.slice(4)) expect(page.fold!.of[s]).toBeGreaterThanOrEqual(0);
     const before = new Replay(b, t);
@@ -456,7 +457,7 @@ describe("folding of a pass", () => {
     put("SINK", ...stores);
     const b = bundleOf(graph, 200, 3);
     b.nodes.dtype.fill(b.dtypes.indexOf("int32"));
-    const pages = new Pages(timelineOf(b), AROUND, new Folding(timelineOf(b), choice));
+    const pages = new Pages(stepPairs(timelineOf(b)), AROUND, new Folding(timelineOf(b), choice));
     let [boxes, survivors] = [0, 0];
     for (let k = 41; k <= 150; k++) {
       const was = pages.of(k - 1);
@@ -480,7 +481,7 @@ describe("folding of a pass", () => {
     const t = timelineOf(b);
     const fold = new Folding(t, choice).all()!;
     const slots = headsOf(allSlots(t), fold);
-    const input = layoutInputOf(t, slots, fold);
+    const input = layoutInputOf(stepPairs(t), slots, fold);
     expect(input.n).toBe(slots.length);
     for (let e = 0; e < input.src.length; e++) {
       const [src, user] = [slots[input.src[e]!]!, slots[input.user[e]!]!];

@@ -3,6 +3,7 @@ import { allSlots } from "../../src/model/around";
 import { BOX_W } from "../../src/model/layout/layered";
 import { AROUND } from "../../src/model/neighbourhood";
 import { Pages, placeIn } from "../../src/model/pages";
+import { stepPairs } from "../../src/model/pair/statePairs";
 import { Replay } from "../../src/model/replay";
 import { bundleOf, chains, designBundle, type Graph, mesh, random } from "./fixtures";
 
@@ -15,7 +16,7 @@ const cases: [string, Graph, number, number][] = [
 function pagesOf(graph: Graph, steps: number, seed: number): [Pages, number, Replay] {
   const b = bundleOf(graph, steps, seed);
   const replay = new Replay(b);
-  return [new Pages(replay.timeline, AROUND), b.steps.length, replay];
+  return [new Pages(stepPairs(replay.timeline), AROUND), b.steps.length, replay];
 }
 
 /** Steps from one step to the next: nothing that both draw may move. Counts turns and survivors. */
@@ -86,7 +87,7 @@ describe("pages", () => {
     const [, graph, steps, seed] = cases[1]!;
     const b = bundleOf(graph, steps, seed);
     const { timeline } = new Replay(b);
-    const pages = new Pages(timeline, AROUND, undefined, 3);
+    const pages = new Pages(stepPairs(timeline), AROUND, undefined, 3);
     const last = b.steps.length;
     const first = pages.of(0);
     const [turns] = walk(pages, [...range(0, last), ...range(last, 0)]);
@@ -99,7 +100,7 @@ describe("pages", () => {
     const b = bundleOf(chains(60, 20), 1);
     const steps = Array.from({ length: 500 }, () => b.steps[0]!);
     const { timeline } = new Replay({ ...b, steps });
-    const pages = new Pages(timeline, AROUND);
+    const pages = new Pages(stepPairs(timeline), AROUND);
     const page = pages.of(10);
     expect(page.last - page.first).toBeGreaterThan(10);
     expect(page.last - page.first).toBeLessThan(64);
@@ -148,10 +149,10 @@ describe("pages", () => {
   it("keep what is drawn where it is while the reader opens more", () => {
     const b = bundleOf(chains(60, 20), 60);
     const { timeline } = new Replay(b);
-    const closed = new Pages(timeline, AROUND);
+    const closed = new Pages(stepPairs(timeline), AROUND);
     const was = closed.of(30);
     const heads = [...closed.drawn.at(30)].slice(-1);
-    const open = new Pages(timeline, { ...AROUND, opened: new Set(heads) });
+    const open = new Pages(stepPairs(timeline), { ...AROUND, opened: new Set(heads) });
     const now = open.start(30, was);
     expect(now.world).toBe(was.world);
     const both = [...open.drawn.at(30)].filter((s) => closed.drawn.at(30).has(s));
@@ -163,7 +164,7 @@ describe("pages", () => {
   it("are one for a small rewrite, with every slot that ever was", () => {
     const b = designBundle();
     const { timeline } = new Replay(b);
-    const pages = new Pages(timeline, AROUND);
+    const pages = new Pages(stepPairs(timeline), AROUND);
     const page = pages.of(1);
     expect([page.first, page.last]).toEqual([0, 1]);
     expect(page.slots).toEqual(allSlots(timeline));

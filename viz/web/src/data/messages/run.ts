@@ -19,6 +19,17 @@ export interface Editable {
   missing: string;
 }
 
+/** A run that is open, or that an exported file holds. */
+export interface RunName {
+  /** A letter. */
+  name: string;
+  /** Name of its file. */
+  file: string;
+  /** What it is called beside others: "digits.py · 3f2c1ab + 2 edits". */
+  title: string;
+  live: boolean;
+}
+
 /** One program run. `devices` can run kernels here, `targets` can be compiled for; texts of
  * `editable` can be run once the user has edited them. */
 export interface Run {
@@ -167,11 +178,11 @@ export interface RecentTrace {
   kernels: number;
   bytes: number;
   live: boolean;
-  /** Whether it is the one that is shown. */
+  /** Whether it is that of the run. */
   open: boolean;
 }
 
-/** The traces that can be gone on with: names of their files. */
+/** The traces that a run can go on with: names of their files. */
 export interface RecentTraces {
   open: string;
   /** The one that was open before; null: none was. */

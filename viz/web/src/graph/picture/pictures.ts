@@ -11,6 +11,7 @@ import { type Folding, unfolded } from "../../model/fold/folding";
 import { BOX_W, type Layout } from "../../model/layout/layered";
 import { AROUND, type NeighbourhoodOptions } from "../../model/neighbourhood";
 import { type Page, Pages } from "../../model/pages";
+import type { StatePairs } from "../../model/pair/statePairs";
 import type { Timeline } from "../../model/timeline";
 import type { Layouter } from "./layouter";
 import { MARGIN, MAX_FIT, WHOLE } from "../view/camera";
@@ -49,11 +50,14 @@ export class Pictures {
   /** Time spent on the last layout, worker included, ms. */
   layoutMs = 0;
 
+  readonly timeline: Timeline;
+
   constructor(
-    readonly timeline: Timeline,
+    private readonly pairs: StatePairs,
     private readonly layouter: Layouter,
   ) {
-    this.folding = unfolded(timeline);
+    this.timeline = pairs.timeline;
+    this.folding = unfolded(pairs.timeline);
   }
 
   /** From now on other boxes are folded: every picture is another. */
@@ -111,7 +115,7 @@ export class Pictures {
       return (this.everything = this.around(0, AROUND, view));
     const started = performance.now();
     const words = `Laying out ${slots.length.toLocaleString("en")} nodes`;
-    const input = layoutInputOf(this.timeline, slots, fold);
+    const input = layoutInputOf(this.pairs, slots, fold);
     const result = await this.layouter.run(input, signal, (share) => progress(words, share));
     this.layoutMs = performance.now() - started;
     const pitch = pitchOf(result, view);
@@ -126,11 +130,16 @@ export class Pictures {
     return pages !== before && here ? pages.start(k, page) : pages.of(k);
   }
 
+  /** What a neighbourhood takes in. */
+  options(wishes: Wishes): NeighbourhoodOptions {
+    return { ...AROUND, changed: this.pairs.changed, ...wishes };
+  }
+
   private pagesFor(wishes: Wishes): Pages {
     const words = `${wishes.foldConstants} ${[...wishes.opened].join(" ")} ${[...wishes.brought].join(" ")}`;
     if (this.pages && (words === this.wishes || this.pages.whole)) return this.pages;
     this.wishes = words;
-    return (this.pages = new Pages(this.timeline, { ...AROUND, ...wishes }, this.folding));
+    return (this.pages = new Pages(this.pairs, this.options(wishes), this.folding));
   }
 }
 

@@ -13,6 +13,7 @@ export const overviewPanel: PagePanel = {
   title: "Overview",
   place: "page",
   page: "overview",
+  withoutPass: true,
   component: OverviewView,
   isShown: () => overview.value !== null || watched.error.value !== null,
   commands: overviewCommands,

@@ -1,6 +1,6 @@
 /** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
 import { batch, computed } from "@preact/signals";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
 import { count } from "../../state/format";
 import {
@@ -15,11 +15,11 @@ import {
   stepCount,
   view,
 } from "../../state/state";
-import { themeVersion } from "../../state/theme";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
-import { Backdrop, drawLanes, drawOverview, readPalette } from "./draw";
-import { makeScale, snap, stepAt, xOf, type Scale } from "./scale";
+import { makeScale, snap, stepAt, xOf, type Scale } from "../../parts/strip/scale";
+import { useStrip } from "../../parts/strip/useStrip";
+import { drawLanes, drawOverview } from "./draw";
 
 const LANE = 14;
 
@@ -92,23 +92,6 @@ function Move({ icon, label, off, quiet, onClick }: MoveProps) {
   );
 }
 
-/** A canvas, its size, followed, what of it is kept, and the colours, read when they change. */
-function useCanvas() {
-  const ref = useRef<HTMLCanvasElement>(null);
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  const kept = useMemo(() => new Backdrop(), []);
-  useLayoutEffect(() => {
-    const el = ref.current!;
-    const watch = new ResizeObserver(() =>
-      setSize({ width: el.clientWidth, height: el.clientHeight }),
-    );
-    watch.observe(el);
-    return () => watch.disconnect();
-  }, []);
-  const palette = useMemo(() => readPalette(document.documentElement), [themeVersion.value]);
-  return { canvas: ref, kept, palette, ...size };
-}
-
 /** Pointer handlers shared by both canvases: click jumps, drag previews, release keeps. */
 function pointing(scale: Scale) {
   const at = (e: PointerEvent & { currentTarget: Element }): number => {
@@ -137,7 +120,7 @@ function pointing(scale: Scale) {
 }
 
 function Strip() {
-  const { canvas, kept, palette, width, height } = useCanvas();
+  const { canvas, kept, palette, width, height } = useStrip();
   const scale = makeScale(stepCount.value, width);
   const k = step.value;
   useLayoutEffect(() => {
@@ -173,7 +156,7 @@ function Strip() {
 
 function Lanes() {
   const box = useRef<HTMLDivElement>(null);
-  const { canvas, kept, palette, width, height: drawn } = useCanvas();
+  const { canvas, kept, palette, width, height: drawn } = useStrip();
   const scale = makeScale(stepCount.value, width);
   const k = step.value;
   const list = lanes.value;

@@ -1,72 +1,7 @@
 /** Paints the scrubber's two canvases. Colours come from the style sheet; no state of its own. */
 import { prepare } from "../../ui/canvas";
-import { barHeight, barWidth, type Column, columns, type Scale, ticks, xOf } from "./scale";
-
-export interface Palette {
-  line: string;
-  bar: string;
-  accent: string;
-  accentBg: string;
-}
-
-export function readPalette(el: Element): Palette {
-  const css = getComputedStyle(el);
-  const read = (name: string): string => css.getPropertyValue(name).trim();
-  return {
-    line: read("--line"),
-    bar: read("--line2"),
-    accent: read("--accent"),
-    accentBg: read("--accentbg"),
-  };
-}
-
-/** The part of a strip that stepping leaves alone, painted once: it may have thousands of marks. */
-export class Backdrop {
-  private readonly canvas = document.createElement("canvas");
-  private of: readonly unknown[] = [];
-
-  /** Draws it; `paint` is called only if one of the values in `of` is another than last time. */
-  draw(
-    g: CanvasRenderingContext2D,
-    f: Frame,
-    of: readonly unknown[],
-    paint: (g: CanvasRenderingContext2D) => void,
-  ): void {
-    const { width } = f.scale;
-    const all = [...of, width, f.height, f.scale.count, f.palette, devicePixelRatio];
-    if (all.some((value, i) => value !== this.of[i])) {
-      const own = prepare(this.canvas, width, f.height);
-      if (!own) return;
-      own.globalAlpha = 1;
-      paint(own);
-      this.of = all;
-    }
-    g.drawImage(this.canvas, 0, 0, width, f.height);
-  }
-}
-
-export interface Frame {
-  scale: Scale;
-  height: number;
-  palette: Palette;
-  current: number;
-}
-
-function grid(g: CanvasRenderingContext2D, f: Frame, top: number): void {
-  const { scale, palette } = f;
-  g.fillStyle = palette.line;
-  for (const k of ticks(scale, Math.max(2, scale.width / 90)))
-    g.fillRect(Math.round(scale.margin + k * scale.pitch), top, 1, f.height - top);
-}
-
-/** The column of the current step, where columns are wide enough to be seen. */
-function column(g: CanvasRenderingContext2D, f: Frame, top: number): void {
-  const { scale, palette } = f;
-  if (f.current <= 0 || scale.pitch < 3) return;
-  g.fillStyle = palette.accentBg;
-  const wide = Math.min(scale.pitch, barWidth(scale) + 6);
-  g.fillRect(xOf(scale, f.current) - wide / 2, top, wide, f.height - top);
-}
+import { barHeight, barWidth, type Column, columns, xOf } from "../../parts/strip/scale";
+import { type Backdrop, column, type Frame, grid, pointer } from "../../parts/strip/strip";
 
 /** How many nodes each step changed, the most that one did, and which steps stand out. */
 interface Bars {
@@ -103,13 +38,7 @@ export function drawOverview(
   const here = columns(scale, sizes, f.current)[0];
   g.fillStyle = palette.accent;
   if (here) bar(g, here);
-  const x = xOf(scale, f.current);
-  g.fillRect(x - 0.75, 2, 1.5, h - 2);
-  g.beginPath();
-  g.moveTo(x - 5, 0);
-  g.lineTo(x + 5, 0);
-  g.lineTo(x, 6);
-  g.fill();
+  pointer(g, f);
 }
 
 /** Marks that add less to the one before are left out, px: a lane may have 100,000. */

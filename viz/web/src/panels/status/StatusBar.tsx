@@ -1,6 +1,6 @@
 /** One line: the connection, the file, how the drawing keeps up, and the keys that matter here. */
 import { useEffect, useState } from "preact/hooks";
-import { data } from "../../state/actions";
+import { allData } from "../../state/actions";
 import { baseName, bytes, count, plural, short } from "../../state/format";
 import { retryNow } from "../../state/live";
 import {
@@ -116,7 +116,7 @@ function Connected() {
         <span class="row g4 cmov" role="status">
           <b>▲</b>
           {c.why}, next try in {Math.max(0, Math.ceil((c.retryAt - Date.now()) / 1000))} s
-          <button type="button" class="link" onClick={() => retryNow(data())}>
+          <button type="button" class="link" onClick={() => retryNow(allData())}>
             Try now
           </button>
         </span>

@@ -12,7 +12,7 @@ type Operator = (typeof OPERATORS)[number];
 
 export type Test =
   | { kind: "changes" | "written" }
-  | { kind: "compare"; operator: Operator; wanted: number | bigint };
+  | { kind: "relation"; operator: Operator; wanted: number | bigint };
 
 export type Place =
   | { kind: "register"; number: number }
@@ -153,11 +153,11 @@ function testOf(tokens: Token[]): Test {
   if (!operator) throw new ConditionError(`“${sign}” compares nothing: ${OPERATORS.join(" ")}`);
   const truth = take(tokens, "word")?.text;
   if (truth === "true" || truth === "false")
-    return { kind: "compare", operator, wanted: truth === "true" ? 1 : 0 };
+    return { kind: "relation", operator, wanted: truth === "true" ? 1 : 0 };
   const number = truth === undefined ? take(tokens, "number") : null;
   if (!number)
     throw new ConditionError(`A number follows ${operator}, such as 0, 1.5, 0xff or nan`);
-  return { kind: "compare", operator, wanted: numberOf(number.text) };
+  return { kind: "relation", operator, wanted: numberOf(number.text) };
 }
 
 function numberOf(text: string): number | bigint {
@@ -178,7 +178,7 @@ function numberOf(text: string): number | bigint {
 }
 
 /** Whether a value passes the comparison; `kind` is the NumPy dtype that it is shown as. */
-export function compares(value: Value, kind: string, test: Test & { kind: "compare" }): boolean {
+export function compares(value: Value, kind: string, test: Test & { kind: "relation" }): boolean {
   const is = exact(value);
   let wanted = test.wanted;
   // -1 of a register that was last written without a sign

@@ -65,7 +65,7 @@ function memoryStops(
 
 function passes(test: Test, before: Value | null, now: Value | null, kind: string): boolean {
   if (now === null) return false;
-  if (test.kind === "compare") return compares(now, kind, test);
+  if (test.kind === "relation") return compares(now, kind, test);
   return test.kind === "written" || now !== before;
 }
 

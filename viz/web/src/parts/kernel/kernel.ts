@@ -4,7 +4,7 @@
  * (compiling runs nothing): unasked where this compiler made the run here, else on request.
  */
 import { batch, computed, effect, signal } from "@preact/signals";
-import { data } from "../../state/actions";
+import { allData, data } from "../../state/actions";
 import { drawerTab, isDrawerOpen } from "../../state/drawer";
 import { shownSources } from "../../state/prefs";
 import { retryNow } from "../../state/live";
@@ -251,12 +251,12 @@ export function compile(target: string): void {
         complete.value = new Set([...complete.peek(), target]);
         note(null);
       });
-      retryNow(data()); // its passes are in the run now
+      retryNow(allData()); // its passes are in the run now
     })
     .catch((thrown: unknown) => {
       if (isAbort(thrown)) return;
       note({ state: "error", error: asProblem(thrown, target) });
-      retryNow(data()); // perhaps those up to the failure
+      retryNow(allData()); // perhaps those up to the failure
     })
     .finally(() => {
       if (jobs.get(target) === mine) jobs.delete(target);

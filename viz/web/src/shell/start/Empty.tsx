@@ -1,6 +1,6 @@
 /** Nothing recorded yet, or nothing to be had: one sentence, one command to copy. */
 import { CopyButton } from "../../ui/copy";
-import { data } from "../../state/actions";
+import { allData } from "../../state/actions";
 import { retryNow } from "../../state/live";
 import { short } from "../../state/format";
 import { Recent } from "./Recent";
@@ -21,7 +21,7 @@ export function Empty() {
               <p>{problem.hint}</p>
               <p class="mono">{problem.where}</p>
               <p>
-                <button type="button" class="btn" onClick={() => retryNow(data())}>
+                <button type="button" class="btn" onClick={() => retryNow(allData())}>
                   Try now
                 </button>
               </p>

@@ -1,7 +1,8 @@
 /** Below the top bar: a link of another run says so, and what is being opened says how long. */
 import { useEffect, useState } from "preact/hooks";
-import { openRecent, useRecent } from "../../parts/recent";
+import { openRecent, useRecent } from "../../parts/traces/recent";
 import { short } from "../../state/format";
+import { runNamed } from "../../state/link/named";
 import { opening, otherLink, run } from "../../state/state";
 
 /** Work that takes longer than this shows. */
@@ -16,9 +17,10 @@ export function OtherRun() {
   );
 }
 
-function OtherLink({ name }: { name: string }) {
+function OtherLink({ name, hash }: { name: string; hash: string }) {
   const { traces } = useRecent();
   const isThere = traces.some((t) => t.name === name);
+  if (!name) return <NotOpen letter={runNamed(hash)} />;
   return (
     <div class="banner soft">
       <span class="sig mov">◆</span>
@@ -41,6 +43,21 @@ function OtherLink({ name }: { name: string }) {
           Stay in this run
         </button>
       </div>
+    </div>
+  );
+}
+
+/** A link that says the letter of a run alone. */
+function NotOpen({ letter }: { letter: string }) {
+  return (
+    <div class="banner soft">
+      <span class="sig mov">◆</span>
+      <div class="words" role="alert">
+        This link belongs to run {letter}, which is not open.
+      </div>
+      <button type="button" class="btn sm" onClick={() => (otherLink.value = null)}>
+        Stay in this run
+      </button>
     </div>
   );
 }

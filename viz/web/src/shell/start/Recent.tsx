@@ -1,8 +1,8 @@
 /** Traces of the user's cache, youngest first; a click goes on with one of them. The one that was
  * open before has a button of its own: it need not be in the cache. */
-import { ago } from "../../parts/ago";
-import { BackTo } from "../../parts/BackTo";
-import { openRecent, useRecent } from "../../parts/recent";
+import { ago } from "../../parts/traces/ago";
+import { BackTo } from "../../parts/traces/BackTo";
+import { openRecent, useRecent } from "../../parts/traces/recent";
 import { bytes, plural, short } from "../../state/format";
 
 export function Recent() {
@@ -29,7 +29,9 @@ export function Recent() {
                 {t.open && <span class="badge">open</span>}
                 {t.live && <span class="badge ac">live</span>}
               </td>
-              <td class="mono t2 el" title={t.name}>{short(t.name, 60)}</td>
+              <td class="mono t2 el" title={t.name}>
+                {short(t.name, 60)}
+              </td>
               <td class="r t2">{plural(t.kernels, "kernel")}</td>
               <td class="r t2">{plural(t.steps, "step")}</td>
               <td class="r t2">{bytes(t.bytes)}</td>

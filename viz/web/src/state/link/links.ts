@@ -29,3 +29,16 @@ export const spansNamed = (name: string): string =>
 
 /** A context or pass in the timeline. */
 export const spanAt = (entry: number): string => address({ v: "timeline", i: `e${entry}` });
+
+/** Two passes of two runs, in step; 0 for none on that side. */
+export const passesInStep = (runs: readonly [string, string], a: number, b: number): string =>
+  address({ v: "compare", ca: runs[0], cb: runs[1], cp: `${a}.${b}` });
+
+/** What differs between two runs, by their letters: the panel of that page leaves these out where
+ * they are A and B. */
+export const compareAt = (a: string, b: string): string =>
+  address({
+    v: "compare",
+    ...(a === "A" ? {} : { ca: a }),
+    ...(b === "B" ? {} : { cb: b }),
+  });

@@ -5,8 +5,11 @@
 import type { Put, Query } from "./query";
 
 /** The pages, in the order of the top bar. The first is that of a link that names nothing. */
-export const PAGES = ["overview", "graphs", "timeline", "rules"] as const;
+export const PAGES = ["overview", "graphs", "timeline", "rules", "compare"] as const;
 export type Page = (typeof PAGES)[number];
+
+/** Whether a page is about two runs, whichever is shown. */
+export const isOfPair = (page: string): boolean => page === "compare";
 
 /** What is being looked at. Everything here survives reload, Back and a copied link. */
 export interface View {

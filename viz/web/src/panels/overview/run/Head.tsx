@@ -1,7 +1,7 @@
 /** One line that says what ran, and one that says how much of it there is. */
 import { Go } from "../../../parts/Go";
 import { pageAt } from "../../../state/link/links";
-import { ago } from "../../../parts/ago";
+import { ago } from "../../../parts/traces/ago";
 import { bytes, clip, count, millis, plural, short } from "../../../state/format";
 import { run } from "../../../state/state";
 import { CopyButton } from "../../../ui/copy";

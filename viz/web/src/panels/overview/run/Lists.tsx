@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact";
 import { onArrows } from "../../../parts/arrows";
 import { Go } from "../../../parts/Go";
 import { pageAt, passAt, rulesNamed } from "../../../state/link/links";
-import { BackTo } from "../../../parts/BackTo";
-import { openRecent, useRecent } from "../../../parts/recent";
+import { BackTo } from "../../../parts/traces/BackTo";
+import { openRecent, useRecent } from "../../../parts/traces/recent";
+import { openBeside } from "../../../parts/traces/runs";
 import { percent } from "../../../parts/speed";
-import { ago } from "../../../parts/ago";
+import { ago } from "../../../parts/traces/ago";
 import { go } from "../../../state/actions";
 import { openDrawer } from "../../../state/drawer";
 import { count, micros, plural, short } from "../../../state/format";
@@ -187,6 +188,16 @@ export function RecentRuns() {
           <span class="t3 small num el eq1">
             {plural(t.kernels, "kernel")}, {plural(t.steps, "step")}
           </span>
+          {!t.open && (
+            <button
+              type="button"
+              class="link small nw"
+              title="Open this run, and compare the two"
+              onClick={() => void openBeside(t.name)}
+            >
+              Compare
+            </button>
+          )}
           <span class="sp" />
           <span class="t3 num nw">{ago(t.started)}</span>
         </div>

@@ -1,5 +1,5 @@
 /** Back to the trace that was open before this one. */
-import { short } from "../state/format";
+import { short } from "../../state/format";
 import { openFormer } from "./recent";
 
 /** `former`: the name of its file; nothing is shown for null. */

@@ -1,15 +1,16 @@
 /** The run's name, search, live state, export, theme and keys. */
-import { Icon } from "../ui/Icon";
-import { Menu, MenuItem } from "../ui/over/Menu";
-import { TabText } from "../ui/TabText";
-import { data, setPage } from "../state/actions";
-import type { Run } from "../data/messages/run";
-import { clip, millis, plural, short } from "../state/format";
-import { cancelExport, exporting, exportPercent, saveExport } from "../state/save";
-import { connection, currentKernel, hasRows, overlay, run, sidePanel, view } from "../state/state";
-import { pages } from "./panels";
-import { dark, toggleTheme } from "../state/theme";
+import { Icon } from "../../ui/Icon";
+import { TabText } from "../../ui/TabText";
+import { data, setPage } from "../../state/actions";
+import type { Run } from "../../data/messages/run";
+import { clip, millis, plural, short } from "../../state/format";
+import { exporting } from "../../state/save";
+import { connection, hasRows, overlay, run, severalRuns, sidePanel, view } from "../../state/state";
+import { pages } from "../panels";
+import { dark, toggleTheme } from "../../state/theme";
 import { copyLink, linkCopied } from "./copyLink";
+import { Export, Exporting } from "./Export";
+import { RunMenu } from "./RunMenu";
 
 export function TopBar() {
   const r = run.value;
@@ -31,6 +32,7 @@ export function TopBar() {
       {r && (r.command || hasRows.value) && (
         <>
           <span class="vr" />
+          {severalRuns.value && <RunMenu />}
           <h1 class="name el" title={r.command}>
             {clip(r.name, 120).text}
           </h1>
@@ -145,87 +147,6 @@ function Live() {
         <span class="wide t3 num">{plural(r.processes, "process", "processes")}</span>
       )}
     </span>
-  );
-}
-
-function Export() {
-  const kernel = currentKernel.value;
-  const save = (kernels: number[], redact = false): void => void saveExport(kernels, redact);
-  return (
-    <Menu
-      label="Export"
-      class="btn export"
-      disabled={!hasRows.value}
-      button={
-        <>
-          <Icon name="export" />
-          <span class="mid">Export</span>
-        </>
-      }
-    >
-      {(close) => (
-        <>
-          <div class="note">One HTML file that opens from disk, without a server or a network.</div>
-          <MenuItem
-            onClick={() => {
-              close();
-              save([]);
-            }}
-          >
-            Whole run
-          </MenuItem>
-          <MenuItem
-            onClick={() => {
-              close();
-              save([], true);
-            }}
-          >
-            Whole run, redacted: no folders, sources or command
-          </MenuItem>
-          {kernel && (
-            <MenuItem
-              onClick={() => {
-                close();
-                save([kernel.id]);
-              }}
-            >
-              Only {clip(kernel.name, 60).text}
-            </MenuItem>
-          )}
-        </>
-      )}
-    </Menu>
-  );
-}
-
-/** In the place of the button while an export is made, as wide as it is: a press cancels it. */
-function Exporting() {
-  const percent = exportPercent();
-  return (
-    <>
-      <span
-        class="sr"
-        role="progressbar"
-        aria-label="Export"
-        aria-valuenow={percent ? parseInt(percent) : undefined}
-        aria-valuetext={exporting.value ?? ""}
-      >
-        Exporting {percent}
-      </span>
-      <button
-        type="button"
-        class="btn export"
-        aria-label="Cancel the export"
-        title={`${exporting.value || "Exporting"}. Cancel the export (Esc)`}
-        onClick={cancelExport}
-      >
-        <Icon name="close" />
-        <span class="num">{percent || "0%"}</span>
-        <span class="progress" aria-hidden="true">
-          <i style={{ width: percent || "0%" }} />
-        </span>
-      </button>
-    </>
   );
 }
 

@@ -1,5 +1,5 @@
 /** How long ago something was. Pure. */
-import { plural } from "../state/format";
+import { plural } from "../../state/format";
 
 const STEPS = [
   [86_400, "day"],

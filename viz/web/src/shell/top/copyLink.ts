@@ -1,10 +1,10 @@
 /** Copies the address of what is looked at, with the name of the trace; the button for it says so for a moment. */
 import { signal } from "@preact/signals";
-import { fileName } from "../state/actions";
-import { flushAddress } from "../state/link/address";
-import { namingTrace } from "../state/link/named";
-import { run } from "../state/state";
-import { copyText, SAID_MS } from "../ui/copy";
+import { fileName } from "../../state/actions";
+import { flushAddress } from "../../state/link/address";
+import { namingTrace } from "../../state/link/named";
+import { run } from "../../state/state";
+import { copyText, SAID_MS } from "../../ui/copy";
 
 export const linkCopied = signal(false);
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Hashable
+from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -50,11 +50,11 @@ class Kept(Generic[K, V]):
         with self._lock:
             return [(key, value) for key, (value, _) in self._values.items()]
 
-    def clear(self) -> None:
-        """Keeps nothing any more."""
+    def drop(self, goes: Callable[[K], bool]) -> None:
+        """Keeps no longer what has a key that `goes`."""
         with self._lock:
-            self._values.clear()
-            self._bytes = 0
+            for key in [key for key in self._values if goes(key)]:
+                self._drop(key)
 
     def _drop(self, key: K) -> None:
         found = self._values.pop(key, None)

@@ -1,12 +1,12 @@
 /** Traces of the user's cache, youngest first, and going on with one of them. */
 import { batch } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { asProblem } from "../data/backend";
-import type { RecentTraces } from "../data/messages/run";
-import { announce, data, go, reportProblem } from "../state/actions";
-import { refreshNow } from "../state/live";
-import { FIRST_VIEW } from "../state/link/view";
-import { opening, otherLink } from "../state/state";
+import { asProblem } from "../../data/backend";
+import type { RecentTraces } from "../../data/messages/run";
+import { allData, announce, data, go, reportProblem } from "../../state/actions";
+import { refreshNow, refreshRuns } from "../../state/live";
+import { FIRST_VIEW } from "../../state/link/view";
+import { opening, otherLink } from "../../state/state";
 
 const LOOK_AGAIN_MS = 3000;
 const NONE: RecentTraces = { open: "", former: null, traces: [] };
@@ -51,17 +51,25 @@ export const openRecent = (name: string): Promise<void> =>
 export const openFormer = (name: string): Promise<void> =>
   goOnWith(name, () => data().server!.openFormer());
 
-async function goOnWith(name: string, tell: () => Promise<void>): Promise<void> {
-  if (opening.peek()) return; // one after the other
-  opening.value = { name, since: Date.now() };
-  try {
+function goOnWith(name: string, tell: () => Promise<void>): Promise<void> {
+  return whileOpening(name, async () => {
     await tell();
     if (otherLink.peek()?.name !== name)
       batch(() => {
         go(FIRST_VIEW, "push");
         otherLink.value = null;
       });
-    await refreshNow(data());
+    await refreshNow(allData());
+    await refreshRuns(allData());
+  });
+}
+
+/** Does what opens a trace, and says how long it takes, or why it failed. One after the other. */
+export async function whileOpening(name: string, open: () => Promise<void>): Promise<void> {
+  if (opening.peek()) return;
+  opening.value = { name, since: Date.now() };
+  try {
+    await open();
   } catch (thrown) {
     const problem = asProblem(thrown, name);
     reportProblem(problem);

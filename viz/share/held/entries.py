@@ -60,6 +60,20 @@ class Entries:
                     self._packed[name] = packed, at
 
 
+class Below:
+    """The answers of a file whose paths begin with `base`, by the rest of these."""
+
+    def __init__(self, entries: Entries, base: str) -> None:
+        self._entries, self._base = entries, base
+
+    def __contains__(self, path: str) -> bool:
+        return self._base + path in self._entries
+
+    def get(self, path: str) -> Any:
+        """See Entries."""
+        return self._entries.get(self._base + path)
+
+
 def _unpack(path: Path, packed: str) -> list[Any]:
     try:
         stream = zlib.decompressobj(_GZIP)

@@ -1,0 +1,253 @@
+"""Two runs side by side, as a reader works with them: find what a rule did, step through it, read
+the difference in PTX, and send the place to somebody else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.explorer import WATCH, Explorer
+from tests.browser.served import Process, serve
+from tests.states.scenes import pair
+
+RULE = "multiply_add"
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A program recorded as it is, and without a rule."""
+    return pair(tmp_path_factory.mktemp("pair"))
+
+
+@pytest.fixture(scope="module")
+def two(traces: tuple[Path, Path], browser: Browser) -> Iterator[Process]:
+    """A server with both runs."""
+    before, after = traces
+    with serve(before, beside=[after]) as process:
+        yield process
+
+
+@pytest.fixture
+def explorer(browser: Browser, two: Process) -> Iterator[Explorer]:
+    """The comparison, in a page of its own."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    context.add_init_script(WATCH)
+    opened = Explorer(context.new_page())
+    yield compared(opened, two)
+    assert opened.errors == []
+    assert opened.page.evaluate("window.violations") == []
+    context.close()
+
+
+def address(process: Process, part: str = "") -> str:
+    """Of the comparison of the two runs."""
+    return f"{process.url.partition('#')[0]}#v=compare{part}"
+
+
+def compared(explorer: Explorer, process: Process, part: str = "") -> Explorer:
+    """Opens the comparison, and waits until it is done."""
+    explorer.page.goto(address(process, part))
+    expect(explorer.page.locator(".cmp-totals")).to_be_visible()
+    expect(explorer.page.locator(".cmp-progress")).to_have_count(0)
+    return explorer
+
+
+def walk(page: Page) -> Locator:
+    """Goes to the first difference; the line below the graphs."""
+    expect(page.locator(".cmp-first .pf")).to_contain_text("only in A")
+    page.get_by_role("button", name="Go there").click()
+    foot = page.locator(".cmp-walk .pf")
+    expect(foot).to_contain_text(re.compile(r"\d nodes?"))
+    return foot
+
+
+def test_the_page_opens_on_the_comparison_of_two_traces(browser: Browser, two: Process) -> None:
+    assert two.url.endswith("#v=compare")
+    page = browser.new_page()
+    page.goto(two.url)
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+    page.close()
+
+
+def test_overview_names_the_rule_that_was_left_out(explorer: Explorer) -> None:
+    page = explorer.page
+    rules = page.get_by_role("region", name="Rules that fire more or less")
+    expect(rules.locator("[data-line]")).to_have_count(1)
+    expect(rules.locator("[data-line]")).to_contain_text(RULE)
+    expect(rules).to_contain_text("no longer fires")
+    first = page.get_by_role("region", name="First step that differs")
+    expect(first).to_contain_text(RULE)
+    expect(first).to_contain_text("a * b + c")
+    expect(first).to_contain_text("no match here")
+
+
+def test_equal_kernels_are_folded_with_their_count(explorer: Explorer) -> None:
+    page = explorer.page
+    rows = page.locator(".cmp-row")
+    expect(rows).to_have_count(1)
+    page.get_by_role("button", name=re.compile("more are equal")).click()
+    expect(page.locator(".cmp-row.same").first).to_be_visible()
+    assert rows.count() > 3
+    page.get_by_role("button", name="Differences only").click()
+    expect(rows).to_have_count(1)
+
+
+def test_the_difference_in_ptx_is_read(explorer: Explorer) -> None:
+    page = explorer.page
+    source = page.get_by_role("region", name=re.compile("^Source of"))
+    expect(source.get_by_role("button", name=re.compile("PTX"))).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
+    added = source.locator(".ln.da")
+    assert any("mul" in line for line in added.all_inner_texts())
+    page.keyboard.press("Shift+U")
+    expect(source.locator(".cmp-pair")).to_have_count(0)
+    expect(source.locator(".ln.dd", has_text="fma.rn.f32").first).to_be_visible()
+
+
+def small_pass(two: Process) -> tuple[int, int, int]:
+    """A pass that can be shown whole, of both runs, and its number of steps."""
+    changed = two.ask("compare/A/B")["scopes"][0]
+    found = two.ask(f"compare/A/B/scopes?of={changed['a']}&with={changed['b']}")["passes"]
+    one = next(p for p in found if p["name"] == "simplify" and p["stepsA"] > 1)
+    return one["a"], one["b"], one["stepsA"]
+
+
+def test_walking_goes_in_step_and_nothing_moves(explorer: Explorer, two: Process) -> None:
+    page = explorer.page
+    a, b, steps = small_pass(two)
+    page.evaluate("hash => { location.hash = hash }", f"v=compare&cp={a}.{b}&cr={steps}")
+    row = page.get_by_role("slider", name="Row")
+    expect(row).to_have_attribute("aria-valuenow", str(steps))
+    page.keyboard.press("k")
+    panes = page.locator(".cmp-walk canvas[role=img]")
+    expect(panes.nth(0)).to_have_attribute("data-selected", re.compile(r"\d"))
+    before = panes.nth(0).get_attribute("data-selected")
+    assert panes.nth(1).get_attribute("data-selected") == before
+    seen = 0
+    for k in range(steps - 1, -1, -1):
+        page.keyboard.press("ArrowLeft")
+        expect(row).to_have_attribute("aria-valuenow", str(k))
+        if k:
+            expect(page.locator(".cmp-pts")).to_contain_text(f"step {k} of {steps}")
+        now = [panes.nth(side).get_attribute("data-selected") for side in (0, 1)]
+        seen += now[0] == before
+        assert now in ([before, before], ["", ""]), "there in the same place, or not there"
+    assert seen > 0
+
+
+def test_a_side_without_the_step_stands_still(explorer: Explorer) -> None:
+    page = explorer.page
+    walk(page)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".cmp-pts")).to_contain_text("step 2 of")
+    expect(page.locator(".cmp-pts")).to_contain_text("stands still")
+
+
+def test_differences_are_reached_by_key_and_counted(explorer: Explorer) -> None:
+    page = explorer.page
+    foot = walk(page)
+    row = page.get_by_role("slider", name="Row")
+    page.keyboard.press("n")
+    expect(row).to_have_attribute("aria-valuenow", "2")
+    expect(foot).to_contain_text("+ 2 only in B")
+    page.keyboard.press("Shift+N")
+    expect(row).to_have_attribute("aria-valuenow", "1")
+    page.keyboard.press("Home")
+    expect(row).to_have_attribute("aria-valuetext", "input graphs")
+    expect(foot).to_contain_text("+ 0 only in B")
+
+
+def test_one_side_moves_alone_and_back_in_step(explorer: Explorer) -> None:
+    page = explorer.page
+    foot = walk(page)
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect(page.locator(".cmp-pts")).to_contain_text("step 4 of")
+    expect(foot).to_contain_text("Not in step")
+    expect(page).to_have_url(re.compile(r"cz=4.0"))
+    page.keyboard.press("i")
+    expect(foot).not_to_contain_text("Not in step")
+    expect(page.locator(".cmp-pts")).to_contain_text("step 1 of")
+
+
+def test_a_link_and_back_lead_to_the_same_place(
+    explorer: Explorer, browser: Browser, two: Process
+) -> None:
+    page = explorer.page
+    walk(page)
+    page.keyboard.press("m")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("slider", name="Row")).to_have_attribute("aria-valuenow", "2")
+    expect(page).to_have_url(re.compile(r"cr=2"))
+    link = page.evaluate("location.hash")
+    other = browser.new_page()
+    other.goto(two.url.partition("#")[0] + link)
+    expect(other.get_by_role("slider", name="Row")).to_have_attribute("aria-valuenow", "2")
+    expect(other.get_by_role("button", name="Merged")).to_have_attribute("aria-pressed", "true")
+    other.close()
+    page.go_back()
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+    page.go_forward()
+    expect(page.get_by_role("main", name="Two passes in step")).to_be_visible()
+
+
+def test_nodes_and_lines_of_both_texts_are_linked(explorer: Explorer) -> None:
+    page = explorer.page
+    walk(page)
+    page.keyboard.press("s")
+    lines = page.locator(".cmp-lines")
+    expect(lines.locator(".ln").first).to_be_visible()
+    page.keyboard.press("k")
+    expect(lines.locator(".ln.hl").first).to_be_visible()
+
+
+def test_swapping_turns_everything_round(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("Shift+S")
+    rules = page.get_by_role("region", name="Rules that fire more or less")
+    expect(rules.locator("[data-line]")).to_contain_text("only in B")
+    expect(page.locator(".cmp-first")).to_contain_text(RULE)
+    expect(page).to_have_url(re.compile(r"ca=B"))
+
+
+def test_filter_without_a_hit_says_so_and_is_cleared(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("/")
+    page.keyboard.type("no such <b>kernel</b>")
+    expect(page.locator("#cmp-filter")).to_be_focused()
+    expect(page.locator(".cmp-kernels .state")).to_contain_text("no such <b>kernel</b>")
+    page.get_by_role("button", name="Clear the filter").click()
+    expect(page.locator(".cmp-row")).to_have_count(1)
+
+
+def test_passes_are_opened_from_their_list_and_escape_leads_back(explorer: Explorer) -> None:
+    page = explorer.page
+    page.keyboard.press("t")
+    page.keyboard.press("t")
+    line = page.locator(".cmp-pass-line").first
+    expect(line).to_contain_text("decompose")
+    line.get_by_role("link").click()
+    expect(page.get_by_role("main", name="Two passes in step")).to_be_visible()
+    page.get_by_role("button", name="Rules that differ in this pass").click()
+    expect(page.locator(".cmp-pop")).to_contain_text(RULE)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+
+
+def test_a_run_against_itself_is_equal(explorer: Explorer, two: Process) -> None:
+    compared(explorer, two, "&cb=A")
+    expect(explorer.page.locator(".ov-notes")).to_contain_text("The runs are equal")
+
+
+def test_alone_it_says_what_to_do(browser: Browser, server: Process) -> None:
+    page = browser.new_page()
+    page.goto(f"{server.url.partition('#')[0]}#v=compare")
+    expect(page.locator(".cmp-alone")).to_contain_text("uopviz open")
+    page.close()

@@ -1,0 +1,258 @@
+"""`uopviz diff`: exit codes, what is printed, conditions, and what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import TraceError
+from tests.viz.compare.made import RULES, Program, opts, program, record
+from tests.viz.test_cli import run
+from viz.command.parser import build_parser
+from viz.compare.gate import CONDITIONS, parse_gates
+from viz.write.writer import TraceWriter
+
+BEFORE = program(3, kernels=3)
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> Path:
+    return record(BEFORE, tmp_path / "a.viz").path
+
+
+def changed(path: Path, made: Program) -> Path:
+    return record(made, path).path
+
+
+def test_equal_runs(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    b = changed(tmp_path / "b.viz", BEFORE)
+    code, out, err = run(capsys, "diff", a, b)
+    assert (code, err) == (0, "")
+    assert "\nequal\n" in out
+    assert "changed" not in out
+
+
+def test_a_rule_that_is_off(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    b = changed(tmp_path / "b.viz", replace(BEFORE, rules=RULES[1:]))
+    code, out, err = run(capsys, "diff", a, b)
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert any(line.split()[:1] == ["add_zero"] and "gone" in line for line in lines)
+    assert any("changed" in line and "pass first: step" in line for line in lines)
+    assert "kernels: " in out
+
+
+def test_every_kernel_is_listed_where_all_are_asked_for(
+    a: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    b = changed(tmp_path / "b.viz", BEFORE)
+    out = run(capsys, "diff", a, b, "--all")[1]
+    assert [line for line in out.splitlines() if line.strip().startswith("equal ")]
+    assert sum(kernel.name in out for kernel in BEFORE.kernels) == 3
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code", "said"),
+    [
+        ("changed", 1, "changed: 1 changed"),
+        ("changed-kernels", 1, "changed-kernels: E_3_0_abcd"),
+        ("added-kernels,removed-kernels,errors", 0, ""),
+        ("more-kernels", 0, ""),
+        ("more-steps:1000,gone-rules", 0, ""),
+        (" added-kernels , changed ", 1, "changed: "),
+    ],
+)
+def test_conditions(
+    a: Path, tmp_path: Path, capsys: Capture, conditions: str, code: int, said: str
+) -> None:
+    kernels = (replace(BEFORE.kernels[0], opts=opts(4)), *BEFORE.kernels[1:])
+    b = changed(tmp_path / "b.viz", replace(BEFORE, kernels=kernels))
+    found, out, err = run(capsys, "diff", a, b, "--fail-on", conditions)
+    assert (found, said in err) == (code, True)
+    assert bool(err) == bool(said)
+    assert "1 changed, 2 equal" in out
+
+
+def test_every_condition_holds_where_it_should_and_only_there(tmp_path: Path) -> None:
+    """Each on its own, on figures that are worse by a half: with and without enough allowed."""
+    paths = [tmp_path / "a.viz", tmp_path / "b.viz"]
+    for path, worse in zip(paths, (1.0, 1.5), strict=True):
+        write_figures(path, worse)
+    for name, condition in CONDITIONS.items():
+        expected = {"changed", "changed-kernels", "added-kernels", "errors"}
+        holds = condition.takes_factor or name in expected
+        assert code_of(paths, name) == int(holds), name
+        assert code_of([paths[0], paths[0]], name) == 0, name
+        if condition.takes_factor:
+            assert code_of(paths, f"{name}:1.3") == 1, name
+            assert code_of(paths, f"{name}:3") == 0, name
+    assert code_of(paths[::-1], "removed-kernels") == 1
+    assert code_of(paths[::-1], "gone-rules") == 1
+
+
+def code_of(paths: list[Path], conditions: str) -> int:
+    from viz.cli import main  # its streams are those of the test that runs
+
+    return main(["diff", *map(str, paths), "--fail-on", conditions, "--json"])
+
+
+def about(name: str) -> dict[str, object]:
+    return {"target": "mycpu", "metadata": [f"a:1 {name}"]}
+
+
+def write_figures(path: Path, worse: float) -> None:
+    """A run with two kernels (three, where it is worse) and all figures that conditions are on."""
+    count = round(10 * worse)
+    with TraceWriter(path, {"command": ["mycc"]}) as t:
+        rules = [t.rule(name, "rules.cc", 1) for name in ("always", "sometimes")]
+        for name in ("k_1", "k_2", "k_3")[: 3 if worse > 1 else 2]:
+            kernel = t.context_begin(name, "kernel", meta=about(name), at=0)
+            sink = t.node("load", "i32", arg=f'"{name}"')
+            one = t.rewrite_begin("pass", sink, context=kernel)
+            for n in range(count):
+                after = t.node("load", "i32", arg=str(n))
+                t.match(one, rules[worse > 1 and n > 9], sink, after, {}, 1)
+                sink = after
+            t.rewrite_end(one, sink, nodes=count)
+            text = "op\n" * count
+            t.kernel(kernel, name, target="mycpu", ast=sink, info={"bytes": 100 * count})
+            t.artifact(kernel, "mycpu_asm", "mycpu", text, facts={"registers": str(count)})
+            if worse > 1:
+                bad = t.rewrite_begin("check", sink, context=kernel)
+                t.rewrite_end(bad, error={"message": "no", "traceback": ""})
+            t.context_end(kernel, at=100 * count)
+        for _ in range(count):
+            for name in ("k_1", "k_2"):
+                t.launch(name, "CPU", 0, 1000 * count, 0)
+        t.memory("CPU", 1000 * count)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "what"),
+    [
+        ("slowr", "there is no condition 'slowr'"),
+        ("slower:fast", "'fast' is no factor for slower"),
+        ("slower:0.5", "'0.5' is no factor"),
+        ("slower:nan", "'nan' is no factor"),
+        ("slower:inf", "'inf' is no factor"),
+        ("slower:", "'' is no factor"),
+        ("changed:2", "changed takes no factor"),
+        (",", "no condition is named"),
+        ("", "no condition is named"),
+    ],
+)
+def test_conditions_that_are_none(a: Path, capsys: Capture, conditions: str, what: str) -> None:
+    with pytest.raises(TraceError):
+        parse_gates(conditions)
+    code, out, err = run(capsys, "diff", a, a, "--fail-on", conditions)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"uopviz: {what}") and "\nhint: " in err
+
+
+def test_a_condition_that_the_traces_do_not_say_is_no_pass(a: Path, capsys: Capture) -> None:
+    for condition in ("slower", "more-registers", "more-memory", "slower-kernel"):
+        code, _, err = run(capsys, "diff", a, a, "--fail-on", condition)
+        assert (code, err.count("cannot be told")) == (2, 1)
+
+
+def test_what_cannot_be_compared(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    foreign = tmp_path / "notes.txt"
+    foreign.write_text("no trace")
+    for other, said in (
+        (foreign, "uopviz: this file is not a trace"),
+        (tmp_path / "missing.viz", "uopviz: there is no such trace"),
+        (tmp_path, "is a folder, and"),
+    ):
+        for pair in ((a, other), (other, a)):
+            code, out, err = run(capsys, "diff", *pair)
+            assert (code, out) == (2, "")
+            assert said in err and "Traceback" not in err and "\nhint: " in err
+    with pytest.raises(SystemExit) as error:
+        run(capsys, "diff", a)
+    assert error.value.code == 2
+
+
+def test_a_damaged_trace_is_never_equal(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    whole = a.read_bytes()
+    for size in (len(whole) // 2, len(whole) * 3 // 4, len(whole) - 4096):
+        cut = tmp_path / "cut.viz"
+        cut.write_bytes(whole[:size])
+        for pair in ((a, cut), (cut, a), (cut, cut)):
+            code, out, err = run(capsys, "diff", *pair)
+            assert code == 2 if err else (code == 1 and "could not be read as a whole" in out)
+            code, _, err = run(capsys, "diff", *pair, "--fail-on", "added-kernels")
+            assert code == 2 and err.startswith("uopviz: ")
+
+
+def test_other_versions_programs_and_compilers_are_said(
+    a: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    other = tmp_path / "other.viz"
+    write_figures(other, 1.0)
+    code, out, _ = run(capsys, "diff", a, other)
+    assert code == 1
+    assert "These are different programs" in out and "0 of 3 kernels begin with the same" in out
+    assert "They are of different compilers: uopviz and" in out
+    newer = tmp_path / "newer.viz"
+    shutil.copy(a, newer)
+    with sqlite3.connect(newer) as db:
+        db.execute("PRAGMA user_version = 9")
+    db.close()
+    code, out, _ = run(capsys, "diff", a, newer)
+    assert code == 1
+    assert "B has format version 9" in out or "newer than" in out
+
+
+def test_two_traces_of_the_same_name(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    shutil.copy(a, folder / a.name)
+    assert run(capsys, "diff", a, folder / a.name)[0] == 0
+    assert run(capsys, "diff", a, a)[0] == 0
+
+
+def test_one_that_is_still_being_written(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "live.viz"
+    with TraceWriter(path, {"command": ["mycc"]}) as t:
+        sink = t.node("load", "i32", arg='"a"')
+        t.rewrite_begin("pass", sink)
+        t.flush()
+        code, out, err = run(capsys, "diff", path, a)
+    assert (code, err) == (1, "")
+    assert "removed" in out
+
+
+def test_no_text_of_a_trace_reaches_the_terminal_as_it_is(
+    a: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "bad.viz"
+    bad = "\x1b[2Jk"
+    with TraceWriter(path, {"command": [bad], "versions": {bad: bad}, "flags": {bad: 1}}) as t:
+        rule = t.rule(bad, bad, 1)
+        kernel = t.context_begin(bad, "kernel", meta=about(bad))
+        one = t.rewrite_begin(bad, t.node(bad, bad, arg='"a"'), context=kernel)
+        t.match(one, rule, 1, t.node(bad, bad), {}, 1)
+        t.rewrite_end(one, error={"message": bad, "traceback": bad})
+        t.context_end(kernel)
+    for pair in ((a, path), (path, a)):
+        out = run(capsys, "diff", *pair, "--color", "never")[1]
+        assert "\x1b" not in out and "\\x1b[2Jk" in out
+
+
+def test_options_of_the_command() -> None:
+    options = build_parser().parse_args(["diff", "a.viz", "b.viz"])
+    assert (options.a, options.b, options.fail_on, options.failing) == ("a.viz", "b.viz", None, 2)
+
+
+def test_json_goes_with_conditions(a: Path, tmp_path: Path, capsys: Capture) -> None:
+    b = changed(tmp_path / "b.viz", replace(BEFORE, rules=RULES[1:]))
+    code, out, err = run(capsys, "diff", a, b, "--json", "--fail-on", "gone-rules")
+    assert code == 1
+    assert json.loads(out)["failed"] == ["gone-rules: add_zero"]
+    assert err == "uopviz: gone-rules: add_zero\n"

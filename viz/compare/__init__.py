@@ -1,0 +1,1 @@
+"""Two runs side by side: what is the same in both, and the first thing that is not."""

@@ -1,0 +1,1 @@
+"""Two source texts line by line."""

@@ -1,0 +1,1 @@
+"""An exported file without its trace: its answers, as a run."""

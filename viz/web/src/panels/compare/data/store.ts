@@ -1,0 +1,106 @@
+/** What is known of the pair: the overview, the scope that is selected, and its texts. Asks only while
+ * the page is open. */
+import { computed } from "@preact/signals";
+import type {
+  Comparison,
+  FirstDifference,
+  RulePair,
+  ScopeComparison,
+  ScopePair,
+  SourceDifference,
+  SourceName,
+} from "../../../data/messages/compare";
+import { view } from "../../../state/state";
+import { Watched } from "../../../state/watched";
+import { compareLink, numbersOf, pairOf } from "../link";
+import { isPairOpen, pairData } from "./ask";
+
+export const isOpen = (): boolean => view.value.page === "compare";
+
+/** What an answer of the pair depends on. */
+export const runsKey = computed(() => `${compareLink.value.a} ${compareLink.value.b}`);
+
+export const watchedPair = new Watched<Comparison>(
+  "api/compare",
+  () => isOpen() && isPairOpen(),
+  (abort) => pairData().overview(abort),
+  (answer) => !answer.done,
+  () => runsKey.value,
+);
+export const comparison = watchedPair.answer;
+
+/** The scope that is selected, or the first that differs; null: there is none. */
+export const scope = computed<ScopePair | null>(() => {
+  const all = comparison.value?.scopes ?? [];
+  const named = compareLink.value.scope;
+  const found = named === null ? undefined : all.find((s) => keyOfScope(s) === named);
+  return found ?? all.find((s) => s.state !== "equal") ?? all[0] ?? null;
+});
+export const keyOfScope = (s: ScopePair): string => pairOf(s.a, s.b);
+/** "3.4", or "" without one. */
+const scopeKey = computed(() => (scope.value ? keyOfScope(scope.value) : ""));
+
+/** Schedules and kernels have passes and texts; what stands outside of both is one pass. */
+const hasParts = (): boolean => scope.value !== null && scope.value.kind !== "other";
+
+export const watchedScope = new Watched<ScopeComparison>(
+  "api/compare/scopes",
+  () => isOpen() && hasParts(),
+  (abort) => pairData().scopes(...numbersOf(scopeKey.peek()), abort),
+  undefined,
+  () => `${runsKey.value} ${scopeKey.value}`,
+);
+
+export const keyOfSource = (s: SourceName): string => `${s.kind}:${s.target}`;
+
+/** The text that is shown: the one asked for, else the first that differs. */
+export const source = computed<SourceName | null>(() => {
+  const all = watchedScope.answer.value?.sources ?? [];
+  const wanted = compareLink.value.source;
+  return (
+    all.find((s) => keyOfSource(s) === wanted) ??
+    all.find((s) => !s.equal && s.a && s.b) ??
+    all.find((s) => !s.equal) ??
+    all[0] ??
+    null
+  );
+});
+const sourceKey = computed(() => (source.value ? keyOfSource(source.value) : ""));
+
+export const watchedSource = new Watched<SourceDifference>(
+  "api/compare/sources",
+  () => isOpen() && sourceKey.value !== "" && isTextSeen(),
+  (abort) => {
+    const { kind, target } = source.peek()!;
+    return pairData().sources(...numbersOf(scopeKey.peek()), kind, target, abort);
+  },
+  undefined,
+  () => `${runsKey.value} ${scopeKey.value} ${sourceKey.value}`,
+);
+
+/** Whether a text can be seen: on the overview's first tab, or below the graphs. */
+export function isTextSeen(): boolean {
+  const { walk, tab, text } = compareLink.value;
+  return walk === null ? tab === "kernels" : text;
+}
+
+/** Rules by their number in a run. */
+const rulesBySide = computed(() => {
+  const of = { a: new Map<number, RulePair>(), b: new Map<number, RulePair>() };
+  for (const rule of comparison.value?.rules ?? []) {
+    if (rule.a !== null) of.a.set(rule.a, rule);
+    if (rule.b !== null) of.b.set(rule.b, rule);
+  }
+  return of;
+});
+
+/** The rule of a number in a run; undefined for one that no answer has told of. */
+export const ruleOf = (side: "a" | "b", id: number | null | undefined): RulePair | undefined =>
+  id === null || id === undefined ? undefined : rulesBySide.value[side].get(id);
+
+/** A rule's name, also for one that has not arrived. */
+export const nameOfRule = (side: "a" | "b", id: number): string =>
+  ruleOf(side, id)?.name ?? `rule ${id}`;
+
+/** The step at which the selected scope differs first; null: nowhere, or on one side only. */
+export const firstDifference = computed<FirstDifference | null>(() => scope.value?.first ?? null);

@@ -1,0 +1,159 @@
+/** Rules that fire more or less often, that one side has not, or that were edited in between. */
+import { computed } from "@preact/signals";
+import { onArrows } from "../../../parts/arrows";
+import type { RulePair } from "../../../data/messages/compare";
+import { count, plural, short } from "../../../state/format";
+import { compareLink, show } from "../link";
+import { comparison } from "../data/store";
+import { figure } from "./figures";
+
+/** Rules that are drawn at once, on the tab and beside the kernels. */
+const MOST = 300;
+const FEW = 14;
+
+const isSame = (r: RulePair): boolean => r.state === "equal" && !r.text;
+
+/** Those that differ, by how much; then the others. */
+const rules = computed(() => {
+  const by = (r: RulePair): number => Math.abs((r.matches.b ?? 0) - (r.matches.a ?? 0));
+  const all = comparison.value?.rules ?? [];
+  return [...all].sort((x, y) => Number(isSame(x)) - Number(isSame(y)) || by(y) - by(x));
+});
+const differing = computed(() => rules.value.filter((r) => !isSame(r)));
+const most = computed(() =>
+  Math.max(1, ...differing.value.slice(0, MOST).map((r) => Math.abs(byHowMuch(r)))),
+);
+
+const byHowMuch = (r: RulePair): number => (r.matches.b ?? 0) - (r.matches.a ?? 0);
+
+/** The list beside the kernels. */
+export function FewRules() {
+  const some = differing.value;
+  const same = rules.value.length - some.length;
+  return (
+    <section class="ov-sec cmp-rules" data-region="Rules" aria-label="Rules that fire more or less">
+      <div class="ov-h">
+        <h3>Rules that fire more or less</h3>
+        <span class="sp" />
+        <span class="t3 nw">matches in B minus A</span>
+      </div>
+      <div class="cmp-rows" onKeyDown={onArrows}>
+        {some.slice(0, FEW).map((r) => (
+          <Line key={`${r.file} ${r.name}`} rule={r} />
+        ))}
+        <div class="cmp-more row">
+          {some.length > FEW && (
+            <button type="button" class="link num" onClick={() => show({ tab: "rules" })}>
+              {count(some.length - FEW)} more
+            </button>
+          )}
+          <span class="t3 num">
+            {same ? `${plural(same, "rule")} ${same === 1 ? "fires" : "fire"} equally often` : ""}
+            {!some.length && !same && "No rule fired in either run."}
+          </span>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** All of them. */
+export function RulesTab() {
+  const { all, query } = compareLink.value;
+  const q = query.trim().toLowerCase();
+  const some = (all ? rules.value : differing.value).filter((r) =>
+    r.name.toLowerCase().includes(q),
+  );
+  const hidden = rules.value.length - differing.value.length;
+  return (
+    <section class="ov-sec cmp-rules cmp-wide" data-region="Rules" aria-label="Rules">
+      <div class="ov-h">
+        <h3>Rules</h3>
+        <span class="t3 nw">matches in B minus A</span>
+        <span class="sp" />
+        <label class="field cmp-filter">
+          <input
+            id="cmp-filter"
+            type="search"
+            placeholder="Filter by name"
+            aria-label="Filter rules by name"
+            value={query}
+            onInput={(e) => show({ query: e.currentTarget.value.slice(0, 200) }, "replace")}
+          />
+        </label>
+      </div>
+      <div class="cmp-rows" onKeyDown={onArrows}>
+        {some.slice(0, MOST).map((r) => (
+          <Line key={`${r.file} ${r.name}`} rule={r} />
+        ))}
+        {!some.length && (
+          <div class="state">
+            {q
+              ? `No ${all ? "" : "differing "}rule matches “${short(query, 60)}”.`
+              : "No rule differs."}
+          </div>
+        )}
+        <div class="cmp-more row">
+          {some.length > MOST && (
+            <span class="t3 num">
+              The first {count(MOST)} of {plural(some.length, "rule")} are listed.
+            </span>
+          )}
+          {!all && hidden > 0 && (
+            <button type="button" class="link num" onClick={() => show({ all: true }, "replace")}>
+              {count(hidden)} more fire equally often. Show
+            </button>
+          )}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const STATES: Record<RulePair["state"], { words: string; kind: string } | null> = {
+  new: { words: "only in B", kind: "add" },
+  gone: { words: "no longer fires", kind: "del" },
+  more: null,
+  less: null,
+  equal: null,
+};
+
+function Line({ rule }: { rule: RulePair }) {
+  const n = byHowMuch(rule);
+  const share = Math.abs(n) / most.value;
+  const said = STATES[rule.state];
+  const { a, b } = rule.matches;
+  return (
+    <div class="cmp-rule" data-line>
+      <span class="row g4">
+        <button
+          type="button"
+          class="link plain mono el"
+          title={`${rule.name} · ${rule.file}`}
+          onClick={() => show({ tab: "rules", query: rule.name.slice(0, 200) }, "replace")}
+        >
+          {short(rule.name)}
+        </button>
+        {said && <span class={`badge ${said.kind}`}>{said.words}</span>}
+        {rule.text && (
+          <span class="badge mov" title="The recorded text of the rule differs between the runs">
+            ◆ text differs
+          </span>
+        )}
+      </span>
+      <svg
+        class={n > 0 ? "more" : "less"}
+        viewBox="-50 0 100 10"
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        <rect x={n < 0 ? -48 * share : 0} y="1" width={48 * share} height="8" />
+        <rect class="zero" x="-0.15" y="0" width="0.3" height="10" />
+      </svg>
+      <span class="num r t2 nw">
+        {a === b ? figure(a, "") : `${figure(a ?? 0, "")} → ${figure(b ?? 0, "")}`}
+      </span>
+      <b class="num r nw">{n > 0 ? `+${count(n)}` : n < 0 ? `−${count(-n)}` : "0"}</b>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+/** Two runs side by side, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { view } from "../../state/state";
+import { focusField } from "../../state/regions";
+import { compareCommands, leave } from "./commands";
+import { CompareView } from "./CompareView";
+import { startLines } from "./data/lines";
+import { startRules } from "./data/rules";
+import { comparison, watchedPair, watchedScope, watchedSource } from "./data/store";
+import { watchedPasses } from "./data/walk";
+import { compareLink, show } from "./link";
+
+export const comparePanel: PagePanel = {
+  id: "compare",
+  title: "Compare",
+  place: "page",
+  page: "compare",
+  withoutPass: true,
+  component: CompareView,
+  isShown: () => comparison.value !== null || watchedPair.error.value !== null,
+  commands: compareCommands,
+  link: compareLink,
+  focusSearch: () => focusField("#cmp-filter"),
+  start() {
+    watchedPair.start();
+    watchedScope.start();
+    watchedSource.start();
+    watchedPasses.start();
+    startRules();
+    startLines();
+  },
+  escape() {
+    const { slot, walk } = compareLink.peek();
+    if (view.peek().page !== "compare" || walk === null) return false;
+    if (slot !== null) show({ slot: null }, "replace");
+    else leave();
+    return true;
+  },
+};

@@ -1,0 +1,152 @@
+import { describe, expect, it, vi } from "vitest";
+import type { LineState, ScopePair } from "../src/data/messages/compare";
+import { Query } from "../src/state/link/query";
+import {
+  change,
+  columnsOf,
+  matches,
+  ratioText,
+  registersOf,
+  verdict,
+} from "../src/panels/compare/overview/figures";
+import { type LineRow, shownRows, tally, unified } from "../src/panels/compare/source/fold";
+
+// jsdom is not needed: nothing here draws. The theme asks for the system's colours when it loads.
+vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined }));
+
+const scope = (more: Partial<ScopePair> = {}): ScopePair => ({
+  ...{ a: 1, b: 2, kind: "kernel", state: "changed", call: "conv2d, relu", by: "structure" },
+  name: { a: "r_64", b: "r_32" },
+  ...{ steps: { a: 463, b: 427 }, nodes: { a: 9, b: 9 }, launches: { a: 1, b: 1 } },
+  ...{ us: { a: null, b: null }, bytes: { a: null, b: null }, lines: { a: 20, b: 18 } },
+  ...{ registers: [], first: null },
+  ...more,
+});
+
+describe("figures of two runs", () => {
+  it("say one figure for both where they are the same", () => {
+    expect(change({ a: 463, b: 427 })).toBe("463 → 427");
+    expect(change({ a: 1200, b: 1200 })).toBe("1,200");
+    expect(change({ a: null, b: 7 })).toBe("– → 7");
+    expect(change({ a: null, b: null })).toBe("");
+    expect(change({ a: 12.6, b: 9.8 }, "us")).toBe("12.6 µs → 9.80 µs");
+  });
+
+  it("are ratios of B to A, and none where A has nothing", () => {
+    expect(ratioText({ a: 12.6, b: 9.8 })).toBe("0.78×");
+    expect(ratioText({ a: 4, b: 4 })).toBe("same");
+    expect(ratioText({ a: 0, b: 4 })).toBe("");
+    expect(ratioText({ a: null, b: 4 })).toBe("");
+    expect(ratioText({ a: 1, b: 1_000_000 })).toBe("1,000,000×");
+  });
+
+  it("are better or worse beyond what measuring adds to a time", () => {
+    expect(verdict({ a: 100, b: 99 }, true)).toBe("");
+    expect(verdict({ a: 100, b: 99 })).toBe("better");
+    expect(verdict({ a: 100, b: 104 }, true)).toBe("worse");
+    expect(verdict({ a: null, b: 1 })).toBe("");
+  });
+
+  it("have columns where a side says something", () => {
+    expect(columnsOf([scope()]).map((c) => c.key)).toEqual(["name", "steps", "nodes", "lines"]);
+    const timed = scope({ us: { a: 3, b: null }, registers: [{ target: "sm_90", a: 40, b: 32 }] });
+    expect(columnsOf([timed]).map((c) => c.key)).toContain("time");
+    expect(registersOf(timed)).toEqual({ a: 40, b: 32 });
+  });
+
+  it("are found by either name and by call", () => {
+    for (const query of ["R_64", "r_32", "conv", " "]) expect(matches(scope(), query)).toBe(true);
+    expect(matches(scope(), "softmax")).toBe(false);
+    expect(matches(scope({ name: { a: null, b: null }, call: "" }), "x")).toBe(false);
+  });
+});
+
+const rows = (states: readonly LineState[]): LineRow[] =>
+  states.map((state, i) => ({
+    a: state === "added" ? 0 : i + 1,
+    b: state === "removed" ? 0 : i + 1,
+    state,
+  }));
+const many = (n: number, state: LineState): LineState[] => Array<LineState>(n).fill(state);
+
+describe("two texts", () => {
+  it("fold what is equal, with how many lines, but for a few around what differs", () => {
+    const all = rows([...many(20, "same"), "changed", ...many(9, "renamed"), ...many(20, "same")]);
+    const shown = shownRows(all, new Set());
+    expect(shown.filter((s) => "folded" in s)).toEqual([
+      { folded: 17, renamed: 0, at: 0 },
+      { folded: 26, renamed: 6, at: 24 },
+    ]);
+    expect(shown.filter((s) => "row" in s).length).toBe(7);
+    expect(shownRows(all, new Set([0])).filter((s) => "folded" in s).length).toBe(1);
+  });
+
+  it("are one folded line where nothing differs", () => {
+    expect(shownRows(rows(many(210, "same")), new Set())).toEqual([
+      { folded: 210, renamed: 0, at: 0 },
+    ]);
+    expect(shownRows([], new Set())).toEqual([]);
+  });
+
+  it("have the old lines of a stretch before the new ones in one column, and lose none", () => {
+    const shown = shownRows(
+      rows(["same", "changed", "changed", "removed", "added", "same"]),
+      new Set(),
+    );
+    const column = unified(shown).map((s) => ("row" in s ? [s.row.a, s.row.b, s.row.state] : s));
+    expect(column).toEqual([
+      [1, 1, "same"],
+      [2, 0, "removed"],
+      [3, 0, "removed"],
+      [4, 0, "removed"],
+      [0, 2, "added"],
+      [0, 3, "added"],
+      [0, 5, "added"],
+      [6, 6, "same"],
+    ]);
+  });
+
+  it("are counted by what became of their lines", () => {
+    const n = tally({ rows: rows(["same", "moved", "moved", "added"]) });
+    expect(n).toEqual({ same: 1, renamed: 0, moved: 2, changed: 0, removed: 0, added: 1 });
+  });
+});
+
+describe("the link of a comparison", () => {
+  it("holds all that is looked at, and is short for what is usual", async () => {
+    const { compareLink, numbersOf } = await import("../src/panels/compare/link");
+    const written = (): string => {
+      const fields = new URLSearchParams();
+      compareLink.write((key, value) => {
+        if (value !== null && value !== false && value !== "") fields.set(key, String(value));
+      });
+      return fields.toString();
+    };
+    expect(written()).toBe("");
+    const full =
+      "ca=C&cb=D&ct=rules&cd=all&co=-time&cq=%3Cb%3E&cs=3.4&ck=ptx%3Asm_90&cu=1&cp=12.0&cr=7&cz=4.9&cm=1&cg=all&cn=5&cx=1";
+    compareLink.read(new Query(`#${full}`));
+    expect(written()).toBe(full);
+    expect(numbersOf(compareLink.peek().walk!)).toEqual([12, 0]);
+  });
+
+  it("takes nothing from a stranger that it could not have written", async () => {
+    const { compareLink } = await import("../src/panels/compare/link");
+    compareLink.read(
+      new Query("#ca=AA&cb=<b>&ct=all&co=--x&cs=1&cp=1.2.3&cr=-1&cz=a.b&cq=" + "x".repeat(999)),
+    );
+    expect(compareLink.peek()).toMatchObject({
+      ...{
+        a: "A",
+        b: "B",
+        tab: "kernels",
+        order: "",
+        scope: null,
+        walk: null,
+        row: null,
+        states: null,
+      },
+      query: "x".repeat(200),
+    });
+  });
+});
