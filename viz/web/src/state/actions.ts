@@ -26,6 +26,7 @@ import {
   currentRow,
   currentStep,
   filtered,
+  onlyRule,
   firings,
   isLive,
   kernelPage,
@@ -225,16 +226,20 @@ export function goStep(k: number): void {
   go({ step: bounded });
 }
 
+/** Whether a step may lie that way: in this pass, or, with one rule filtered to, in another. */
+export const canStep = (direction: 1 | -1): boolean =>
+  onlyRule.value || (direction > 0 ? step.value < stepCount.value : step.value > 0);
+
 /** One step on or back; with filters on, to the next step that passes them. */
 export function stepBy(direction: 1 | -1): void {
   if (!filtered.peek()) {
     goStep(step.peek() + direction);
     return;
   }
-  const { rule, op, node } = view.peek();
   const to = nextPassing(passing.peek(), step.peek(), direction > 0);
+  const { rule } = view.peek();
   if (to !== null) goStep(to);
-  else if (rule !== null && op === null && node === null) void crossPasses(rule, direction);
+  else if (rule !== null && onlyRule.peek()) void crossPasses(rule, direction);
   else
     announce(
       direction > 0 ? "No later step matches the filters" : "No earlier step matches the filters",

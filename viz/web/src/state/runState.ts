@@ -119,6 +119,11 @@ export function createRunState() {
     () => ruleFilter.value !== null || opFilter.value !== null || nodeFilter.value !== null,
   );
 
+  /** Whether a rule is all that is filtered to: its matches go on in other passes. */
+  const onlyRule = computed(
+    () => ruleFilter.value !== null && opFilter.value === null && nodeFilter.value === null,
+  );
+
   /** Steps (1-based) that pass the filters, ascending. */
   const passing = computed<readonly number[]>(() => {
     const filters = { rule: ruleFilter.value, op: opFilter.value, node: nodeFilter.value };
@@ -248,6 +253,7 @@ export function createRunState() {
     currentRule,
     sides,
     filtered,
+    onlyRule,
     passing,
     firings,
     currentRow,

@@ -35,6 +35,7 @@ export const {
   currentRule,
   sides,
   filtered,
+  onlyRule,
   passing,
   firings,
   currentRow,

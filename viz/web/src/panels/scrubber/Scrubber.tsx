@@ -1,7 +1,7 @@
 /** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
 import { batch, computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
+import { canStep, go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
 import { count } from "../../state/format";
 import {
   bundle,
@@ -62,8 +62,8 @@ function Controls() {
   return (
     <div class="ctl">
       <Move icon="first" label="Input graph" off={k === 0} onClick={() => goStep(0)} quiet />
-      <Move icon="prev" label="Previous step" off={k === 0} onClick={() => stepBy(-1)} />
-      <Move icon="right" label="Next step" off={k >= n} onClick={() => stepBy(1)} />
+      <Move icon="prev" label="Previous step" off={!canStep(-1)} onClick={() => stepBy(-1)} />
+      <Move icon="right" label="Next step" off={!canStep(1)} onClick={() => stepBy(1)} />
       <Move icon="last" label="Last step" off={k >= n} onClick={() => goStep(n)} quiet />
     </div>
   );

@@ -1,5 +1,6 @@
 /** Commands that move through steps, passes and kernels. */
 import {
+  canStep,
   goStep,
   nextKernel,
   nextMatch,
@@ -7,7 +8,7 @@ import {
   reloadBundle,
   stepBy,
 } from "../../state/actions";
-import { newSteps, step, stepCount } from "../../state/state";
+import { newSteps, stepCount } from "../../state/state";
 import { type Command, hasPass, hasStep } from "../../parts/command";
 
 export const stepCommands: readonly Command[] = [
@@ -16,7 +17,7 @@ export const stepCommands: readonly Command[] = [
     title: "Next step",
     group: "Steps",
     keys: ["ArrowRight"],
-    when: () => step.value < stepCount.value,
+    when: () => canStep(1),
     run: () => stepBy(1),
   },
   {
@@ -24,7 +25,7 @@ export const stepCommands: readonly Command[] = [
     title: "Previous step",
     group: "Steps",
     keys: ["ArrowLeft"],
-    when: () => step.value > 0,
+    when: () => canStep(-1),
     run: () => stepBy(-1),
   },
   {
