@@ -96,6 +96,7 @@ def test_a_link_to_any_node(open_page: Open, large: Pass) -> None:
 
 def test_nodes_selected_one_after_another(open_page: Open, large: Pass) -> None:
     e = open_page(large.at(1))
+    e.still()
     zoom = e.page.locator(".pf").inner_text().split()[-1]
     for slot in far_slots(large, 1):
         e.page.evaluate(

@@ -55,6 +55,10 @@ def _is_pair(value: Any) -> bool:
 _ints: Final = _each(_is_int)
 
 
+def _is_int_or_none(value: object) -> bool:
+    return value is None or _is_int(value)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real | np.bool_)
 
@@ -107,6 +111,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "DeviceLike": ("the name of a device, or of several", _is_device),
     "Sequence[str]": ("names", _each(_of(str))),
     "Sequence[int]": ("integers", _ints),
+    "Sequence[int | None]": ("integers or None", _each(_is_int_or_none)),
     "Sequence[float]": ("numbers", _each(_is_number)),
     "Sequence[tuple[int, int] | None]": ("a pair or None per axis", _each(_is_pair)),
     "Sequence[tuple[int, int | UOp] | None]": ("a pair or None per axis", _each(_is_part)),
