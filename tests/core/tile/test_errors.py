@@ -51,7 +51,7 @@ WRONG: dict[str, tuple[Callable[[Kernel], object], type[UopvizError], str, str]]
     "shape": (lambda k: k.rt(dtypes.half, (16, 24)), ShapeError,
               "16 x 24, float16 in layout 'row'", "multiples of 16 x 16"),
     "no shape": (lambda k: k.st(dtypes.half, (0, 16)), ShapeError, "(0, 16)", "positive"),
-    "dtype": (lambda k: k.rt(dtypes.void, (16, 16)), DTypeError, "void", "numbers or bool"),
+    "dtype": (lambda k: k.rt(dtypes.void, (16, 16)), DTypeError, "void", "one of"),
     "unknown dtype": (lambda k: k.rt("float17", (16, 16)), DTypeError, "float17", "one of"),
     "vector": (lambda k: k.rv(dtypes.half, square(k), cast("Any", "diagonal")), ShapeError,
                "diagonal", "'row' or 'column'"),
@@ -117,7 +117,7 @@ WRONG: dict[str, tuple[Callable[[Kernel], object], type[UopvizError], str, str]]
     "element of a vector": (
         lambda k: k.warp.load(k.rv(dtypes.half, square(k)), k.gl(dtypes.half, (64,))[4]),
         ShapeError, "tile column 4 of a global view with 4", "1 x 16"),
-    "view of nothing": (lambda k: k.gl(dtypes.void, (4, 4)), DTypeError, "void", "numbers"),
+    "view of nothing": (lambda k: k.gl(dtypes.void, (4, 4)), DTypeError, "void", "one of"),
     "vector length": (lambda k: k.sv(dtypes.half, -4), ShapeError, "(1, -4)", "positive"),
     "shape of one number": (lambda k: k.st(dtypes.half, cast("Any", (16,))), ShapeError,
                             "(16,)", "positive"),
