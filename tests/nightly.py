@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
 TORCH_PYTHON = ".venv/conformance/bin/python"
 JOBS = os.environ.get("JOBS", "auto")
+LIMIT = ("--timeout", "7200")  # seconds that a test may take: the many cases of a night
 
 FUZZ: tuple[tuple[str, str, int], ...] = (
     # 4 tests: 5,000 programs
@@ -77,7 +78,7 @@ class Part:
 
 
 def pytest_part(title: str, *arguments: str, **variables: str) -> Part:
-    command = (PYTHON, "-m", "pytest", "-n", JOBS, "--dist", "loadgroup", *arguments)
+    command = (PYTHON, "-m", "pytest", "-n", JOBS, "--dist", "loadgroup", *LIMIT, *arguments)
     return Part(title, command, variables)
 
 
@@ -91,7 +92,7 @@ def parts() -> list[Part]:
     found.append(pytest_part("every state of the page", states, "--all-states"))
     for cpu in PROCESSORS.get(platform.machine(), ()):
         found.append(pytest_part(f"processor {cpu}", "tests/core", CPU=cpu))
-    conformance = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, "tests/conformance")
+    conformance = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, *LIMIT, "tests/conformance")
     found.append(
         Part(
             "conformance",

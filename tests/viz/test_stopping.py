@@ -33,7 +33,7 @@ sys.exit(main())
 """The command, with a function of it that never comes to an end."""
 READING = "viz.read.tracefile", "module.TraceFile", "_new_rewrites"
 COPYING = "viz.share.filecopy", "module.FileCopy", "_copy_events"
-ANSWERING = "viz.share.html", "module._Data", "_made"
+ANSWERING = "viz.share.collect", "module.Collection", "_made"
 COMMANDS = (
     ("open", "--no-browser"),
     ("serve",),
