@@ -4,6 +4,7 @@ looked at, and whether golden files are written anew."""
 from __future__ import annotations
 
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +12,13 @@ from hypothesis import HealthCheck, settings
 # how long an example takes says how busy the machine is
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+CACHES = (
+    ("core.compile", "_kept"),
+    ("core.runtime.run", "_kept"),
+    ("core.toolchain.llvm_compiler", "load"),
+)
+"""Module and function: what keeps programs for as long as the process lives."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,3 +38,12 @@ def pytest_configure() -> None:
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Lets go of the programs of a file's tests: a process that kept those of thousands of tests
+    would look through gigabytes whenever it collects garbage."""
+    if nextitem is None or nextitem.path != item.path:
+        for module, name in CACHES:
+            if module in sys.modules:
+                getattr(sys.modules[module], name).cache_clear()

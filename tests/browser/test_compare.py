@@ -137,7 +137,9 @@ def test_walking_goes_in_step_and_nothing_moves(explorer: Explorer, two: Process
             expect(page.locator(".cmp-pts")).to_contain_text(f"step {k} of {steps}")
         expect(panes.nth(1)).to_have_attribute("data-selected", re.compile(f"^({before})?$"))
         at = panes.nth(1).get_attribute("data-selected") or ""
-        expect(panes.nth(0)).to_have_attribute("data-selected", at)  # there in the same place, or not
+        expect(panes.nth(0)).to_have_attribute(
+            "data-selected", at
+        )  # there in the same place, or not
         seen += at == before
     assert seen > 0
 
