@@ -124,7 +124,10 @@ _numbers: Final = itertools.count()
 
 @lru_cache(maxsize=1)
 def _jit() -> Any:
-    return llvm.create_lljit_compiler(_target_machine(host().machine))
+    # LLVM's older linker places each section by itself, and aborts the process where those of one
+    # kernel come to lie more than 2 GB apart; the one for COFF objects is not complete
+    newer = "windows" not in host().machine.triple
+    return llvm.create_lljit_compiler(_target_machine(host().machine), use_jit_link=newer)
 
 
 @lru_cache(maxsize=4096)

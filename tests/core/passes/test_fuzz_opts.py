@@ -28,7 +28,7 @@ from tests.core.runtime.test_agreement import memory_of
 from tests.core.tensor_eval import value
 from tests.fuzzing import seeds
 
-PROGRAMS = 70
+PROGRAMS = 40
 GPUS = ("sm_90", "sm_75", "gfx1100", "gfx942")
 CORES = ("sm_75", "sm_80", "sm_89", "gfx1100", "gfx1201", "gfx942", "gfx950")
 """Targets with every matrix instruction among them."""

@@ -22,7 +22,7 @@ from viz.replay.slots import Slots
 from viz.trace import Recorder
 from viz.views.store import Store
 
-BUDGET = 6_000
+BUDGET = 2_000
 """Nodes times steps of a pass up to which each of its steps is checked."""
 
 
