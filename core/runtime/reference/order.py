@@ -1,8 +1,8 @@
 """The order in which a kernel's nodes are evaluated: that of a program, or one of a graph.
 
-A loop is an axis of arrays (axes.py) where its iterations do not need each other. It runs in sequence
-where they do: where an iteration reads memory that another one writes, or where its length is
-computed by the kernel. In a graph, a node stands in the innermost of the loops in sequence that it
+A loop is an axis of arrays (axes.py) where its iterations do not need each other. It runs in
+sequence where they do: where an iteration reads memory that another one writes, or where its length
+is computed by the kernel. In a graph, a node stands in the innermost loop in sequence that it
 depends on, in the order of a depth-first walk from the outputs; stores to global memory come last
 in their block, so that what a block reads is what was there before it. Shares nothing with the
 passes that order a program, which are under test. Evaluates nothing.
