@@ -16,11 +16,11 @@ from typing import Final
 
 from core.errors import RunError
 from core.runtime.numeric import Array, memory_dtype
-from core.runtime.reference.machine import Machine
-from core.runtime.reference.memory import CarriedError, Owners
-from core.runtime.reference.order import STORES
-from core.runtime.reference.plan import Plan, kept_plan
-from core.runtime.reference.shaped import evaluate_ast
+from core.runtime.reference.evaluate.machine import Machine
+from core.runtime.reference.evaluate.memory import CarriedError, Owners
+from core.runtime.reference.evaluate.order import STORES
+from core.runtime.reference.evaluate.plan import Plan, kept_plan
+from core.runtime.reference.evaluate.shaped import evaluate_ast
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
 from core.uop.uop import UOp

@@ -14,8 +14,8 @@ from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
 from core.helpers import ceildiv, prod
-from core.runtime.reference.axes import Axes, Role, role_of
-from core.runtime.reference.order import (
+from core.runtime.reference.evaluate.axes import Axes, Role, role_of
+from core.runtime.reference.evaluate.order import (
     STORES,
     Accesses,
     Entry,
@@ -25,7 +25,7 @@ from core.runtime.reference.order import (
     loops_around,
     program_order,
 )
-from core.runtime.reference.shaped import shaped_values
+from core.runtime.reference.evaluate.shaped import shaped_values
 from core.uop.atlaunch import value_at_launch
 from core.uop.ops import Ops
 from core.uop.pointer import address_space, pointer_of

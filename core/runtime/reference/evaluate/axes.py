@@ -57,6 +57,13 @@ class Axis:
     role: Role
     size: int
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        if isinstance(self.key, tuple):
+            return f"loop {self.key[0]}"
+        return self.key.arg if self.key.op is Ops.SPECIAL else f"loop {self.key.arg[0]}"
+
 
 class Axes:
     """The axes of one kernel, in order."""

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
-from core.runtime.reference.axes import Role, role_of
+from core.runtime.reference.evaluate.axes import Role, role_of
 from core.uop.atlaunch import known_at_launch
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
