@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.passes.contract import run_table
-from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of, run_passes
+from core.passes.contract import position, run_table
+from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.render.renderers import renderers
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
@@ -33,16 +33,15 @@ def kernel_states(ast: UOp, target: Target, opts: Sequence[Opt] | None = None) -
         info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
         ast = ast.replace(arg=replace(info, opts=tuple(opts)))
     yield State("ast", ast)
-    names = [step.name for step in PASSES]
     graph = ast
-    for name in names[names.index(entry(ast)) :]:
-        graph = run_passes(graph, target, name, name)
-        yield State(name, graph)
+    for step in PASSES[position(PASSES, entry(ast)) :]:
+        graph = run_table((step,), graph, target)
+        yield State(step.name, graph)
     yield State("linear", tuple(program_of(graph)))
     kind, _ = renderers(target.family)[0]
     passes = TEXT_PASSES.get(kind, ())
     for step in passes:
-        graph = run_table(passes, graph, target, step.name, step.name)
+        graph = run_table((step,), graph, target)
         yield State(step.name, graph)
     if passes:
         yield State(f"linear {kind}", tuple(program_of(graph)))

@@ -47,6 +47,8 @@ _roles: Final[Mapping[AxisType, Role]] = {
     AxisType.UNROLL: Role.WITHIN,
 }
 _vectors: Final = (AxisType.UPCAST, AxisType.UNROLL)
+SEQUENTIAL: Final = (AxisType.LOOP, AxisType.THREAD, AxisType.REDUCE)
+"""Loops whose iterations may need what another one stores: on one core, each follows the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from enum import Enum, auto
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
-from core.runtime.reference.evaluate.axes import Role, role_of
+from core.runtime.reference.evaluate.axes import SEQUENTIAL, role_of
 from core.uop.atlaunch import known_at_launch
 from core.uop.ops import Ops
 from core.uop.pointer import pointer_of
@@ -97,7 +97,7 @@ def in_sequence(nodes: Iterable[UOp], used: Mapping[UOp, Accesses], cautious: bo
             continue
         if not known_at_launch(u.src[0]):
             found.add(u)
-        elif role_of(u) in (Role.LOOP, Role.WITHIN):
+        elif u.arg[-1] in SEQUENTIAL:
             carried = [access.carried_by(u) for access in used.values()]
             if True in carried or (cautious and None in carried):
                 found.add(u)

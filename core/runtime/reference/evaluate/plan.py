@@ -14,7 +14,7 @@ from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
 from core.helpers import ceildiv, prod
-from core.runtime.reference.evaluate.axes import Axes, Role, role_of
+from core.runtime.reference.evaluate.axes import SEQUENTIAL, Axes, Role
 from core.runtime.reference.evaluate.order import (
     STORES,
     Accesses,
@@ -129,7 +129,7 @@ def _apart(used: Accesses, axes: Axes, loops: Mapping[UOp, int]) -> tuple[int, .
     found = [
         axes.of(u)
         for u in loops
-        if u.op is Ops.RANGE and role_of(u) is Role.LOOP and used.carried_by(u) is None
+        if u.op is Ops.RANGE and u.arg[-1] in SEQUENTIAL and used.carried_by(u) is None
     ]
     return tuple(sorted(i for i in found if i is not None))
 

@@ -1,0 +1,166 @@
+"""Every state of a kernel, from its AST to the program that text is made of, is run, and stores what
+the AST stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core import Tensor, Variable
+from core.dtype import DType, dtypes
+from core.errors import CompileError
+from core.helpers import Context
+from core.runtime.numeric import from_memory
+from core.runtime.reference.inputs import Inputs, Values, random_inputs
+from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.reference.states import State, kernel_states
+from core.target import targets
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import Opt, OptOps
+from core.uop.kernels import stores_of
+from core.uop.pointer import pointer_of
+from tests.core.passes.programs import kernels_of, legal_opts, matrix_product, program
+from tests.fuzzing import cases, seeds
+
+Array = np.ndarray[Any, Any]
+TARGETS = ("x86-64", "sm_90", "gfx942")
+ROUNDED = 8
+"""Units in the last place by which a result of approximated functions may be off."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel, opts for it by the family of the target (others: those of the heuristic), which
+    arguments it gets, and how many units in the last place its floats may be off."""
+
+    make: Callable[[], Tensor]
+    opts: dict[str, tuple[Opt, ...]]
+    values: Values = Values.EXACT
+    ulps: int = 0
+
+
+def tensor(*shape: int, dtype: str = "float32") -> Tensor:
+    return Tensor.empty(*shape, dtype=dtype)
+
+
+def softmax() -> Tensor:
+    return tensor(6, 20).softmax().fuse()
+
+
+def in_place() -> Tensor:
+    x = tensor(5, 12).contiguous().realize()
+    return x.assign(x * 2 + tensor(5, 12))
+
+
+def summed_in_part() -> Tensor:
+    n = Variable("n", 1, 24).bind(9)
+    return tensor(6, 24)[:, :n].sum(axis=1)
+
+
+def product(dtype: str) -> Callable[[], Tensor]:
+    return lambda: tensor(32, 32, dtype=dtype).matmul(tensor(32, 48, dtype=dtype), dtype="float32")
+
+
+UPCAST = (Opt(OptOps.UPCAST, 0, 4), Opt(OptOps.UPCAST, 1, 4), Opt(OptOps.UNROLL, 0, 2))
+GROUPED = (Opt(OptOps.GROUP, 0, 8), Opt(OptOps.UNROLL, 0, 4))
+TILES = (Opt(OptOps.UPCAST, 1, 2), Opt(OptOps.TC, 0, (-1, 2, 1)))
+WARPS = (*TILES, Opt(OptOps.LOCAL, 0, 2))
+PADDED = (Opt(OptOps.PADTO, 0, 8), Opt(OptOps.UPCAST, 0, 4))
+CASES: dict[str, Case] = {
+    "elementwise": Case(lambda: (tensor(9, 16) * tensor(9, 16) + 1).relu(), {}),
+    "corners": Case(lambda: (tensor(99) * tensor(99)).maximum(tensor(99)), {}, Values.CORNERS),
+    "integers": Case(
+        lambda: (tensor(70, dtype="int32") // tensor(70, dtype="int32")) * 3, {}, Values.CORNERS
+    ),
+    "sum": Case(lambda: tensor(7, 40).sum(axis=1), {}),
+    "maximum": Case(lambda: tensor(7, 40).max(axis=0), {}, Values.CORNERS),
+    "softmax": Case(softmax, {}, Values.PLAIN, ROUNDED),
+    "functions": Case(lambda: tensor(33).sin() + tensor(33).exp2(), {}, Values.PLAIN, 4),
+    "product": Case(
+        lambda: tensor(24, 36) @ tensor(36, 40), {"cpu": UPCAST, "nvidia": UPCAST, "amd": UPCAST}
+    ),
+    "padded": Case(lambda: (tensor(5, 7).pad(((1, 2), (0, 3))) + 1).flip(0), {}, Values.CORNERS),
+    "padded loop": Case(lambda: tensor(13, 3).exp2(), {"cpu": PADDED, "amd": PADDED}, ulps=4),
+    "rows": Case(lambda: tensor(50, 8)[tensor(6, dtype="int32")], {}, Values.CORNERS),
+    "count": Case(lambda: Tensor.arange(37).reshape(37, 1) * tensor(1, 3, dtype="int32"), {}),
+    "running sum": Case(lambda: tensor(3, 30).cumsum(1), {}),
+    "window": Case(lambda: tensor(1, 2, 9, 9).conv2d(tensor(4, 2, 3, 3), padding=1), {}),
+    "grouped": Case(lambda: tensor(4, 64).sum(axis=1), {"nvidia": GROUPED, "amd": GROUPED}),
+    "grouped total": Case(lambda: tensor(512).max(), {}, Values.CORNERS),
+    "tiles": Case(product("float16"), {"nvidia": TILES, "amd": TILES}),
+    "warps": Case(product("bfloat16"), {"nvidia": WARPS, "amd": WARPS}),
+    "halves": Case(lambda: tensor(40, dtype="float16") * tensor(40, dtype="float16"), {}),
+    "narrow": Case(
+        lambda: tensor(40).cast("fp8e4m3").cast("float32") + tensor(40).cast("bfloat16"), {}
+    ),
+    "narrower": Case(lambda: tensor(64, dtype="fp8e5m2").cast("fp8e4m3"), {}, Values.CORNERS),
+    "bits": Case(lambda: tensor(40).bitcast("int32") ^ tensor(40, dtype="int32"), {}),
+    "in place": Case(in_place, {}),
+    "length": Case(summed_in_part, {}),
+    "bools": Case(lambda: (tensor(45) < tensor(45)) & tensor(45, dtype="bool"), {}, Values.CORNERS),
+}
+
+
+def kernels_in(t: Tensor) -> list[UOp]:
+    return [item.ast for item in t.schedule() if item.ast.op is Ops.SINK]
+
+
+def off(found: Array, right: Array, dtype: DType) -> float:
+    """How many units in the last place two arrays differ at most; infinite for other kinds."""
+    if not dtypes.is_float(dtype):
+        return 0.0 if np.array_equal(found, right) else np.inf
+    a, b = found.astype(np.float64), right.astype(np.float64)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    if same.all():
+        return 0.0
+    a, b = a[~same], b[~same]
+    if not (np.isfinite(a) & np.isfinite(b)).all():
+        return np.inf
+    info = dtypes.finfo(dtype)
+    _, exponent = np.frexp(np.maximum(abs(a), abs(b)))
+    least = int(np.log2(info.smallest_normal)) + 1
+    return float((abs(a - b) / np.exp2(np.maximum(exponent, least) - 1.0 - info.mantissa)).max())
+
+
+def stored(state: State, inputs: Inputs) -> dict[int, Array]:
+    """What the arguments hold after a run, as numbers."""
+    memory = inputs.copied()
+    evaluate_kernel(state.root, memory, inputs.variables)
+    return memory
+
+
+def compare(ast: UOp, states: Sequence[State], inputs: Inputs, ulps: float, what: str) -> None:
+    """Fails unless every state stores what the AST stores."""
+    right = stored(State("ast", ast), inputs)
+    kinds = {pointer_of(u.src[0]).arg: pointer_of(u.src[0]).dtype.base for u in stores_of(ast)}
+    for state in states:
+        found = stored(state, inputs)
+        for number in right:
+            dtype = kinds.get(number)
+            if dtype is None:
+                np.testing.assert_array_equal(found[number], inputs.buffers[number])
+                continue
+            a, b = (from_memory(m[number], dtype) for m in (found, right))
+            assert off(a, b, dtype) <= ulps, f"{what}: after {state.name}"
+
+
+def check(ast: UOp, target: str, opts: Sequence[Opt] | None, case: Case, what: str) -> list[State]:
+    states = list(kernel_states(ast, targets[target], opts))
+    inputs = random_inputs(*(state.root for state in states), values=case.values)
+    compare(ast, states, inputs, case.ulps, what)
+    return states
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", CASES)
+def test_every_state_stores_what_the_ast_stores(name: str, target: str) -> None:
+    case = CASES[name]
+    opts = case.opts.get(targets[target].family)
+    for ast in kernels_in(case.make()):
+        states = check(ast, target, opts, case, f"{name} on {target}")
+        assert [state.name for state in states][:2] == ["ast", "lower"]
