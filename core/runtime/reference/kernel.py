@@ -16,13 +16,13 @@ from typing import Final
 
 from core.errors import RunError
 from core.runtime.numeric import Array, memory_dtype
+from core.runtime.reference.evaluate.addresses import memory_of
 from core.runtime.reference.evaluate.machine import Machine
 from core.runtime.reference.evaluate.memory import CarriedError, Owners
 from core.runtime.reference.evaluate.order import STORES
 from core.runtime.reference.evaluate.plan import Plan, kept_plan
 from core.runtime.reference.evaluate.shaped import evaluate_ast
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
@@ -59,7 +59,7 @@ def evaluate_kernel(
     if not plan.checked:
         _run(plan, buffers, given)
         return
-    written = {int(pointer_of(u.src[0]).arg): u for u in plan.nodes if _writes_global(u)}
+    written = {int(memory_of(u.src[0]).arg): u for u in plan.nodes if _writes_global(u)}
     before = {number: buffers[number].copy() for number in written}
     try:
         _run(plan, buffers, given)
@@ -87,7 +87,7 @@ def _run(plan: Plan, buffers: Buffers, variables: Mapping[str, int]) -> None:
 
 
 def _writes_global(u: UOp) -> bool:
-    return u.op in STORES and pointer_of(u.src[0]).op is Ops.DEFINE_GLOBAL
+    return u.op in STORES and memory_of(u.src[0]).op is Ops.DEFINE_GLOBAL
 
 
 def _check_room(plan: Plan, room: int | None) -> None:

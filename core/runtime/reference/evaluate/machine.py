@@ -15,6 +15,7 @@ import numpy as np
 from core.dtype import PtrDType, dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array
+from core.runtime.reference.evaluate.addresses import Address, address_of, aliases, memory_of
 from core.runtime.reference.evaluate.axes import Role
 from core.runtime.reference.evaluate.memories import Memories
 from core.runtime.reference.evaluate.memory import Owners
@@ -34,11 +35,9 @@ from core.tensor_cores import TensorCore
 from core.uop.ldmatrix import LANES, ROW
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
-_aliases: Final = frozenset({Ops.AFTER, Ops.NOOP})
 _consts: Final = frozenset({Ops.CONST, Ops.VCONST})
 
 
@@ -108,7 +107,7 @@ class Machine:
 
     def of(self, u: UOp) -> Array:
         """The value of a node."""
-        while u.op in _aliases:
+        while u.op in aliases:
             u = u.src[0]
         if u.op in _consts and u not in self.values:
             count = max(1, u.dtype.count)
@@ -137,7 +136,7 @@ class Machine:
         return [(position[number, size], size) for number, size in u.arg]
 
     def unroll(self, u: UOp) -> None:
-        if u.dtype is not dtypes.void:
+        if u.dtype is not dtypes.void and not isinstance(u.dtype, PtrDType):
             self.values[u] = unroll(self.of(u.src[0]), self._lanes(u))
 
     def contract(self, u: UOp) -> None:
@@ -202,8 +201,8 @@ class Machine:
 
     def matrices(self, u: UOp) -> None:
         count, transposed = u.arg
-        address = _resolve(u.src[0])
-        base = pointer_of(address).dtype.base
+        address = address_of(u.src[0])
+        base = memory_of(u.src[0]).dtype.base
         self.threads.whole_warps(LANES, "LDMATRIX", self.described(u), self.active())
         rows = self.memories.read(u, address, base.vec(ROW), self._gate(address))
         found = self.threads.matrices(rows, count, transposed)
@@ -244,16 +243,17 @@ class Machine:
     def define(self, u: UOp) -> None:
         self.memories.of(u)
 
-    def _gate(self, address: UOp, gates: tuple[UOp, ...] = ()) -> Array:
+    def _gate(self, address: Address, gates: tuple[UOp, ...] = ()) -> Array:
         mask = self.masks[-1]
-        if address.op is Ops.INDEX:
-            gates = (*address.src[2:], *gates)
+        if address.place.op is Ops.INDEX:
+            for gate in address.place.src[2:]:
+                mask = mask & self.memories.spread(self.of(gate), address)
         for gate in gates:
             mask = mask & self.of(gate)
         return mask
 
     def load(self, u: UOp) -> None:
-        address = _resolve(u.src[0])
+        address = address_of(u.src[0])
         mask = self._gate(address, u.src[2:])
         found = self.memories.read(u, address, u.dtype, mask)
         if len(u.src) > 1:
@@ -264,14 +264,14 @@ class Machine:
         if u.src[0].op is Ops.VIEW:
             store_shaped(u, self.shaped(u.src[1]), self.buffers)
             return
-        address = _resolve(u.src[0])
+        address = address_of(u.src[0])
         mask = self._gate(address, u.src[2:])
         self.memories.write(u, address, u.src[1].dtype, self.of(u.src[1]), mask)
 
     def copy(self, u: UOp) -> None:
         """A COPY_ASYNC: at once, which is one of the times when it may arrive."""
-        to, source = _resolve(u.src[0]), _resolve(u.src[1])
-        base = pointer_of(source).dtype.base
+        to, source = address_of(u.src[0]), address_of(u.src[1])
+        base = memory_of(source.place).dtype.base
         dtype = base.vec(u.arg // base.itemsize)
         mask = self._gate(to, u.src[3:])
         taken = np.arange(dtype.count) * base.itemsize < self.of(u.src[2])
@@ -332,12 +332,6 @@ class Machine:
 
     def endif(self, _: UOp) -> None:
         self.masks.pop()
-
-
-def _resolve(u: UOp) -> UOp:
-    while u.op in _aliases:
-        u = u.src[0]
-    return u
 
 
 # what is evaluated for all threads before the next node needs no barrier, and stores are not late

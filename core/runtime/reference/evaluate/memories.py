@@ -12,10 +12,12 @@ import numpy as np
 
 from core.dtype import AddrSpace, DType, PtrDType
 from core.errors import RunError
+from core.helpers import prod
 from core.runtime.numeric import Array
+from core.runtime.reference.evaluate.addresses import Address
 from core.runtime.reference.evaluate.memory import Owners, Rows, Whole
 from core.runtime.reference.evaluate.plan import Piece, Plan
-from core.runtime.reference.evaluate.vectors import as_bits
+from core.runtime.reference.evaluate.vectors import as_bits, unroll
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.uop import UOp
@@ -87,16 +89,23 @@ class Memories:
                 "a pass or the kernel's AST is wrong",
             )
 
+    def spread(self, value: Array, address: Address) -> Array:
+        """An offset or a gate of an address: elements that are iterations, as these."""
+        if not address.lanes or value.shape[-1] != prod(size for _, size in address.lanes):
+            return value
+        position = self._plan.axes.position
+        return unroll(value, [(position[lane], lane[1]) for lane in address.lanes])
+
     def _place(
-        self, address: UOp, dtype: DType, wanted: Array, u: UOp
+        self, address: Address, dtype: DType, wanted: Array, u: UOp
     ) -> tuple[Rows | Whole, Array]:
         """The memory, and the elements of it; checked where they are `wanted`."""
-        pointer = pointer_of(address)
+        pointer = pointer_of(address.place)
         memory, item = self.of(pointer), pointer.dtype.base.itemsize
-        offsets, constant = parts_of_address(address)
+        offsets, constant = parts_of_address(address.place)
         start = np.full((*self._ones, 1), constant, np.int64)
         for offset, step in offsets:
-            start = start + self._value_of(offset).astype(np.int64) * step
+            start = start + self.spread(self._value_of(offset), address).astype(np.int64) * step
         if bool((wanted & (start % item != 0)).any()):
             raise RunError(
                 f"{u.op.name} at an address between elements of {pointer.dtype.base}",
@@ -111,18 +120,18 @@ class Memories:
         self.check(u, elements, count, memory.size, wanted)
         return memory, np.where(wanted, elements, 0)
 
-    def read(self, u: UOp, address: UOp, dtype: DType, mask: Array) -> Array:
+    def read(self, u: UOp, address: Address, dtype: DType, mask: Array) -> Array:
         """Elements of memory, anything where `mask` is false."""
-        held = pointer_of(address).dtype.base
+        held = pointer_of(address.place).dtype.base
         memory, where = self._place(address, dtype, mask, u)
         if not memory.size:
             return np.zeros((*self._ones, dtype.count), numpy_dtype(dtype))
         found = memory.read(where, mask)
         return found if dtype.scalar() is held else as_bits(found, held, dtype)
 
-    def write(self, u: UOp, address: UOp, dtype: DType, value: Array, mask: Array) -> None:
+    def write(self, u: UOp, address: Address, dtype: DType, value: Array, mask: Array) -> None:
         """Elements to memory, where `mask` is."""
-        held = pointer_of(address).dtype.base
+        held = pointer_of(address.place).dtype.base
         memory, where = self._place(address, dtype, mask, u)
         if dtype.scalar() is not held:
             value = as_bits(value, dtype, held)

@@ -17,10 +17,10 @@ from enum import Enum, auto
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
+from core.runtime.reference.evaluate.addresses import memory_of
 from core.runtime.reference.evaluate.axes import SEQUENTIAL, role_of
 from core.uop.atlaunch import known_at_launch
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 STORES: Final = frozenset({Ops.STORE, Ops.COPY_ASYNC})
@@ -68,11 +68,11 @@ def accesses_of(nodes: Iterable[UOp], around: Mapping[UOp, Loops]) -> dict[UOp, 
     found: defaultdict[UOp, Accesses] = defaultdict(Accesses)
     for u in nodes:
         if u.op in _READS and isinstance(u.src[0].dtype, PtrDType):
-            found[pointer_of(u.src[0])].loads.append(around[u])
+            found[memory_of(u.src[0])].loads.append(around[u])
         elif u.op in STORES:
-            found[pointer_of(u.src[0])].stores.append(around[u])
+            found[memory_of(u.src[0])].stores.append(around[u])
             if u.op is Ops.COPY_ASYNC:
-                found[pointer_of(u.src[1])].loads.append(around[u])
+                found[memory_of(u.src[1])].loads.append(around[u])
     return dict(found)
 
 

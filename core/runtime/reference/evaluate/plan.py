@@ -14,6 +14,7 @@ from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
 from core.helpers import ceildiv, prod
+from core.runtime.reference.evaluate.addresses import memory_of
 from core.runtime.reference.evaluate.axes import SEQUENTIAL, Axes, Role
 from core.runtime.reference.evaluate.order import (
     STORES,
@@ -28,7 +29,7 @@ from core.runtime.reference.evaluate.order import (
 from core.runtime.reference.evaluate.shaped import shaped_values
 from core.uop.atlaunch import value_at_launch
 from core.uop.ops import Ops
-from core.uop.pointer import address_space, pointer_of
+from core.uop.pointer import address_space
 from core.uop.uop import UOp
 
 ELEMENTS: Final = 1 << 24
@@ -150,6 +151,6 @@ def _spans(nodes: Sequence[UOp], axes: Axes, rows: Mapping[UOp, tuple[int, ...]]
         elif u.op in (Ops.WMMA, Ops.SHUFFLE, Ops.LDMATRIX):
             own = own | threads
         elif u.op is Ops.LOAD and isinstance(u.src[0].dtype, PtrDType):
-            own = own.union(rows.get(pointer_of(u.src[0]), ()))
+            own = own.union(rows.get(memory_of(u.src[0]), ()))
         found[u] = own
     return found
