@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -28,8 +28,8 @@ def register(size: int = 1) -> UOp:
     return UOp(Ops.DEFINE_REG, dtypes.int32.ptr(size, AddrSpace.REG), (), 0)
 
 
-def ran(kernel: UOp | list[UOp], *arrays: np.ndarray, **variables: int) -> list[list[int]]:
-    memory = [np.array(a, np.int32) for a in arrays]
+def ran(kernel: UOp | list[UOp], *arrays: Iterable[int], **variables: int) -> list[list[int]]:
+    memory = [np.array([*a], np.int32) for a in arrays]
     evaluate_kernel(kernel, memory, variables)
     return [a.tolist() for a in memory]
 
