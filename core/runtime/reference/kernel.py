@@ -28,6 +28,8 @@ from core.uop.uop import UOp
 Buffers = Mapping[int, Array] | Sequence[Array]
 _ELEMENT: Final = 8
 """Bytes of the largest element."""
+_MOST: Final = 1 << 31
+"""Bytes that the values of a kernel may take in all, where a caller sets no limit."""
 _lowered: Final = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL, Ops.ADDRESS})
 """What no AST holds."""
 
@@ -44,7 +46,7 @@ def evaluate_kernel(
 
     Raises RunError for a node that it cannot run, an access outside of memory, memory that is
     missing, a variable without a value or outside of its bounds, and where it would take more than
-    `room` bytes apart from `buffers`.
+    `room` bytes (without it, 2 GiB) apart from `buffers`.
     """
     given = dict(variables or {})
     program = root if isinstance(root, UOp) else tuple(root)
@@ -92,7 +94,8 @@ def _writes_global(u: UOp) -> bool:
 
 def _check_room(plan: Plan, room: int | None) -> None:
     largest = max((plan.elements(piece) for piece in plan.pieces()), default=0)
-    if room is not None and (needed := largest * _ELEMENT) > room:
+    needed = largest * _ELEMENT
+    if needed > (_MOST if room is None else room):
         raise RunError(f"the reference would need {needed:,} bytes more than the arguments",
                        hint="verify this kernel at a smaller size")  # fmt: skip
 

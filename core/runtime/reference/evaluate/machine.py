@@ -93,7 +93,7 @@ class Machine:
 
     def described(self, u: UOp, point: Sequence[int] = ()) -> str:
         """A node and the iteration in which something happened, for messages."""
-        number = self.plan.nodes.index(u)
+        number = self.plan.number[u]
         shown = f"u{number} = {u.op.name}  {u.dtype}" + (f"  {u.origin}" if u.origin else "")
         if not point:
             return shown

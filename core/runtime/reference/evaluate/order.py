@@ -52,22 +52,27 @@ class Accesses:
     loads: list[Loops] = field(default_factory=lambda: list[Loops]())
     stores: list[Loops] = field(default_factory=lambda: list[Loops]())
 
+    shared: bool = False
+    """Whether all iterations store to one memory: where several stores do, their order counts."""
+
     def carried_by(self, loop: UOp) -> bool | None:
         """Whether iterations of a loop need memory of each other: True where they do, None where
-        each may have memory of its own, if it writes what it reads."""
-        if not any(loop in around for around in self.loads):
-            return False
-        if not any(loop in around for around in self.stores):
-            return False
-        inside = all(loop in around for around in (*self.loads, *self.stores))
-        return None if inside else True
+        each may keep to elements of its own, which has to be checked."""
+        loads = sum(loop in around for around in self.loads)
+        stores = sum(loop in around for around in self.stores)
+        inside = loads + stores == len(self.loads) + len(self.stores)
+        if not loads:
+            return None if inside and self.shared and stores > 1 else False
+        return False if not stores else None if inside else True
 
 
 def accesses_of(nodes: Iterable[UOp], around: Mapping[UOp, Loops]) -> dict[UOp, Accesses]:
     """By memory, how it is used. `around` has the loops around each node."""
     found: defaultdict[UOp, Accesses] = defaultdict(Accesses)
     for u in nodes:
-        if u.op in _READS and isinstance(u.src[0].dtype, PtrDType):
+        if u.op is Ops.DEFINE_GLOBAL:
+            found[u].shared = True
+        elif u.op in _READS and isinstance(u.src[0].dtype, PtrDType):
             found[memory_of(u.src[0])].loads.append(around[u])
         elif u.op in STORES:
             found[memory_of(u.src[0])].stores.append(around[u])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final
 
@@ -54,6 +54,11 @@ class Plan:
     """The axes that each value has."""
     shaped: frozenset[UOp]
     """Values with a shape, of a kernel that is only partly made of loops."""
+
+    @cached_property
+    def number(self) -> Mapping[UOp, int]:
+        """The place of each node among all of them."""
+        return {u: i for i, u in enumerate(self.nodes)}
 
     @property
     def checked(self) -> bool:

@@ -116,6 +116,13 @@ def test_of_several_stores_to_an_element_the_last_iteration_counts() -> None:
     assert ran(kernel, [0] * 3)[0] == [3, 13, 23]
 
 
+def test_stores_of_one_iteration_come_before_those_of_the_next() -> None:
+    i = UOp.range(3, 0)
+    stores = pointer(0, 4).index(i).store(i + 10), pointer(0, 4).index(i + 1).store(i + 20)
+    kernel = UOp.sink(UOp.group(*stores).end(i))
+    assert ran(kernel, [0] * 4)[0] == [10, 11, 12, 22]
+
+
 def test_a_loop_whose_length_an_outer_loop_gives() -> None:
     i = UOp.range(4, 0)
     k = UOp(Ops.RANGE, dtypes.int32, (i + 1,), (1, AxisType.REDUCE))
@@ -223,6 +230,13 @@ def test_a_variable_outside_of_its_bounds() -> None:
     kernel = UOp.sink(pointer(0, 4).index(0).store(UOp.variable("n", 0, 3)))
     with pytest.raises(RunError, match="n is 4"):
         ran(kernel, [0] * 4, n=4)
+
+
+def test_what_cannot_be_cut_into_pieces_is_refused() -> None:
+    k = UOp.range(1 << 30, 0, AxisType.REDUCE)
+    kernel = UOp.sink(pointer(0, 4).index(0).store(k.reduce(Ops.ADD, k)))
+    with pytest.raises(RunError, match="bytes more than the arguments"):
+        ran(kernel, [0] * 4)
 
 
 def test_memory_is_limited() -> None:
