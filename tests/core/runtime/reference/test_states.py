@@ -4,7 +4,9 @@ the AST stores."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -13,7 +15,9 @@ import pytest
 
 from core import Tensor, Variable
 from core.dtype import DType, dtypes
-from core.errors import CompileError
+from core.errors import CompileError, UopvizError
+from core.helpers import Context
+from core.passes.pipeline import PASSES, TEXT_PASSES
 from core.runtime.numeric import from_memory
 from core.runtime.reference.inputs import Inputs, Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
@@ -22,12 +26,15 @@ from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, Opt, OptOps
 from core.uop.kernels import stores_of
+from core.uop.observe import recording
 from core.uop.pointer import pointer_of
+from core.uop.policy import Policy, following
 from tests.core.passes.programs import kernels_of, legal_opts, matrix_product, program
-from tests.fuzzing import seeds
+from tests.fuzzing import cases, seeds
 
 Array = np.ndarray[Any, Any]
 TARGETS = ("x86-64", "sm_90", "gfx942")
+SEED = 41
 ROUNDED = 8
 """Units in the last place by which a result of approximated functions may be off."""
 
@@ -201,6 +208,38 @@ def test_the_cases_have_what_states_may_hold() -> None:
         Ops.BARRIER, Ops.WMMA, Ops.VECTORIZE, Ops.GEP, Ops.DEFINE_VAR, Ops.IF, Ops.ENDIF,
         Ops.ADDRESS, Ops.GROUP, Ops.MULACC,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("product", "x86-64"), ("tiles", "sm_90"), ("grouped", "gfx942"), ("rows", "sm_90")],
+)
+def test_states_in_the_middle_of_a_pass(
+    name: str, target: str, pytestconfig: pytest.Config
+) -> None:
+    """A pass that ends after some of its matches: what is left of the kernel before it, and what is
+    new, run as one."""
+    opts = CASES[name].opts.get(targets[target].family)
+    (ast,) = kernels_in(CASES[name].make())
+    states = list(kernel_states(ast, targets[target], opts))
+    inputs = random_inputs(*(state.root for state in states), values=CASES[name].values)
+    steps = {step.name: step for step in (*PASSES, *TEXT_PASSES["ptx"])}
+    del steps["optimize"]  # which needs each of its rewrites for the next
+    found: list[State] = []
+    rng, tries = Random(SEED), cases(pytestconfig, 3)
+    for before, after in pairwise(states):
+        if after.name not in steps or not isinstance(before.root, UOp):
+            continue
+        function = steps[after.name].function
+        with recording() as recorded:
+            function(before.root, targets[target])
+        count = len(recorded.matches)
+        for limit in rng.sample(range(1, max(2, count)), min(max(1, count - 1), tries)):
+            with Context(SPEC=0), following(Policy(limit=limit)), suppress(UopvizError):
+                part = function(before.root, targets[target])
+                found.append(State(f"{limit} matches of {after.name}", part))
+    assert len(found) > 15
+    compare(ast, found, inputs, 0, f"{name} on {target}")
 
 
 @pytest.fixture(scope="module")
