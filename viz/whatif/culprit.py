@@ -7,7 +7,7 @@ rendered. The rules may be those of the installation or, by a policy, others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,14 +15,12 @@ from core.errors import UopvizError
 from core.passes.contract import Pass
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.render.renderers import renderers
-from core.runtime.numeric import Array
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.policy import Policy, following, ignoring, stage
 from core.uop.uop import UOp
-from viz.whatif.outcome import MEMORY, Expected, Outcome, Runs
+from viz.whatif.outcome import MEMORY, Expected, Outcome
 from viz.whatif.search import first_wrong_step
 from viz.whatif.states import Match, PassStates, names_of
 
@@ -84,8 +82,6 @@ class Kernel:
             ast = ast.replace(arg=replace(info, opts=tuple(opts)))
         begin = next(at for at, step in enumerate(PASSES) if step.name == entry(ast))
         own = TEXT_PASSES.get(renderers(target.family)[0][0], ())
-        self._in_loops = len(PASSES) - begin
-        """How many passes there are whose graphs the interpreter of loops runs."""
         self.steps: tuple[Pass[Target], ...] = (*PASSES[begin:], *own)
         self.states: list[PassStates] = []
         """Of each pass, up to one that fails."""
@@ -105,7 +101,7 @@ class Kernel:
                 program = program_of(self.graphs[-1])
         except UopvizError as error:
             return self._where_it_failed(LINEARIZE, error)
-        final = self._judged(lambda held, values: evaluate_linear(program, held, values))
+        final = self.judge(program)
         if final is None or final.equal:
             return Verdict(final, None, self.asked)
         return Verdict(final, self._search(len(self.graphs), final), self.asked)
@@ -121,29 +117,21 @@ class Kernel:
 
         return run
 
-    def judge(self, graph: UOp, passed: int) -> Outcome | None:
-        """What a graph computes that has gone through so many passes, or is on its way through the
-        next one; None where it cannot be run."""
-        if passed < self._in_loops:
-            return self._judged(lambda held, values: evaluate_ast(graph, held, values, MEMORY))
-
-        def in_order(held: list[Array], values: Mapping[str, int]) -> None:
-            evaluate_linear(program_of(graph), held, values)
-
-        return self._judged(in_order)
-
-    def _judged(self, run: Runs) -> Outcome | None:
+    def judge(self, graph: UOp | Sequence[UOp]) -> Outcome | None:
+        """What a graph of any stage, or a program, computes; None where it cannot be run."""
         self.asked += 1
         try:
             with ignoring():
-                return self._expected.judge(run)
+                return self._expected.judge(
+                    lambda held, variables: evaluate_kernel(graph, held, variables, MEMORY)
+                )
         except (UopvizError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError):
             return None
 
     def _where_it_failed(self, name: str, error: UopvizError | None) -> Verdict:
         """A pass failed; where the graph before it is wrong already, that may be why."""
         last = len(self.graphs) - 1
-        found = self.judge(self.graphs[last], last)
+        found = self.judge(self.graphs[last])
         culprit = None if found is None or found.equal else self._search(last, found)
         return Verdict(found, culprit, self.asked, name, error)
 
@@ -153,7 +141,7 @@ class Kernel:
         outcomes: dict[int, Outcome | None] = {wrong: outcome}
 
         def judge(number: int) -> bool | None:
-            found = outcomes[number] = self.judge(self.graphs[number], number)
+            found = outcomes[number] = self.judge(self.graphs[number])
             return None if found is None else found.equal
 
         span = first_wrong_step(0, wrong, judge)
@@ -218,7 +206,7 @@ class InPass:
             known = self._states.boundaries[boundary]
             full = matches >= known.matches and not whole
             graph = known.graph if full else self._states.after(matches, boundary, whole)
-            judged = None if graph is None else self._kernel.judge(graph, self.number)
+            judged = None if graph is None else self._kernel.judge(graph)
             self._known[key] = judged
         return self._known[key]
 
@@ -277,7 +265,7 @@ class InPass:
         made = PassStates(kernel.function(step), kernel.graphs[self.number], policy)
         if made.result is None:
             return False
-        outcome = kernel.judge(made.result, self.number + 1)
+        outcome = kernel.judge(made.result)
         return outcome is not None and outcome.equal
 
     def _place(self, rewrite: int) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from core.check.worker import difference, first_wrong, random_arguments, summed_
 from core.dtype import dtypes
 from core.errors import RunError
 from core.runtime.numeric import Array
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop.kernels import stores_of
 from core.uop.ops import Ops
@@ -76,7 +76,7 @@ class Expected:
         self.variables: dict[str, int] = {u.arg[0]: int(u.arg[2]) for u in found}
         """Each has its largest value."""
         self.results = [values.copy() for values in self.arguments]
-        evaluate_ast(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
+        evaluate_kernel(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
         self._rounded = summed_products(ast)
         self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
 

@@ -21,7 +21,7 @@ from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import Array
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.toolchain.processor import host_target
 from core.toolchain.program import Program
@@ -63,7 +63,7 @@ class Trial:
         if device is None:
 
             def run(held: Sequence[Array], variables: Mapping[str, int]) -> None:
-                evaluate_linear(program.uops, held, variables)
+                evaluate_kernel(program.uops, held, variables)
 
             return LINEAR, self._expected.judge(run)
         runner = Device[device].load(program)
