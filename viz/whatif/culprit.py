@@ -14,11 +14,13 @@ from typing import Final
 from core.errors import UopvizError
 from core.passes.contract import Pass
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
+from core.passes.verify import verify_program
 from core.render.renderers import renderers
 from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.policy import Policy, following, ignoring, stage
+from core.uop.spec import machine_spec, program_spec, verify
 from core.uop.uop import UOp
 from viz.whatif.outcome import MEMORY, Expected, Outcome
 from viz.whatif.search import first_wrong_step
@@ -82,6 +84,7 @@ class Kernel:
             ast = ast.replace(arg=replace(info, opts=tuple(opts)))
         begin = next(at for at, step in enumerate(PASSES) if step.name == entry(ast))
         own = TEXT_PASSES.get(renderers(target.family)[0][0], ())
+        self._own_text = bool(own)
         self.steps: tuple[Pass[Target], ...] = (*PASSES[begin:], *own)
         self.states: list[PassStates] = []
         """Of each pass, up to one that fails."""
@@ -93,12 +96,12 @@ class Kernel:
         for step in self.steps:
             made = PassStates(self.function(step), self.graphs[-1], self.policy)
             self.states.append(made)
-            if made.result is None:
-                return self._where_it_failed(step.name, made.error)
+            error = made.error or self._broken(made.result, step)
+            if made.result is None or error is not None:
+                return self._where_it_failed(step.name, error)
             self.graphs.append(made.result)
         try:
-            with following(self.policy), stage(LINEARIZE):
-                program = program_of(self.graphs[-1])
+            program = self._program()
         except UopvizError as error:
             return self._where_it_failed(LINEARIZE, error)
         final = self.judge(program)
@@ -116,6 +119,24 @@ class Kernel:
                 return step.function(graph, self.target)
 
         return run
+
+    def _broken(self, graph: UOp | None, step: Pass[Target]) -> UopvizError | None:
+        """What breaks the contract of a pass in the graph that it made."""
+        try:
+            if graph is not None and step.spec is not None:
+                verify(graph, step.spec, step.name)
+        except UopvizError as error:
+            return error
+        return None
+
+    def _program(self) -> list[UOp]:
+        """What is left in the end, in order, and verified as the compiler does it. Raises
+        UopvizError."""
+        with following(self.policy), stage(LINEARIZE):
+            program = program_of(self.graphs[-1])
+            spec = machine_spec if self._own_text else program_spec
+            verify_program(program, self.target, "the kernel", spec)
+        return program
 
     def judge(self, graph: UOp | Sequence[UOp]) -> Outcome | None:
         """What a graph of any stage, or a program, computes; None where it cannot be run."""

@@ -1,5 +1,5 @@
-"""Variants that were tried, beside the trace: in a folder of their own, a file of what was found and
-a trace for each.
+"""Variants that were tried, beside the trace, in a folder of their own: for each a file of what was
+found, and a trace.
 
 `run.viz` has them in `run.whatif/`: `1.json` with `1.viz`, and so on. What lies there is believed
 nothing, as any trace. Never compiles.

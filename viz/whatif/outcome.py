@@ -16,7 +16,7 @@ from core.check.safety import BASE, run_bytes
 from core.check.trial import arguments
 from core.check.worker import difference, first_wrong, random_arguments, summed_products
 from core.dtype import dtypes
-from core.errors import RunError
+from core.errors import AccessError, RunError
 from core.runtime.numeric import Array
 from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
@@ -38,7 +38,8 @@ class Outcome:
     """How far results are from the reference. `error` and `allowed`: the largest absolute error of
     the output that is furthest off, and what rounding may cause; `ulps`: the same in units in the
     last place of floats, 0 for other dtypes. `output`, `index`, `coordinates`, `got`, `wanted`: the
-    first element that is wrong; of an output without a shape, there are no coordinates."""
+    first element that is wrong; of an output without a shape, there are no coordinates. `fault`:
+    the access outside of memory that ended it; then nothing else is known."""
 
     equal: bool
     error: float
@@ -49,6 +50,7 @@ class Outcome:
     coordinates: tuple[int, ...] | None = None
     got: float | None = None
     wanted: float | None = None
+    fault: str = ""
 
     def data(self) -> dict[str, Any]:
         """As JSON."""
@@ -57,6 +59,8 @@ class Outcome:
     def __str__(self) -> str:
         if self.equal:
             return f"agrees with the reference; largest error {self.error:.3g}, {self.ulps} ulps"
+        if self.fault:
+            return self.fault
         at = self.index if self.coordinates is None else list(self.coordinates)
         return (
             f"data{self.output} is off by up to {self.error:.3g}, where {self.allowed:.3g} is "
@@ -81,9 +85,13 @@ class Expected:
         self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
 
     def judge(self, run: Runs) -> Outcome:
-        """Runs a kernel on the same arguments. Raises what `run` does."""
+        """Runs a kernel on the same arguments. Raises what `run` does, but for accesses outside of
+        memory, which are wrong results."""
         got = [values.copy() for values in self.arguments]
-        run(got, self.variables)
+        try:
+            run(got, self.variables)
+        except AccessError as error:
+            return Outcome(False, LARGEST, 0.0, 0, fault=error.what)
         return self.compare(got)
 
     def compare(self, got: Sequence[Array]) -> Outcome:

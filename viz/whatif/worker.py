@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from core.check.safety import MAX_BYTES, check_kernel
 from core.check.trial import limit_files
@@ -20,6 +20,7 @@ from core.target import Target, target_named
 from core.uop.serial import from_data
 from core.uop.uop import UOp
 from viz.format.cells import as_int, as_text
+from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.isolated import TRACE
 from viz.whatif.recompile import (
     Compiled,
@@ -29,9 +30,11 @@ from viz.whatif.recompile import (
     compile_variant,
 )
 from viz.whatif.subject import COMPILING
-from viz.whatif.trying import Trial, old_program
+from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
+from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
 from viz.work.lines import answer_request
+from viz.work.opts import parse_opts
 
 MAX_TRACE: Final = 1 << 28
 """Bytes of what one request may record."""
@@ -42,7 +45,7 @@ def variant_job(request: Mapping[str, Any]) -> Data:
     """One kernel as a variant: {"error", "device", "outcome", "times", "code", "oldCode", "opts",
     "matches", "notes"}; what was recorded is in the file TRACE."""
     limit_files(MAX_TRACE)
-    subject = cast("Mapping[str, Any]", request["subject"])
+    subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
     ast, target = _kernel(subject)
     new_target = target_named(variant.target) if variant.target else target
@@ -72,7 +75,7 @@ def _run(
         check_kernel(ast, MAX_BYTES)
         trial = Trial(ast)
         made["device"], outcome = trial.judge(program)
-        made["outcome"] = outcome.data() | {"said": str(outcome)}
+        made["outcome"] = outcome_data(outcome)
     except UopvizError as error:
         made["notes"].append(
             f"not run: {error.what}" + (f" ({error.where})" if error.where else "")
@@ -87,30 +90,68 @@ def _run(
         made["notes"].append(f"not compared in time: {error.what}")
 
 
+def bisect_job(request: Mapping[str, Any]) -> Data:
+    """What made the result of one kernel, as a variant, differ from the reference: {"outcome",
+    "wrong", "failed", "culprit", "device", "asked", "notes"}."""
+    limit_files(0)
+    subject: Mapping[str, Any] = request["subject"]
+    variant = Variant.from_data(request["variant"])
+    ast, target = _kernel(subject)
+    check_kernel(ast, MAX_BYTES)
+    opts = None if variant.opts is None else parse_opts(variant.opts)
+    with _flags(subject):
+        target = target_named(variant.target) if variant.target else target
+        verdict = Kernel(ast, target, opts, variant.policy).find()
+        made = verdict_data(verdict)
+        if verdict.culprit is None and verdict.error is None:
+            made |= _on_device(ast, target, variant)
+    return made
+
+
+def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
+    """The program is right; whether what is rendered of it is, too, where a device runs it."""
+    compiled = compile_variant(ast, target, variant)
+    if compiled.program is None:
+        return {"failed": {"pass": "rendering", "error": _said(compiled.error)}, "wrong": True}
+    if device_of(target) is None:
+        return {}
+    try:
+        device, outcome = Trial(ast).judge(compiled.program)
+    except UopvizError as error:
+        return {"notes": [f"not run: {error.what}"]}
+    said = {"device": device, "outcome": outcome_data(outcome)}
+    if outcome.equal:
+        return said
+    place = f"rendering {compiled.program.source.kind}"
+    return said | {"wrong": True, "culprit": culprit_data(Culprit(place, after=outcome))}
+
+
 def replay_job(request: Mapping[str, Any]) -> Data:
     """Kernels compiled with the code on disk, recorded in the order of the request. {"kernels":
-    [{"number", "error"}]}."""
+    [{"number", "error", "recorded"}]}."""
     limit_files(MAX_TRACE)
-    subjects = cast("list[Mapping[str, Any]]", request["subjects"])
+    subjects: list[Mapping[str, Any]] = request["subjects"]
     found: list[Data] = []
     with Recording(Path(str(request[TRACE])), "the code on disk", "the run"):
         for subject in subjects:
             error: UopvizError | None = None
+            recorded = False
             try:
                 ast, target = _kernel(subject)
                 with _flags(subject):
+                    recorded = True
                     error = compile_variant(ast, target, Variant()).error
             except UopvizError as raised:
                 error = raised
-            found.append(
-                {"number": as_int(subject["number"]), "error": _said(error) if error else None}
-            )
+            number = as_int(subject["number"])
+            said = None if error is None else _said(error)
+            found.append({"number": number, "error": said, "recorded": recorded})
     return {"kernels": found}
 
 
 def _kernel(subject: Mapping[str, Any]) -> tuple[UOp, Target]:
     """The AST of a request and its target. Raises UopvizError where it is no kernel."""
-    ast = from_data(cast("Any", subject["graph"]))[0]
+    ast = from_data(subject["graph"])[0]
     check_kernel(ast, max_bytes=1 << 62, inside=False)  # nothing is run yet
     return ast, target_named(as_text(subject["target"], 200))
 
@@ -118,7 +159,7 @@ def _kernel(subject: Mapping[str, Any]) -> tuple[UOp, Target]:
 def _flags(subject: Mapping[str, Any]) -> Context:
     """The flags of the recording that code depends on; those of this process where they are no
     values of these flags."""
-    given = cast("Mapping[str, Any]", subject.get("flags") or {})
+    given: Mapping[str, Any] = subject.get("flags") or {}
     try:
         return Context(**{name: as_int(given[name]) for name in COMPILING if name in given})
     except EnvError:
@@ -140,6 +181,7 @@ def _said(error: UopvizError | None) -> Data:
 
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "variant": variant_job,
+    "bisect": bisect_job,
     "replay": replay_job,
 }
 

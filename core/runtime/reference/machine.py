@@ -13,7 +13,7 @@ from typing import Final, cast
 import numpy as np
 
 from core.dtype import AddrSpace, DType, PtrDType, dtypes
-from core.errors import RunError
+from core.errors import AccessError, RunError
 from core.runtime.numeric import Array
 from core.runtime.reference.axes import Role
 from core.runtime.reference.memory import Owners, Rows, Whole
@@ -255,7 +255,7 @@ class Machine:
         if bool(outside.any()):
             full = np.broadcast_to(elements, outside.shape)
             point = tuple(int(i) for i in np.argwhere(outside)[0])
-            raise RunError(
+            raise AccessError(
                 f"{what} of {count} elements at {int(full[(*point[:-1], 0)])} in memory of {size}",
                 f"{self.where(u)}\n{self._point(point)}",
                 "a pass or the kernel's AST is wrong",
@@ -284,7 +284,7 @@ class Machine:
         for offset, step in offsets:
             start = start + self.of(offset).astype(np.int64) * step
         if bool((wanted & (start % item != 0)).any()):
-            raise RunError(
+            raise AccessError(
                 f"{u.op.name} at an address between elements of {pointer.dtype.base}",
                 self.where(u),
                 "a pass or the kernel's AST is wrong",
