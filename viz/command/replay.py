@@ -75,7 +75,7 @@ def _row(row: Data) -> tuple[Piece, ...]:
     state: Piece = Styled(row["state"], style) if style else row["state"]
     if row["error"] is not None:
         return state, row["name"], row["error"]["what"], ""
-    differences = row["differences"] or {"pair": {"first": None}, "rules": []}
+    differences: Data = row["differences"]
     first = differences["pair"]["first"]
     rules = [f"{r['name']} {r['a']:,} > {r['b']:,}" for r in differences["rules"][:_FEW]]
     return state, row["name"], "" if first is None else f"pass {first['pass']}", ", ".join(rules)

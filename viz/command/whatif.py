@@ -133,15 +133,7 @@ def difference_lines(differences: Data) -> Iterator[Line]:
     yield f"{said}, {differences['samePasses']:,} do the same"
     yield from table(
         (Column("pass", style="name"), Column("", style="changed"), Column("steps"), Column("")),
-        [
-            (
-                one["name"],
-                one["state"],
-                f"{one['stepsA']} > {one['stepsB']}",
-                _first(one["first"]),
-            )
-            for one in passes[:FEW]
-        ],
+        [(one["name"], one["state"], _steps(one), _first(one)) for one in passes[:FEW]],
     )
     if rules := differences["rules"]:
         yield ""
@@ -276,13 +268,15 @@ def _code(old: Data | None, new: Data) -> str:
     )
 
 
-def _first(first: Data | None) -> str:
-    if first is None:
+def _steps(one: Data) -> str:
+    return f"{_amount(one['stepsA'])} > {_amount(one['stepsB'])}"
+
+
+def _first(one: Data) -> str:
+    if one["state"] != "changed":
         return ""
-    steps = [first["stepA"], first["stepB"]]
-    if steps == [None, None]:
-        return "begins with another graph"
-    return f"first at step {next(step for step in steps if step is not None)}"
+    step = one["stepA"] or one["stepB"]
+    return "begins with another graph" if step is None else f"first at step {step}"
 
 
 def _amount(value: Any) -> str:

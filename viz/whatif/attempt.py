@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from core.errors import TraceError, UopvizError
 from core.target import target_named
+from viz.compare.matching.side import Side
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
@@ -75,7 +76,7 @@ def attempt(
 
 def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Data | None:
     try:
-        differences = Differences(store, path)
+        differences = Differences(Side(store), path)
     except UopvizError as error:
         notes.append(f"not compared: {error.what}")
         return None

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from core.errors import UopvizError
+from viz.compare.matching.side import Side
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
@@ -43,6 +44,7 @@ def replay(
     to 1. With an `executor`, `isolated.work` runs there. Raises ServerError where no kernel can be
     compiled here, and BudgetError."""
     subjects = subjects_of(store) if kernel is None else [subject_of(store, kernel)]
+    side = Side(store)
     rows: list[Data] = []
     notes: list[str] = []
     with ExitStack() as stack:
@@ -52,9 +54,10 @@ def replay(
         stack.callback(end_all)
         parts = parts_of(subjects)
         waiting = {_started(executor, part, seconds): part for part in parts}
+        side.refresh()  # while they are at work
         for done, future in enumerate(as_completed(waiting)):
             part = waiting[future]
-            rows += _compared(store, part, future, folder / f"replay-{done + 1}{SUFFIX}", notes)
+            rows += _compared(side, part, future, folder / f"replay-{done + 1}{SUFFIX}", notes)
             progress((done + 1) / len(parts))
     order = {one.number: at for at, one in enumerate(subjects)}
     rows.sort(key=lambda row: order[row["number"]])
@@ -85,13 +88,13 @@ def _started(executor: Executor, part: Sequence[Subject], seconds: float) -> Fut
 
 
 def _compared(
-    store: Store, part: Sequence[Subject], future: Future[Data], path: Path, notes: list[str]
+    before: Side, part: Sequence[Subject], future: Future[Data], path: Path, notes: list[str]
 ) -> list[Data]:
     """A row for each kernel of a part."""
     try:
         answer = future.result()
         path.write_bytes(answer[TRACE])
-        differences = Differences(store, path)
+        differences = Differences(before, path)
     except (UopvizError, OSError) as error:
         said = error.what if isinstance(error, UopvizError) else str(error)
         failed = {"what": said, "where": "", "hint": ""}
