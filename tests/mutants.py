@@ -7,11 +7,11 @@ for the rule by `Policy(replace={rule.name: mutant})`.
 from __future__ import annotations
 
 import ast
-import copy
-import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
 from typing import Any, Literal
 
 from core.errors import UopvizError
@@ -34,28 +34,53 @@ class Mutant:
         return f"{self.original.name}: {self.kind}: {self.line}"
 
 
+@dataclass(frozen=True)
+class Change:
+    """What is changed: how, and at which node of the function, in the order of `ast.walk`."""
+
+    kind: Kind
+    make: Callable[[Any], None]
+    place: int
+
+
 def mutants_of(rule: Rule) -> list[Mutant]:
     """Every mutant of a rule whose function is written as a `def` without a closure."""
-    function = rule.function
-    code = getattr(function, "__code__", None)
+    made = (_mutant(rule, change) for change in _changes_of(rule))
+    return [mutant for mutant in made if mutant is not None]
+
+
+def one_mutant(rule: Rule, rng: Random) -> Mutant | None:
+    """One of them; None where there is none, or where it is no rule."""
+    changes = _changes_of(rule)
+    return _mutant(rule, rng.choice(changes)) if changes else None
+
+
+@lru_cache(maxsize=1024)
+def _changes_of(rule: Rule) -> tuple[Change, ...]:
+    code = getattr(rule.function, "__code__", None)
     if code is None or code.co_freevars or not rule.source:
-        return []
-    tree = ast.parse(textwrap.dedent(rule.source))
-    if not isinstance(tree.body[0], ast.FunctionDef):
-        return []
-    made: list[Mutant] = []
-    for kind, change, place in _changes(tree.body[0]):
-        body = copy.deepcopy(tree.body[0])
-        node = _at(body, place)
-        change(node)
-        line = ast.unparse(node).splitlines()[0]
-        changed = _function(body, function)
-        try:
-            replaced = Rule(rule.pattern, changed, rule.name, changes_type=rule.changes_type)
-        except UopvizError:
-            continue
-        made.append(Mutant(kind, rule, replaced, line))
-    return made
+        return ()
+    function = _parsed(rule)
+    return tuple(_changes(function)) if function is not None else ()
+
+
+def _parsed(rule: Rule) -> ast.FunctionDef | None:
+    (first, *_) = ast.parse(textwrap.dedent(rule.source)).body
+    return first if isinstance(first, ast.FunctionDef) else None
+
+
+def _mutant(rule: Rule, change: Change) -> Mutant | None:
+    body = _parsed(rule)
+    assert body is not None
+    node = next(node for at, node in enumerate(ast.walk(body)) if at == change.place)
+    change.make(node)
+    line = ast.unparse(node).splitlines()[0]
+    changed = _function(body, rule.function)
+    try:
+        made = Rule(rule.pattern, changed, rule.name, changes_type=rule.changes_type)
+    except UopvizError:
+        return None
+    return Mutant(change.kind, rule, made, line)
 
 
 def _function(body: ast.FunctionDef, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,38 +92,30 @@ def _function(body: ast.FunctionDef, original: Callable[..., Any]) -> Callable[.
     return names[body.name]
 
 
-Change = Callable[[Any], None]
-
-
-def _changes(function: ast.FunctionDef) -> Iterator[tuple[Kind, Change, int]]:
-    """What can be changed of a function: how, and at which of its nodes in the order of walking."""
+def _changes(function: ast.FunctionDef) -> Iterator[Change]:
     inside = {id(node) for s in function.body for node in ast.walk(s)}
     for place, node in enumerate(ast.walk(function)):
         if id(node) not in inside:
             continue
         match node:
             case ast.BinOp(op=ast.Sub() | ast.Div() | ast.FloorDiv() | ast.Mod() | ast.LShift()):
-                yield "operands swapped", _swap_operands, place
+                yield Change("operands swapped", _swap_operands, place)
             case ast.Compare(ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
-                yield "operands swapped", _swap_compared, place
-            case ast.Call(args=[_, _, *_]) if not any(isinstance(a, ast.Starred) for a in node.args):
-                yield "operands swapped", _swap_arguments, place
+                yield Change("operands swapped", _swap_compared, place)
+            case ast.Call(args=[_, _, *_]) if not any(
+                isinstance(a, ast.Starred) for a in node.args
+            ):
+                yield Change("operands swapped", _swap_arguments, place)
             case ast.Constant(value=int() as value) if type(value) is int:
-                yield "constant off by one", _add_one, place
+                yield Change("constant off by one", _add_one, place)
             case ast.If(body=[ast.Return(value=None | ast.Constant(value=None))], orelse=[]):
-                yield "condition dropped", _never, place
+                yield Change("condition dropped", _never, place)
             case ast.IfExp(orelse=ast.Constant(value=None)):
-                yield "condition dropped", _always, place
-            case ast.BoolOp(op=ast.And()):
-                yield "condition dropped", _drop_last, place
-            case ast.BoolOp(op=ast.Or()):
-                yield "condition dropped", _drop_last, place
+                yield Change("condition dropped", _always, place)
+            case ast.BoolOp():
+                yield Change("condition dropped", _drop_last, place)
             case _:
                 pass
-
-
-def _at(function: ast.FunctionDef, place: int) -> ast.AST:
-    return next(node for at, node in enumerate(ast.walk(function)) if at == place)
 
 
 def _swap_operands(node: ast.BinOp) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.errors import UopvizError
-from core.passes.contract import Pass
+from core.passes.contract import Pass, check_contract
 from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
 from core.passes.verify import verify_program
 from core.render.renderers import renderers
@@ -20,7 +20,7 @@ from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop.kernelinfo import KernelInfo, Opt
 from core.uop.policy import Policy, following, ignoring, stage
-from core.uop.spec import machine_spec, program_spec, verify
+from core.uop.spec import machine_spec, program_spec
 from core.uop.uop import UOp
 from viz.whatif.outcome import MEMORY, Expected, Outcome
 from viz.whatif.search import first_wrong_step
@@ -122,9 +122,10 @@ class Kernel:
 
     def _broken(self, graph: UOp | None, step: Pass[Target]) -> UopvizError | None:
         """What breaks the contract of a pass in the graph that it made."""
+        gone = {op for one in self.steps[: len(self.states)] for op in one.gone}
         try:
-            if graph is not None and step.spec is not None:
-                verify(graph, step.spec, step.name)
+            if graph is not None:
+                check_contract(graph, step, gone, step.name)
         except UopvizError as error:
             return error
         return None
