@@ -251,6 +251,7 @@ def _trying(commands: Any) -> None:
         ("what-if", "whatif:what_if", _WHAT_IF),
         ("variants", "whatif:variants", "list what was tried of a kernel, or of all"),
         ("bisect", "whatif:bisect", _BISECT),
+        ("script", "script:script", "write a program that compiles and checks one kernel"),
     ):
         made = commands.add_parser(name, help=text, description=text)
         made.set_defaults(run=f"viz.command.{run}", error=made.error)
@@ -261,7 +262,8 @@ def _trying(commands: Any) -> None:
             required=name != "variants",
             help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d",
         )
-        made.add_argument("--json", action="store_true", help="print JSON")
+        if name != "script":
+            made.add_argument("--json", action="store_true", help="print JSON")
         if name != "variants":
             _varying(made)
         if name == "what-if":
@@ -284,6 +286,13 @@ def _trying(commands: Any) -> None:
             made.add_argument(
                 "--no-keep", dest="keep", action="store_false", help="keep nothing by the trace"
             )
+        if name == "script":
+            made.add_argument(
+                "--minimise",
+                action="store_true",
+                help="make the kernel smaller, as long as it fails, is wrong, or differs",
+            )
+            made.add_argument("-o", "--output", metavar="FILE", help="default: print it")
         if name == "bisect":
             made.set_defaults(failing=2)
         _printing(made)

@@ -68,9 +68,9 @@ def in_turn(old: Launch, new: Launch, seconds: float = SECONDS, turns: int = TUR
 
 
 def interval(count: int) -> tuple[int, int]:
-    """Positions in sorted samples between which their median lies with at least 95 % confidence, whatever
-    the distribution: order statistics by the normal approximation of the binomial distribution
-    (Conover, Practical Nonparametric Statistics, section 3.2)."""
+    """Positions in sorted samples between which their median lies with at least 95 % confidence,
+    whatever the distribution: order statistics, by the normal approximation of the binomial
+    distribution (Conover, Practical Nonparametric Statistics, section 3.2)."""
     half = _QUANTILE * math.sqrt(count) / 2
     low, high = math.floor(count / 2 - half) - 1, math.ceil(count / 2 + half)
     return max(0, low), min(count - 1, high)

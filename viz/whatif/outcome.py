@@ -73,9 +73,9 @@ class Expected:
     """A kernel on random arguments, always the same, and what the reference makes of them. Raises
     RunError where it cannot be evaluated."""
 
-    def __init__(self, ast: UOp) -> None:
+    def __init__(self, ast: UOp, seed: int = 1) -> None:
         self.ast = ast
-        self.arguments = random_arguments(ast)
+        self.arguments = random_arguments(ast, seed)
         found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
         self.variables: dict[str, int] = {u.arg[0]: int(u.arg[2]) for u in found}
         """Each has its largest value."""

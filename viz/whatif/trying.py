@@ -52,10 +52,10 @@ class Trial:
     """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
     evaluate the kernel."""
 
-    def __init__(self, ast: UOp) -> None:
+    def __init__(self, ast: UOp, seed: int = 1) -> None:
         self._ast = ast
         with ignoring():
-            self._expected = Expected(ast)
+            self._expected = Expected(ast, seed)
 
     def judge(self, program: Program) -> tuple[str, Outcome]:
         """What a program computes, and on which device. Raises UopvizError."""

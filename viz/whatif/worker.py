@@ -17,11 +17,12 @@ from core.check.trial import limit_files
 from core.errors import CompileError, EnvError, UopvizError
 from core.helpers import Context
 from core.target import Target, target_named
-from core.uop.serial import from_data
+from core.uop.serial import from_data, to_data
 from core.uop.uop import UOp
 from viz.format.cells import as_int, as_text
 from viz.whatif.culprit import Culprit, Kernel
 from viz.whatif.isolated import TRACE
+from viz.whatif.minimise import minimise
 from viz.whatif.recompile import (
     Compiled,
     Recording,
@@ -126,6 +127,25 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
     return said | {"wrong": True, "culprit": culprit_data(Culprit(place, after=outcome))}
 
 
+def minimise_job(request: Mapping[str, Any]) -> Data:
+    """A kernel and a variant, smaller: {"graph", "variant", "trouble", "tried", "nodes"}."""
+    limit_files(0)
+    subject: Mapping[str, Any] = request["subject"]
+    variant = Variant.from_data(request["variant"])
+    ast, target = _kernel(subject)
+    check_kernel(ast, MAX_BYTES)
+    with _flags(subject):
+        target = target_named(variant.target) if variant.target else target
+        made = minimise(ast, target, variant, float(request["seconds"]))
+    return {
+        "graph": to_data([made.ast]),
+        "variant": made.variant.data(),
+        "trouble": str(made.trouble),
+        "tried": made.tried,
+        "nodes": [len(ast.toposort()), len(made.ast.toposort())],
+    }
+
+
 def replay_job(request: Mapping[str, Any]) -> Data:
     """Kernels compiled with the code on disk, recorded in the order of the request. {"kernels":
     [{"number", "error", "recorded"}]}."""
@@ -182,6 +202,7 @@ def _said(error: UopvizError | None) -> Data:
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "variant": variant_job,
     "bisect": bisect_job,
+    "minimise": minimise_job,
     "replay": replay_job,
 }
 
