@@ -266,6 +266,8 @@ def _trying(commands: Any) -> None:
             made.add_argument("--json", action="store_true", help="print JSON")
         if name != "variants":
             _varying(made)
+        if name in ("what-if", "bisect"):
+            _executing(made)
         if name == "what-if":
             made.add_argument(
                 "--stop-after", type=_number, metavar="N", help="nothing matches after N matches"
@@ -315,9 +317,19 @@ def _trying(commands: Any) -> None:
         help="end a worker after so long (default: %(default)s)",
     )
     made.add_argument(
-        "-o", "--output", metavar="FILE", help="keep what was recorded as a trace, for `diff`"
+        "-o", "--output", metavar="FOLDER", help="keep what was recorded there, as traces"
     )
+    _executing(made)
     _printing(made)
+
+
+def _executing(made: Parser) -> None:
+    """Where kernels are compiled."""
+    made.add_argument(
+        "--executor",
+        metavar="ADDRESS",
+        help="work there: dask://HOST:PORT or ray://HOST:PORT (default: on this machine)",
+    )
 
 
 def _varying(made: Parser) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from viz.command.columns import Column, plural, table
 from viz.command.session import put
-from viz.command.whatif import chosen_kernel, difference_lines, trace_of
+from viz.command.whatif import chosen_kernel, difference_lines, executor_of, trace_of
 from viz.terminal import Line, Piece, Style, Styled
 from viz.whatif.replay import replay as replay_kernels
 
@@ -29,9 +29,15 @@ def replay(options: argparse.Namespace) -> int:
     keep = None if options.output is None else Path(options.output)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-    made = replay_kernels(
-        store, kernel, seconds=options.seconds, keep=keep, progress=options.progress.update
-    )
+    with executor_of(options) as executor:
+        made = replay_kernels(
+            store,
+            kernel,
+            seconds=options.seconds,
+            executor=executor,
+            keep=keep,
+            progress=options.progress.update,
+        )
     put(options, made, replay_lines(made, options.all))
     if any(row["state"] == "failed" for row in made["kernels"]):
         return 2

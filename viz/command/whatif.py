@@ -6,19 +6,23 @@ Prints what the worker found; nothing is compiled or run in this process.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Generator, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.command.columns import Column, plural, table
 from viz.command.names import find_kernel, find_rule
 from viz.command.session import open_store, put
+from viz.format.cells import as_text
 from viz.terminal import Line, Piece, Styled
 from viz.views.store import Store
 from viz.whatif.attempt import attempt
 from viz.whatif.bisect import bisect as bisect_kernel
 from viz.whatif.kept import kept_of
 from viz.whatif.variant import Variant
+from viz.work.executors import executor_at
 
 Data = dict[str, Any]
 FEW: Final = 12
@@ -37,8 +41,16 @@ def what_if(options: argparse.Namespace) -> int:
             "the code that is on disk",
         )
     options.progress.begin(f"compiling: {variant}")
-    made = attempt(store, kernel, variant, keeping=options.keep, running=options.run_it,
-                   seconds=options.seconds)  # fmt: skip
+    with executor_of(options) as executor:
+        made = attempt(
+            store,
+            kernel,
+            variant,
+            keeping=options.keep,
+            running=options.run_it,
+            seconds=options.seconds,
+            executor=executor,
+        )
     put(options, made, attempt_lines(made))
     outcome = made["outcome"]
     return int(made["error"] is not None or (outcome is not None and not outcome["equal"]))
@@ -49,7 +61,16 @@ def variants(options: argparse.Namespace) -> int:
     store = trace_of(options)
     kernel = None if options.kernel is None else chosen_kernel(options, store)
     found = [one for one in kept_of(store.path) if kernel is None or one.kernel == kernel]
-    data = [{"number": one.number, "trace": str(one.path), **one.found} for one in found]
+    data = [
+        {
+            "number": one.number,
+            "trace": str(one.path),
+            "kernel": one.kernel,
+            "name": one.name,
+            "found": dict(one.found),
+        }
+        for one in found
+    ]
     return put(options, {"variants": data}, variant_lines(data))
 
 
@@ -58,11 +79,23 @@ def bisect(options: argparse.Namespace) -> int:
     store = trace_of(options)
     kernel = chosen_kernel(options, store)
     options.progress.begin("looking for the match")
-    made = bisect_kernel(store, kernel, variant_of(options, store), seconds=options.seconds)
+    variant = variant_of(options, store)
+    with executor_of(options) as executor:
+        made = bisect_kernel(store, kernel, variant, seconds=options.seconds, executor=executor)
     put(options, made, bisect_lines(made))
     if made["outcome"] is None and not made["wrong"]:
         return 2
     return int(made["wrong"])
+
+
+@contextmanager
+def executor_of(options: argparse.Namespace) -> Generator[Executor | None]:
+    """The executor that is asked for; None for processes of this machine."""
+    if options.executor is None:
+        yield None
+        return
+    with executor_at(options.executor) as executor:
+        yield executor
 
 
 def trace_of(options: argparse.Namespace) -> Store:
@@ -167,23 +200,32 @@ def variant_lines(rows: list[Data]) -> Iterator[Line]:
 
 
 def _variant_row(row: Data) -> tuple[Piece, ...]:
-    times, code, outcome = row.get("times"), row.get("code") or {}, row.get("outcome")
-    if row.get("error"):
-        result: Piece = Styled(str(row["error"].get("what")), "problem")
-    elif outcome is None:
+    found = row["found"]  # beside the trace may lie anything
+    times, code = (_fields(found.get(name)) for name in ("times", "code"))
+    error, outcome = (_fields(found.get(name)) for name in ("error", "outcome"))
+    result: Piece = "right" if outcome.get("equal") is True else Styled("wrong", "problem")
+    if error:
+        result = Styled(as_text(error.get("what"), 300), "problem")
+    elif not outcome:
         result = "not run"
-    else:
-        result = "right" if outcome["equal"] else Styled("wrong", "problem")
     return (
         str(row["number"]),
-        str(row["kernel"]["name"]),
-        str(row["variant"]["said"]),
-        f"{times['ratio']:.3f}" if times else "",
-        f"{times['low']:.3f} to {times['high']:.3f}" if times else "",
+        row["name"],
+        as_text(_fields(found.get("variant")).get("said"), 300),
+        _ratio(times.get("ratio")),
+        " to ".join(filter(None, (_ratio(times.get(end)) for end in ("low", "high")))),
         _amount(code.get("registers")),
         _amount(code.get("instructions")),
         result,
     )
+
+
+def _fields(data: object) -> Data:
+    return cast("Data", data) if isinstance(data, dict) else {}
+
+
+def _ratio(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else ""
 
 
 def bisect_lines(made: Data) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from core.errors import UopvizError
+from core.errors import ServerError, UopvizError
 from viz.compare.matching.side import Side
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
@@ -44,6 +44,8 @@ def replay(
     to 1. With an `executor`, `isolated.work` runs there. Raises ServerError where no kernel can be
     compiled here, and BudgetError."""
     subjects = subjects_of(store) if kernel is None else [subject_of(store, kernel)]
+    if not subjects:
+        raise ServerError("this run has no kernels", hint="choose another trace")
     side = Side(store)
     rows: list[Data] = []
     notes: list[str] = []
