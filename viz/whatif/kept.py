@@ -16,11 +16,11 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.environment import in_cache, private_folder
+from viz.files.parts import VARIANTS
 from viz.files.regular import open_regular
 from viz.format.cells import as_int, as_text
 from viz.format.schema import SUFFIX
 
-FOLDER: Final = ".whatif"
 MOST: Final = 1000
 """Variants of one trace that are kept and read."""
 MAX_FILE: Final = 1 << 24
@@ -40,7 +40,7 @@ class Kept:
 
 def folder_of(trace: Path) -> Path:
     """Where the variants of a trace lie."""
-    return trace.with_suffix(FOLDER)
+    return trace.with_suffix(VARIANTS)
 
 
 def keep(trace: Path, kernel: int, name: str, found: Mapping[str, Any], recorded: bytes) -> Kept:
