@@ -171,7 +171,8 @@ class Kernel:
         points = [(one, at) for one in passes for at in range(one.boundaries)]
         if span.bad > len(self.states) or not points:
             ends = outcomes.get(span.good), outcomes.get(span.bad)
-            return Culprit(LINEARIZE, None, (), "", 0, *ends)
+            unsure = [] if span.found else [m for s in self.states[span.good :] for m in s.matches]
+            return Culprit(LINEARIZE, None, tuple(names_of(unsure)), "", 0, *ends)
 
         def right(point: int) -> bool | None:
             one, boundary = points[point]
