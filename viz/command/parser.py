@@ -9,33 +9,13 @@ import argparse
 import sys
 from typing import Any, Final, NoReturn
 
-from viz.terminal import WHEN, put_line, say
+from viz.command.arguments import Parser, number, positive, printing
+from viz.command.tryparser import add_trying
+from viz.terminal import put_line
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
-_WHAT_IF: Final = (
-    "compile a kernel otherwise, run it beside the old one, and print what differs; exit code 1: "
-    "it fails, or its result is wrong"
-)
-_BISECT: Final = (
-    "print which match of which rule made a kernel's result wrong; exit code 0: it is right, 1: it "
-    "is wrong, 2: that cannot be told"
-)
-_REPLAY: Final = (
-    "compile kernels again with the code on disk, and print what differs; exit code 0: nothing, 1: "
-    "something does, 2: that cannot be told"
-)
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence and a hint, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Ends with exit code 2."""
-        say(message, name=True)
-        say(f"hint: {self.prog} --help", name=False, style="hint")
-        sys.exit(2)
 
 
 class _Version(argparse.Action):
@@ -122,20 +102,20 @@ def build_parser() -> Parser:
         help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
     )
     made.add_argument(
-        "--budget", type=_positive, default=50, help="megabytes of HTML (default: %(default)s)"
+        "--budget", type=positive, default=50, help="megabytes of HTML (default: %(default)s)"
     )
     made.add_argument(
         "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
     )
-    _printing(made)
+    printing(made)
 
     made = command("show", "show:show", "print a run: one screen of it, its tree, a pass or a step")
-    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
-    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="0 is the input graph")
+    made.add_argument("number", nargs="?", metavar="PASS", type=number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=number, help="0 is the input graph")
     _choosing(made)
     made.add_argument("--tree", action="store_true", help="all groups and passes")
     made.add_argument(
-        "--depth", type=_positive, metavar="N", help="the tree, down to this many levels"
+        "--depth", type=positive, metavar="N", help="the tree, down to this many levels"
     )
     made.add_argument(
         "--all",
@@ -151,12 +131,12 @@ def build_parser() -> Parser:
         help="a text of a kernel or schedule, such as llvm, linear, grouping, order or memory; "
         "without KIND, a list of its texts",
     )
-    _printing(made)
+    printing(made)
 
     _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
 
     made = command("stats", "stats:stats", "print what each rule costs, and which never match")
-    _printing(made)
+    printing(made)
 
     made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)
     made.set_defaults(run="viz.command.whynot:why_not", error=made.error)
@@ -176,31 +156,31 @@ def build_parser() -> Parser:
         action="store_false",
         help="do not call the rule's function again to find the line on which it declined",
     )
-    _printing(made)
+    printing(made)
 
-    _trying(commands)
+    add_trying(commands)
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"
     )
     made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .json")
-    _printing(made)
+    printing(made)
 
     made = command("query", "query:query", "run one SELECT over a run")
     made.add_argument("sql", metavar="SQL", help="the SELECT; docs/cli.md lists the tables")
     made.add_argument(
         "--kernel", metavar="NAME", help="only what belongs to this kernel: name, number or call"
     )
-    _printing(made)
+    printing(made)
 
     made = command("graph", "graph:graph", "write the graph of a pass, or what a step changed")
-    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
-    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="default: 0")
+    made.add_argument("number", nargs="?", metavar="PASS", type=number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=number, help="default: 0")
     _choosing(made)
     made.add_argument(
         "-o", "--output", metavar="FILE", help="a .svg or .dot file (default: print DOT)"
     )
-    _printing(made)
+    printing(made)
 
     made = commands.add_parser(
         "completion",
@@ -238,122 +218,11 @@ def _comparing(made: Parser) -> None:
     )
     made.add_argument(
         "--jobs",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="pairs of two folders that are compared at a time (default: one for each processor)",
     )
-    _printing(made)
-
-
-def _trying(commands: Any) -> None:
-    """The commands that compile kernels of a run again."""
-    for name, run, text in (
-        ("what-if", "whatif:what_if", _WHAT_IF),
-        ("variants", "whatif:variants", "list what was tried of a kernel, or of all"),
-        ("bisect", "whatif:bisect", _BISECT),
-        ("script", "script:script", "write a program that compiles and checks one kernel"),
-    ):
-        made = commands.add_parser(name, help=text, description=text)
-        made.set_defaults(run=f"viz.command.{run}", error=made.error)
-        made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
-        made.add_argument(
-            "--kernel",
-            metavar="NAME",
-            required=name != "variants",
-            help="a kernel: its name, the beginning of it, its number, or a call such as Conv2d",
-        )
-        if name != "script":
-            made.add_argument("--json", action="store_true", help="print JSON")
-        if name != "variants":
-            _varying(made)
-        if name in ("what-if", "bisect"):
-            _executing(made)
-        if name == "what-if":
-            made.add_argument(
-                "--stop-after", type=_number, metavar="N", help="nothing matches after N matches"
-            )
-            made.add_argument(
-                "--in",
-                dest="inside",
-                metavar="PASS",
-                help="--skip and --stop-after hold in the rewrites of this name only; simplify#2: "
-                "--stop-after counts in the second of them",
-            )
-            made.add_argument(
-                "--replay", action="store_true", help="change nothing but use the code on disk"
-            )
-            made.add_argument(
-                "--no-run", dest="run_it", action="store_false", help="compile, and run nothing"
-            )
-            made.add_argument(
-                "--no-keep", dest="keep", action="store_false", help="keep nothing by the trace"
-            )
-        if name == "script":
-            made.add_argument(
-                "--minimise",
-                action="store_true",
-                help="make the kernel smaller, as long as it fails, is wrong, or differs",
-            )
-            made.add_argument("-o", "--output", metavar="FILE", help="default: print it")
-        if name == "bisect":
-            made.set_defaults(failing=2)
-        _printing(made)
-
-    made = commands.add_parser("replay", help=_REPLAY, description=_REPLAY)
-    made.set_defaults(run="viz.command.replay:replay", error=made.error, failing=2)
-    made.add_argument("trace", metavar="TRACE", help="a trace, or -1 for the youngest")
-    made.add_argument(
-        "--kernel",
-        metavar="NAME",
-        help="this kernel only: its name, the beginning of it, its number, or a call",
-    )
-    made.add_argument("--all", action="store_true", help="list the kernels that are equal, too")
-    made.add_argument("--json", action="store_true", help="print JSON")
-    made.add_argument(
-        "--seconds",
-        type=_positive,
-        default=120,
-        metavar="N",
-        help="end a worker after so long (default: %(default)s)",
-    )
-    made.add_argument(
-        "-o", "--output", metavar="FOLDER", help="keep what was recorded there, as traces"
-    )
-    _executing(made)
-    _printing(made)
-
-
-def _executing(made: Parser) -> None:
-    """Where kernels are compiled."""
-    made.add_argument(
-        "--executor",
-        metavar="ADDRESS",
-        help="work there: dask://HOST:PORT or ray://HOST:PORT (default: on this machine)",
-    )
-
-
-def _varying(made: Parser) -> None:
-    """In what a kernel is compiled otherwise."""
-    made.add_argument(
-        "--skip",
-        action="append",
-        default=[],
-        metavar="RULE",
-        help="leave this rule out; repeatable",
-    )
-    made.add_argument(
-        "--opts",
-        metavar="LIST",
-        help="apply these optimisations, such as 'UPCAST(0, 4) UNROLL(0, 0)'; '' for none",
-    )
-    made.add_argument("--target", metavar="NAME", help="compile for this target, such as sm_90")
-    made.add_argument(
-        "--seconds",
-        type=_positive,
-        default=120,
-        metavar="N",
-        help="end the worker after so long (default: %(default)s)",
-    )
+    printing(made)
 
 
 def _beside(made: Parser, text: str) -> None:
@@ -375,18 +244,7 @@ def _choosing(made: Parser) -> None:
         help="a pass (of the kernel): its name, or simplify#2 for the second of that name",
     )
     made.add_argument(
-        "--step", dest="step_named", metavar="STEP", type=_number, help="the same as STEP"
-    )
-
-
-def _printing(made: Parser) -> None:
-    """Options of commands that print lines."""
-    made.add_argument(
-        "--color", choices=WHEN, default="auto", help="colours (default: %(default)s)"
-    )
-    made.add_argument("--wide", action="store_true", help="do not cut lines to the terminal")
-    made.add_argument(
-        "--no-pager", dest="pager", action="store_false", help="do not use $PAGER (less -FRX)"
+        "--step", dest="step_named", metavar="STEP", type=number, help="the same as STEP"
     )
 
 
@@ -408,19 +266,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or len(text) > 15:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
-    return int(text)
-
-
 def _port(text: str) -> int:
     if not text.isdecimal() or len(text) > 5 or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: these are 0 to 65535")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
