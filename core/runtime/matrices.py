@@ -34,13 +34,20 @@ def indices(fragment: Fragment) -> tuple[Array, Array]:
     )
 
 
+@lru_cache(maxsize=256)
+def holders(fragment: Fragment) -> tuple[Array, Array]:
+    """(lanes, positions) that hold each element first, each of (rows, columns)."""
+    rows, columns = indices(fragment)
+    shape = int(rows.max()) + 1, int(columns.max()) + 1
+    _, first = np.unique(rows * shape[1] + columns, return_index=True)
+    lane, position = np.unravel_index(first.reshape(shape), rows.shape)
+    return lane, position
+
+
 def gather(fragment: Fragment, held: Array) -> Array:
     """The matrices (warps, rows, columns) whose elements lanes hold as (warps, lanes, elements)."""
-    rows, columns = indices(fragment)
-    shape = (len(held), int(rows.max()) + 1, int(columns.max()) + 1)
-    matrix = np.empty(shape, held.dtype)
-    matrix[:, rows[::-1], columns[::-1]] = held[:, ::-1]  # the first lane of copies comes last
-    return matrix
+    lanes, positions = holders(fragment)
+    return held[:, lanes, positions]
 
 
 def scatter(fragment: Fragment, matrix: Array) -> Array:

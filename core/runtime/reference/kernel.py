@@ -16,18 +16,20 @@ from typing import Final
 
 from core.errors import RunError
 from core.runtime.numeric import Array, memory_dtype
-from core.runtime.reference.machine import Machine
-from core.runtime.reference.memory import CarriedError, Owners
-from core.runtime.reference.order import STORES
-from core.runtime.reference.plan import Plan, kept_plan
-from core.runtime.reference.shaped import evaluate_ast
+from core.runtime.reference.evaluate.addresses import memory_of
+from core.runtime.reference.evaluate.machine import Machine
+from core.runtime.reference.evaluate.memory import CarriedError, Owners
+from core.runtime.reference.evaluate.order import STORES
+from core.runtime.reference.evaluate.plan import Plan, kept_plan
+from core.runtime.reference.evaluate.shaped import evaluate_ast
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
 _ELEMENT: Final = 8
 """Bytes of the largest element."""
+_MOST: Final = 1 << 31
+"""Bytes that the values of a kernel may take in all, where a caller sets no limit."""
 _lowered: Final = frozenset({Ops.INDEX, Ops.RANGE, Ops.SPECIAL, Ops.ADDRESS})
 """What no AST holds."""
 
@@ -44,7 +46,7 @@ def evaluate_kernel(
 
     Raises RunError for a node that it cannot run, an access outside of memory, memory that is
     missing, a variable without a value or outside of its bounds, and where it would take more than
-    `room` bytes apart from `buffers`.
+    `room` bytes (without it, 2 GiB) apart from `buffers`.
     """
     given = dict(variables or {})
     program = root if isinstance(root, UOp) else tuple(root)
@@ -59,7 +61,7 @@ def evaluate_kernel(
     if not plan.checked:
         _run(plan, buffers, given)
         return
-    written = {int(pointer_of(u.src[0]).arg): u for u in plan.nodes if _writes_global(u)}
+    written = {int(memory_of(u.src[0]).arg): u for u in plan.nodes if _writes_global(u)}
     before = {number: buffers[number].copy() for number in written}
     try:
         _run(plan, buffers, given)
@@ -87,12 +89,13 @@ def _run(plan: Plan, buffers: Buffers, variables: Mapping[str, int]) -> None:
 
 
 def _writes_global(u: UOp) -> bool:
-    return u.op in STORES and pointer_of(u.src[0]).op is Ops.DEFINE_GLOBAL
+    return u.op in STORES and memory_of(u.src[0]).op is Ops.DEFINE_GLOBAL
 
 
 def _check_room(plan: Plan, room: int | None) -> None:
     largest = max((plan.elements(piece) for piece in plan.pieces()), default=0)
-    if room is not None and (needed := largest * _ELEMENT) > room:
+    needed = largest * _ELEMENT
+    if needed > (_MOST if room is None else room):
         raise RunError(f"the reference would need {needed:,} bytes more than the arguments",
                        hint="verify this kernel at a smaller size")  # fmt: skip
 

@@ -6,20 +6,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from core.dtype import DType, dtypes
 from core.helpers import Context
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.target import Target, targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import KernelInfo, Opt
-from tests.core.passes.interp import numpy_dtype, run_linear
 
 Array = np.ndarray[Any, Any]
 CPU, GPU = targets["x86-64"], targets["sm_90"]
+BITS: dict[DType, tuple[Any, Any]] = {
+    dtypes.bfloat16: (ml_dtypes.bfloat16, np.uint16),
+    dtypes.fp8e4m3: (ml_dtypes.float8_e4m3fn, np.uint8),
+    dtypes.fp8e5m2: (ml_dtypes.float8_e5m2, np.uint8),
+}
+"""What computes with numbers that NumPy does not have, and how they lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,19 @@ class Case:
     ast: UOp
     inputs: tuple[Array, ...]
     expected: tuple[Array, ...]
+
+
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """The NumPy dtype of values."""
+    held = BITS.get(dtype.scalar())
+    return np.dtype("bool" if dtype.scalar() is dtypes.bool else held[0] if held else dtype.name)
+
+
+def in_memory(values: Array) -> Array:
+    """Values as a flat argument of a kernel, which shares memory with them."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    found = next((bits for held, bits in BITS.values() if flat.dtype == held), flat.dtype)
+    return flat.view(found)
 
 
 def pointer(number: int, size: int, dtype: DType = dtypes.float32) -> UOp:
@@ -62,7 +82,7 @@ def execute(case: Case, target: Target, opts: Sequence[Opt] | None = None) -> li
     outs = [np.empty(e.size, e.dtype) for e in case.expected]
     for out in outs:
         out.view(np.uint8)[:] = 0x5A
-    run_linear(program, [*outs, *(np.ascontiguousarray(a).ravel() for a in case.inputs)])
+    evaluate_kernel(program, [in_memory(a) for a in (*outs, *case.inputs)])
     for out, want in zip(outs, case.expected, strict=True):
         close(out.reshape(want.shape), want)
     return program

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from core.dtype import dtypes
 from core.passes.products import absorbing, gep_of_products, one_tile_each, product_takes_sum
-from core.runtime.matrices import multiply
+from core.runtime.numeric import from_memory
+from core.runtime.reference.inputs import Values, random_inputs
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tensor_cores import TensorCore
 from core.uop import Ops, PatternMatcher, UOp, graph_rewrite
-from core.uop.meaning_arrays import Array, numpy_dtype
+from core.uop.meaning_arrays import Array
 
 CORES = [targets[name].tensor_cores[0] for name in ("sm_75", "sm_80", "gfx1100", "gfx942")]
 SINGLE = targets["gfx942"].tensor_cores[2]
@@ -27,8 +29,10 @@ def vector(number: int, core: TensorCore, part: int, tiles: int) -> UOp:
     dtype = (core.dtype_in, core.dtype_in, core.dtype_out)[part].vec(
         core.fragments[part].count * tiles
     )
-    memory = UOp(Ops.DEFINE_GLOBAL, dtype.scalar().ptr(dtype.count), (), number)
-    return memory.index(0).load(dtype=dtype)
+    size = core.threads * dtype.count
+    memory = UOp(Ops.DEFINE_GLOBAL, dtype.scalar().ptr(size), (), number)
+    lane = UOp.special(core.threads, "lidx0")
+    return memory.index(lane * dtype.count).load(dtype=dtype)
 
 
 def product(core: TensorCore, tiles: int, zero: bool = False) -> UOp:
@@ -39,27 +43,14 @@ def product(core: TensorCore, tiles: int, zero: bool = False) -> UOp:
 
 
 def value(u: UOp, lanes: int, seed: int) -> Array:
-    """(lanes, elements) of a graph of such vectors, with small numbers in each LOAD."""
-    if u.op is Ops.LOAD:
-        number = u.src[0].src[0].arg
-        rng = np.random.default_rng((seed, number))
-        return rng.integers(-4, 5, (lanes, u.dtype.count)).astype(numpy_dtype(u.dtype))
-    if u.op is Ops.CONST:
-        return np.full((lanes, u.dtype.count), u.arg, numpy_dtype(u.dtype))
-    src = [value(s, lanes, seed) for s in u.src]
-    if u.op is Ops.GEP:
-        return src[0][:, list(u.arg)]
-    if u.op is Ops.ADD:
-        return src[0] + src[1]
-    if u.op is Ops.VECTORIZE:
-        return np.concatenate(src, axis=1)
-    assert u.op is Ops.WMMA
-    tiles = u.dtype.count // u.arg.c.count
-    found = np.empty((lanes, u.dtype.count), src[2].dtype)
-    for tile in range(tiles):
-        held = (x[:, tile::tiles].reshape(1, lanes, -1) for x in src)
-        found[:, tile::tiles] = multiply(u.arg, *held)[0]
-    return found
+    """What the lanes of a warp hold of a graph of such vectors, with small numbers in memory."""
+    kind, count = u.dtype.scalar(), u.dtype.count
+    out = UOp(Ops.DEFINE_GLOBAL, kind.ptr(lanes * count), (), 99)
+    lane = UOp.special(lanes, "lidx0")
+    kernel = UOp.sink(out.index(lane * count).store(u))
+    memory = random_inputs(kernel, seed=seed, values=Values.EXACT).copied()
+    evaluate_kernel(kernel, memory)
+    return from_memory(memory[99], kind)
 
 
 def same(a: UOp, b: UOp, core: TensorCore, seed: int = 0) -> None:

@@ -54,6 +54,20 @@ def test_every_element_is_held_and_products_once(core: TensorCore) -> None:
             assert rows.size == len(seen) << copies
 
 
+@pytest.mark.parametrize("warps", [1, 3])
+def test_of_copies_of_an_element_the_first_lane_counts(warps: int) -> None:
+    """However many warps there are, and however their arrays lie in memory."""
+    core = next(c for c in targets["gfx1100"].tensor_cores if "-" in c.a.lanes)
+    rows, columns = indices(core.a)
+    lanes = np.broadcast_to(np.arange(core.threads)[:, None], rows.shape)
+    held = np.ascontiguousarray(np.broadcast_to(lanes.T, (warps, *lanes.T.shape))).swapaxes(1, 2)
+    first: dict[tuple[int, int], int] = {}
+    for lane, row, column in zip(lanes.ravel(), rows.ravel(), columns.ravel(), strict=True):
+        first.setdefault((int(row), int(column)), int(lane))
+    for matrix in gather(core.a, held):
+        assert {at: matrix[at] for at in first} == first
+
+
 def test_integers_wrap_around() -> None:
     core = next(c for c in targets["sm_80"].tensor_cores if c.dtype_in is dtypes.int8)
     a = np.full((1, 32, core.a.count), 127, np.int8)

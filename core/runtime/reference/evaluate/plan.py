@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
 from core.helpers import ceildiv, prod
-from core.runtime.reference.axes import Axes, Role, role_of
-from core.runtime.reference.order import (
+from core.runtime.reference.evaluate.addresses import memory_of
+from core.runtime.reference.evaluate.axes import SEQUENTIAL, Axes, Role
+from core.runtime.reference.evaluate.order import (
     STORES,
     Accesses,
     Entry,
@@ -25,10 +26,10 @@ from core.runtime.reference.order import (
     loops_around,
     program_order,
 )
-from core.runtime.reference.shaped import shaped_values
+from core.runtime.reference.evaluate.shaped import shaped_values
 from core.uop.atlaunch import value_at_launch
 from core.uop.ops import Ops
-from core.uop.pointer import address_space, pointer_of
+from core.uop.pointer import address_space
 from core.uop.uop import UOp
 
 ELEMENTS: Final = 1 << 24
@@ -53,6 +54,11 @@ class Plan:
     """The axes that each value has."""
     shaped: frozenset[UOp]
     """Values with a shape, of a kernel that is only partly made of loops."""
+
+    @cached_property
+    def number(self) -> Mapping[UOp, int]:
+        """The place of each node among all of them."""
+        return {u: i for i, u in enumerate(self.nodes)}
 
     @property
     def checked(self) -> bool:
@@ -129,7 +135,7 @@ def _apart(used: Accesses, axes: Axes, loops: Mapping[UOp, int]) -> tuple[int, .
     found = [
         axes.of(u)
         for u in loops
-        if u.op is Ops.RANGE and role_of(u) is Role.LOOP and used.carried_by(u) is None
+        if u.op is Ops.RANGE and u.arg[-1] in SEQUENTIAL and used.carried_by(u) is None
     ]
     return tuple(sorted(i for i in found if i is not None))
 
@@ -150,6 +156,6 @@ def _spans(nodes: Sequence[UOp], axes: Axes, rows: Mapping[UOp, tuple[int, ...]]
         elif u.op in (Ops.WMMA, Ops.SHUFFLE, Ops.LDMATRIX):
             own = own | threads
         elif u.op is Ops.LOAD and isinstance(u.src[0].dtype, PtrDType):
-            own = own.union(rows.get(pointer_of(u.src[0]), ()))
+            own = own.union(rows.get(memory_of(u.src[0]), ()))
         found[u] = own
     return found

@@ -18,7 +18,7 @@ from core.dtype import PtrDType, dtypes
 from core.errors import RunError
 from core.helpers import prod
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.reference.slices import slices_of
+from core.runtime.reference.evaluate.slices import slices_of
 from core.shape import ShapeTracker, View
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops

@@ -88,9 +88,9 @@ class Threads:
         t."""
         held = [self.flat(value) for value in operands]
         others = np.broadcast_shapes(*(value.shape[:-2] for value in held))
+        tiles = held[2].shape[-1] // core.c.count
         parts: list[Array] = []
         for value, part in zip(held, core.fragments, strict=True):
-            tiles = value.shape[-1] // part.count
             full = np.broadcast_to(value, (*others, *value.shape[-2:]))
             apart = full.reshape(-1, core.threads, part.count, tiles).transpose(0, 3, 1, 2)
             parts.append(apart.reshape(-1, core.threads, part.count))

@@ -47,6 +47,8 @@ _roles: Final[Mapping[AxisType, Role]] = {
     AxisType.UNROLL: Role.WITHIN,
 }
 _vectors: Final = (AxisType.UPCAST, AxisType.UNROLL)
+SEQUENTIAL: Final = (AxisType.LOOP, AxisType.THREAD, AxisType.REDUCE)
+"""Loops whose iterations may need what another one stores: on one core, each follows the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,13 @@ class Axis:
     key: Key
     role: Role
     size: int
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        if isinstance(self.key, tuple):
+            return f"loop {self.key[0]}"
+        return self.key.arg if self.key.op is Ops.SPECIAL else f"loop {self.key.arg[0]}"
 
 
 class Axes:

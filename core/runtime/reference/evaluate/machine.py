@@ -8,29 +8,36 @@ the next one is, and stores are not late. Knows no target and no pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
 
-from core.dtype import AddrSpace, DType, PtrDType, dtypes
-from core.errors import AccessError, RunError
+from core.dtype import PtrDType, dtypes
+from core.errors import RunError
 from core.runtime.numeric import Array
-from core.runtime.reference.axes import Role
-from core.runtime.reference.memory import Owners, Rows, Whole
-from core.runtime.reference.order import Do
-from core.runtime.reference.plan import Piece, Plan
-from core.runtime.reference.shaped import evaluate_shaped, store_shaped
-from core.runtime.reference.vectors import as_bits, combined, contract, fold, unroll, vectorize
-from core.runtime.reference.warps import Threads
+from core.runtime.reference.evaluate.addresses import Address, address_of, aliases, memory_of
+from core.runtime.reference.evaluate.axes import Role
+from core.runtime.reference.evaluate.memories import Memories
+from core.runtime.reference.evaluate.memory import Owners
+from core.runtime.reference.evaluate.order import Do
+from core.runtime.reference.evaluate.plan import Piece, Plan
+from core.runtime.reference.evaluate.shaped import evaluate_shaped, store_shaped
+from core.runtime.reference.evaluate.vectors import (
+    as_bits,
+    combined,
+    contract,
+    fold,
+    unroll,
+    vectorize,
+)
+from core.runtime.reference.evaluate.warps import Threads
 from core.tensor_cores import TensorCore
 from core.uop.ldmatrix import LANES, ROW
 from core.uop.meaning_arrays import evaluate_arrays, numpy_dtype, round_array
 from core.uop.ops import GroupOp, Ops
-from core.uop.pointer import parts_of_address, pointer_of
 from core.uop.uop import UOp
 
 Buffers = Mapping[int, Array] | Sequence[Array]
-_aliases: Final = frozenset({Ops.AFTER, Ops.NOOP})
 _consts: Final = frozenset({Ops.CONST, Ops.VCONST})
 
 
@@ -51,7 +58,7 @@ class Machine:
         self.ones = (1,) * len(piece)
         self.threads = Threads(plan.axes.with_role(Role.THREAD), self.lengths)
         self.values: dict[UOp, Array] = {}
-        self.memory: dict[UOp, Rows | Whole] = {}
+        self.memories = Memories(plan, piece, buffers, owners, self.of, self.described)
         self.masks: list[Array] = [np.ones((*self.ones, 1), np.bool_)]
         self.loops: list[tuple[int, UOp, int]] = []
         """Of the loops in sequence that are open: where in the order, which, which iteration."""
@@ -79,21 +86,28 @@ class Machine:
             if handler is None:
                 raise RunError(
                     f"{u.op.name} cannot be evaluated",
-                    self.where(u),
+                    self.described(u),
                     "it has no meaning in a kernel",
                 )
             handler(self, u)
 
-    def where(self, u: UOp) -> str:
-        """The node, for messages."""
-        number = self.plan.nodes.index(u)
-        return f"u{number} = {u.op.name}  {u.dtype}" + (f"  {u.origin}" if u.origin else "")
+    def described(self, u: UOp, point: Sequence[int] = ()) -> str:
+        """A node and the iteration in which something happened, for messages."""
+        number = self.plan.number[u]
+        shown = f"u{number} = {u.op.name}  {u.dtype}" + (f"  {u.origin}" if u.origin else "")
+        if not point:
+            return shown
+        named: list[str] = []
+        for axis, at, (first, _) in zip(self.plan.axes.all, point, self.piece, strict=False):
+            named.append(f"{axis.name} = {at + first}")
+        named += [f"loop {u.arg[0]} = {count}" for _, u, count in self.loops]
+        return f"{shown}\n{', '.join(named) or 'the only iteration'}"
 
     # values
 
     def of(self, u: UOp) -> Array:
         """The value of a node."""
-        while u.op in _aliases:
+        while u.op in aliases:
             u = u.src[0]
         if u.op in _consts and u not in self.values:
             count = max(1, u.dtype.count)
@@ -122,7 +136,7 @@ class Machine:
         return [(position[number, size], size) for number, size in u.arg]
 
     def unroll(self, u: UOp) -> None:
-        if u.dtype is not dtypes.void:
+        if u.dtype is not dtypes.void and not isinstance(u.dtype, PtrDType):
             self.values[u] = unroll(self.of(u.src[0]), self._lanes(u))
 
     def contract(self, u: UOp) -> None:
@@ -144,7 +158,7 @@ class Machine:
         places: list[Array] = []
         for i, size in zip(indices, value.shaped, strict=True):
             at = self.of(i).astype(np.int64)
-            self._check(u, "INDEX", at, 1, size, gate)
+            self.memories.check(u, at, 1, size, gate)
             places.append(np.where(gate, at, 0))
         found = held[tuple(places)]
         self.values[u] = found if places else found.reshape(*self.ones, 1)
@@ -159,7 +173,9 @@ class Machine:
 
     def variable(self, u: UOp) -> None:
         if u.arg[0] not in self.variables:
-            raise RunError(f"the program needs a value for {u.arg[0]}", self.where(u), "bind it")
+            raise RunError(
+                f"the program needs a value for {u.arg[0]}", self.described(u), "bind it"
+            )
         self.values[u] = np.full((*self.ones, 1), self.variables[u.arg[0]], numpy_dtype(u.dtype))
 
     def bind(self, u: UOp) -> None:
@@ -180,15 +196,15 @@ class Machine:
         return self.masks[-1]
 
     def shuffle(self, u: UOp) -> None:
-        found = self.threads.shuffle(self.of(u.src[0]), u.arg, self.where(u), self.active())
+        found = self.threads.shuffle(self.of(u.src[0]), u.arg, self.described(u), self.active())
         self.values[u] = found
 
     def matrices(self, u: UOp) -> None:
         count, transposed = u.arg
-        address = _resolve(u.src[0])
-        base = pointer_of(address).dtype.base
-        self.threads.whole_warps(LANES, "LDMATRIX", self.where(u), self.active())
-        rows = self._read(u, address, base.vec(ROW), self._gate(address))
+        address = address_of(u.src[0])
+        base = memory_of(u.src[0]).dtype.base
+        self.threads.whole_warps(LANES, "LDMATRIX", self.described(u), self.active())
+        rows = self.memories.read(u, address, base.vec(ROW), self._gate(address))
         found = self.threads.matrices(rows, count, transposed)
         same = u.dtype.scalar() is base
         self.values[u] = found if same else as_bits(found, base, u.dtype)
@@ -196,7 +212,7 @@ class Machine:
     def multiply(self, u: UOp) -> None:
         """A WMMA. Before its loops became vectors, they are its last sources."""
         core: TensorCore = u.arg
-        self.threads.whole_warps(core.threads, str(core), self.where(u), self.active())
+        self.threads.whole_warps(core.threads, str(core), self.described(u), self.active())
         operands = [self.of(s) for s in u.src]
         result: list[tuple[int, int]] | None = None
         if len(u.src) == 2 or u.src[2].op is Ops.RANGE:
@@ -225,128 +241,42 @@ class Machine:
     # memory
 
     def define(self, u: UOp) -> None:
-        if u in self.memory:
-            return
-        dtype = cast("PtrDType", u.dtype)
-        if dtype.addrspace is AddrSpace.GLOBAL:
-            self.memory[u] = Whole(dtype.base, self.buffers[u.arg], self._owners(u))
-            return
-        checked = bool(self.plan.apart.get(u))
-        size = max(dtype.size, 0)
-        self.memory[u] = Rows(dtype.base, size, self.lengths, self.plan.rows[u], checked)
+        self.memories.of(u)
 
-    def _owners(self, u: UOp) -> Owners | None:
-        """The record of who uses an element, with the numbers of this piece's iterations."""
-        owners = self.owners.get(u)
-        if owners is not None:
-            number = np.zeros((*self.ones, 1), np.int64)
-            for at in self.plan.apart[u]:
-                first, end = self.piece[at]
-                shape = [end - first if i == at else 1 for i in range(len(self.ones))]
-                step = np.arange(first, end, dtype=np.int64).reshape(*shape, 1)
-                number = number * self.plan.axes.all[at].size + step
-            owners.iteration = number
-        return owners
-
-    def _check(
-        self, u: UOp, what: str, elements: Array, count: int, size: int, wanted: Array
-    ) -> None:
-        outside = wanted & ((elements < 0) | (elements >= size))
-        if bool(outside.any()):
-            full = np.broadcast_to(elements, outside.shape)
-            point = tuple(int(i) for i in np.argwhere(outside)[0])
-            raise AccessError(
-                f"{what} of {count} elements at {int(full[(*point[:-1], 0)])} in memory of {size}",
-                f"{self.where(u)}\n{self._point(point)}",
-                "a pass or the kernel's AST is wrong",
-            )
-
-    def _point(self, point: Sequence[int]) -> str:
-        """Where on the axes something happened, for messages."""
-        named: list[str] = []
-        for axis, at, (first, _) in zip(self.plan.axes.all, point, self.piece, strict=False):
-            key = axis.key
-            name = key.arg if isinstance(key, UOp) and key.op is Ops.SPECIAL else None
-            number = key[0] if isinstance(key, tuple) else key.arg[0]
-            named.append(f"{name or f'loop {number}'} = {at + first}")
-        named += [f"loop {u.arg[0]} = {count}" for _, u, count in self.loops]
-        return ", ".join(named) or "the only iteration"
-
-    def _place(
-        self, address: UOp, dtype: DType, wanted: Array, u: UOp
-    ) -> tuple[Rows | Whole, Array]:
-        """The memory, and the elements of it; checked where they are `wanted`."""
-        pointer = pointer_of(address)
-        self.define(pointer)
-        memory, item = self.memory[pointer], pointer.dtype.base.itemsize
-        offsets, constant = parts_of_address(address)
-        start = np.full((*self.ones, 1), constant, np.int64)
-        for offset, step in offsets:
-            start = start + self.of(offset).astype(np.int64) * step
-        if bool((wanted & (start % item != 0)).any()):
-            raise AccessError(
-                f"{u.op.name} at an address between elements of {pointer.dtype.base}",
-                self.where(u),
-                "a pass or the kernel's AST is wrong",
-            )
-        elements, count = start // item, dtype.itemsize // item
-        together = count // elements.shape[-1]
-        if together > 1:  # neighbours of each offset
-            apart = elements[..., None, :] + np.arange(together)[:, None]
-            elements = apart.reshape(*elements.shape[:-1], count)
-        self._check(u, u.op.name, elements, count, memory.size, wanted)
-        return memory, np.where(wanted, elements, 0)
-
-    def _gate(self, address: UOp, gates: tuple[UOp, ...] = ()) -> Array:
+    def _gate(self, address: Address, gates: tuple[UOp, ...] = ()) -> Array:
         mask = self.masks[-1]
-        if address.op is Ops.INDEX:
-            gates = (*address.src[2:], *gates)
+        if address.place.op is Ops.INDEX:
+            for gate in address.place.src[2:]:
+                mask = mask & self.memories.spread(self.of(gate), address)
         for gate in gates:
             mask = mask & self.of(gate)
         return mask
 
     def load(self, u: UOp) -> None:
-        address = _resolve(u.src[0])
+        address = address_of(u.src[0])
         mask = self._gate(address, u.src[2:])
-        found = self._read(u, address, u.dtype, mask)
+        found = self.memories.read(u, address, u.dtype, mask)
         if len(u.src) > 1:
             found = np.where(mask, found, self.of(u.src[1]))
         self.values[u] = found
-
-    def _read(self, u: UOp, address: UOp, dtype: DType, mask: Array) -> Array:
-        """Elements of memory, anything where `mask` is false."""
-        held = pointer_of(address).dtype.base
-        memory, where = self._place(address, dtype, mask, u)
-        if not memory.size:
-            return np.zeros((*self.ones, dtype.count), numpy_dtype(dtype))
-        found = memory.read(where, mask)
-        return found if dtype.scalar() is held else as_bits(found, held, dtype)
 
     def store(self, u: UOp) -> None:
         if u.src[0].op is Ops.VIEW:
             store_shaped(u, self.shaped(u.src[1]), self.buffers)
             return
-        address = _resolve(u.src[0])
+        address = address_of(u.src[0])
         mask = self._gate(address, u.src[2:])
-        self._write(u, address, u.src[1].dtype, self.of(u.src[1]), mask)
+        self.memories.write(u, address, u.src[1].dtype, self.of(u.src[1]), mask)
 
     def copy(self, u: UOp) -> None:
         """A COPY_ASYNC: at once, which is one of the times when it may arrive."""
-        to, source = _resolve(u.src[0]), _resolve(u.src[1])
-        base = pointer_of(source).dtype.base
+        to, source = address_of(u.src[0]), address_of(u.src[1])
+        base = memory_of(source.place).dtype.base
         dtype = base.vec(u.arg // base.itemsize)
         mask = self._gate(to, u.src[3:])
         taken = np.arange(dtype.count) * base.itemsize < self.of(u.src[2])
-        found = self._read(u, source, dtype, mask & taken)
-        self._write(u, to, dtype, np.where(taken, found, np.zeros_like(found)), mask)
-
-    def _write(self, u: UOp, address: UOp, dtype: DType, value: Array, mask: Array) -> None:
-        """Elements to memory, where `mask` is."""
-        held = pointer_of(address).dtype.base
-        memory, where = self._place(address, dtype, mask, u)
-        if dtype.scalar() is not held:
-            value = as_bits(value, dtype, held)
-        memory.write(where, value, mask)
+        found = self.memories.read(u, source, dtype, mask & taken)
+        self.memories.write(u, to, dtype, np.where(taken, found, np.zeros_like(found)), mask)
 
     # control
 
@@ -402,12 +332,6 @@ class Machine:
 
     def endif(self, _: UOp) -> None:
         self.masks.pop()
-
-
-def _resolve(u: UOp) -> UOp:
-    while u.op in _aliases:
-        u = u.src[0]
-    return u
 
 
 # what is evaluated for all threads before the next node needs no barrier, and stores are not late

@@ -1,8 +1,8 @@
 """The order in which a kernel's nodes are evaluated: that of a program, or one of a graph.
 
-A loop is an axis of arrays (axes.py) where its iterations do not need each other. It runs in sequence
-where they do: where an iteration reads memory that another one writes, or where its length is
-computed by the kernel. In a graph, a node stands in the innermost of the loops in sequence that it
+A loop is an axis of arrays (axes.py) where its iterations do not need each other. It runs in
+sequence where they do: where an iteration reads memory that another one writes, or where its length
+is computed by the kernel. In a graph, a node stands in the innermost loop in sequence that it
 depends on, in the order of a depth-first walk from the outputs; stores to global memory come last
 in their block, so that what a block reads is what was there before it. Shares nothing with the
 passes that order a program, which are under test. Evaluates nothing.
@@ -17,10 +17,10 @@ from enum import Enum, auto
 from typing import Final
 
 from core.dtype import AddrSpace, PtrDType
-from core.runtime.reference.axes import Role, role_of
+from core.runtime.reference.evaluate.addresses import memory_of
+from core.runtime.reference.evaluate.axes import SEQUENTIAL, role_of
 from core.uop.atlaunch import known_at_launch
 from core.uop.ops import Ops
-from core.uop.pointer import pointer_of
 from core.uop.uop import UOp
 
 STORES: Final = frozenset({Ops.STORE, Ops.COPY_ASYNC})
@@ -52,27 +52,32 @@ class Accesses:
     loads: list[Loops] = field(default_factory=lambda: list[Loops]())
     stores: list[Loops] = field(default_factory=lambda: list[Loops]())
 
+    shared: bool = False
+    """Whether all iterations store to one memory: where several stores do, their order counts."""
+
     def carried_by(self, loop: UOp) -> bool | None:
         """Whether iterations of a loop need memory of each other: True where they do, None where
-        each may have memory of its own, if it writes what it reads."""
-        if not any(loop in around for around in self.loads):
-            return False
-        if not any(loop in around for around in self.stores):
-            return False
-        inside = all(loop in around for around in (*self.loads, *self.stores))
-        return None if inside else True
+        each may keep to elements of its own, which has to be checked."""
+        loads = sum(loop in around for around in self.loads)
+        stores = sum(loop in around for around in self.stores)
+        inside = loads + stores == len(self.loads) + len(self.stores)
+        if not loads:
+            return None if inside and self.shared and stores > 1 else False
+        return False if not stores else None if inside else True
 
 
 def accesses_of(nodes: Iterable[UOp], around: Mapping[UOp, Loops]) -> dict[UOp, Accesses]:
     """By memory, how it is used. `around` has the loops around each node."""
     found: defaultdict[UOp, Accesses] = defaultdict(Accesses)
     for u in nodes:
-        if u.op in _READS and isinstance(u.src[0].dtype, PtrDType):
-            found[pointer_of(u.src[0])].loads.append(around[u])
+        if u.op is Ops.DEFINE_GLOBAL:
+            found[u].shared = True
+        elif u.op in _READS and isinstance(u.src[0].dtype, PtrDType):
+            found[memory_of(u.src[0])].loads.append(around[u])
         elif u.op in STORES:
-            found[pointer_of(u.src[0])].stores.append(around[u])
+            found[memory_of(u.src[0])].stores.append(around[u])
             if u.op is Ops.COPY_ASYNC:
-                found[pointer_of(u.src[1])].loads.append(around[u])
+                found[memory_of(u.src[1])].loads.append(around[u])
     return dict(found)
 
 
@@ -97,7 +102,7 @@ def in_sequence(nodes: Iterable[UOp], used: Mapping[UOp, Accesses], cautious: bo
             continue
         if not known_at_launch(u.src[0]):
             found.add(u)
-        elif role_of(u) in (Role.LOOP, Role.WITHIN):
+        elif u.arg[-1] in SEQUENTIAL:
             carried = [access.carried_by(u) for access in used.values()]
             if True in carried or (cautious and None in carried):
                 found.add(u)
