@@ -49,13 +49,5 @@ def changed_rules(store: Store) -> list[Changed]:
     return sorted(found, key=lambda one: (one.file, one.line, one.name))
 
 
-def changed_files(store: Store) -> dict[str, list[Changed]]:
-    """The same by file."""
-    found: dict[str, list[Changed]] = {}
-    for one in changed_rules(store):
-        found.setdefault(one.file, []).append(one)
-    return found
-
-
 def _short(file: str) -> str:
     return file.replace("\\", "/").rpartition("/")[2]
