@@ -98,6 +98,10 @@ class RunError(UopvizError):
     """A compiled kernel that could not be run, or that failed while running."""
 
 
+class AccessError(RunError):
+    """A kernel that reads or writes outside of its memory, or between two elements."""
+
+
 class FaultError(RunError):
     """A kernel that did, in an emulator, what a GPU leaves undefined or ends with an error.
 

@@ -128,6 +128,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.share", "viz.share.held"),
     ("viz.work",),
     ("viz.why",),
+    ("viz.whatif",),
     ("viz.server", "viz.server.connections", "viz.server.runs"),
     ("viz.live",),
     ("viz.command",),

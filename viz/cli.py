@@ -19,7 +19,8 @@ from typing import Final
 
 from core.errors import TraceError, UopvizError
 from core.helpers import Flag
-from viz.command.parser import Parser, build_parser, command_names
+from viz.command.arguments import Parser
+from viz.command.parser import build_parser, command_names
 from viz.command.stopping import Stopping
 from viz.terminal import Progress, say
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import sys
 import time
@@ -21,7 +22,7 @@ from core.errors import TraceError
 from core.helpers import VIZ_TRACE, Flag, Text, wrong_setting
 from viz.files.alive import family_run
 from viz.files.claim import in_use, remove_trace
-from viz.files.parts import PROCESS
+from viz.files.parts import PROCESS, VARIANTS
 from viz.format.schema import SUFFIX
 
 VIZ_CACHE_MB: Final = Flag(
@@ -131,7 +132,10 @@ def prune(folder: Path, limit: int) -> list[Path]:
         if total > limit and not young and not any(in_use(path) for path, _, _ in run):
             # the main trace last: without it the others are found by nobody
             further_first = sorted(run, key=lambda t: _FURTHER.search(t[0].stem) is None)
-            removed += [path for path, _, _ in further_first if remove_trace(path)]
+            gone = [path for path, _, _ in further_first if remove_trace(path)]
+            for path in gone:  # a link is left alone
+                shutil.rmtree(path.with_suffix(VARIANTS), ignore_errors=True)
+            removed += gone
     return removed
 
 

@@ -234,10 +234,10 @@ def _runner(ast: UOp, device: str, opts: object, source: Edited | None) -> Runne
     return found.load(program if source is None else with_text(program, device, source))
 
 
-def random_arguments(ast: UOp) -> list[Array]:
-    """Random values for every argument, the same in every run: floats in [-1, 1), integers 0..9.
+def random_arguments(ast: UOp, seed: int = _SEED) -> list[Array]:
+    """Random values for every argument, the same for one seed: floats in [-1, 1), integers 0..9.
     Made a piece at a time, so that nothing needs more memory than they do."""
-    random = np.random.default_rng(_SEED)
+    random = np.random.default_rng(seed)
     made: list[Array] = []
     for u in arguments(ast):
         dtype, size = u.dtype.base, int(cast("Any", u.dtype).size)

@@ -24,9 +24,9 @@ class Pass(Generic[Context]):
     """One pass of a table. `keeps` says what it leaves as it was, `guarantees` what holds after it
     that did not before.
 
-    The ops in `gone` do not appear any more, here and in all later passes. With SPEC=1 the graph is
-    verified against `spec` (None: its nodes are of no one stage). A pass whose `runs` answers False
-    is left out: a setting says so.
+    The ops in `gone` do not appear any more, here and in all later passes; nodes for which `leaves`
+    is false do not appear after it. With SPEC=1 the graph is verified against `spec` (None: its
+    nodes are of no one stage). A pass whose `runs` answers False is left out: a setting says so.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Pass(Generic[Context]):
     spec: PatternMatcher | None = None
     gone: tuple[Ops, ...] = ()
     runs: Callable[[], bool] | None = None
+    leaves: Callable[[UOp], bool] | None = None
 
 
 def verifying() -> bool:
@@ -78,7 +79,9 @@ def run_table(
         for step in passes[:first]:
             gone.update(step.gone)
         if check:
-            _check(graph, passes[first - 1] if first else passes[0], gone, f"entry at {start}")
+            check_contract(
+                graph, passes[first - 1] if first else passes[0], gone, f"entry at {start}"
+            )
     for step in passes[first : last + 1]:
         if step.runs is not None and not step.runs():
             continue
@@ -86,17 +89,19 @@ def run_table(
             graph = step.function(graph, context)
             gone.update(step.gone)
             if check:
-                _check(graph, step, gone, step.name)
+                check_contract(graph, step, gone, step.name)
     return graph
 
 
-def _check(graph: UOp, step: Pass[Context], gone: set[Ops], stage: str) -> None:
+def check_contract(graph: UOp, step: Pass[Context], gone: set[Ops], stage: str) -> None:
+    """Raises SpecError where a graph is not what a pass may leave; `gone`: the ops that it and
+    those before it remove."""
     if step.spec is not None:
         verify(graph, step.spec, stage)
-    if not gone:
+    if not gone and step.leaves is None:
         return
     for u in graph.toposort():
-        if u.op in gone:
+        if u.op in gone or (step.leaves is not None and not step.leaves(u)):
             raise SpecError(
                 f"{u.op.name} appears after pass {stage}",
                 where=repr(u),

@@ -33,7 +33,7 @@ from core.passes.stage import stage
 from core.passes.trim import trim
 from core.target import Target
 from core.uop import Ops, UOp
-from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.kernelinfo import AxisType, KernelInfo, Opt
 from core.uop.kernels import is_lowered
 from core.uop.policy import stage as stage_of
 from core.uop.spec import ast_spec, index_spec, machine_spec, verify
@@ -44,6 +44,22 @@ _ORDER: Final = "what is stored where, and how loops are run"
 
 def _simplify(after: str) -> Pass[Target]:
     return Pass(f"simplify: {after}", simplify, _ORDER, "no symbolic rule applies", index_spec)
+
+
+_PARALLEL: Final = (
+    AxisType.GLOBAL,
+    AxisType.LOCAL,
+    AxisType.WARP,
+    AxisType.THREAD,
+    AxisType.GROUP_REDUCE,
+)
+"""Loops whose iterations run at once: nothing is combined over them after `grouped`."""
+
+
+def _is_over(u: UOp, *kinds: AxisType) -> bool:
+    """Whether a node is a loop of one of these kinds, or a REDUCE over one."""
+    loops = (u,) if u.op is Ops.RANGE else u.src[1:] if u.op is Ops.REDUCE else ()
+    return any(loop.op is Ops.RANGE and loop.arg[1] in kinds for loop in loops)
 
 
 PASSES: Final[tuple[Pass[Target], ...]] = (
@@ -94,6 +110,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         "no UPCAST or UNROLL loop: their iterations are lanes of vectors",
         index_spec,
         (Ops.UNROLL, Ops.CONTRACT),
+        leaves=lambda u: not _is_over(u, AxisType.UPCAST, AxisType.UNROLL),
     ),
     Pass(
         "grouped",
@@ -101,6 +118,7 @@ PASSES: Final[tuple[Pass[Target], ...]] = (
         _VALUES,
         "no REDUCE over a GROUP_REDUCE loop: shared memory and barriers",
         index_spec,
+        leaves=lambda u: u.op is not Ops.REDUCE or not _is_over(u, *_PARALLEL),
     ),
     Pass(
         "gpudims",

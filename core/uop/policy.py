@@ -39,7 +39,10 @@ class Policy:
 
     `limit`: after so many matches nothing matches any more. They are counted over all rewrites;
     with `rewrite`, in rewrites of that name only, and with `nth` only in one of them (0: the first
-    of the kernel, or of the block).
+    of the kernel, or of the block). A match inside of which others happened, in rewrites that its
+    function began, comes after these; where the limit was reached inside it, it does not happen.
+    `whole`: matches at so many outer levels do, and so does the next one after the limit, while
+    nothing matches in the rewrites inside it.
 
     `kernel`: the name of the one kernel whose passes the policy is for; None for all, and for
     schedules.
@@ -51,6 +54,7 @@ class Policy:
     limit: int | None = None
     rewrite: str | None = None
     nth: int | None = None
+    whole: int = 0
     kernel: str | None = None
 
     def __str__(self) -> str:
@@ -71,6 +75,8 @@ class Applied:
 
     policy: Policy
     matches: int = 0
+    depth: int = 0
+    """Matches that are being tried, each in a rewrite that the one before it began."""
     kernel: str | None = None
     _seen: dict[str, int] = field(default_factory=lambda: dict[str, int]())
     _made: WeakKeyDictionary[Any, Any] = field(default_factory=lambda: WeakKeyDictionary())
@@ -99,10 +105,12 @@ class Applied:
         number = self._seen[rewrite] = self._seen.get(rewrite, -1) + 1
         return p.nth is None or number == p.nth
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether nothing may match any more where matches are counted."""
-        return self.policy.limit is not None and self.matches >= self.policy.limit
+    def allows(self, depth: int) -> bool:
+        """Whether a match at this depth, where matches are counted, is within the limit."""
+        limit = self.policy.limit
+        if limit is None or self.matches < limit:
+            return True
+        return depth < self.policy.whole and (self.matches == limit or depth < self.depth)
 
     def _is_meant(self) -> bool:
         return self.policy.kernel is None or self.policy.kernel == self.kernel

@@ -274,17 +274,28 @@ class _Walk:
             except Exception as error:
                 raise self._at(variant.rule, node, raised(variant.rule, node, error)) from error
             if result is not None:
+                if self._exceeds():
+                    return None
                 return self._checked(variant.rule, node, result)
         return None
 
     def _attempt_limited(
         self, policy: Applied, attempt: Attempt, tried: tuple[Variant, ...], node: UOp
     ) -> tuple[UOp, Rule] | None:
-        if policy.exhausted:
+        if not policy.allows(policy.depth):
             return None
-        hit = attempt(tried, node)
+        policy.depth += 1
+        try:
+            hit = attempt(tried, node)
+        finally:
+            policy.depth -= 1
         policy.matches += hit is not None
         return hit
+
+    def _exceeds(self) -> bool:
+        """Whether the limit was reached inside the match that is being tried."""
+        policy = self.policy
+        return policy is not None and not policy.allows(policy.depth - 1)
 
     def _attempt_observed(
         self, visits: Visits, tried: tuple[Variant, ...], node: UOp
@@ -301,6 +312,8 @@ class _Walk:
                 raise self._at(rule, node, raised(rule, node, error)) from error
             if found is not None:
                 visits.ended[rule, node.op] += 1
+                if self._exceeds():
+                    return None
                 hit = self._checked(rule, node, found[0])
                 observer.match(rule, node, hit[0], found[1], found[2])
                 return hit

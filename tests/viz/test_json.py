@@ -45,7 +45,7 @@ CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
     ("why-not", (2, "u5", "double"), "WhyNot"),
     ("why-not", (2, "double"), "NearMisses"),
 )
-OTHERS = {"open", "serve", "diff"}
+OTHERS = {"open", "serve", "diff", "what-if", "variants", "bisect", "replay"}
 """Commands with tests of their own."""
 
 

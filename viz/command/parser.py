@@ -9,21 +9,13 @@ import argparse
 import sys
 from typing import Any, Final, NoReturn
 
-from viz.terminal import WHEN, put_line, say
+from viz.command.arguments import Parser, number, positive, printing
+from viz.command.tryparser import add_trying
+from viz.terminal import put_line
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence and a hint, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Ends with exit code 2."""
-        say(message, name=True)
-        say(f"hint: {self.prog} --help", name=False, style="hint")
-        sys.exit(2)
 
 
 class _Version(argparse.Action):
@@ -110,20 +102,20 @@ def build_parser() -> Parser:
         help="compile the kernels for these, such as sm_90,gfx1100, and include their passes",
     )
     made.add_argument(
-        "--budget", type=_positive, default=50, help="megabytes of HTML (default: %(default)s)"
+        "--budget", type=positive, default=50, help="megabytes of HTML (default: %(default)s)"
     )
     made.add_argument(
         "--redact", action="store_true", help="leave out sources, paths, command, commit, times"
     )
-    _printing(made)
+    printing(made)
 
     made = command("show", "show:show", "print a run: one screen of it, its tree, a pass or a step")
-    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
-    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="0 is the input graph")
+    made.add_argument("number", nargs="?", metavar="PASS", type=number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=number, help="0 is the input graph")
     _choosing(made)
     made.add_argument("--tree", action="store_true", help="all groups and passes")
     made.add_argument(
-        "--depth", type=_positive, metavar="N", help="the tree, down to this many levels"
+        "--depth", type=positive, metavar="N", help="the tree, down to this many levels"
     )
     made.add_argument(
         "--all",
@@ -139,12 +131,12 @@ def build_parser() -> Parser:
         help="a text of a kernel or schedule, such as llvm, linear, grouping, order or memory; "
         "without KIND, a list of its texts",
     )
-    _printing(made)
+    printing(made)
 
     _comparing(commands.add_parser("diff", help=_DIFF, description=_DIFF))
 
     made = command("stats", "stats:stats", "print what each rule costs, and which never match")
-    _printing(made)
+    printing(made)
 
     made = commands.add_parser("why-not", help=_WHY_NOT, description=_WHY_NOT)
     made.set_defaults(run="viz.command.whynot:why_not", error=made.error)
@@ -164,29 +156,31 @@ def build_parser() -> Parser:
         action="store_false",
         help="do not call the rule's function again to find the line on which it declined",
     )
-    _printing(made)
+    printing(made)
+
+    add_trying(commands)
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"
     )
     made.add_argument("-o", "--output", metavar="FILE", help="default: the trace's name with .json")
-    _printing(made)
+    printing(made)
 
     made = command("query", "query:query", "run one SELECT over a run")
     made.add_argument("sql", metavar="SQL", help="the SELECT; docs/cli.md lists the tables")
     made.add_argument(
         "--kernel", metavar="NAME", help="only what belongs to this kernel: name, number or call"
     )
-    _printing(made)
+    printing(made)
 
     made = command("graph", "graph:graph", "write the graph of a pass, or what a step changed")
-    made.add_argument("number", nargs="?", metavar="PASS", type=_number, help=_NUMBER_HELP)
-    made.add_argument("step", nargs="?", metavar="STEP", type=_number, help="default: 0")
+    made.add_argument("number", nargs="?", metavar="PASS", type=number, help=_NUMBER_HELP)
+    made.add_argument("step", nargs="?", metavar="STEP", type=number, help="default: 0")
     _choosing(made)
     made.add_argument(
         "-o", "--output", metavar="FILE", help="a .svg or .dot file (default: print DOT)"
     )
-    _printing(made)
+    printing(made)
 
     made = commands.add_parser(
         "completion",
@@ -224,11 +218,11 @@ def _comparing(made: Parser) -> None:
     )
     made.add_argument(
         "--jobs",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="pairs of two folders that are compared at a time (default: one for each processor)",
     )
-    _printing(made)
+    printing(made)
 
 
 def _beside(made: Parser, text: str) -> None:
@@ -250,18 +244,7 @@ def _choosing(made: Parser) -> None:
         help="a pass (of the kernel): its name, or simplify#2 for the second of that name",
     )
     made.add_argument(
-        "--step", dest="step_named", metavar="STEP", type=_number, help="the same as STEP"
-    )
-
-
-def _printing(made: Parser) -> None:
-    """Options of commands that print lines."""
-    made.add_argument(
-        "--color", choices=WHEN, default="auto", help="colours (default: %(default)s)"
-    )
-    made.add_argument("--wide", action="store_true", help="do not cut lines to the terminal")
-    made.add_argument(
-        "--no-pager", dest="pager", action="store_false", help="do not use $PAGER (less -FRX)"
+        "--step", dest="step_named", metavar="STEP", type=number, help="the same as STEP"
     )
 
 
@@ -283,19 +266,7 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
-def _number(text: str) -> int:
-    if not text.isdecimal() or len(text) > 15:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
-    return int(text)
-
-
 def _port(text: str) -> int:
     if not text.isdecimal() or len(text) > 5 or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: these are 0 to 65535")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)

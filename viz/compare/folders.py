@@ -17,7 +17,7 @@ from core.errors import TraceError, UopvizError
 from viz.compare.comparison import Comparison
 from viz.compare.gate import failed_gates, parse_gates
 from viz.compare.matching.rules import pair_by
-from viz.files.parts import COMPILED, PROCESS
+from viz.files.parts import COMPILED, PROCESS, VARIANTS
 from viz.format.schema import SUFFIX
 from viz.views.store import Store
 
@@ -41,7 +41,8 @@ def traces_of(folder: Path) -> list[Path]:
     """The traces below a folder, by path. Raises TraceError where there are too many or none."""
     found: list[Path] = []
     for path in folder.rglob(f"*{SUFFIX}"):
-        if not _PART.fullmatch(path.stem) and path.is_file():
+        of_a_trace = _PART.fullmatch(path.stem) or path.parent.suffix == VARIANTS
+        if not of_a_trace and path.is_file():
             found.append(path.relative_to(folder))
             if len(found) > MOST:
                 raise TraceError(

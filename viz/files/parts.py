@@ -1,7 +1,7 @@
 """The further files of a run, which lie beside its first one: how they are named and found.
 
 `run.p4711.viz` and `run.p4711-1.viz` are of further processes, `run.t0003.viz` of a kernel that was
-compiled on request. Never opens them.
+compiled on request; the folder `run.whatif` has variants. Never opens them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Final
 PROCESS: Final = re.compile(r"\.p\d+(-\d+)?")
 COMPILED: Final = re.compile(r"\.t(\d{4,7})")
 """What stands in such a name between the stem and the suffix of that of the first file."""
+VARIANTS: Final = ".whatif"
+"""The suffix of the folder beside a trace that has kernels of it compiled otherwise."""
 
 
 def parts_of(main: Path, infix: re.Pattern[str]) -> list[tuple[re.Match[str], Path]]:

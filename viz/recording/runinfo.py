@@ -39,7 +39,7 @@ def run_info(run: str | None, main: bool, ago: float = 0.0) -> dict[str, object]
     }
     if main:
         info["commit"] = _commit()
-        info["versions"] = _versions()
+        info["versions"] = versions()
     return info
 
 
@@ -78,7 +78,8 @@ def _git(*args: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of packages that what is compiled depends on, as far as they are installed."""
     found: dict[str, str] = {}
     for name in PACKAGES:
         try:

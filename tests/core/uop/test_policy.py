@@ -142,6 +142,40 @@ def test_a_limit_for_one_rewrite_of_a_kernel() -> None:
     assert limited[number] == ("simplify", 3)
 
 
+@rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c"))))
+def multiply_simplified(x: UOp, c: UOp) -> UOp:
+    """x * c -> simplified x, shifted"""
+    return graph_rewrite(x, two, name="inside").alu(Ops.SHL, c)
+
+
+nesting = PatternMatcher([multiply_simplified], name="nesting")
+
+
+def test_a_match_comes_after_those_inside_it() -> None:
+    """A limit that is reached inside a match leaves that match out."""
+    whole = chain(2).alu(Ops.MUL, UOp.const(dtypes.int, 2)).alu(Ops.MUL, UOp.const(dtypes.int, 3))
+    with recording() as seen:
+        graph_rewrite(whole, nesting)
+    assert seen.rules == ["second_of_two", "second_of_two", *["multiply_simplified"] * 2]
+    for limit in range(6):
+        with following(Policy(limit=limit)) as applied, recording() as seen:
+            part = graph_rewrite(whole, nesting)
+        done = 0 if limit < 3 else min(limit - 2, 2)
+        assert sum(u.op is Ops.SHL for u in part.toposort()) == done
+        assert seen.rules.count("multiply_simplified") == done
+        assert len(seen.rules) == applied.matches == min(limit, 4)
+
+
+def test_a_match_can_be_finished_without_those_inside_it() -> None:
+    whole = chain(2).alu(Ops.MUL, UOp.const(dtypes.int, 2)).alu(Ops.MUL, UOp.const(dtypes.int, 3))
+    for limit in range(3):
+        with following(Policy(limit=limit, whole=1)), recording() as seen:
+            part = graph_rewrite(whole, nesting)
+        assert seen.rules == [*["second_of_two"] * limit, "multiply_simplified"]
+        ops = [u.op for u in part.toposort()]
+        assert (ops.count(Ops.SHL), ops.count(Ops.SUB), ops.count(Ops.MUL)) == (1, limit, 1)
+
+
 class Counting(NullObserver):
     def __init__(self) -> None:
         self.open: list[list[Any]] = []

@@ -11,7 +11,7 @@ from typing import Protocol, cast
 import numpy as np
 
 from core.dtype import AddrSpace, DType, PtrDType
-from core.errors import RunError
+from core.errors import AccessError
 from core.helpers import prod
 from core.runtime.numeric import Array
 from core.runtime.reference.evaluate.addresses import Address
@@ -83,7 +83,7 @@ class Memories:
             full = np.broadcast_to(elements, outside.shape)
             point = tuple(int(i) for i in np.argwhere(outside)[0])
             first = int(full[(*point[:-1], 0)])
-            raise RunError(
+            raise AccessError(
                 f"{u.op.name} of {count} elements at {first} in memory of {size}",
                 self._described(u, point),
                 "a pass or the kernel's AST is wrong",
@@ -107,7 +107,7 @@ class Memories:
         for offset, step in offsets:
             start = start + self.spread(self._value_of(offset), address).astype(np.int64) * step
         if bool((wanted & (start % item != 0)).any()):
-            raise RunError(
+            raise AccessError(
                 f"{u.op.name} at an address between elements of {pointer.dtype.base}",
                 self._described(u),
                 "a pass or the kernel's AST is wrong",

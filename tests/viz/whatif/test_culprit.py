@@ -1,0 +1,167 @@
+"""What bisect blames: a match, one inside another, code of a pass, or nothing that is not sure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from core.dtype import dtypes
+from core.target import Target
+from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
+from core.uop.observe import recording
+from core.uop.policy import Policy, following
+from core.uop.rule import Rule
+from tests.core.passes.kernels import CPU, elementwise, matmul
+from viz.whatif.culprit import Culprit, Kernel
+from viz.whatif.outcome import Outcome
+
+
+@rule(UPat(Ops.MUL, src=(UPat.var("x"), UPat.cvar("c")), name="m"))
+def half_wrong(m: UOp, x: UOp, c: UOp) -> UOp | None:
+    """x * 3 -> x * 4, which is wrong"""
+    return x.alu(Ops.MUL, c.const_like(4)) if c.arg == 3 and dtypes.is_float(m.dtype) else None
+
+
+@rule(UPat(Ops.ADD, src=(UPat.var("x"), UPat.cvar("c")), name="a"))
+def right(a: UOp, x: UOp, c: UOp) -> UOp | None:
+    """x + 0.5 -> x - -0.5"""
+    known = c.arg == 0.5 and dtypes.is_float(a.dtype)
+    return x.alu(Ops.SUB, c.const_like(-0.5)) if known else None
+
+
+inner = PatternMatcher([half_wrong, right], name="inner")
+
+
+@rule(UPat(Ops.STORE, src=(UPat(name="place"), UPat.var("value")), name="s"))
+def simplify_stored(s: UOp, place: UOp, value: UOp) -> UOp | None:
+    """store(p, x) -> store(p, simplified x)"""
+    made = graph_rewrite(value, inner, name="inner")
+    return None if made is value else place.store(made)
+
+
+outer = PatternMatcher([simplify_stored], name="outer")
+both = PatternMatcher([right, half_wrong], name="both")
+Function = Callable[[UOp], UOp]
+
+
+def kernel_with(function: Function, policy: Policy | None = None, at: str = "trim") -> Kernel:
+    """(a + b) * 3 + 0.5 with one pass more work: `function`, where `at` is."""
+    sink = elementwise((4, 4)).ast
+    x, y = (u for u in sink.toposort() if u.op is Ops.LOAD)
+    stored = sink.src[0].src[0].store((x + y) * 3.0 + 0.5)
+    kernel = Kernel(sink.replace(src=(stored,)), CPU, policy=policy)
+
+    def more(graph: UOp, target: Target) -> UOp:
+        return function(graph)
+
+    kernel.steps = tuple(
+        replace(step, function=more) if step.name == at else step for step in kernel.steps
+    )
+    return kernel
+
+
+def culprit_of(kernel: Kernel) -> Culprit:
+    found = kernel.find()
+    assert found.outcome is not None
+    assert not found.outcome.equal
+    assert found.culprit is not None
+    return found.culprit
+
+
+def test_a_match() -> None:
+    found = culprit_of(kernel_with(lambda g: graph_rewrite(g, both, name="both")))
+    assert (found.place, found.candidates, found.left_out) == ("trim", (), False)
+    assert found.match is not None
+    assert (found.match.rule, found.match.depth) == (half_wrong, 0)
+    assert (found.rewrite, found.occurrence) == ("both", 1)
+    assert found.before is not None
+    assert found.before.equal
+    assert found.after is not None
+    assert not found.after.equal
+
+
+def test_a_match_inside_another() -> None:
+    kernel = kernel_with(lambda g: graph_rewrite(g, outer, name="outer"))
+    found = culprit_of(kernel)
+    assert found.match is not None
+    assert (found.match.rule, found.match.depth, found.rewrite) == (half_wrong, 1, "inner")
+
+
+def test_a_match_and_not_those_inside_it() -> None:
+    simple = PatternMatcher([right], name="inner")
+
+    @rule(UPat(Ops.STORE, src=(UPat(name="place"), UPat.var("value"))))
+    def wrong_around(place: UOp, value: UOp) -> UOp | None:
+        """store(p, x) -> store(p, simplified x + 1), once, which is wrong"""
+        if value.src[1].arg == 1.0:
+            return None
+        return place.store(graph_rewrite(value, simple, name="inner") + 1.0)
+
+    wrong = PatternMatcher([wrong_around], name="wrong")
+    found = culprit_of(kernel_with(lambda g: graph_rewrite(g, wrong, name="wrong")))
+    assert found.match is not None
+    assert (found.match.rule, found.match.depth) == (wrong_around, 0)
+
+
+def test_code_of_a_pass() -> None:
+    def wrong(graph: UOp) -> UOp:
+        graph = graph_rewrite(graph, PatternMatcher([right], name="fine"), name="fine")
+        (store,) = [u for u in graph.toposort() if u.op is Ops.STORE]
+        more = store.rebuild((store.src[0], store.src[1] + 1.0))
+        return graph.substitute({store: more})
+
+    found = culprit_of(kernel_with(wrong))
+    assert (found.place, found.match, found.candidates) == ("trim", None, ())
+
+
+class Silent(Kernel):
+    """Cannot run what the first of two rules has been applied to, and the second one not yet."""
+
+    def judge(self, graph: UOp | Sequence[UOp]) -> Outcome | None:
+        if isinstance(graph, UOp):
+            fitting = {r.name for u in graph.toposort() for r in both.rules if _fits(r, u)}
+            if fitting == {"right"}:
+                return None
+        return super().judge(graph)
+
+
+def _fits(rule: Rule, node: UOp) -> bool:
+    return any(variant.plain(node, None) is not None for variant in rule.variants)
+
+
+def test_states_that_cannot_be_run_are_walked_around() -> None:
+    kernel = kernel_with(lambda g: graph_rewrite(g, both, name="both"))
+    kernel.__class__ = Silent
+    found = culprit_of(kernel)
+    assert found.match is not None
+    assert found.match.rule is half_wrong
+    assert found.left_out
+
+
+def test_a_pass_that_fails_is_named() -> None:
+    ast = matmul(8, 32, 8).ast
+
+    @rule(UPat(Ops.REDUCE, src=(UPat.var("x"),), allow_any_len=True, name="red"))
+    def fails(red: UOp, x: UOp) -> UOp | None:
+        """fails"""
+        raise ZeroDivisionError
+
+    verdict = Kernel(ast, CPU, policy=Policy(replace={"reduce_in_loop": fails})).find()
+    assert verdict.failed == "reduce"
+    assert verdict.culprit is None
+    assert "ZeroDivisionError" in str(verdict.error)
+
+
+def test_a_kernel_that_is_right() -> None:
+    verdict = Kernel(matmul(4, 6, 8).ast, CPU).find()
+    assert verdict.culprit is None
+    assert verdict.outcome is not None
+    assert verdict.outcome.equal
+    assert verdict.asked == 1
+
+
+def test_inside_a_limit_nothing_is_recorded_that_did_not_happen() -> None:
+    x = (UOp.variable("x", 0, 9) * 1).sink()
+    with following(Policy(limit=0)), recording() as seen:
+        assert graph_rewrite(x, both) is x
+    assert seen.events == []

@@ -1,0 +1,149 @@
+"""The worker's process: what it is given may be anything, and it may end in any way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import ServerError
+from core.uop.serial import to_data
+from tests.core.passes.kernels import elementwise
+from tests.viz.whatif.running import Here, kernel_named, record
+from viz.cli import main
+from viz.views.store import Store
+from viz.whatif import isolated, worker
+from viz.whatif.bisect import bisect
+from viz.whatif.isolated import end_all, work
+from viz.whatif.replay import replay
+from viz.whatif.variant import Variant
+from viz.write.writer import TraceWriter
+
+
+def subject(**other: Any) -> dict[str, Any]:
+    graph = to_data([elementwise((3, 4)).ast])
+    return {"number": 1, "name": "k", "target": "x86-64", "graph": graph, "flags": {}} | other
+
+
+def test_a_worker_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(ServerError, match="took longer than 0 seconds") as raised:
+        work({"job": "replay", "subjects": [subject()]}, seconds=0.01)
+    assert "--seconds" in raised.value.hint
+
+
+def test_a_worker_that_is_killed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = isolated.child.start
+
+    def start(*words: Any) -> Any:
+        process = begun(*words)
+        communicate = process.communicate
+
+        def ended_first(*given: Any, **more: Any) -> Any:
+            end_all()
+            return communicate(*given, **more)
+
+        process.communicate = ended_first
+        return process
+
+    monkeypatch.setattr(isolated.child, "start", start)
+    with pytest.raises(ServerError, match=r"ended without an answer \(SIGKILL\)"):
+        work({"job": "replay", "subjects": [subject()]})
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            {"graph": {"version": 1, "nodes": [["NOPE", "int32", [], None]], "roots": [0]}},
+            "unknown op",
+        ),
+        ({"graph": {"version": 1, "nodes": [["CONST", "int32", [], 3]], "roots": [0]}}, "SINK"),
+        ({"target": "no such target"}, "no such target"),
+    ],
+)
+def test_graphs_that_are_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, other: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr(worker, "limit_files", abs)
+    request = {"subjects": [subject(**other), subject()], "trace": str(tmp_path / "t.viz")}
+    bad, good = worker.replay_job(request)["kernels"]
+    assert said in str(bad["error"])
+    assert not bad["recorded"]
+    assert good["error"] is None
+
+
+def test_flags_that_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(worker, "limit_files", abs)
+    for flags in ({"NOOPT": 9}, {"NOOPT": 1}, {"PATH": 3}):
+        request = {"subjects": [subject(flags=flags)], "trace": str(tmp_path / "t.viz")}
+        assert worker.replay_job(request)["kernels"][0]["error"] is None
+
+
+def test_a_trace_of_another_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "other.viz"
+    with TraceWriter(path, {"compiler": "mycc"}) as t:
+        node = t.node("load", "i32")
+        kernel = t.context_begin("kernel_1", "kernel")
+        t.rewrite_end(t.rewrite_begin("peephole", node, context=kernel))
+        t.context_end(kernel)
+    for words in (
+        ["what-if", str(path), "--kernel", "kernel_1", "--replay"],
+        ["bisect", str(path), "--kernel", "kernel_1"],
+        ["replay", str(path)],
+        ["script", str(path), "--kernel", "kernel_1"],
+    ):
+        assert main(words) == (2 if words[0] in ("bisect", "replay") else 1)
+        assert "this trace is of another compiler" in capsys.readouterr().err
+
+
+def test_a_run_without_kernels(tmp_path: Path) -> None:
+    with TraceWriter(tmp_path / "none.viz", {"compiler": "uopviz"}) as t:
+        t.context_end(t.context_begin("nothing", "group"))
+    store = Store(tmp_path / "none.viz")
+    with pytest.raises(ServerError, match="has no kernels"):
+        replay(store, executor=Here())
+    store.close()
+
+
+def test_commands_refuse_what_they_cannot_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "run.viz")
+    for words, said in (
+        (["--skip", "reduce_in_lop"], "did you mean reduce_in_loop"),
+        ([], "nothing is to be changed"),
+        (["--target", "sm_9000"], "sm_9000"),
+        (["--opts", "UP"], "not an optimisation"),
+        (["--replay", "--executor", "slurm://x"], "is no executor"),
+    ):
+        words = ["what-if", str(tmp_path / "run.viz"), "--kernel", "r_", *words]
+        assert main(words) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_what_workers_answer_is_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One kernel that cannot be compiled does not stand for others; nor does a whole worker."""
+    record(tmp_path / "run.viz")
+    monkeypatch.setattr(worker, "limit_files", abs)
+    store = Store(tmp_path / "run.viz")
+    here = Here()
+    made = replay(store, executor=here)
+    assert made["equal"]
+    assert [row["state"] for row in made["kernels"]] == ["equal", "equal"]
+    found = bisect(store, kernel_named(store, "r_"), executor=here)
+    assert (found["wrong"], found["culprit"], found["device"]) == (False, None, "CPU")
+    failing = bisect(
+        store, kernel_named(store, "r_"), Variant(skip=("reduce_in_loop",)), executor=here
+    )
+    assert failing["failed"]["pass"] == "reduce"
+    assert failing["wrong"]
+
+    def lost(request: Any) -> Any:
+        raise ServerError("the worker is lost")
+
+    monkeypatch.setitem(worker.JOBS, "replay", lost)
+    made = replay(store, executor=here)
+    assert [row["state"] for row in made["kernels"]] == ["failed", "failed"]
+    assert made["notes"] == ["a worker with 2 kernels: the worker is lost"]
+    store.close()

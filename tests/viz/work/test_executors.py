@@ -1,0 +1,79 @@
+"""Clusters as executors: addresses, and libraries that are not there."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from core.errors import ServerError
+from viz.work.executors import executor_at
+
+
+class Stand(ModuleType):
+    """A library that is not installed."""
+
+    def __init__(self, name: str, answers: bool = True) -> None:
+        super().__init__(name)
+        self.asked: list[str] = []
+        self.answers = answers
+        self.function: Any = None
+        self.future: Any = None
+
+    def Client(self, address: str) -> Stand:  # noqa: N802 - as in Dask
+        self.init(address)
+        return self
+
+    def init(self, address: str) -> None:
+        self.asked.append(address)
+        if not self.answers:
+            raise ConnectionError("nobody there")
+
+    def get_executor(self) -> Executor:
+        return ThreadPoolExecutor(1)
+
+    def remote(self, *given: Any) -> Any:
+        if callable(given[0]):
+            stand = Stand("task")
+            stand.function = given[0]
+            return stand
+        made: Future[Any] = Future()
+        made.set_result(self.function(*given))
+        stand = Stand("reference")
+        stand.future = lambda: made
+        return stand
+
+    def shutdown(self) -> None:
+        self.asked.append("shutdown")
+
+
+@pytest.mark.parametrize("address", ["", "dask", "dask://", "slurm://here", "//x", "tcp://x:1"])
+def test_what_is_no_executor(address: str) -> None:
+    with pytest.raises(ServerError, match="is no executor"):
+        executor_at(address)
+
+
+@pytest.mark.parametrize(("address", "name"), [("dask://h:1", "distributed"), ("ray://h:1", "ray")])
+def test_without_its_library(address: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ServerError, match=f"{name} is not installed") as raised:
+        executor_at(address)
+    assert raised.value.hint.startswith("pip install 'uopviz[")
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "asked"),
+    [("dask://h:1", "distributed", "tcp://h:1"), ("ray://h:1", "ray", "ray://h:1")],
+)
+def test_with_it(address: str, name: str, asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand = Stand(name)
+    monkeypatch.setitem(sys.modules, name, stand)
+    with executor_at(address) as executor:
+        assert executor.submit(abs, -3).result() == 3
+    assert stand.asked[0] == asked
+    monkeypatch.setitem(sys.modules, name, Stand(name, answers=False))
+    with pytest.raises(ServerError, match=r"does not answer .*nobody there"):
+        executor_at(address)

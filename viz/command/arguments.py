@@ -1,0 +1,44 @@
+"""What the parsers of all commands share: how they fail, kinds of values, options of printing."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from viz.terminal import WHEN, say
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence and a hint, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Ends with exit code 2."""
+        say(message, name=True)
+        say(f"hint: {self.prog} --help", name=False, style="hint")
+        sys.exit(2)
+
+
+def printing(made: Parser) -> None:
+    """Options of commands that print lines."""
+    made.add_argument(
+        "--color", choices=WHEN, default="auto", help="colours (default: %(default)s)"
+    )
+    made.add_argument("--wide", action="store_true", help="do not cut lines to the terminal")
+    made.add_argument(
+        "--no-pager", dest="pager", action="store_false", help="do not use $PAGER (less -FRX)"
+    )
+
+
+def number(text: str) -> int:
+    """An integer from 0 on. Raises ArgumentTypeError."""
+    if not text.isdecimal() or len(text) > 15:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, as `uopviz show` lists")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """An integer from 1 on. Raises ArgumentTypeError."""
+    if not text.isdecimal() or not 0 < len(text) < 7 or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)

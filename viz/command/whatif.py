@@ -1,0 +1,331 @@
+"""`uopviz what-if`, `variants` and `bisect`: one kernel of a run, compiled otherwise.
+
+Prints what the worker found; nothing is compiled or run in this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Generator, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+from core.errors import TraceError
+from viz.command.columns import Column, plural, table
+from viz.command.names import find_kernel, find_rule
+from viz.command.session import open_store, put
+from viz.format.cells import as_text
+from viz.terminal import Line, Piece, Styled
+from viz.views.store import Store
+from viz.whatif.attempt import attempt
+from viz.whatif.bisect import bisect as bisect_kernel
+from viz.whatif.kept import kept_of
+from viz.whatif.variant import Variant
+from viz.work.executors import executor_at
+
+Data = dict[str, Any]
+FEW: Final = 12
+"""Rules and passes that are listed."""
+
+
+def what_if(options: argparse.Namespace) -> int:
+    """Compiles a kernel otherwise; exit code 1 where it fails or its result is wrong."""
+    store = trace_of(options)
+    kernel = chosen_kernel(options, store)
+    variant = variant_of(options, store)
+    if variant == Variant() and not options.replay:
+        raise TraceError(
+            "nothing is to be changed",
+            hint="--skip RULE, --stop-after N, --opts 'UPCAST(0, 4)', --target NAME; or --replay: "
+            "the code that is on disk",
+        )
+    options.progress.begin(f"compiling: {variant}")
+    with executor_of(options) as executor:
+        made = attempt(
+            store,
+            kernel,
+            variant,
+            keeping=options.keep,
+            running=options.run_it,
+            seconds=options.seconds,
+            executor=executor,
+        )
+    put(options, made, attempt_lines(made))
+    outcome = made["outcome"]
+    return int(made["error"] is not None or (outcome is not None and not outcome["equal"]))
+
+
+def variants(options: argparse.Namespace) -> int:
+    """Lists the variants of a kernel, or of all, that were tried."""
+    store = trace_of(options)
+    kernel = None if options.kernel is None else chosen_kernel(options, store)
+    found = [one for one in kept_of(store.path) if kernel is None or one.kernel == kernel]
+    data = [
+        {
+            "number": one.number,
+            "trace": str(one.path),
+            "kernel": one.kernel,
+            "name": one.name,
+            "found": dict(one.found),
+        }
+        for one in found
+    ]
+    return put(options, {"variants": data}, variant_lines(data))
+
+
+def bisect(options: argparse.Namespace) -> int:
+    """Looks for the match that made a result wrong; exit code 1 where it is wrong."""
+    store = trace_of(options)
+    kernel = chosen_kernel(options, store)
+    options.progress.begin("looking for the match")
+    variant = variant_of(options, store)
+    with executor_of(options) as executor:
+        made = bisect_kernel(store, kernel, variant, seconds=options.seconds, executor=executor)
+    put(options, made, bisect_lines(made))
+    if made["outcome"] is None and not made["wrong"]:
+        return 2
+    return int(made["wrong"])
+
+
+@contextmanager
+def executor_of(options: argparse.Namespace) -> Generator[Executor | None]:
+    """The executor that is asked for; None for processes of this machine."""
+    if options.executor is None:
+        yield None
+        return
+    with executor_at(options.executor) as executor:
+        yield executor
+
+
+def trace_of(options: argparse.Namespace) -> Store:
+    """The run that is meant. Raises TraceError where a file holds no trace."""
+    store = open_store(options)
+    if not isinstance(store, Store):
+        raise TraceError(
+            "this exported file holds no trace",
+            where=str(store.path),
+            hint="give the trace itself, or a file that was exported with a larger --budget",
+        )
+    return store
+
+
+def chosen_kernel(options: argparse.Namespace, store: Store) -> int:
+    """The number of the kernel that is meant."""
+    return int(find_kernel(store.tree()["rows"], options.kernel)["id"])
+
+
+def variant_of(options: argparse.Namespace, store: Store) -> Variant:
+    """What the options ask for. Raises TraceError for a rule that the run does not have."""
+    rules = store.rules() if options.skip else []
+    names = {row["name"] for row in rules}
+    return Variant.from_data(
+        {
+            "skip": [n if n in names else find_rule(rules, n)["name"] for n in options.skip],
+            "stop_after": getattr(options, "stop_after", None),
+            "inside": getattr(options, "inside", None) or "",
+            "opts": options.opts,
+            "target": options.target or "",
+        }
+    )
+
+
+def attempt_lines(made: Data) -> Iterator[Line]:
+    """One variant: what was changed, what came of it, and what differs."""
+    yield from _head(made)
+    if (error := made["error"]) is not None:
+        yield from _error(error)
+    outcome, times = made["outcome"], made["times"]
+    pairs: list[tuple[str, Piece]] = []
+    if outcome is not None:
+        said: Piece = outcome["said"] if outcome["equal"] else Styled(outcome["said"], "problem")
+        pairs.append((f"result on {made['device']}", said))
+    if times is not None:
+        pairs.append(("time, new over old", _times(times)))
+    if made["code"] is not None:
+        pairs.append(("code", _code(made["oldCode"], made["code"])))
+        pairs.append(("opts", made["opts"] or "none"))
+    yield from _pairs(pairs)
+    for note in made["notes"]:
+        yield Styled(note, "problem")
+    if made["differences"] is not None:
+        yield from difference_lines(made["differences"])
+    if made["kept"] is not None:
+        yield ""
+        yield Styled(f"kept as variant {made['kept']['number']}: {made['kept']['trace']}", "hint")
+
+
+def difference_lines(differences: Data) -> Iterator[Line]:
+    """What differs between the recorded kernel and the new one."""
+    yield ""
+    passes = differences["passes"]
+    if not passes and differences["pair"]["state"] == "equal":
+        yield "every pass does the same as in the recording"
+        return
+    said = plural(len(passes), "pass differs", "passes differ")
+    yield f"{said}, {differences['samePasses']:,} do the same"
+    yield from table(
+        (Column("pass", style="name"), Column("", style="changed"), Column("steps"), Column("")),
+        [(one["name"], one["state"], _steps(one), _first(one)) for one in passes[:FEW]],
+    )
+    if rules := differences["rules"]:
+        yield ""
+        yield from table(
+            (Column("rule", style="name"), Column("before", True), Column("now", True)),
+            [(one["name"], f"{one['a']:,}", f"{one['b']:,}") for one in rules[:FEW]],
+        )
+        if len(rules) > FEW:
+            yield Styled(f"{plural(len(rules) - FEW, 'more rule')}; --json has all", "hint")
+    for one in differences["sources"]:
+        if not one["equal"]:
+            yield f"the {one['kind']} text differs"
+
+
+def variant_lines(rows: list[Data]) -> Iterator[Line]:
+    """The table of variants."""
+    if not rows:
+        yield "no variant of it was tried; `uopviz what-if` tries one"
+        return
+    columns = (
+        Column("", True),
+        Column("kernel", style="name"),
+        Column("variant"),
+        Column("time", True),
+        Column("95 %"),
+        Column("registers", True),
+        Column("instructions", True),
+        Column("result"),
+    )
+    yield from table(columns, map(_variant_row, rows))
+
+
+def _variant_row(row: Data) -> tuple[Piece, ...]:
+    found = row["found"]  # beside the trace may lie anything
+    times, code = (_fields(found.get(name)) for name in ("times", "code"))
+    error, outcome = (_fields(found.get(name)) for name in ("error", "outcome"))
+    result: Piece = "right" if outcome.get("equal") is True else Styled("wrong", "problem")
+    if error:
+        result = Styled(as_text(error.get("what"), 300), "problem")
+    elif not outcome:
+        result = "not run"
+    return (
+        str(row["number"]),
+        row["name"],
+        as_text(_fields(found.get("variant")).get("said"), 300),
+        _ratio(times.get("ratio")),
+        " to ".join(filter(None, (_ratio(times.get(end)) for end in ("low", "high")))),
+        _amount(code.get("registers")),
+        _amount(code.get("instructions")),
+        result,
+    )
+
+
+def _fields(data: object) -> Data:
+    return cast("Data", data) if isinstance(data, dict) else {}
+
+
+def _ratio(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else ""
+
+
+def bisect_lines(made: Data) -> Iterator[Line]:
+    """The answer of a search: the sentence, then what is known of the match."""
+    yield from _head(made)
+    outcome, culprit = made["outcome"], made["culprit"]
+    if (failed := made["failed"]) is not None:
+        yield Styled(f"{failed['pass']} fails", "problem")
+        yield from _error(failed["error"])
+    elif culprit is None and outcome is not None:
+        yield outcome["said"]
+    elif outcome is not None:
+        yield Styled(outcome["said"], "problem")
+    if culprit is not None:
+        yield from _culprit(made, culprit)
+    for note in made["notes"]:
+        yield Styled(note, "problem")
+    yield Styled(f"{plural(made['asked'], 'state')} of the kernel were run", "hint")
+
+
+def _culprit(made: Data, culprit: Data) -> Iterator[Line]:
+    match = culprit["match"]
+    yield ""
+    if match is None:
+        yield Styled(f"first wrong after: {culprit['pass']}", "heading")
+        if culprit["candidates"]:
+            yield "one of these rules, as the states between cannot be run:"
+            for name in culprit["candidates"][:FEW]:
+                yield "  ", Styled(name, "name")
+        else:
+            yield "no rule did it, but the code of the pass itself"
+        return
+    rule = match["rule"]
+    yield Styled(f"made wrong by {rule['name']}, in pass {culprit['pass']}", "heading")
+    where = f"step {match['step']} of {match['rewrite']}"
+    if (found := made["inTrace"]) is not None:
+        where += f", `uopviz show TRACE {found['rewrite']} {found['step']}`"
+    yield from _pairs(
+        [
+            ("rule", f"{rule['equation']}"),
+            ("written at", f"{rule['file']}:{rule['line']}"),
+            ("match", where + (", inside another match" if match["inside"] else "")),
+            ("before it", culprit["before"]["said"] if culprit["before"] else "not known"),
+            ("after it", culprit["after"]["said"] if culprit["after"] else "not known"),
+        ]
+    )
+    if culprit["leftOut"]:
+        yield Styled("found by leaving the rule out: states around it cannot be run", "hint")
+    for title in ("before", "after"):
+        yield Styled(title, "removed" if title == "before" else "added")
+        yield from (f"  {line}" for line in match[title])
+
+
+def _head(made: Data) -> Iterator[Line]:
+    kernel = made["kernel"]
+    yield Styled(f"{kernel['name']} for {kernel['target']}: {made['variant']['said']}", "heading")
+    for one in made["changed"][:FEW]:
+        yield Styled(f"since the run: {one['said']}", "changed")
+
+
+def _error(error: Data) -> Iterator[Line]:
+    yield Styled(error["what"], "problem")
+    for line in error["where"].splitlines()[:FEW]:
+        yield f"  {line}"
+    if error["hint"]:
+        yield Styled(f"hint: {error['hint']}", "hint")
+
+
+def _times(times: Data) -> str:
+    return (
+        f"{times['ratio']:.3f} ({times['low']:.3f} to {times['high']:.3f} with 95 %): "
+        f"{times['old']:,.1f} us before, {times['new']:,.1f} us now, "
+        f"{plural(times['turns'], 'turn')}"
+    )
+
+
+def _code(old: Data | None, new: Data) -> str:
+    return ", ".join(
+        f"{_amount(old.get(name) if old else None)} > {_amount(new.get(name))} {name}"
+        for name in ("instructions", "registers", "lines")
+        if new.get(name) is not None
+    )
+
+
+def _steps(one: Data) -> str:
+    return f"{_amount(one['stepsA'])} > {_amount(one['stepsB'])}"
+
+
+def _first(one: Data) -> str:
+    if one["state"] != "changed":
+        return ""
+    step = one["stepA"] or one["stepB"]
+    return "begins with another graph" if step is None else f"first at step {step}"
+
+
+def _amount(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else "-"
+
+
+def _pairs(pairs: list[tuple[str, Piece]]) -> Iterator[Line]:
+    wide = max((len(name) for name, _ in pairs), default=0)
+    for name, value in pairs:
+        yield Styled(f"  {name:<{wide}}", "hint"), "  ", value

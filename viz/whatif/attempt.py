@@ -1,0 +1,96 @@
+"""`attempt`: one kernel of a run as a variant, compiled and run in a worker, compared, and kept.
+
+The answer is plain data: what the commands and the page show.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from core.errors import TraceError, UopvizError
+from core.target import target_named
+from viz.compare.matching.side import Side
+from viz.format.schema import SUFFIX
+from viz.views.store import Store
+from viz.whatif.changed import changed_rules
+from viz.whatif.differences import Differences
+from viz.whatif.isolated import SECONDS, TRACE, work
+from viz.whatif.kept import Kept, keep
+from viz.whatif.subject import subject_of
+from viz.whatif.variant import Variant
+
+Data = dict[str, Any]
+_VERSION: Final = 1
+
+
+def attempt(
+    store: Store,
+    kernel: int,
+    variant: Variant,
+    *,
+    keeping: bool = True,
+    running: bool = True,
+    seconds: float = SECONDS,
+    executor: Executor | None = None,
+) -> Data:
+    """Compiles kernel `kernel` of a run as `variant`, in a worker of at most `seconds`, and
+    compares it with the recorded one: `WhatIf` of docs/json.md. `keeping`: it is kept beside the
+    trace. With an `executor`, `isolated.work` runs there. Raises ServerError where the kernel
+    cannot be compiled here or its worker ends without an answer, and BudgetError."""
+    if variant.target:
+        target_named(variant.target)
+    subject = subject_of(store, kernel)
+    request = {
+        "job": "variant",
+        "subject": subject.data(),
+        "variant": variant.data(),
+        "run": running,
+    }
+    if executor is None:
+        found = work(request, seconds)
+    else:
+        found = executor.submit(work, request, seconds).result()
+    recorded: bytes = found.pop(TRACE)
+    made: Data = {
+        "version": _VERSION,
+        "kernel": {"number": kernel, "name": subject.name, "target": subject.target},
+        "variant": {**variant.data(), "said": str(variant)},
+        **found,
+        "changed": [one.data() for one in changed_rules(store)],
+        "differences": None,
+        "kept": None,
+    }
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
+        path = Path(folder) / f"variant{SUFFIX}"
+        path.write_bytes(recorded)
+        made["differences"] = _differences(store, kernel, path, made["notes"])
+    if keeping:
+        made["kept"] = _keep(store, kernel, subject.name, made, recorded)
+    return made
+
+
+def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Data | None:
+    try:
+        differences = Differences(Side(store), path)
+    except UopvizError as error:
+        notes.append(f"not compared: {error.what}")
+        return None
+    try:
+        kernels = differences.kernels()
+        return differences.of(kernel, kernels[0]) if kernels else None
+    finally:
+        differences.close()
+
+
+def _keep(store: Store, kernel: int, name: str, made: Data, recorded: bytes) -> Data | None:
+    try:
+        one: Kept = keep(store.path, kernel, name, made, recorded)
+    except TraceError as error:
+        made["notes"].append(f"{error.what} ({error.where})")
+        return None
+    return {"number": one.number, "trace": str(one.path)}

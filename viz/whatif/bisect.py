@@ -1,0 +1,76 @@
+"""`bisect`: which match of which rule made the result of a kernel of a run differ from the
+reference, and where that match is in the trace.
+
+The search is done in a worker (culprit.py), with the rules of the code that is on disk.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any, Final
+
+from core.errors import BudgetError
+from core.target import target_named
+from viz.views.lineage import rewrites_in
+from viz.views.process import STRIDE
+from viz.views.store import Store
+from viz.whatif.changed import changed_rules
+from viz.whatif.isolated import SECONDS, TRACE, work
+from viz.whatif.subject import subject_of
+from viz.whatif.variant import Variant
+
+Data = dict[str, Any]
+_VERSION: Final = 1
+
+
+def bisect(
+    store: Store,
+    kernel: int,
+    variant: Variant | None = None,
+    *,
+    seconds: float = SECONDS,
+    executor: Executor | None = None,
+) -> Data:
+    """Looks for what made the result of kernel `kernel` wrong, of the kernel as it is compiled by
+    the code on disk, or of a variant of that: `Bisection` of docs/json.md. Raises ServerError where
+    the kernel cannot be compiled here or its worker ends without an answer, and BudgetError."""
+    asked = variant or Variant()
+    if asked.target:
+        target_named(asked.target)
+    subject = subject_of(store, kernel)
+    request = {"job": "bisect", "subject": subject.data(), "variant": asked.data()}
+    if executor is None:
+        found = work(request, seconds)
+    else:
+        found = executor.submit(work, request, seconds).result()
+    del found[TRACE]
+    match = found["culprit"]["match"] if found["culprit"] else None
+    return {
+        "version": _VERSION,
+        "kernel": {"number": kernel, "name": subject.name, "target": subject.target},
+        "variant": {**asked.data(), "said": str(asked)},
+        **found,
+        "inTrace": None if match is None or asked.target else step_in_trace(store, kernel, match),
+        "changed": [one.data() for one in changed_rules(store)],
+    }
+
+
+def step_in_trace(store: Store, kernel: int, match: Data) -> Data | None:
+    """Where a match of the search is in the trace: {"rewrite", "step"}, numbers as `uopviz show`
+    takes them. None where the trace has another rule there, as its rules were others."""
+    process = store.processes[kernel // STRIDE]
+    within = rewrites_in(process.file, kernel % STRIDE)
+    named = [one for one in within if one.name == match["rewrite"] and one.matches]
+    if not 0 < match["occurrence"] <= len(named):
+        return None
+    rewrite = process.id(named[match["occurrence"] - 1].id)
+    try:
+        bundle = store.bundle(rewrite)
+    except BudgetError:
+        return None
+    steps = bundle["steps"] if bundle is not None else []
+    if not 0 < match["step"] <= len(steps):
+        return None
+    if store.rule_name(steps[match["step"] - 1]["rule"]) != match["rule"]["name"]:
+        return None
+    return {"rewrite": rewrite, "step": match["step"]}

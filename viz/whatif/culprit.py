@@ -1,0 +1,300 @@
+"""Which pass, and which match in it, made the result of a kernel differ from the reference.
+
+First the pass after which the result differs, then the match inside it, then, where that match
+began rewrites of its own, the match inside those. Every state is run by an interpreter; nothing is
+rendered. The rules may be those of the installation or, by a policy, others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.errors import UopvizError
+from core.passes.contract import Pass, check_contract
+from core.passes.pipeline import PASSES, TEXT_PASSES, entry, program_of
+from core.passes.verify import verify_program
+from core.render.renderers import renderers
+from core.runtime.reference.kernel import evaluate_kernel
+from core.target import Target
+from core.uop.kernelinfo import KernelInfo, Opt
+from core.uop.policy import Policy, following, ignoring, stage
+from core.uop.spec import machine_spec, program_spec
+from core.uop.uop import UOp
+from viz.whatif.outcome import MEMORY, Expected, Outcome
+from viz.whatif.search import first_wrong_step
+from viz.whatif.states import Match, PassStates, names_of
+
+LINEARIZE: Final = "linearize"
+"""What follows the passes: a graph is put in order."""
+MAX_LEFT_OUT: Final = 12
+"""Rules that are left out, one at a time, where states between cannot be run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Culprit:
+    """What made a result wrong. `place`: the pass; `match`: the one in it. That is None where it is
+    code of the pass outside of rules, without `candidates`, or where it could not be narrowed down
+    further: then these are the rules that it may be. `occurrence`: which rewrite called `rewrite`
+    with matches it is in, counted over all passes from 1. `before` and `after`: what the kernel
+    computes without it and with it, as far as that is known. `left_out`: found by leaving the rule
+    out, as the states around the match cannot be run."""
+
+    place: str
+    match: Match | None = None
+    candidates: tuple[str, ...] = ()
+    rewrite: str = ""
+    occurrence: int = 0
+    before: Outcome | None = None
+    after: Outcome | None = None
+    left_out: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What a search found. `outcome`: of the last state that was reached. `failed`: the pass that
+    raised `error`; the culprit is then what made the state before it wrong, if it is. `asked`:
+    states that were run."""
+
+    outcome: Outcome | None
+    culprit: Culprit | None
+    asked: int
+    failed: str = ""
+    error: UopvizError | None = None
+
+
+class Kernel:
+    """A kernel that goes through the passes for a target, under a policy without a limit. Raises
+    RunError where the reference cannot evaluate it."""
+
+    def __init__(
+        self,
+        ast: UOp,
+        target: Target,
+        opts: Sequence[Opt] | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.target, self.policy = target, policy or Policy()
+        self.asked = 0
+        with ignoring():
+            self._expected = Expected(ast)
+        if opts is not None:
+            info = ast.arg if isinstance(ast.arg, KernelInfo) else KernelInfo()
+            ast = ast.replace(arg=replace(info, opts=tuple(opts)))
+        begin = next(at for at, step in enumerate(PASSES) if step.name == entry(ast))
+        own = TEXT_PASSES.get(renderers(target.family)[0][0], ())
+        self._own_text = bool(own)
+        self.steps: tuple[Pass[Target], ...] = (*PASSES[begin:], *own)
+        self.states: list[PassStates] = []
+        """Of each pass, up to one that fails."""
+        self.graphs = [ast]
+        """The graph before each pass, and the last one."""
+
+    def find(self) -> Verdict:
+        """Compiles, and looks for what made the result wrong."""
+        for step in self.steps:
+            made = PassStates(self.function(step), self.graphs[-1], self.policy)
+            self.states.append(made)
+            error = made.error or self._broken(made.result, step)
+            if made.result is None or error is not None:
+                return self._where_it_failed(step.name, error)
+            self.graphs.append(made.result)
+        try:
+            program = self._program()
+        except UopvizError as error:
+            return self._where_it_failed(LINEARIZE, error)
+        final = self.judge(program)
+        if final is None or final.equal:
+            return Verdict(final, None, self.asked)
+        return Verdict(final, self._search(len(self.graphs), final), self.asked)
+
+    def function(self, step: Pass[Target]) -> Callable[[UOp], UOp]:
+        """A pass as a function of a graph."""
+
+        def run(graph: UOp) -> UOp:
+            if step.runs is not None and not step.runs():
+                return graph
+            with stage(f"pass {step.name}"):
+                return step.function(graph, self.target)
+
+        return run
+
+    def _broken(self, graph: UOp | None, step: Pass[Target]) -> UopvizError | None:
+        """What breaks the contract of a pass in the graph that it made."""
+        gone = {op for one in self.steps[: len(self.states)] for op in one.gone}
+        try:
+            if graph is not None:
+                check_contract(graph, step, gone, step.name)
+        except UopvizError as error:
+            return error
+        return None
+
+    def _program(self) -> list[UOp]:
+        """What is left in the end, in order, and verified as the compiler does it. Raises
+        UopvizError."""
+        with following(self.policy), stage(LINEARIZE):
+            program = program_of(self.graphs[-1])
+            spec = machine_spec if self._own_text else program_spec
+            verify_program(program, self.target, "the kernel", spec)
+        return program
+
+    def judge(self, graph: UOp | Sequence[UOp]) -> Outcome | None:
+        """What a graph of any stage, or a program, computes; None where it cannot be run."""
+        self.asked += 1
+        try:
+            with ignoring():
+                return self._expected.judge(
+                    lambda held, variables: evaluate_kernel(graph, held, variables, MEMORY)
+                )
+        except (UopvizError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError):
+            return None
+
+    def _where_it_failed(self, name: str, error: UopvizError | None) -> Verdict:
+        """A pass failed; where the graph before it is wrong already, that may be why."""
+        last = len(self.graphs) - 1
+        found = self.judge(self.graphs[last])
+        culprit = None if found is None or found.equal else self._search(last, found)
+        return Verdict(found, culprit, self.asked, name, error)
+
+    def _search(self, wrong: int, outcome: Outcome) -> Culprit:
+        """What made the state after so many passes wrong; one more than there are: the program in
+        order."""
+        outcomes: dict[int, Outcome | None] = {wrong: outcome}
+
+        def judge(number: int) -> bool | None:
+            found = outcomes[number] = self.judge(self.graphs[number])
+            return None if found is None else found.equal
+
+        span = first_wrong_step(0, wrong, judge)
+        passes = [InPass(self, at) for at in range(span.good, min(span.bad, len(self.states)))]
+        points = [(one, at) for one in passes for at in range(one.boundaries)]
+        if span.bad > len(self.states) or not points:
+            ends = outcomes.get(span.good), outcomes.get(span.bad)
+            unsure = [] if span.found else [m for s in self.states[span.good :] for m in s.matches]
+            return Culprit(LINEARIZE, None, tuple(names_of(unsure)), "", 0, *ends)
+
+        def right(point: int) -> bool | None:
+            one, boundary = points[point]
+            return one.right(boundary)
+
+        inner = first_wrong_step(0, len(points) - 1, right)
+        (one, boundary), (other, end) = points[inner.good], points[inner.bad]
+        if one is other:
+            return one.between(boundary, end)
+        between = [two for two in passes if one.number <= two.number <= other.number]
+        names = dict.fromkeys(
+            name
+            for two in between
+            for name in two.rules(
+                boundary if two is one else 0, end if two is other else two.boundaries - 1
+            )
+        )
+        return Culprit(other.name, None, tuple(names), "", 0)
+
+
+class InPass:
+    """The search in one pass: number `number` of the kernel."""
+
+    def __init__(self, kernel: Kernel, number: int) -> None:
+        self._kernel, self.number = kernel, number
+        self._states = kernel.states[number]
+        self.name = kernel.steps[number].name
+        self.boundaries = len(self._states.boundaries)
+        """How many graphs of the whole kernel there are in it, between its rewrites."""
+        self._known: dict[tuple[int, int, int], Outcome | None] = {}
+
+    def right(self, boundary: int) -> bool | None:
+        """Whether the graph at a boundary is; None where it cannot be run."""
+        outcome = self._at(self._states.boundaries[boundary].matches, boundary, 0)
+        return None if outcome is None else outcome.equal
+
+    def rules(self, first: int, last: int) -> list[str]:
+        """The rules that matched between two boundaries."""
+        ends = [self._states.boundaries[at].matches for at in (first, last)]
+        return names_of(self._states.matches[ends[0] : ends[1]])
+
+    def between(self, good: int, bad: int) -> Culprit:
+        """What is to blame between a boundary that is right and one that is wrong, where none
+        between them says anything."""
+        first, last = (self._states.boundaries[at].matches for at in (good, bad))
+        if first == last:
+            return Culprit(self.name, before=self._at(first, good, 0), after=self._at(last, bad, 0))
+        return self._among(first, last, bad, 0)
+
+    def _at(self, matches: int, boundary: int, whole: int) -> Outcome | None:
+        """What the graph at a boundary computes, where nothing matched after so many matches."""
+        key = matches, boundary, whole
+        if key not in self._known:
+            known = self._states.boundaries[boundary]
+            full = matches >= known.matches and not whole
+            graph = known.graph if full else self._states.after(matches, boundary, whole)
+            judged = None if graph is None else self._kernel.judge(graph)
+            self._known[key] = judged
+        return self._known[key]
+
+    def _among(self, first: int, last: int, boundary: int, whole: int) -> Culprit:
+        """What is to blame of the matches after `first` up to `last`: they are right without these
+        and wrong with them, or that is not known."""
+
+        def judge(count: int) -> bool | None:
+            outcome = self._at(count, boundary, whole)
+            return None if outcome is None else outcome.equal
+
+        begin = judge(first)
+        if begin is False:  # the code of the pass makes of it what is wrong, or the match around it
+            return self._culprit(last if whole else None, first, last, boundary, whole)
+        if begin is None:
+            return self._left_out(first, last + (whole > 0), boundary, whole)
+        span = first_wrong_step(first, last, judge)
+        if not span.found:
+            return self._left_out(span.good, span.bad, boundary, whole)
+        match = span.bad - 1
+        inside = self._states.inside(match)
+        if inside and judge(span.good) is not None:
+            # of the matches inside, how many does it take until the whole is wrong?
+            return self._among(match - inside, match, boundary, whole + 1)
+        return self._culprit(match, span.good, span.bad, boundary, whole)
+
+    def _culprit(
+        self, match: int | None, good: int, bad: int, boundary: int, whole: int
+    ) -> Culprit:
+        outcomes = (self._at(good, boundary, whole), self._at(bad, boundary, whole))
+        if match is None:
+            return Culprit(self.name, after=outcomes[0])
+        found = self._states.matches[match]
+        rewrite, occurrence = self._place(found.rewrite)
+        return Culprit(self.name, found, (), rewrite, occurrence, *outcomes)
+
+    def _left_out(self, good: int, bad: int, boundary: int, whole: int) -> Culprit:
+        """No state between can be run: the rule without which the pass leads to a right state."""
+        matches = self._states.matches[good:bad]
+        names = names_of(matches)
+        before, after = self._at(good, boundary, whole), self._at(bad, boundary, whole)
+        if len(names) > 1:
+            right = [name for name in names[:MAX_LEFT_OUT] if self._without(name)]
+            names = right or names
+        if len(names) > 1:
+            return Culprit(self.name, None, tuple(names), "", 0, before, after)
+        found = next(m for m in reversed(matches) if m.rule.name == names[0])
+        rewrite, occurrence = self._place(found.rewrite)
+        return Culprit(self.name, found, (), rewrite, occurrence, before, after, True)
+
+    def _without(self, name: str) -> bool:
+        """Whether the pass leads to a right state without a rule."""
+        kernel = self._kernel
+        policy = replace(kernel.policy, skip=kernel.policy.skip | {name})
+        step = kernel.steps[self.number]
+        made = PassStates(kernel.function(step), kernel.graphs[self.number], policy)
+        if made.result is None:
+            return False
+        outcome = kernel.judge(made.result)
+        return outcome is not None and outcome.equal
+
+    def _place(self, rewrite: int) -> tuple[str, int]:
+        """The name of a rewrite of this pass, and which of this name it is, of those with
+        matches."""
+        name = self._states.rewrites[rewrite].name
+        before = (r for states in self._kernel.states[: self.number] for r in states.rewrites)
+        within = self._states.rewrites[: rewrite + 1]
+        return name, sum(r.name == name and r.matches > 0 for r in (*before, *within))

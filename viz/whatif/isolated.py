@@ -1,0 +1,84 @@
+"""A request to the worker of this room: a process of its own, with limits of time and memory.
+
+`work` can be handed to any `concurrent.futures` executor: request and answer are plain data, and
+the trace that the worker records comes back as bytes. Each process imports the code as it is on
+disk then. Never pickles anything itself.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, cast
+
+from core.check import child
+from core.errors import ServerError
+from viz.format.schema import SUFFIX
+
+WORKER: Final = "viz.whatif.worker"
+SECONDS: Final = 120.0
+MEMORY: Final = 6 << 30
+MAX_ANSWER: Final = 1 << 26
+TRACE: Final = "trace"
+"""Where an answer has the bytes of what was recorded."""
+Data = dict[str, Any]
+_running: set[subprocess.Popen[bytes]] = set()
+_lock: Final = threading.Lock()
+
+
+def work(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
+    """The worker's answer, with what it recorded in TRACE. Raises ServerError where the process
+    crashes, takes longer than `seconds`, or says why it cannot do it."""
+    with TemporaryDirectory(prefix="uopviz-what-if-", ignore_cleanup_errors=True) as folder:
+        trace = Path(folder) / f"kernel{SUFFIX}"
+        body = json.dumps({**request, TRACE: str(trace), "memory": MEMORY}).encode()
+        answer = _answered(body, seconds)
+        answer[TRACE] = trace.read_bytes() if trace.exists() else b""
+        return answer
+
+
+def end_all() -> None:
+    """Ends all workers of this process: whoever waits for them gets an error."""
+    with _lock:
+        for process in _running:
+            child.kill(process)
+
+
+def _answered(body: bytes, seconds: float) -> Data:
+    process = child.start(WORKER, subprocess.DEVNULL)
+    with _lock:
+        _running.add(process)
+    try:
+        said, _ = process.communicate(body, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise ServerError(
+            f"it took longer than {seconds:.0f} seconds and was ended",
+            hint="a rule may not come to an end; --seconds gives it more time",
+        ) from None
+    finally:
+        with _lock:
+            _running.discard(process)
+        code = child.end(process)
+    for line in reversed(said[:MAX_ANSWER].splitlines()):
+        message = _message(line)
+        if isinstance(error := message.get("error"), dict):
+            words = cast("Data", error)
+            raise ServerError(*(str(words.get(k, "")) for k in ("what", "where", "hint")))
+        if isinstance(result := message.get("result"), dict):
+            return cast("Data", result)
+    raise ServerError(
+        f"the worker ended without an answer ({child.how(code)})",
+        hint="a rule or the kernel may have crashed it; nothing else was harmed",
+    )
+
+
+def _message(line: bytes) -> Data:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return cast("Data", found) if isinstance(found, dict) else {}

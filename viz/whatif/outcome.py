@@ -1,0 +1,157 @@
+"""What a kernel computed, held against the reference: the largest error, and where it is wrong.
+
+The reference evaluates the kernel's AST (core/runtime/reference); no pass has any part in it. Never
+runs what is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from core.check.safety import BASE, run_bytes
+from core.check.trial import arguments
+from core.check.worker import difference, first_wrong, random_arguments, summed_products
+from core.dtype import dtypes
+from core.errors import AccessError, RunError
+from core.runtime.numeric import Array
+from core.runtime.reference.kernel import evaluate_kernel
+from core.shape import ShapeTracker
+from core.uop.kernels import stores_of
+from core.uop.ops import Ops
+from core.uop.pointer import pointer_of
+from core.uop.uop import UOp
+
+MEMORY: Final = 4 << 30
+"""Bytes that evaluating the reference may take with the arguments."""
+LARGEST: Final = 1e308
+"""Stands for an infinite error, which JSON does not have."""
+Runs = Callable[[list[Array], Mapping[str, int]], None]
+"""Runs a kernel on the memory of its arguments, which it changes, and values of variables."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How far results are from the reference. `error` and `allowed`: the largest absolute error of
+    the output that is furthest off, and what rounding may cause; `ulps`: the same in units in the
+    last place of floats, 0 for other dtypes. `output`, `index`, `coordinates`, `got`, `wanted`: the
+    first element that is wrong; of an output without a shape, there are no coordinates. `fault`:
+    the access outside of memory that ended it; then nothing else is known."""
+
+    equal: bool
+    error: float
+    allowed: float
+    ulps: int
+    output: int | None = None
+    index: int | None = None
+    coordinates: tuple[int, ...] | None = None
+    got: float | None = None
+    wanted: float | None = None
+    fault: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        if self.equal:
+            return f"agrees with the reference; largest error {self.error:.3g}, {self.ulps} ulps"
+        if self.fault:
+            return self.fault
+        at = self.index if self.coordinates is None else list(self.coordinates)
+        return (
+            f"data{self.output} is off by up to {self.error:.3g}, where {self.allowed:.3g} is "
+            f"allowed; the first wrong element is {at}: {self.got:.7g} in place of "
+            f"{self.wanted:.7g}"
+        )
+
+
+class Expected:
+    """A kernel on random arguments, always the same, and what the reference makes of them. Raises
+    RunError where it cannot be evaluated."""
+
+    def __init__(self, ast: UOp, seed: int = 1) -> None:
+        self.ast = ast
+        self.arguments = random_arguments(ast, seed)
+        found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
+        self.variables: dict[str, int] = {u.arg[0]: int(u.arg[2]) for u in found}
+        """Each has its largest value."""
+        self.results = [values.copy() for values in self.arguments]
+        evaluate_kernel(ast, self.results, self.variables, MEMORY - BASE - run_bytes(ast))
+        self._rounded = summed_products(ast)
+        self._outputs = sorted({int(pointer_of(s.src[0]).arg) for s in stores_of(ast)})
+
+    def judge(self, run: Runs) -> Outcome:
+        """Runs a kernel on the same arguments. Raises what `run` does, but for accesses outside of
+        memory, which are wrong results."""
+        got = [values.copy() for values in self.arguments]
+        try:
+            run(got, self.variables)
+        except AccessError as error:
+            return Outcome(False, LARGEST, 0.0, 0, fault=error.what)
+        return self.compare(got)
+
+    def compare(self, got: Sequence[Array]) -> Outcome:
+        """Results in the memory of the arguments."""
+        worst: Outcome | None = None
+        for number in self._outputs:
+            one = self._compare(number, got[number])
+            if worst is None or (worst.equal and not one.equal) or one.error > worst.error:
+                worst = one
+            if not one.equal:
+                return one
+        if worst is None:
+            raise RunError("this kernel stores nothing")
+        return worst
+
+    def _compare(self, number: int, got: Array) -> Outcome:
+        wanted, dtype = self.results[number], arguments(self.ast)[number].dtype.base
+        error, allowed = difference(got, wanted, dtype.name, self._rounded)
+        shown = error if np.isfinite(error) else LARGEST
+        ulps = ulps_apart(got, wanted) if dtypes.is_float(dtype) else 0
+        if error <= allowed:
+            return Outcome(True, shown, allowed, ulps)
+        index, found, right = first_wrong(got, wanted, dtype.name, allowed)
+        at = coordinates(self.ast, number, index)
+        return Outcome(False, shown, allowed, ulps, number, index, at, found, right)
+
+
+def ulps_apart(got: Array, wanted: Array) -> int:
+    """The largest distance of two arrays of floats in memory, in units in the last place: how many
+    numbers of the dtype lie between two elements (Goldberg, 1991, section "Ulps")."""
+    apart = int(np.abs(_ordered(got) - _ordered(wanted)).max(initial=0))
+    return 2 * apart if got.dtype.itemsize == 8 else apart
+
+
+def _ordered(values: Array) -> Array:
+    """Integers in the order of floats: those of the same bits, those of negative ones turned
+    around."""
+    size = values.dtype.itemsize
+    bits = np.ascontiguousarray(values).view(f"u{size}").astype(np.int64 if size < 8 else np.uint64)
+    sign = 1 << (8 * size - 1)
+    if size == 8:  # halves, so that a difference does not overflow
+        return np.where(bits >= sign, -((bits - sign) >> 1).astype(np.int64),
+                        (bits >> 1).astype(np.int64))  # fmt: skip
+    return np.where(bits >= sign, sign - bits, bits)
+
+
+def coordinates(ast: UOp, output: int, index: int) -> tuple[int, ...] | None:
+    """Where an element of an output lies in the shape that is stored; None for a kernel of loops,
+    whose outputs have none."""
+    for store in stores_of(ast):
+        place = store.src[0]
+        if place.op is not Ops.VIEW or int(pointer_of(place).arg) != output:
+            continue
+        tracker = cast("ShapeTracker", place.arg)
+        if tracker.contiguous:
+            found = index if index < tracker.size else None
+        else:
+            offsets, valid = tracker.indices()
+            flat = np.flatnonzero((offsets.reshape(-1) == index) & valid.reshape(-1))
+            found = int(flat[0]) if len(flat) else None
+        if found is not None:
+            return tuple(int(n) for n in np.unravel_index(found, tracker.shape))
+    return None

@@ -1,0 +1,92 @@
+"""A kernel of a trace, as a worker needs it to compile it again: AST, target, flags, text.
+
+Reads what was recorded. Raises ServerError for kernels of other compilers. Never compiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from core.render.kinds import KIND
+from core.target import targets
+from viz.format.cells import as_int, as_text
+from viz.views.process import STRIDE
+from viz.views.store import Store
+from viz.work.compiling import graph_of
+
+COMPILING: Final = ("NOOPT", "TC", "TC_OPT", "ALLOW_TF32", "CPU_THREADS")
+"""Flags that the code of a kernel depends on, besides its AST and target."""
+MAX_TEXT: Final = 1 << 19
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`number`: of its context in the run; `text`: what was loaded, by kind, if the trace has
+    it."""
+
+    number: int
+    name: str
+    target: str
+    graph: Data
+    flags: Mapping[str, int]
+    text: tuple[str, str] | None
+
+    def data(self) -> Data:
+        """As a worker reads it."""
+        return {
+            "number": self.number,
+            "name": self.name,
+            "target": self.target,
+            "graph": self.graph,
+            "flags": dict(self.flags),
+            "text": None if self.text is None else list(self.text),
+        }
+
+
+def subject_of(store: Store, kernel: int) -> Subject:
+    """A kernel by its number. Raises ServerError where it cannot be compiled here, and
+    BudgetError."""
+    graph, _ = graph_of(store, kernel)
+    process = store.processes[kernel // STRIDE]
+    context = process.file.contexts[kernel % STRIDE]
+    target = as_text(context.meta.get("target"), 200)
+    return Subject(
+        kernel,
+        context.name,
+        target,
+        graph,
+        _flags(process.file.meta.get("flags")),
+        next(
+            (
+                (kind, text)
+                for kind, of, text in process.kernels.texts(context, derived=False)
+                if of == target and _is_loaded(kind, target) and len(text) <= MAX_TEXT
+            ),
+            None,
+        ),
+    )
+
+
+def subjects_of(store: Store) -> list[Subject]:
+    """Every kernel of the run, in order, each AST and target once."""
+    found: dict[tuple[str, str], Subject] = {}
+    for number in store.kernels():
+        one = subject_of(store, number)
+        found.setdefault((one.name, one.target), one)
+    return [*found.values()]
+
+
+def _is_loaded(kind: str, target: str) -> bool:
+    known = targets.get(target)
+    family = known.family if known is not None else "cpu"
+    return kind in KIND and family in KIND[kind].loaded
+
+
+def _flags(data: object) -> dict[str, int]:
+    if not isinstance(data, dict):
+        return {}
+    known = cast("dict[str, object]", data)
+    return {name: as_int(known[name]) for name in COMPILING if name in known}

@@ -1,0 +1,115 @@
+"""Runs a program that was compiled otherwise: its result against the reference, and its time in
+turn with that of the old program.
+
+On the device of its target where that is here; else its linear program is run by NumPy, whose time
+says nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from core.check.edited import Edited, with_text
+from core.check.trial import arguments
+from core.compile import compile_kernel
+from core.errors import UopvizError
+from core.runtime.base import Runner
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.runtime.numeric import Array
+from core.runtime.reference.kernel import evaluate_kernel
+from core.target import Target
+from core.toolchain.processor import host_target
+from core.toolchain.program import Program
+from core.uop.policy import ignoring
+from core.uop.uop import UOp
+from viz.whatif.inturn import SECONDS, Launch, in_turn
+from viz.whatif.outcome import Expected, Outcome
+
+LINEAR: Final = "REFERENCE"
+"""What stands for the device where the linear program is run by NumPy."""
+_REAL: Final = ("CUDA", "AMD")
+
+
+def device_of(target: Target) -> str | None:
+    """The device of this machine that runs code for a target; None where there is none."""
+    if target.family == "cpu":
+        return "CPU" if target == host_target() else None
+    for name in _REAL:
+        try:
+            if Device[name].target == target:
+                return name
+        except UopvizError:
+            continue
+    return None
+
+
+class Trial:
+    """Programs of one kernel on the same arguments. Raises RunError where the reference cannot
+    evaluate the kernel."""
+
+    def __init__(self, ast: UOp, seed: int = 1) -> None:
+        self._ast = ast
+        with ignoring():
+            self._expected = Expected(ast, seed)
+
+    def judge(self, program: Program) -> tuple[str, Outcome]:
+        """What a program computes, and on which device. Raises UopvizError."""
+        device = device_of(program.target)
+        if device is None:
+
+            def run(held: Sequence[Array], variables: Mapping[str, int]) -> None:
+                evaluate_kernel(program.uops, held, variables)
+
+            return LINEAR, self._expected.judge(run)
+        runner = Device[device].load(program)
+        buffers = self._buffers(device)
+        runner(buffers, self._expected.variables, wait=True)
+        return device, self._expected.compare([b.as_array() for b in buffers])
+
+    def times(self, old: Program, new: Program, seconds: float = SECONDS) -> dict[str, Any] | None:
+        """How the times of two programs compare; None where no device of this machine runs both.
+        Raises UopvizError."""
+        device = device_of(new.target)
+        if device is None or old.target != new.target:
+            return None
+        launches = [self._launch(device, Device[device].load(one)) for one in (old, new)]
+        return in_turn(launches[0], launches[1], seconds).data()
+
+    def _launch(self, device: str, runner: Runner) -> Launch:
+        buffers, variables = self._buffers(device), self._expected.variables
+
+        def launch() -> float:
+            begun = time.perf_counter()
+            seconds = runner(buffers, variables, wait=True)
+            return time.perf_counter() - begun if seconds is None else seconds
+
+        return launch
+
+    def _buffers(self, device: str) -> list[Buffer]:
+        return [
+            Buffer(device, values.size, u.dtype.base)
+            .allocate()
+            .copyin(np.ascontiguousarray(values).view(np.uint8).data)
+            for u, values in zip(arguments(self._ast), self._expected.arguments, strict=True)
+        ]
+
+
+def old_program(ast: UOp, target: Target, text: tuple[str, str] | None) -> tuple[Program, str]:
+    """The program of a kernel as it was recorded, and "" or what is said of it: compiled by the
+    code on disk and, where the text that was recorded is another one, with that in place of its
+    own. Raises UopvizError."""
+    program = compile_kernel(ast, target)
+    if text is None or text[0] != program.source.kind or text[1] == program.source.text:
+        return program, ""
+    device = device_of(target)
+    if device is None:
+        return program, ""
+    try:
+        return with_text(program, device, Edited(*text)), ""
+    except UopvizError as error:
+        return program, f"the old time is that of the code on disk: {error.what}"
