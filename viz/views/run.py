@@ -51,6 +51,14 @@ class Keep(enum.Enum):
     NEVER = "never"
 
 
+class InFile(enum.Enum):
+    """Whether an exported file without its trace can give an answer."""
+
+    STATED = "where it holds the answer itself"
+    DERIVED = "made of other answers that it holds"
+    NEVER = "it needs the trace"
+
+
 class Group(enum.Enum):
     """The groups of answers in an exported file, in the order in which they find room; the value
     names what of a group is left out."""
@@ -123,6 +131,7 @@ class Answer(Asked):
     counts: bool = False
     """Whether it replays all passes, a few at a time: a partial answer whose rest can wait while
     the program runs, and that an export does not wait for without end."""
+    in_file: InFile = InFile.STATED
 
 
 def base_of(name: str) -> str:
