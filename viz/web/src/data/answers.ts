@@ -9,12 +9,11 @@ import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
-import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
+import type { NearMisses, Rule, RuleMatches, RulePage, RuleTotals, RulesAtNode, WhyNot } from "./messages/rule";
 import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
 import type { TimelineData } from "./messages/timeline";
-import type { NearMisses, RulePage, RulesAtNode, WhyNot } from "./messages/why";
 
 /** The values that each question about a run takes, and what it gives. */
 export interface Answers {
