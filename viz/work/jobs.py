@@ -55,7 +55,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "devices": Kind(2 << 30),
     "decline": Kind(
         2 << 30,
-        20.0,
+        60.0,
         "viz.why.worker",
         smaller="the function of this rule does not come to an end at this node",
         crashed="the function of the rule may have crashed it; nothing else was harmed",

@@ -133,8 +133,16 @@ function heldRun(
     whyNot: needsTrace,
     rulesAt: needsTrace,
     nearMisses: needsTrace,
-    rulePage: async (rule) =>
-      rulePageOf(rule, await held.rules(), await held.ruleTotals(), await held.ruleMatches()),
+    rulePage: async (rule) => {
+      const all = await held.rules();
+      const page = rulePageOf(rule, all, await held.ruleTotals(), await held.ruleMatches());
+      if (page) return page;
+      throw new DataError(
+        `There is no rule ${rule} in this run`,
+        "rule-page",
+        "The link may be of another run.",
+      );
+    },
     run: async () => ({ ...(await held.run()), live: false, editable: [] }),
     tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
     search: async (query, signal) => (await searching()).search(query, signal),

@@ -1,6 +1,5 @@
 /** The page of a rule, made of what an exported file has of all rules, as viz/why/rulepage.py makes it of
- * a trace. Pure. */
-import { DataError } from "../backend";
+ * a trace. Null for a number that no rule has. Pure. */
 import type { Rule, RuleInPass, RuleMatches, RulePage, RuleTotals } from "../messages/rule";
 
 export function rulePageOf(
@@ -8,14 +7,9 @@ export function rulePageOf(
   rules: readonly Rule[],
   totals: RuleTotals,
   matches: RuleMatches,
-): RulePage {
+): RulePage | null {
   const rule = rules.find((one) => one.id === id);
-  if (!rule)
-    throw new DataError(
-      `There is no rule ${id} in this run`,
-      "rule-page",
-      "The link may be of another run.",
-    );
+  if (!rule) return null;
   const passes: RuleInPass[] = totals.rows
     .filter((row) => row.id === id)
     .map(({ pass, tries, matches: matched, declines, us }) => ({

@@ -13,7 +13,7 @@ import { ask, whyLink } from "./data/link";
 import { NearList } from "./NearList";
 import { OtherRules } from "./OtherRules";
 import { RuleChooser } from "./RuleChooser";
-import { askedNode, choosing, watchedWhy } from "./data/store";
+import { askedNode, canAsk, choosing, watchedWhy } from "./data/store";
 import { useHeld } from "./answer/useHeld";
 
 export function WhyTab() {
@@ -22,6 +22,7 @@ export function WhyTab() {
   useEffect(() => () => void (choosing.value = false), []);
   if (!bundle.value) return <div class="state">Select a pass to ask about its rules.</div>;
   const open = choosing.value || rule === null;
+  if (!canAsk()) return <Offline rule={rule} />;
   return (
     <div class="why">
       <Asked open={open} />
@@ -68,6 +69,24 @@ export function WhyTab() {
             </>
           )}
         </div>
+      )}
+    </div>
+  );
+}
+
+/** In an exported file. */
+function Offline({ rule }: { rule: number | null }) {
+  return (
+    <div class="state">
+      <div class="h">This answer needs the trace</div>
+      <div>
+        An exported file does not hold why each rule did not fire at each node. Open it with{" "}
+        <code>uopviz open</code>, or the trace itself, and ask there.
+      </div>
+      {rule !== null && (
+        <Go class="btn" to={ruleAt(rule)}>
+          What {ruleName(rule)} did in this run
+        </Go>
       )}
     </div>
   );

@@ -59,14 +59,13 @@ function Head({ id, page }: { id: number; page: Page | null }) {
       </button>
       <b class="mono el">{ruleName(id)}</b>
       <span class="sp" />
-      {page && (
+      {page && some && (
         <>
           <button
             type="button"
             class="btn sm ico"
             aria-label="Previous pass in which it matched"
             title={`Previous pass in which it matched${standing()} ([)`}
-            disabled={!some}
             onClick={() => openNext(-1)}
           >
             <Icon name="prev" />
@@ -76,7 +75,6 @@ function Head({ id, page }: { id: number; page: Page | null }) {
             class="btn sm ico"
             aria-label="Next pass in which it matched"
             title={`Next pass in which it matched${standing()} (])`}
-            disabled={!some}
             onClick={() => openNext(1)}
           >
             <Icon name="right" />

@@ -1,6 +1,6 @@
 /** The answer: a sentence, the step that it names, the pattern against the graph, the function. */
 import { go } from "../../../../state/actions";
-import { count, short } from "../../../../state/format";
+import { count, plural, short } from "../../../../state/format";
 import { rewriteRows, rows, ruleName, rules, step, view } from "../../../../state/state";
 import type { WhyNot } from "../../../../data/messages/rule";
 import { nearestPass } from "../../../../parts/kernel/nearestPass";
@@ -133,7 +133,7 @@ function Passes({ answer }: { answer: WhyNot }) {
               {short(row.name)}
             </button>
             <span class="sp" />
-            <span class="t3 num nw">{count(row.steps)} steps</span>
+            <span class="t3 num nw">{plural(row.steps, "step")}</span>
           </li>
         ))}
       </ul>

@@ -1,5 +1,4 @@
 /** Where the function declined: called again, the line on which it returned and what that line saw. */
-import { data } from "../../../../state/actions";
 import { count, short } from "../../../../state/format";
 import { rules } from "../../../../state/state";
 import type { DecliningLine, WhyNot } from "../../../../data/messages/rule";
@@ -7,6 +6,7 @@ import { CodeLines } from "../../../../ui/code/CodeLines";
 import { ruleToday } from "../../../../ui/code/since";
 import { Clipped, Place } from "../../../../ui/Text";
 import { call, callAgain, cancelCall } from "../data/called";
+import { capital } from "./words";
 
 export function Declined({ answer }: { answer: WhyNot }) {
   const now = call.value;
@@ -24,14 +24,14 @@ export function Declined({ answer }: { answer: WhyNot }) {
         </p>
       ) : now.state === "error" ? (
         <p class="t2" role="alert">
-          {now.error.what}. {now.error.hint}{" "}
+          {capital(now.error.what)}. {now.error.hint && `${capital(now.error.hint)}. `}
           <button type="button" class="link" onClick={() => void callAgain()}>
             Try again
           </button>
         </p>
       ) : answer.line ? (
         <Line answer={answer} />
-      ) : data().server ? (
+      ) : (
         <>
           <p class="t2">
             The trace has what the pattern bound, not where the function returned. It can be called
@@ -43,8 +43,6 @@ export function Declined({ answer }: { answer: WhyNot }) {
             </button>
           </div>
         </>
-      ) : (
-        <p class="t2">Open the trace itself to see the line.</p>
       )}
     </div>
   );
@@ -74,7 +72,7 @@ function Line({ answer }: { answer: WhyNot }) {
           ))}
         </dl>
       ) : (
-        <p class="t3 small top8">The line names no value.</p>
+        <p class="t3 small top8">The line names no value; what the pattern bound is below.</p>
       )}
     </>
   );
@@ -97,5 +95,3 @@ function Source({ rule, line }: { rule: number; line: DecliningLine }) {
     </div>
   );
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -32,9 +32,11 @@ export function sentence(text: string): string {
   const trimmed = text.trim();
   // a name of a rule or node stays as it is written
   const first = trimmed.split(" ", 1)[0]!;
-  const isWord = /^[a-z]+$/.test(first) && !first.includes("_");
-  const begun = isWord && COMMON.has(first) ? trimmed[0]!.toUpperCase() + trimmed.slice(1) : trimmed;
+  const begun = COMMON.has(first) ? capital(trimmed) : trimmed;
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
+
+/** The same words with a capital in front. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const COMMON = new Set(["the", "it", "its", "another", "a", "an", "no", "this"]);

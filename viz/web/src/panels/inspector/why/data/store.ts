@@ -16,8 +16,11 @@ import { type Nodes, partsOf } from "./parts";
 /** The list of rules is open, or opens by itself: no rule is chosen. */
 export const choosing = signal(false);
 
+/** An exported file has no answers about any rule and node: they need the trace. */
+export const canAsk = (): boolean => data().server !== null;
+
 const isOpen = computed(
-  () => view.value.page === "graphs" && view.value.tab === "why" && arrived.value,
+  () => view.value.page === "graphs" && view.value.tab === "why" && arrived.value && canAsk(),
 );
 const rewrite = computed(() => view.value.rewrite);
 const rule = computed(() => whyLink.value.rule);
