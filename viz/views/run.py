@@ -39,6 +39,8 @@ class Subject(enum.Enum):
     """One schedule, by the number of its context."""
     EMULATED = "emulated kernel"
     """One kernel of which something was emulated, by the number of its context."""
+    RULE = "rule"
+    """One rule, by its number."""
     SCOPE = "schedule or kernel"
     """One context, or a rewrite outside of any, by its number."""
 

@@ -157,6 +157,7 @@ RULE_PAGE: Final = Answer(
     "RulePage",
     "What one rule did in the whole run: tries, declines and matches by pass, and where it matched",
     rule_page,
+    subject=Subject.RULE,
     whole=lambda made: made["done"] is True,
     in_file=InFile.DERIVED,
 )

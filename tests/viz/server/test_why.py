@@ -87,6 +87,7 @@ def test_what_is_not_there(asked: Asked) -> None:
         "rule-page?rule=99999",
     ):
         assert get(f"/api/A/{path}").status_code == 404, path
+    assert "no rule 99999" in asked.get("rule-page?rule=99999")["error"]["what"]
     for path, what in (
         (f"why-not/{rewrite}?node=99999999&rule={rule}", "no node u99999999"),
         (f"why-not/{rewrite}?node={asked.node}&rule=99999", "no rule 99999"),

@@ -235,7 +235,7 @@ describe("passes", () => {
 
 it("a node is found at the nearest step that has it", () => {
   const pass = devRows.find((r) => r.kind === "rewrite" && r.steps > 3)!;
-  const b = bundleFor(pass.id, pass)!;
+  const b = bundleFor(pass.id, pass);
   const t = new Timeline(b);
   const first = b.steps[0]!;
   const before = b.nodes.id[first.before]!;
