@@ -1,7 +1,7 @@
 /** Where in the pass a rule nearly fires: the nodes where its pattern gets furthest without fitting. */
 import { Failed } from "../../../parts/Failed";
 import { walkButtons } from "../../../parts/walkButtons";
-import type { NearMisses } from "../../../data/messages/rule";
+import type { NearMiss, NearMisses } from "../../../data/messages/rule";
 import { count, plural, short } from "../../../state/format";
 import { lit } from "../../../state/stage";
 import { ruleName } from "../../../state/state";
@@ -52,7 +52,6 @@ function List({ misses }: { misses: NearMisses }) {
       {misses.leftOut && <p class="cmov small">◆ {sentence(misses.leftOut)}</p>}
       <ol class="why-near" aria-label="Near misses" onKeyDown={walkButtons}>
         {misses.rows.map((row) => {
-          const bad = row.pattern.misfit;
           return (
             <li key={row.node}>
               <button
@@ -66,7 +65,7 @@ function List({ misses }: { misses: NearMisses }) {
                 onClick={() => goToNode(misses.rewrite, row.node)}
               >
                 <span class="row">
-                  <b class="mono el">
+                  <b class="mono el" title={`u${row.node} ${short(row.text, 400)}`}>
                     u{row.node} {short(row.text, 80)}
                   </b>
                   <span class="sp" />
@@ -74,10 +73,9 @@ function List({ misses }: { misses: NearMisses }) {
                     {plural(row.fitted, "part")}
                   </span>
                 </span>
-                {bad && (
-                  <span class="t2 el">
-                    expected {short(bad.expected, 60)}, found {short(bad.found, 60)}
-                    {bad.node > 0 && bad.node !== row.node && ` at u${bad.node}`}
+                {row.pattern.misfit && (
+                  <span class="t2 el" title={difference(row, 400)}>
+                    {difference(row, 60)}
                   </span>
                 )}
               </button>
@@ -87,6 +85,14 @@ function List({ misses }: { misses: NearMisses }) {
       </ol>
     </>
   );
+}
+
+/** "expected CONST, found MUL at u12". */
+function difference({ node, pattern }: NearMiss, longest: number): string {
+  const bad = pattern.misfit;
+  if (!bad) return "";
+  const at = bad.node > 0 && bad.node !== node ? ` at u${bad.node}` : "";
+  return `expected ${short(bad.expected, longest)}, found ${short(bad.found, longest)}${at}`;
 }
 
 /** Rings a node in the graphs, where they have it. */
