@@ -7,9 +7,9 @@ from typing import Any
 from tests.browser.served import Process
 
 Data = dict[str, Any]
-PASSES = 24
+PASSES = 16
 """Passes that are looked through, and nodes of each."""
-NODES = 12
+NODES = 6
 ENOUGH = 2
 """Parts of a pattern that fit where it fails: a picture of that shows something."""
 KINDS = ("fired", "pattern", "declined", "overtaken", "not in pass")
