@@ -95,9 +95,12 @@ function standing(): string {
 
 function Summary({ page }: { page: Page }) {
   const sums = sumsOf(page);
-  const tried = sums.tries === null ? "an unknown number of nodes" : plural(sums.tries, "node");
+  const tried =
+    sums.tries === null
+      ? "The trace does not say how often it was tried."
+      : `Tried on ${plural(sums.tries, "node")}.`;
   const said = sums.matches
-    ? `Tried on ${tried}. It matched ${plural(sums.matches, "time")} in ${plural(page.rewrite.length, "pass", "passes")} and declined ${plural(sums.declines, "time")}; its matches took ${micros(sums.us)}.`
+    ? `${tried} It matched ${plural(sums.matches, "time")} in ${plural(page.rewrite.length, "pass", "passes")} and declined ${plural(sums.declines, "time")}; its matches took ${micros(sums.us)}.`
     : page.passes.length
       ? whyNever(sums) || "It matched nothing. The trace does not say how often it was tried."
       : "No pass of this run is known to have tried it.";
