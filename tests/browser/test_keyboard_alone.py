@@ -37,16 +37,20 @@ def _walked(e: Explorer) -> list[str]:
     raise AssertionError("Tab does not leave the page")
 
 
-@pytest.mark.parametrize("page", ["overview", "kernel", "timeline", "rules"])
+@pytest.mark.parametrize("page", ["overview", "kernel", "timeline", "rules", "rule"])
 def test_tab_comes_to_every_control(new_page: New, server: Process, page: str) -> None:
     kernel = server.get("overview")["kernels"][0]["context"]
-    at = {"overview": "", "kernel": f"#kernel={kernel}"}.get(page, f"#v={page}")
+    rule = max(server.get("rules"), key=lambda one: one["matches"])["id"]
+    own = {"overview": "", "kernel": f"#kernel={kernel}", "rule": f"#v=rules&ru={rule}"}
+    at = own.get(page, f"#v={page}")
     e = new_page()
     e.page.goto(server.url + at)
     if page == "kernel":
         expect(e.page.locator(".kp .cm-line").first).to_be_visible(timeout=60_000)
     else:
-        expect(e.page.locator(".ov-row, .tl, .rulelist .trow").first).to_be_visible()
+        expect(
+            e.page.locator(".ov-row, .tl, .rulelist .trow, .rp-where .trow").first
+        ).to_be_visible()
     e.page.wait_for_load_state("networkidle")
     there = {name for name in e.page.evaluate(CONTROLS) if name}
     assert len(there) > 8

@@ -29,6 +29,7 @@ from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
 from viz.views.run import Asked
+from viz.why.answers import WHY_ANSWERS
 
 MESSAGES = ROOT / "viz/web/src/data/messages"
 """The types of all answers, a module for what each is about."""
@@ -123,13 +124,14 @@ def route_table() -> str:
 
 def answers_module() -> str:
     """What the page can ask of a run and of a pair of runs, as TypeScript."""
-    own = {_camel(answer.name): answer for answer in ANSWERS}
+    own = {_camel(answer.name): answer for answer in (*ANSWERS, *WHY_ANSWERS)}
     pairs = {answer.make.__name__: answer for answer in PAIR_ANSWERS}
-    types = {word for a in (*ANSWERS, *PAIR_ANSWERS) for word in re.findall(r"[A-Z]\w*", a.type)}
+    asked = (*own.values(), *PAIR_ANSWERS)
+    types = {word for answer in asked for word in re.findall(r"[A-Z]\w*", answer.type)}
     return (
         "/**\n * What can be asked of a run, or of a pair of runs, whoever answers. Written by"
-        " `python -m\n * tests.docs.generate` from the tables in viz/views/answers.py and"
-        " viz/compare/answers.py: change those.\n */\n"
+        " `python -m\n * tests.docs.generate` from the tables in viz/views/answers.py,"
+        " viz/why/answers.py and\n * viz/compare/answers.py: change those.\n */\n"
         f"{_imports(types)}"
         f"{_questions('Answers', 'PATHS', own, 'run')}"
         f"{_questions('PairAnswers', 'PAIR_PATHS', pairs, 'pair')}"

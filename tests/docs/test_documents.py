@@ -202,6 +202,7 @@ def test_limits_in_the_documents_are_those_of_the_code() -> None:
     assert f"at most {log.MOST} lines a minute" in security
     assert f"a time limit of {jobs.LIMIT:.0f} seconds" in security
     assert f"(an export {jobs.EXPORT_LIMIT:.0f})" in http
+    assert f"a function that is called again {jobs.KINDS['decline'].limit:.0f}" in http
     memory = jobs.KINDS["export"].memory >> 30
     assert f"within {jobs.EXPORT_LIMIT:.0f} seconds and {memory} GiB" in security
     assert f"answer at most {jobs.MAX_ANSWER >> 20} MiB" in security

@@ -25,6 +25,7 @@ from tests.browser.served import (
     serve,
 )
 from tests.browser.tiles import tile_places
+from tests.browser.why import why_places
 from viz.write.writer import TraceWriter
 
 
@@ -94,6 +95,8 @@ def facts_of(server: Process) -> dict[str, Any]:
         "kernel": lines[0]["context"],
         "name": lines[0]["name"],
         "opts": max(pages, key=lambda c: len(pages[c]["opts"])),
+        "why": why_places(server),
+        "never": next(rule["id"] for rule in server.get("rules") if not rule["matches"]),
     }
 
 

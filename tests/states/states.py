@@ -4,6 +4,13 @@ test_states.py finds faults that can be seen in any of them.
 
 from typing import Final
 
-from tests.states import compare, emulator, graphs, pages, tiles
+from tests.states import compare, emulator, graphs, pages, tiles, why
 
-STATES: Final = (*graphs.STATES, *emulator.STATES, *tiles.STATES, *compare.STATES, *pages.STATES)
+STATES: Final = (
+    *graphs.STATES,
+    *why.STATES,
+    *emulator.STATES,
+    *tiles.STATES,
+    *compare.STATES,
+    *pages.STATES,
+)

@@ -1,5 +1,5 @@
-"""The routes of the API: those of the table in `viz/views/answers.py`, asked of a run by its name,
-those of `viz/compare/answers.py`, asked of two, and what a server can do.
+"""The routes of the API: those of the tables in `viz/views/answers.py` and `viz/why/answers.py`,
+asked of a run by its name, those of `viz/compare/answers.py`, asked of two, and what a server does.
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
 in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
@@ -21,6 +21,7 @@ from viz.server.state import State
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
+from viz.why.answers import WHY_ANSWERS
 from viz.work.editor import open_in_editor
 from viz.work.keptpeaks import known_peaks
 
@@ -58,7 +59,7 @@ def _said(asked: Asked) -> str:
     return f"{asked.doc}: {asked.type}.{more}"
 
 
-for _asked in ANSWERS:
+for _asked in (*ANSWERS, *WHY_ANSWERS):
     api.add_url_rule(f"/<run:run>{_asked.route}", _asked.name, _route(_asked))
 
 
@@ -150,6 +151,18 @@ def emulate_kernel(run: str, context: int) -> Response:
     device = str(body.get("device", "PTX:EMU"))
     block, warp = numbers
     return answer({"job": _run(run).emulate(context, device, block, warp, opts, source)})
+
+
+@api.post("/<run:run>/rewrites/<int:rewrite>/why-declined")
+def why_declined(run: str, rewrite: int) -> Response:
+    """Begins to call the function of {"rule"} again, that declined {"node"} of a pass: {"job"}; its
+    result is WhyNot, with the line. Only a rule of this installation with the recorded text is."""
+    body = _body()
+    node, rule = (body.get(name) for name in ("node", "rule"))
+    if type(node) is not int or type(rule) is not int:
+        raise ServerError("node and rule are numbers", hint="those of the run")
+    job = _run(run).why_declined(rewrite, node, rule)
+    return _unknown("rewrite", rewrite) if job is None else answer({"job": job})
 
 
 @api.get("/peaks")

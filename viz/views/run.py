@@ -39,6 +39,8 @@ class Subject(enum.Enum):
     """One schedule, by the number of its context."""
     EMULATED = "emulated kernel"
     """One kernel of which something was emulated, by the number of its context."""
+    RULE = "rule"
+    """One rule, by its number."""
     SCOPE = "schedule or kernel"
     """One context, or a rewrite outside of any, by its number."""
 
@@ -49,6 +51,14 @@ class Keep(enum.Enum):
     UNCHANGED = "until the run has gone on"
     ENDED = "from the end of its rewrite on"
     NEVER = "never"
+
+
+class InFile(enum.Enum):
+    """Whether an exported file without its trace can give an answer."""
+
+    STATED = "where it holds the answer itself"
+    DERIVED = "made of other answers that it holds"
+    NEVER = "it needs the trace"
 
 
 class Group(enum.Enum):
@@ -123,6 +133,7 @@ class Answer(Asked):
     counts: bool = False
     """Whether it replays all passes, a few at a time: a partial answer whose rest can wait while
     the program runs, and that an export does not wait for without end."""
+    in_file: InFile = InFile.STATED
 
 
 def base_of(name: str) -> str:

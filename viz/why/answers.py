@@ -1,22 +1,28 @@
 """The answers about rules that did not fire: one row each, in the form of `viz/views/answers.py`.
 
-They need the trace itself: an exported file does not have them. `WHY_DECLINED` starts a process.
+They need the trace itself: an exported file has none of them but what it can make of others, the
+page of a rule. `WHY_DECLINED` starts a process, which a server does in a job: `call_again`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import TraceError
 from viz.budget import answering
-from viz.views.run import Answer, Keep, Subject
+from viz.views.run import Answer, InFile, Keep, Subject
 from viz.views.store import Store
-from viz.why.declining import declining_line
-from viz.why.message import near_data, reason_data
+from viz.why.declining import decline_request, declining_line, line_of
+from viz.why.message import near_data, reason_data, rules_data
 from viz.why.nearmisses import near_misses
 from viz.why.reason import reason
 from viz.why.rulepage import rule_page
+from viz.why.rulesat import rules_at
 from viz.why.subject import Subject as Pass
+
+_WHY: Final = "why this rule did not fire"
 
 
 def why_not(store: Store, rewrite: int, node: int, rule: int) -> dict[str, Any] | None:
@@ -29,6 +35,45 @@ def why_not(store: Store, rewrite: int, node: int, rule: int) -> dict[str, Any] 
 def why_declined(store: Store, rewrite: int, node: int, rule: int) -> dict[str, Any] | None:
     """The same; where the function declined, it is called again in a process of its own."""
     return _why_not(store, rewrite, node, rule, called=True)
+
+
+@dataclass(frozen=True)
+class Call:
+    """The function of a rule that declined, to be called again: what a worker is asked (None: it is
+    not called), and what makes `WhyNot` of its answer, which raises BudgetError."""
+
+    request: Mapping[str, Any] | None
+    finish: Callable[[Any], dict[str, Any]]
+
+
+def call_again(store: Store, rewrite: int, node: int, rule: int) -> Call | None:
+    """Why a rule did not fire at a node, as `why_declined`, whose caller has the process; None for
+    a number that no pass has. Raises as `why_not`."""
+    if store.scope_of(rewrite) is None:
+        return None
+    with answering(_WHY):
+        subject = Pass(store, rewrite)
+        found = reason(subject, subject.node(node), _rules(subject, rule))
+        called = found.kind == "declined"
+        request = decline_request(subject, found.rule, found.node) if called else None
+
+    def finish(answer: Any) -> dict[str, Any]:
+        with answering(_WHY):
+            line = line_of(answer, request[1]) if isinstance(request, tuple) else request
+            return reason_data(subject, found, line)
+
+    return Call(request[0] if isinstance(request, tuple) else None, finish)
+
+
+def at_node(store: Store, rewrite: int, node: int) -> dict[str, Any] | None:
+    """What became of the rules of a pass at a node: `RulesAtNode`; None for a number that no pass
+    has. Raises TraceError for a node that is not there, and BudgetError."""
+    if store.scope_of(rewrite) is None:
+        return None
+    with answering("the rules at this node"):
+        subject = Pass(store, rewrite)
+        local = subject.node(node)
+        return rules_data(subject, local, rules_at(subject, local))
 
 
 def nearly(store: Store, rewrite: int, rule: int) -> dict[str, Any] | None:
@@ -46,7 +91,7 @@ def _why_not(
 ) -> dict[str, Any] | None:
     if store.scope_of(rewrite) is None:
         return None
-    with answering("why this rule did not fire"):
+    with answering(_WHY):
         subject = Pass(store, rewrite)
         found = reason(subject, subject.node(node), _rules(subject, rule))
         line = None
@@ -73,6 +118,7 @@ WHY_NOT: Final = Answer(
     why_not,
     subject=Subject.REWRITE,
     keep=Keep.ENDED,
+    in_file=InFile.NEVER,
 )
 WHY_DECLINED: Final = Answer(
     "why_declined",
@@ -83,6 +129,17 @@ WHY_DECLINED: Final = Answer(
     why_declined,
     subject=Subject.REWRITE,
     keep=Keep.NEVER,
+    in_file=InFile.NEVER,
+)
+RULES_AT: Final = Answer(
+    "rules_at",
+    "/rules-at/{rewrite}?node={node}",
+    "RulesAtNode",
+    "What became of each rule of a pass at a node, the nearest first",
+    at_node,
+    subject=Subject.REWRITE,
+    keep=Keep.ENDED,
+    in_file=InFile.NEVER,
 )
 NEAR_MISSES: Final = Answer(
     "near_misses",
@@ -92,6 +149,7 @@ NEAR_MISSES: Final = Answer(
     nearly,
     subject=Subject.REWRITE,
     keep=Keep.ENDED,
+    in_file=InFile.NEVER,
 )
 RULE_PAGE: Final = Answer(
     "rule_page",
@@ -99,7 +157,10 @@ RULE_PAGE: Final = Answer(
     "RulePage",
     "What one rule did in the whole run: tries, declines and matches by pass, and where it matched",
     rule_page,
+    subject=Subject.RULE,
     whole=lambda made: made["done"] is True,
+    in_file=InFile.DERIVED,
 )
 
-WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, WHY_DECLINED, NEAR_MISSES, RULE_PAGE)
+WHY_ANSWERS: Final[tuple[Answer, ...]] = (WHY_NOT, RULES_AT, NEAR_MISSES, RULE_PAGE)
+"""Those that are made at once; a server has a route for each, and a job for `WHY_DECLINED`."""

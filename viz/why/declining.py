@@ -44,9 +44,20 @@ class Line:
     binds: tuple[tuple[str, int], ...]
 
 
+Request = tuple[dict[str, Any], list[int]]
+"""What the worker is asked, and the numbers in the file of the nodes in it."""
+
+
 def declining_line(subject: Subject, rule: int, node: int) -> Line | str:
     """The line on which a rule declined a node; or why that cannot be told. Both are numbers of the
     file. Raises BudgetError."""
+    request = decline_request(subject, rule, node)
+    return request if isinstance(request, str) else line_of(_ask(request[0]), request[1])
+
+
+def decline_request(subject: Subject, rule: int, node: int) -> Request | str:
+    """What a worker is asked, to see on which line a rule declined a node; or why the function is
+    not called again. Raises BudgetError."""
     installed, why = subject.fitter.rule(rule)
     if installed is None:
         return f"its function is not called again: {why}"
@@ -60,7 +71,7 @@ def declining_line(subject: Subject, rule: int, node: int) -> Line | str:
     graph["roots"] = [*range(len(order))]
     record = subject.file.rules[rule]
     request = {"job": "decline", "graph": graph, "rule": _record_data(record), "memory": MEMORY}
-    return _line(_ask(request), order)
+    return request, order
 
 
 def needs(rule: Rule) -> str:
@@ -113,7 +124,8 @@ def _ask(request: Mapping[str, Any]) -> Mapping[str, Any] | str:
     return f"its function could not be called again: {as_text(what, _SAID)}"
 
 
-def _line(answer: Mapping[str, Any] | str, order: list[int]) -> Line | str:
+def line_of(answer: Mapping[str, Any] | str, order: list[int]) -> Line | str:
+    """What the worker answered to a request with these nodes."""
     if isinstance(answer, str):
         return answer
     if "why" in answer:

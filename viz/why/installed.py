@@ -1,19 +1,18 @@
 """Finds the rule of this installation that a recorded rule is, where its text is the same today.
 
-Only rules of `core`, in modules that are loaded anyway: a name in a trace has nothing imported. The
-text of the function has to be the same, line by line, and the pattern. Never calls a rule.
+Only rules of `core`, in modules that the compiler is made of: a name in a trace has nothing
+imported. The text of the function has to be the same, line by line, and the pattern. Never calls a
+rule.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
-import core.compile
-import core.gradient
-import core.realize
 from core.uop.matcher import PatternMatcher
 from core.uop.rule import Rule
 from viz.files.sources import lines_today
@@ -24,8 +23,9 @@ from viz.views.rules.rulebook import clean_pattern
 from viz.views.since.files import own_file
 from viz.views.since.rules import FileToday
 
-LOADING: Final = (core.compile, core.gradient, core.realize)
-"""Modules that load all others of `core` whose rules a trace has."""
+LOADING: Final = ("core.compile", "core.gradient", "core.realize")
+"""Modules that load all others of `core` whose rules a trace has. Loaded with the first question: a
+server does not wait for the compiler before it shows the page."""
 
 
 class Installed:
@@ -75,6 +75,8 @@ class Installed:
 
 def _loaded() -> Iterator[Rule]:
     """The rules of all modules of `core` that are loaded: those with a name, and those of sets."""
+    for name in LOADING:
+        import_module(name)
     for name, module in sorted(sys.modules.items()):
         if name.partition(".")[0] != "core":
             continue

@@ -14,6 +14,7 @@ from viz.why.fit import Fit
 from viz.why.history import Event
 from viz.why.nearmisses import NearMisses
 from viz.why.reason import Reason
+from viz.why.rulesat import RulesAt
 from viz.why.subject import Subject
 
 _PART: Final = 300
@@ -68,6 +69,35 @@ def near_data(subject: Subject, rule: int, found: NearMisses) -> dict[str, Any]:
             for row in found.rows
         ],
         "leftOut": found.left_out or None,
+    }
+
+
+def rules_data(subject: Subject, node: int, found: RulesAt) -> dict[str, Any]:
+    """`RulesAtNode`: `node` is a number of the file."""
+    take(len(found.rows), _PART * len(found.rows))
+    return {
+        "rewrite": subject.number,
+        "pass": subject.rewrite.name,
+        "node": subject.process.node(node),
+        "text": node_text(subject, node),
+        "known": bool(subject.order),
+        "rows": [_rule_row(subject, row) for row in found.rows],
+        "leftOut": found.left_out or None,
+    }
+
+
+def _rule_row(subject: Subject, row: Reason) -> dict[str, Any]:
+    fit = row.fit if isinstance(row.fit, Fit) else None
+    bad = fit.misfit if fit is not None else None
+    return {
+        "rule": subject.process.rule(row.rule),
+        "name": subject.rule_name(row.rule),
+        "kind": row.kind,
+        "fits": fit is not None and fit.fits,
+        "fitted": 0 if fit is None else len(fit.fitted),
+        "expected": "" if bad is None else bad.expected,
+        "found": "" if bad is None else bad.found,
+        "by": None if row.by is None else _event(subject, row.by),
     }
 
 

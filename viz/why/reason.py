@@ -59,6 +59,13 @@ def reason(subject: Subject, node: int, rules: Sequence[int]) -> Reason:
     return _Question(subject, node, rules).answer()
 
 
+def is_tried(subject: Subject, node: int, rules: Sequence[int]) -> bool:
+    """Whether the pass tried `rules` at a node, or at what that was rebuilt as; true where that is
+    not known."""
+    question = _Question(subject, node, rules)
+    return subject.walked is None or question.when_tried()[1] is not None
+
+
 class _Question:
     def __init__(self, subject: Subject, node: int, rules: Sequence[int]) -> None:
         self.subject, self.node = subject, node
@@ -77,7 +84,7 @@ class _Question:
         if self.node not in self.subject.members:
             return self._not_there()
         walked = self.subject.walked
-        at, step = self._when_tried()
+        at, step = self.when_tried()
         if walked is not None and step is None:
             return self._not_reached()
         rule, fit = self._furthest(at)
@@ -86,7 +93,7 @@ class _Question:
         return self._tried(rule, at, step, fit)
 
     def _fired(self) -> Reason | None:
-        at, step = self._when_tried()
+        at, step = self.when_tried()
         for node in dict.fromkeys((self.node, at)):
             hit = self.subject.hits.get(node)
             if hit is not None and hit.rule in self.rules:
@@ -220,7 +227,7 @@ class _Question:
 
     # what was tried where
 
-    def _when_tried(self) -> tuple[int, int | None]:
+    def when_tried(self) -> tuple[int, int | None]:
         """The node as it was when the rule was tried, and after how many steps that was."""
         walked = self.subject.walked
         if walked is None:

@@ -53,6 +53,13 @@ class Kind:
 KINDS: Final[Mapping[str, Kind]] = {
     "compile": Kind(2 << 30),
     "devices": Kind(2 << 30),
+    "decline": Kind(
+        2 << 30,
+        60.0,
+        "viz.why.worker",
+        smaller="the function of this rule does not come to an end at this node",
+        crashed="the function of the rule may have crashed it; nothing else was harmed",
+    ),
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,

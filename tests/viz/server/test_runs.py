@@ -26,6 +26,7 @@ from viz.share.reopened import open_run
 from viz.views.answers import ANSWERS, BUNDLE, TREE
 from viz.views.run import NAMES
 from viz.views.store import Store
+from viz.why.answers import WHY_ANSWERS
 
 
 def recorded(path: Path, seed: int, name: str = "tidy") -> Path:
@@ -307,6 +308,6 @@ def test_exports_that_make_no_sense(client: FlaskClient, body: object) -> None:
 
 
 def test_no_name_of_an_answer_is_that_of_another() -> None:
-    names = [answer.name for answer in (*ANSWERS, *PAIR_ANSWERS)]
+    names = [answer.name for answer in (*ANSWERS, *WHY_ANSWERS, *PAIR_ANSWERS)]
     assert len({*names}) == len(names)
     assert COMPARE.at() == ""

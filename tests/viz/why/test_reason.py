@@ -360,7 +360,7 @@ def test_answers_are_named_as_the_page_will_ask_for_them() -> None:
     paths = {answer.at(*range(1, 1 + len(answer.parameters))) for answer in WHY_ANSWERS}
     assert paths == {
         "/why-not/1?node=2&rule=3",
-        "/why-declined/1?node=2&rule=3",
+        "/rules-at/1?node=2",
         "/near-misses/1?rule=2",
         "/rule-page?rule=1",
     }

@@ -20,7 +20,9 @@ from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
 from viz.views.answers import RUN
 from viz.views.run import FIRST, Answer, Keep, Run
+from viz.views.store import Store
 from viz.views.summary import run_title
+from viz.why.answers import WHY_DECLINED, call_again
 from viz.work.compiling import graph_of
 from viz.work.opts import parse_opts
 
@@ -239,6 +241,19 @@ class OpenRun:
             return answer
 
         return self._machine.jobs.start(request, finish)
+
+    def why_declined(self, rewrite: int, node: int, rule: int) -> int | None:
+        """Begins to call the function of a rule again that declined a node of a pass; None for a
+        number that no pass has. Raises ServerError, and TraceError where there is no trace."""
+        store, machine = self.store, self._machine
+        if not isinstance(store, Store):
+            return store.ask(WHY_DECLINED, rewrite, node, rule)
+        call = machine.weight.make(lambda: call_again(store, rewrite, node, rule))
+        if call is None:
+            return None
+        if call.request is None:
+            return machine.jobs.done(call.finish(None))
+        return machine.jobs.start(call.request, call.finish)
 
     def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
         return self._machine.weight.make(lambda: graph_of(self.store, context))

@@ -39,7 +39,7 @@ from viz.views.answers import (
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations, emulations_in
 from viz.views.places import Places
-from viz.views.run import Answer, Subject, pair_base
+from viz.views.run import Answer, InFile, Subject, pair_base
 
 _ANSWERS_ONLY: Final = "what the page in the file shows is here; the trace itself has the rest"
 _ROW: Final = {"row": int, "id": int, "parent": int, "steps": int, "name": str, "kind": str,
@@ -124,6 +124,14 @@ class Reopened:
         """Any answer of the table. Raises TraceError for one that was left out."""
         if (checked := self._checked.get(answer)) is not None:
             return checked(*values)
+        if answer.in_file is InFile.NEVER:
+            raise TraceError(
+                "this exported file holds no trace, which this answer needs",
+                where=self.path.name,
+                hint="open the trace itself, or export it again with a larger --budget",
+            )
+        if answer.in_file is InFile.DERIVED:
+            return answer.make(self, *values)
         return self._stated(answer, *values)
 
     def _stated(self, answer: Answer, *values: int | str) -> Any:

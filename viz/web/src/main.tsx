@@ -48,6 +48,7 @@ import "./style/overview.css";
 import "./style/compare.css";
 import "./style/emulator.css";
 import "./style/tile.css";
+import "./style/why.css";
 import "./style/forced.css";
 
 /** How long the navigator's rows wait for the overview. */

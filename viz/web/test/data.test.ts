@@ -196,7 +196,8 @@ describe("jobs", () => {
   const server = (jobs: Job[], cancel = vi.fn(() => Promise.resolve())): ServerActions => ({
     compile: () => Promise.resolve(1),
     launch: () => Promise.resolve(1),
-    emulate: () => Promise.resolve(1),
+    whyDeclined: () => Promise.resolve(1),
+        emulate: () => Promise.resolve(1),
     peaks: () => Promise.resolve([]),
     measure: () => Promise.resolve(1),
     job: () => Promise.resolve(jobs.length > 1 ? jobs.shift()! : jobs[0]!),

@@ -1,6 +1,7 @@
 /**
  * What can be asked of a run, or of a pair of runs, whoever answers. Written by `python -m
- * tests.docs.generate` from the tables in viz/views/answers.py and viz/compare/answers.py: change those.
+ * tests.docs.generate` from the tables in viz/views/answers.py, viz/why/answers.py and
+ * viz/compare/answers.py: change those.
  */
 import type { Bundle } from "./messages/bundle";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
@@ -8,7 +9,7 @@ import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
 import type { Lineage, LineageWaits } from "./messages/lineage";
 import type { KernelPage, Overview } from "./messages/overview";
-import type { Rule, RuleMatches, RuleTotals } from "./messages/rule";
+import type { NearMisses, Rule, RuleMatches, RulePage, RuleTotals, RulesAtNode, WhyNot } from "./messages/rule";
 import type { Run, Since, Tree, UserFile } from "./messages/run";
 import type { SearchIndex, SearchResult } from "./messages/search";
 import type { Tiles } from "./messages/tile";
@@ -54,6 +55,14 @@ export interface Answers {
   searchIndex: { takes: []; gives: SearchIndex };
   /** What has `q` in a name, call, rule, op, file or source, or nodes of the structure that it is; 200 characters count. */
   search: { takes: [q: string]; gives: SearchResult };
+  /** Why a rule did not fire at a node of a pass. */
+  whyNot: { takes: [rewrite: number, node: number, rule: number]; gives: WhyNot };
+  /** What became of each rule of a pass at a node, the nearest first. */
+  rulesAt: { takes: [rewrite: number, node: number]; gives: RulesAtNode };
+  /** The nodes of a pass where the pattern of a rule got furthest. */
+  nearMisses: { takes: [rewrite: number, rule: number]; gives: NearMisses };
+  /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
+  rulePage: { takes: [rule: number]; gives: RulePage };
 }
 
 /** Where each is asked for, below the path of its run. */
@@ -77,6 +86,10 @@ export const PATHS: Record<keyof Answers, string> = {
   lineage: "/lineage/{scope}",
   searchIndex: "/search-index",
   search: "/search?q={q:text}",
+  whyNot: "/why-not/{rewrite}?node={node}&rule={rule}",
+  rulesAt: "/rules-at/{rewrite}?node={node}",
+  nearMisses: "/near-misses/{rewrite}?rule={rule}",
+  rulePage: "/rule-page?rule={rule}",
 };
 
 /** The values that each question about a pair takes, and what it gives. */

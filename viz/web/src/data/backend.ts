@@ -109,6 +109,9 @@ export interface ServerActions {
   launch(context: number, count: number, how: Launch): Promise<number>;
   /** Starts emulating a kernel and one warp of it; answers with a job whose result is Emulation. */
   emulate(context: number, how: EmulateHow): Promise<number>;
+  /** Starts calling the function of a rule again that declined a node of a pass; answers with a job
+   * whose result is WhyNot. */
+  whyDeclined(rewrite: number, node: number, rule: number): Promise<number>;
   /** What was measured of the devices of this machine. */
   peaks(): Promise<Peak[]>;
   /** Starts measuring one of them; answers with a job whose result is Peak. */

@@ -16,6 +16,7 @@ import {
   type RunData,
 } from "./backend";
 import { Examiner } from "./offline/examiner";
+import { rulePageOf } from "./offline/rulePage";
 import { OfflineSearch, type Part } from "./offline/search";
 import { unpack } from "./offline/unpack";
 import type { RunName } from "./messages/run";
@@ -87,6 +88,17 @@ export function embeddedBackend(doc: Document = document): Backend | null {
   };
 }
 
+/** What is worked out of the trace, of any node and rule, cannot be listed in a file beforehand. */
+function needsTrace(): Promise<never> {
+  return Promise.reject(
+    new DataError(
+      "This answer needs the trace",
+      "an exported file",
+      "Open this file with `uopviz open`, or the trace itself, to ask why a rule did not fire.",
+    ),
+  );
+}
+
 /** The run of this name. */
 function heldRun(
   run: string,
@@ -118,6 +130,19 @@ function heldRun(
 
   return {
     ...held,
+    whyNot: needsTrace,
+    rulesAt: needsTrace,
+    nearMisses: needsTrace,
+    rulePage: async (rule) => {
+      const all = await held.rules();
+      const page = rulePageOf(rule, all, await held.ruleTotals(), await held.ruleMatches());
+      if (page) return page;
+      throw new DataError(
+        `There is no rule ${rule} in this run`,
+        "rule-page",
+        "The link may be of another run.",
+      );
+    },
     run: async () => ({ ...(await held.run()), live: false, editable: [] }),
     tree: (since) => (since ? Promise.resolve({ rows: [], total: since }) : held.tree(0)),
     search: async (query, signal) => (await searching()).search(query, signal),

@@ -71,6 +71,8 @@ export function httpBackend(
       compile: (context, target) => kernel(context, "compile", { target }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
       emulate: (context, how) => kernel(context, "emulate", how),
+      whyDeclined: async (rewrite, node, rule) =>
+        (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,
       peaks: () => get<Peak[]>("api/peaks"),
       measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
       job: (id) => get<Job>(`api/jobs/${id}`),

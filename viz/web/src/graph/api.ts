@@ -1,9 +1,11 @@
 /** What the page can ask of the graph panes, and what they tell the page. Types only. */
 import type { Bundle } from "../data/messages/bundle";
 import type { StatePairs } from "../model/pair/statePairs";
+import type { FitMarks } from "./paint/fit";
 import type { Scope } from "./picture/pictures";
 import type { Direction } from "./walk";
 
+export type { FitMarks } from "./paint/fit";
 export type { Scope } from "./picture/pictures";
 export type DiffMode = "side" | "merged";
 
@@ -74,6 +76,9 @@ export interface Stage {
   select(slot: number | null): void;
   /** Rings slots that something elsewhere on the page stands for. */
   light(slots: readonly number[]): void;
+  /** Lights the parts of a pattern that fit and marks the one that does not, in both panes; brings
+   * them into view where they are far from the change. */
+  markFit(marks: FitMarks | null): void;
   /** Letters on the nodes that the pattern's names bound, in the pane before. */
   bindings(b: readonly [string, number][] | null): void;
   /** null without a picture. */

@@ -22,6 +22,8 @@ import { Cancelled } from "./picture/slices";
 const ANNOUNCE = 50;
 /** Nodes far from the change that are shown because they were selected. */
 const BROUGHT = 4;
+/** Parts of a pattern that are shown, however far they are. */
+const KEPT = 16;
 /** Heads of a group that open at once. */
 const OPEN_AT_ONCE = 12;
 
@@ -36,6 +38,7 @@ export class Loaded {
   private readonly opened = new Set<number>();
   /** Nodes selected far from the change, the latest last. */
   private brought: readonly number[] = [];
+  private kept: readonly number[] = [];
   private everything: Picture | null = null;
   readonly bundle: Bundle;
   readonly boxes: Boxes;
@@ -72,7 +75,7 @@ export class Loaded {
     after.goto(this.pairs.after(k));
     before.goto(this.pairs.before(k));
     const diff = this.diff(k);
-    const wishes = { opened, foldConstants, brought: new Set(this.brought) };
+    const wishes = { opened, foldConstants, brought: new Set([...this.brought, ...this.kept]) };
     const picture = around
       ? this.pictures.around(k, wishes, view)
       : this.everything!;
@@ -85,6 +88,11 @@ export class Loaded {
   /** Shows a node although it is far from the change; a few of them stay. */
   bring(slot: number): void {
     this.brought = [...this.brought.filter((s) => s !== slot), slot].slice(-BROUGHT);
+  }
+
+  /** Shows these nodes as long as they are marked, however far they are from the change. */
+  keep(slots: readonly number[]): void {
+    this.kept = slots.slice(0, KEPT);
   }
 
   /** Shows the first nodes of a folded group; the rest folds behind them. */

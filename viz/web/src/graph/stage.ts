@@ -10,7 +10,16 @@ import { describeSlot } from "../model/diff";
 import type { Group } from "../model/neighbourhood";
 import { type StatePairs, stepPairs } from "../model/pair/statePairs";
 import { timelineOf } from "../model/timeline";
-import type { CameraState, DiffMode, FoldKinds, PaneNames, Scope, Stage, StageEvents } from "./api";
+import type {
+  CameraState,
+  DiffMode,
+  FitMarks,
+  FoldKinds,
+  PaneNames,
+  Scope,
+  Stage,
+  StageEvents,
+} from "./api";
 import { BoxSearch } from "./boxes";
 import { Frames } from "./frames";
 import { Layouter } from "./picture/layouter";
@@ -27,7 +36,16 @@ import { Views } from "./views";
 import { type Direction, walkFrom } from "./walk";
 import "./stage.css";
 
-export type { CameraState, DiffMode, FoldKinds, Scope, Stage, StageEvents, StageStats } from "./api";
+export type {
+  CameraState,
+  DiffMode,
+  FitMarks,
+  FoldKinds,
+  Scope,
+  Stage,
+  StageEvents,
+  StageStats,
+} from "./api";
 
 const OF_STEPS: PaneNames = {
   before: "Graph before the step",
@@ -66,7 +84,7 @@ class CanvasStage implements Stage {
   private wanted: CameraState | null = null;
   /** A layout of everything is under way. */
   private running = false;
-  private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null };
+  private marks: Marks = { selected: null, group: null, hovered: null, lit: [], bindings: null, fit: null };
   private readonly boxSearch: BoxSearch;
   private frame = 0;
   private said = "";
@@ -108,7 +126,7 @@ class CanvasStage implements Stage {
     this.views.content = null;
     this.seen = again;
     this.step = again ? this.step : 0;
-    this.marks = { ...this.marks, selected: null, group: null, hovered: null, bindings: null };
+    this.marks = { ...this.marks, selected: null, group: null, hovered: null, bindings: null, fit: null };
     this.views.selected = null;
     this.frames.measure();
     this.refresh();
@@ -220,23 +238,41 @@ class CanvasStage implements Stage {
     if (sought === null || !loaded || !content) return;
     this.sought = null;
     if (this.wantedHere()) return; // Back looks where it looked
-    const { before, after, part, picture } = content;
+    const { before, after } = content;
     if (sought !== marks.selected || (!before.has(sought) && !after.has(sought))) return;
-    const at = picture.fold?.head[sought] ?? sought;
-    if (part && !part.shown.has(at)) {
-      const held = views.anchors();
-      loaded.bring(sought);
-      this.show();
-      const now = views.content!.picture;
-      const both = held.find(([slot]) => now.has(slot));
-      if (both && !views.fitted) views.hold(...both);
-      else if (now !== picture) views.home();
-    }
+    if (this.isFar(sought)) this.unfold(() => loaded.bring(sought));
     views.follow(sought);
+  }
+
+  /** Whether a node of the shown states is folded away, far from the change. */
+  private isFar(slot: number): boolean {
+    const { content } = this.views;
+    if (!content?.part || (!content.before.has(slot) && !content.after.has(slot))) return false;
+    return !content.part.shown.has(content.picture.fold?.head[slot] ?? slot);
+  }
+
+  /** Shows more nodes; what is looked at stays where it is. */
+  private unfold(more: () => void): void {
+    const { views } = this;
+    const was = views.content?.picture;
+    const held = views.anchors();
+    more();
+    this.show();
+    const now = views.content?.picture;
+    const both = held.find(([slot]) => now?.has(slot));
+    if (both && !views.fitted) views.hold(...both);
+    else if (now !== was) views.home();
   }
 
   light(slots: readonly number[]): void {
     this.mark({ lit: slots });
+  }
+
+  markFit(marks: FitMarks | null): void {
+    this.mark({ fit: marks });
+    const parts = marks ? [...marks.fits, ...(marks.fails === null ? [] : [marks.fails])] : [];
+    this.loaded?.keep(parts);
+    if (parts.some((slot) => this.isFar(slot))) this.unfold(() => undefined);
   }
 
   bindings(b: readonly [string, number][] | null): void {

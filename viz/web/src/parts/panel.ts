@@ -16,8 +16,9 @@ interface Declared {
   component: ComponentType;
   /** For keys and palette, while the page of the panel is open. */
   commands?: readonly Command[];
-  /** For the palette alone: commands that there are only in this run, such as one for each target. */
-  moreCommands?: () => readonly Command[];
+  /** For the palette alone: commands that there are only in this run, such as one for each target, and
+   * those about what the query names. */
+  moreCommands?: (query: string) => readonly Command[];
   /** Its part of a link. */
   link?: AnyLinkPart;
   /** Follows the state from now on; called once, before the page is drawn. */

@@ -145,7 +145,7 @@ const keysOf = (hit: Hit): readonly string[] =>
 
 /** The commands that can be given now, best first; without a query all of them. */
 function commandGroup(query: string): HitGroup {
-  const all = [...commands, ...moreCommands()]
+  const all = [...commands, ...moreCommands(query)]
     .filter((c) => enabled(c) && c.id !== "palette" && c.id !== "escape")
     .map((c) => ({ key: c.id, title: c.title, detail: "", open: c.run }));
   const words = wordsOf(query);

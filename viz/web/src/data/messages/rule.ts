@@ -1,4 +1,4 @@
-/** Rules and their patterns, and what rules did. */
+/** Rules and their patterns, what rules did, and why they did not: docs/why.md says what that means. */
 export interface Rule {
   id: number;
   name: string;
@@ -72,4 +72,167 @@ export interface RuleTotal {
   us: number;
   added: number;
   removed: number;
+}
+
+export type WhyKind =
+  | "fired"
+  | "pattern"
+  | "declined"
+  | "raised"
+  | "overtaken"
+  | "not in pass"
+  | "not there"
+  | "not reached"
+  | "unknown";
+
+/** Why a rule did not fire at a node of a pass. */
+export interface WhyNot {
+  kind: WhyKind;
+  /** The answer in a sentence. */
+  said: string;
+  rewrite: number;
+  pass: string;
+  rule: number;
+  name: string;
+  /** As it was when the rule was tried. */
+  node: number;
+  text: string;
+  /** Steps before it was tried; null: it was not, or that is not known. */
+  step: number | null;
+  /** What fired, came first, made the node or replaced it. */
+  by: WhyEvent | null;
+  /** Of a rule that is not in the pass: those that have it. */
+  passes: string[];
+  /** null: it cannot be told, and `unknown` says why. */
+  pattern: PatternFit | null;
+  unknown: string | null;
+  /** Of a function that declined: where; null: not known, and `notCalled` says why. */
+  line: DecliningLine | null;
+  notCalled: string | null;
+}
+
+/** A step of a pass. `rule` is -1 where a node was rebuilt. */
+export interface WhyEvent {
+  rewrite: number;
+  pass: string;
+  step: number;
+  rule: number;
+  name: string;
+}
+
+/** How far a pattern fits a node. */
+export interface PatternFit {
+  fits: boolean;
+  /** The installed rule was asked, not the recorded pattern; else `why` says why not. */
+  installed: boolean;
+  why: string | null;
+  binds: BoundNode[];
+  /** Parts that fit: which child of the pattern, from the whole pattern down. */
+  fitted: { path: number[]; node: number }[];
+  misfit: Misfit | null;
+}
+
+/** Where a pattern fails. */
+export interface Misfit {
+  kind: "op" | "dtype" | "argument" | "condition" | "among" | "sources" | "name";
+  path: number[];
+  node: number;
+  text: string;
+  expected: string;
+  found: string;
+}
+
+export interface BoundNode {
+  name: string;
+  /** 0: no node of the run. */
+  node: number;
+  text: string;
+}
+
+/** Where a function declined. */
+export interface DecliningLine {
+  file: string;
+  line: number;
+  text: string;
+  /** What the line names. */
+  values: { name: string; value: string }[];
+  /** Ways to match the pattern, of which this is the last. */
+  ways: number;
+  binds: BoundNode[];
+}
+
+/** What became of the rules of a pass at a node, the nearest first. */
+export interface RulesAtNode {
+  rewrite: number;
+  pass: string;
+  node: number;
+  text: string;
+  /** It is known which rules the pass has. */
+  known: boolean;
+  rows: RuleAtNode[];
+  /** What was not looked at, and why; null: nothing. */
+  leftOut: string | null;
+}
+
+export interface RuleAtNode {
+  rule: number;
+  name: string;
+  kind: WhyKind;
+  fits: boolean;
+  /** Parts of its pattern that fit. */
+  fitted: number;
+  /** Where its pattern fails; "" where it does not, or that is not known. */
+  expected: string;
+  found: string;
+  by: WhyEvent | null;
+}
+
+/** Where in a pass the pattern of a rule got furthest without fitting. */
+export interface NearMisses {
+  rewrite: number;
+  pass: string;
+  rule: number;
+  name: string;
+  /** The rule is known to be among those of the pass. */
+  inPass: boolean;
+  /** It is known where it was tried; else all nodes of the pass were looked at. */
+  known: boolean;
+  /** Nodes that may have been tried, whatever their op. */
+  nodes: number;
+  tried: number;
+  fitting: number;
+  missed: number;
+  /** Those where the pattern got furthest come first. */
+  rows: NearMiss[];
+  /** What was not looked at, and why; null: nothing. */
+  leftOut: string | null;
+}
+
+export interface NearMiss {
+  node: number;
+  text: string;
+  fitted: number;
+  pattern: PatternFit;
+}
+
+/** What one rule did in the whole run. */
+export interface RulePage {
+  rule: Rule;
+  /** By the name of passes that tried it, the one in which it matched most first. */
+  passes: RuleInPass[];
+  /** Passes in which it matched, in the order of the run, and how often. */
+  rewrite: number[];
+  matches: number[];
+  /** False while it is still counted. */
+  done: boolean;
+}
+
+export interface RuleInPass {
+  pass: string;
+  /** null where the trace does not say it. */
+  tries: number | null;
+  matches: number;
+  declines: number;
+  /** Microseconds of its function in its matches; other tries are not timed. */
+  us: number;
 }

@@ -62,7 +62,7 @@ export function paintSign(ctx: Ctx, theme: Theme, x: number, y: number, state: N
   }
 }
 
-function disc(ctx: Ctx, theme: Theme, x: number, y: number, color: string, scale: number): void {
+export function disc(ctx: Ctx, theme: Theme, x: number, y: number, color: string, scale: number): void {
   ctx.beginPath();
   ctx.arc(x, y, 9 * scale, 0, 2 * Math.PI);
   ctx.lineWidth = 2 * scale;

@@ -10,6 +10,7 @@ import type { Group } from "../../model/neighbourhood";
 import { membersAt } from "../../model/fold/fold";
 import { Camera, type View } from "../view/camera";
 import { drawable, paintChangedEdges, paintEdge, paintSameEdges } from "./edges";
+import { type FitMarks, paintFit, paintFitEdges } from "./fit";
 import {
   paintBinding,
   paintFailure,
@@ -34,6 +35,7 @@ export interface Marks {
   hovered: number | null;
   lit: readonly number[];
   bindings: ReadonlyMap<number, string> | null;
+  fit: FitMarks | null;
 }
 
 /** A kept picture up to this cost is simply redrawn every frame, ms. */
@@ -251,6 +253,7 @@ export class Pane {
       const at = scene.at(s); // a folded node is ringed as its box
       if (!["none", "ghost"].includes(scene.state(at))) paintRing(ctx, scene, at, color, zoom);
     };
+    if (marks.fit) paintFitEdges(ctx, scene, theme, marks.fit, zoom);
     for (const s of marks.lit) ring(s, theme.accent);
     if (marks.hovered !== null) ring(marks.hovered, theme.text3);
     if (marks.selected !== null) this.drawSelected(scene, marks.selected, zoom);
@@ -266,7 +269,8 @@ export class Pane {
     for (const [box, inside] of scene.insides())
       if (scene.state(box.head) !== "none")
         paintInside(ctx, theme, picture.x(box.head), picture.y(box.head), inside, zoom);
-    if (marks.bindings && scene.side !== "after") {
+    if (marks.fit) paintFit(ctx, scene, theme, marks.fit, zoom);
+    if (marks.bindings && (marks.fit || scene.side !== "after")) {
       const names = new Map<number, string[]>();
       for (const [s, name] of marks.bindings) {
         const at = scene.at(s);

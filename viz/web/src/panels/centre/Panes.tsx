@@ -114,7 +114,7 @@ function Foot() {
             </span>
           )}
           {s.hidden > 0 && (
-            <span class="wide" title="Press A for all nodes, or click a group such as +37">
+            <span class="wide el" title="Press A for all nodes, or click a group such as +37">
               {count(s.hidden)} farther from the change
             </span>
           )}

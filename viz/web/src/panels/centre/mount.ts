@@ -6,7 +6,7 @@ import { lookedHere, rememberWith } from "../../state/link/address";
 import { asProblem } from "../../data/backend";
 import { bindSlots } from "../../model/bindings";
 import { bundle, currentStep, hovered, sides, step, view } from "../../state/state";
-import { lit, stage, stats } from "../../state/stage";
+import { fitMarks, lit, stage, stats } from "../../state/stage";
 import { graphLink, setScope } from "./link";
 import { foldBlocks, foldConstants, foldIndex } from "../../state/prefs";
 import { themeVersion } from "../../state/theme";
@@ -50,9 +50,14 @@ export function mountStage(host: HTMLElement): () => void {
     }),
     effect(() => made.light(lit.value)),
     effect(() => {
+      void bundle.value;
+      made.markFit(fitMarks.value);
+    }),
+    effect(() => {
       const both = sides.value;
       const at = currentStep.value;
-      made.bindings(both && at ? bindSlots(at, both.before) : null);
+      if (fitMarks.value) made.bindings(fitMarks.value.binds);
+      else made.bindings(both && at ? bindSlots(at, both.before) : null);
     }),
     effect(() => {
       void themeVersion.value;

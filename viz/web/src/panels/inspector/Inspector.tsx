@@ -1,4 +1,4 @@
-/** The right column: the step and its rule, or the selected node. */
+/** The right column: the step and its rule, the selected node, or why a rule did not fire there. */
 import { go } from "../../state/actions";
 import { bundle, sidePanel, unreadable, view } from "../../state/state";
 import { Divider } from "../../ui/Divider";
@@ -8,10 +8,12 @@ import { NodeTab } from "./NodeTab";
 import { Pins } from "./Pins";
 import { togglePin } from "./pinned";
 import { StepTab } from "./StepTab";
+import { WhyTab } from "./why/WhyTab";
 
 const TABS = [
   ["step", "Step"],
   ["node", "Node"],
+  ["why", "Why not"],
 ] as const;
 
 export function Inspector() {
@@ -57,8 +59,10 @@ export function Inspector() {
           <div class="state">The pass could not be read.</div>
         ) : tab === "step" ? (
           <StepTab />
-        ) : (
+        ) : tab === "node" ? (
           <NodeTab />
+        ) : (
+          <WhyTab />
         )}
       </div>
       <Divider

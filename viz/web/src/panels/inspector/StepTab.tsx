@@ -16,7 +16,9 @@ import {
 import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
 import { NodeDetails } from "./NodeDetails";
+import { Go } from "../../parts/Go";
 import { RuleText } from "../../parts/rule/RuleText";
+import { ruleAt } from "../../state/link/links";
 
 export function StepTab() {
   const at = currentStep.value;
@@ -80,6 +82,9 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
           >
             Next match
           </button>
+          <Go class="btn sm" to={ruleAt(rule.id)} title="What the rule did in the whole run">
+            Rule page
+          </Go>
           {matchPlace.value && <span class="t2 small num">{placeOfMatch(matchPlace.value)}</span>}
         </div>
       }

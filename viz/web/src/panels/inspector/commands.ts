@@ -3,8 +3,11 @@ import { walkHistory } from "./history/along";
 import { togglePin } from "./pinned";
 import { openEditor } from "../../ui/Text";
 import { clearFilters, go, select, toggleNodeFilter, toggleRuleFilter } from "../../state/actions";
+import type { Tab } from "../../state/link/view";
 import { currentRule, currentStep, filtered, view } from "../../state/state";
 import { type Command, hasPass, hasSlot, hasStep } from "../../parts/command";
+
+const nextTab = (tab: Tab): Tab => (tab === "step" ? "node" : tab === "node" ? "why" : "step");
 
 export const inspectorCommands: readonly Command[] = [
   {
@@ -73,9 +76,9 @@ export const inspectorCommands: readonly Command[] = [
   },
   {
     id: "tab",
-    title: "Switch the inspector between step and node",
+    title: "Switch the inspector between step, node and why not",
     group: "Rule and node",
     keys: ["I"],
-    run: () => go({ tab: view.peek().tab === "step" ? "node" : "step" }, "replace"),
+    run: () => go({ tab: nextTab(view.peek().tab) }, "replace"),
   },
 ];

@@ -23,11 +23,14 @@ import {
   triesKnown,
   watchedTotals,
 } from "./store";
-import { rulesLink, list } from "./link";
+import { openRule, rulesLink, list } from "./link";
+import { RulePage } from "./page/RulePage";
 
 const LINE = 28;
 
 export function RulesView() {
+  const { of } = rulesLink.value;
+  if (of !== null) return <RulePage key={of} id={of} />;
   return (
     <main class={chosenCost.value ? "rv two" : "rv"} aria-label="What rules cost">
       <section class="grid-list rulelist" data-region="Rules" aria-label="Rules">
@@ -346,6 +349,14 @@ function Chosen() {
             Show steps
           </button>
         )}
+        <button
+          type="button"
+          class="btn sm"
+          title="Its passes, tries and near misses (G)"
+          onClick={() => openRule(cost.id)}
+        >
+          Rule page
+        </button>
         <span class="sp" />
         <button
           type="button"

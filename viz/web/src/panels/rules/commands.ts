@@ -2,9 +2,11 @@
 import { chosen, chosenCost, columns, costs, ruleTotals, showSteps, triesKnown } from "./store";
 import { nextOrder } from "../../ui/SortHead";
 import type { Command } from "../../parts/command";
-import { rulesLink, list } from "./link";
+import { openRule, rulesLink, list } from "./link";
+import { openNext, pageOf, passes } from "./page/store";
 
-const here = (): boolean => costs.value.length > 0;
+const isPage = (): boolean => pageOf.value !== null;
+const here = (): boolean => !isPage() && costs.value.length > 0;
 const command = (
   id: string,
   title: string,
@@ -28,21 +30,42 @@ export const rulesCommands: readonly Command[] = [
     "Show only rules that never matched, or all rules",
     ["N"],
     () => list({ never: !rulesLink.peek().never }),
-    () => ruleTotals.value !== null && triesKnown.value,
+    () => !isPage() && ruleTotals.value !== null && triesKnown.value,
   ),
   command(
     "steps",
     "Show the steps of the selected rule",
     ["Enter", "F"],
     () => void showSteps(chosenCost.peek()!),
-    () => chosenCost.value !== null,
+    () => !isPage() && chosenCost.value !== null,
+  ),
+  command(
+    "page",
+    "Open the page of the selected rule",
+    ["G"],
+    () => openRule(chosenCost.peek()!.id),
+    () => !isPage() && chosenCost.value !== null,
   ),
   command(
     "close",
     "Close the rule",
     ["X"],
-    () => (chosen.value = null),
-    () => chosen.value !== null,
+    () => (isPage() ? openRule(null) : (chosen.value = null)),
+    () => isPage() || chosen.value !== null,
+  ),
+  command(
+    "next",
+    "Open the next pass in which the rule matched",
+    ["]"],
+    () => openNext(1),
+    () => isPage() && passes.value.length > 0,
+  ),
+  command(
+    "previous",
+    "Open the previous pass in which the rule matched",
+    ["["],
+    () => openNext(-1),
+    () => isPage() && passes.value.length > 0,
   ),
 ];
 

@@ -127,7 +127,7 @@ export const knowsTries = (totals: RuleTotals): boolean =>
 export const shareOf = (c: Cost): number | null => (c.tries ? c.matches / c.tries : null);
 
 /** Why a rule replaced nothing, as far as counts tell. */
-export function whyNever(c: Cost): string {
+export function whyNever(c: Pick<Cost, "matches" | "tries" | "declines">): string {
   if (c.matches || c.tries === null) return "";
   if (!c.tries) return "It was never tried: no node had a matching root op.";
   if (!c.declines)

@@ -12,6 +12,8 @@ export interface RulesLink {
   /** Those that never matched. */
   never: boolean;
   query: string;
+  /** The rule whose page is open in place of the list; null: the list. */
+  of: number | null;
 }
 
 const FIRST_SORT = "-us";
@@ -20,13 +22,14 @@ const SORT = /^-?[a-zA-Z]{1,16}$/;
 const LONGEST_QUERY = 200;
 
 export const rulesLink = new LinkPart<RulesLink>({
-  first: { sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "" },
+  first: { sort: FIRST_SORT, perPass: false, pass: null, never: false, query: "", of: null },
   read: (q) => ({
     sort: q.matching("o", SORT) ?? FIRST_SORT,
     perPass: q.matching("by", /^pass$/) !== null,
     pass: q.matching("in", PASS),
     never: q.matching("only", /^never$/) !== null,
     query: q.text("q", LONGEST_QUERY),
+    of: q.natural("ru"),
   }),
   write(link, put) {
     put("o", link.sort !== FIRST_SORT && link.sort);
@@ -34,11 +37,18 @@ export const rulesLink = new LinkPart<RulesLink>({
     put("in", link.pass);
     put("only", link.never && "never");
     put("q", link.query);
+    put("ru", link.of);
   },
+  isJump: (a, b) => a.of !== b.of,
 });
 
 /** Lists other rules, or in another way; typing and sorting leave no entries in the history. */
 export function list(change: Partial<RulesLink>): void {
   const query = change.query?.slice(0, LONGEST_QUERY);
   go({}, "replace", rulesLink.with(query === undefined ? change : { ...change, query }));
+}
+
+/** Opens the page of a rule, or with null the list again. */
+export function openRule(of: number | null): void {
+  go({ page: "rules" }, "auto", rulesLink.with({ of }));
 }

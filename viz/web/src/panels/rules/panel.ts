@@ -1,7 +1,8 @@
 /** What rules did and cost, as the page knows it. */
 import type { PagePanel } from "../../parts/panel";
 import { rulesCommands } from "./commands";
-import { rulesLink } from "./link";
+import { openRule, rulesLink } from "./link";
+import { pageOf, watchedPage } from "./page/store";
 import { RulesView } from "./RulesView";
 import { watchedTotals } from "./store";
 import { focusField } from "../../state/regions";
@@ -15,5 +16,13 @@ export const rulesPanel: PagePanel = {
   commands: rulesCommands,
   link: rulesLink,
   focusSearch: () => focusField("#rule-search"),
-  start: () => watchedTotals.start(),
+  start: () => {
+    watchedTotals.start();
+    watchedPage.start();
+  },
+  escape: () => {
+    if (pageOf.peek() === null) return false;
+    openRule(null);
+    return true;
+  },
 };

@@ -11,7 +11,7 @@ import { rulesLink } from "./link";
 /** Asked for while the view is open: leaving it ends the counting. */
 export const watchedTotals = new Watched<RuleTotals>(
   "api/rule-totals",
-  () => view.value.page === "rules",
+  () => view.value.page === "rules" && rulesLink.value.of === null,
   (signal) => data().ruleTotals(signal),
   (t) => data().server !== null && t.counted < t.steps,
 );

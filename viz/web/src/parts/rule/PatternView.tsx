@@ -1,14 +1,14 @@
 /** The rule's pattern as a small graph; a named node lights what it bound in the big one. */
 import { select } from "../../state/actions";
 import { bindSlots } from "../../model/bindings";
-import { count, short } from "../../state/format";
+import { short } from "../../state/format";
 import { bundle, currentStep, sides } from "../../state/state";
 import { lit } from "../../state/stage";
 import { walkButtons } from "../walkButtons";
 import type { Pat } from "../../data/messages/rule";
 import { argOf, opOf, rangesOf, uidOf } from "../../model/content";
-import { badgeWidth, layoutPattern, NOTE_CHAR, type PatNode } from "./patternLayout";
-import { dtypeWords, opWords, sourceWords } from "./patternWords";
+import { PatternDrawing } from "./PatternDrawing";
+import { layoutPattern } from "./patternLayout";
 
 interface PatternProps {
   pattern: Pat;
@@ -26,74 +26,13 @@ export function PatternView({ pattern, matched }: PatternProps) {
   };
   return (
     <div class={d.width > 190 ? "pat wide-pat" : "pat"}>
-      <div class="scrollx">
-        <svg
-          width={d.width}
-          height={d.height}
-          viewBox={`0 0 ${d.width} ${d.height}`}
-          role="img"
-          aria-label={patternWords(pattern)}
-        >
-          {d.edges.map((e, i) => {
-            const mid = (e.y2 - e.y1) * 0.6;
-            return (
-              <path
-                key={i}
-                d={`M${e.x1} ${e.y1}C${e.x1} ${e.y1 + mid} ${e.x2} ${e.y2 - mid} ${e.x2} ${e.y2}`}
-              />
-            );
-          })}
-          {d.nodes.map((n, i) => (
-            <Node key={i} n={n} lightFor={lightFor} />
-          ))}
-        </svg>
-        {d.left > 0 && (
-          <div class="t3 small">{count(d.left)} more nodes of the pattern not drawn</div>
-        )}
-      </div>
+      <PatternDrawing
+        pattern={pattern}
+        drawing={d}
+        onPoint={(n) => lightFor(n === null ? null : n.name)}
+      />
       {matched && <Bindings slots={slots} lightFor={lightFor} />}
     </div>
-  );
-}
-
-function Node({ n, lightFor }: { n: PatNode; lightFor: (name: string | null) => void }) {
-  const note = n.note.length * NOTE_CHAR;
-  const badge = badgeWidth(n.badge);
-  const second = note + badge + (note && badge ? 6 : 0);
-  const left = n.x - second / 2;
-  const kinds = [n.kind, n.name && n.kind === "op" ? "bound" : ""].join(" ");
-  return (
-    <g class={kinds} onPointerEnter={() => lightFor(n.name)} onPointerLeave={() => lightFor(null)}>
-      <rect
-        x={n.x - n.width / 2}
-        y={n.y - n.height / 2}
-        width={n.width}
-        height={n.height}
-        rx={n.kind === "op" ? 5 : 11}
-      />
-      <text x={n.x} y={n.y + (second ? -4 : 4)}>
-        {n.kind === "op" && n.name ? (
-          <>
-            <tspan class="acc-fill">{short(n.name, 24)}</tspan> {n.text}
-          </>
-        ) : (
-          n.text
-        )}
-      </text>
-      {n.note && (
-        <text class="note" x={left + note / 2} y={n.y + 12}>
-          {n.note}
-        </text>
-      )}
-      {n.badge && (
-        <g class="badge-in">
-          <rect x={left + second - badge} y={n.y + 2} width={badge} height={14} rx={3} />
-          <text class="note" x={left + second - badge / 2} y={n.y + 12}>
-            {n.badge}
-          </text>
-        </g>
-      )}
-    </g>
   );
 }
 
@@ -143,14 +82,4 @@ function Bindings({ slots, lightFor }: BindingsProps) {
       })}
     </dl>
   );
-}
-
-function patternWords(pat: Pat, depth = 0): string {
-  const what = opWords(pat.op) || pat.name || "any node";
-  const self = [what, dtypeWords(pat.dtype)].filter(Boolean).join(" of ");
-  if (depth > 4 || pat.src.kind === "any") return self;
-  const sources = pat.src.kind === "repeat" ? [pat.src.of] : pat.src.of;
-  const how = sourceWords(pat);
-  const words = sources.map((s) => patternWords(s, depth + 1)).join(" and ");
-  return `${self} with ${words}${how ? `, ${how}` : ""}`;
 }

@@ -8,6 +8,8 @@ import type { Pat } from "../../data/messages/rule";
 import { dtypeWords, opWords, sourceWords } from "./patternWords";
 
 export interface PatNode {
+  /** Which child of the pattern it is, from the whole pattern down: "" for the whole, "1.0". */
+  path: string;
   /** "MUL", "x", "any". */
   text: string;
   /** Second line of the box: dtype or argument that is asked for. */
@@ -25,6 +27,8 @@ export interface PatNode {
 }
 
 export interface PatEdge {
+  /** That of the source. */
+  path: string;
   x1: number;
   y1: number;
   x2: number;
@@ -55,21 +59,27 @@ interface Placed {
   depth: number;
 }
 
-export function layoutPattern(root: Pat): PatDrawing {
+/** Which alternative of a pattern is drawn, by its path; null: none of them, only how many there are. */
+export type Choose = (path: string, alternatives: readonly Pat[]) => Pat | null;
+
+const NONE: Choose = () => null;
+
+export function layoutPattern(root: Pat, choose: Choose = NONE): PatDrawing {
   let drawn = 0;
   let left = 0;
   let deepest = 0;
   const ends: number[] = [];
 
-  const place = (pat: Pat, depth: number): Placed | null => {
+  const place = (whole: Pat, depth: number, path: string): Placed | null => {
     if (drawn >= MOST_NODES) {
       left += 1;
       return null;
     }
     drawn += 1;
     deepest = Math.max(deepest, depth);
-    const node = describe(pat);
-    const sources = sourcesOf(pat).flatMap((s) => place(s, depth + 1) ?? []);
+    const pat = chosenOf(whole, path, choose);
+    const node = describe(pat, path);
+    const sources = sourcesOf(pat).flatMap((s, i) => place(s, depth + 1, below(path, i)) ?? []);
     const half = node.width / 2;
     const middle = sources.length ? (sources[0]!.node.x + sources.at(-1)!.node.x) / 2 : 0;
     node.x = Math.max(middle, (ends[depth] ?? 1) + half);
@@ -77,7 +87,7 @@ export function layoutPattern(root: Pat): PatDrawing {
     return { node, sources, depth };
   };
 
-  const tree = place(root, 0);
+  const tree = place(root, 0, "");
   const nodes: PatNode[] = [];
   const edges: PatEdge[] = [];
   const heights = new Array<number>(deepest + 1).fill(HEIGHT);
@@ -97,6 +107,7 @@ export function layoutPattern(root: Pat): PatDrawing {
       const spread =
         (i - (p.sources.length - 1) / 2) * Math.min(14, p.node.width / (p.sources.length + 1));
       edges.push({
+        path: s.node.path,
         x1: s.node.x,
         y1: s.node.y + s.node.height / 2,
         x2: p.node.x + spread,
@@ -114,13 +125,30 @@ export function layoutPattern(root: Pat): PatDrawing {
   };
 }
 
-function sourcesOf(pat: Pat): Pat[] {
+export const below = (path: string, child: number): string =>
+  path === "" ? `${child}` : `${path}.${child}`;
+
+/** Alternatives may stand in alternatives; a hostile pattern has no end of them. */
+const DEEPEST = 8;
+
+/** The pattern itself, or the alternative that is chosen of it. */
+export function chosenOf(whole: Pat, path: string, choose: Choose): Pat {
+  let pat = whole;
+  for (let i = 0; i < DEEPEST && pat.anyOf?.length; i++) {
+    const next = choose(path, pat.anyOf);
+    if (!next) break;
+    pat = next;
+  }
+  return pat;
+}
+
+export function sourcesOf(pat: Pat): Pat[] {
   if (pat.src.kind === "any") return [];
   if (pat.src.kind === "repeat") return [pat.src.of];
   return pat.src.of;
 }
 
-function describe(pat: Pat): PatNode {
+function describe(pat: Pat, path: string): PatNode {
   const either = pat.anyOf?.length ? `one of ${pat.anyOf.length}` : "";
   const name = pat.name === null ? null : short(pat.name, 24);
   const ops = opWords(pat.op);
@@ -131,6 +159,7 @@ function describe(pat: Pat): PatNode {
   const label = name && !bare ? text.length + name.length + 1 : text.length;
   const below = note.length * NOTE_CHAR + badgeWidth(badge) + (note && badge ? 6 : 0);
   return {
+    path,
     text,
     note,
     badge,

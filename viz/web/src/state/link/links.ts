@@ -19,6 +19,13 @@ export const pageAt = (page: "graphs" | "timeline" | "rules"): string => address
 /** Rules of that name. */
 export const rulesNamed = (name: string): string => address({ v: "rules", q: name.slice(0, 200) });
 
+/** The page of a rule. */
+export const ruleAt = (rule: number): string => address({ v: "rules", ru: rule });
+
+/** Where a rule nearly fires in a pass. */
+export const nearMissesAt = (rewrite: number, rule: number): string =>
+  address({ r: rewrite, tab: "why", why: rule, near: 1 });
+
 /** A stretch of the timeline, microseconds. */
 export const timeAt = ([from, to]: readonly [number, number]): string =>
   address({ v: "timeline", t: `${Math.floor(from)}_${Math.ceil(Math.max(to, from + 1))}` });

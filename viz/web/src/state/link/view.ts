@@ -26,9 +26,12 @@ export interface View {
   rule: number | null;
   op: string | null;
   node: number | null;
-  /** Whether the step or the selected node is told of. */
-  tab: "step" | "node";
+  /** Whether the step or the selected node is told of, or why a rule did not fire. */
+  tab: Tab;
 }
+
+const TABS = ["step", "node", "why"] as const;
+export type Tab = (typeof TABS)[number];
 
 export const FIRST_VIEW: View = {
   page: "overview",
@@ -78,7 +81,7 @@ export function readView(q: Query): View {
     rule: q.natural("rule"),
     op: q.matching("op", OP_NAME),
     node: q.natural("node"),
-    tab: q.oneOf("tab", ["step", "node"]),
+    tab: q.oneOf("tab", TABS),
   };
 }
 
