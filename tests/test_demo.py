@@ -18,7 +18,7 @@ from core.dtype import dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
@@ -151,7 +151,7 @@ def test_every_kernel_on_the_cpu_equals_the_reference(kernels: dict[str, UOp]) -
     for name, ast in kernels.items():
         memory = memory_of(ast)
         right = [a.copy() for a in memory]
-        evaluate_ast(ast, right, {})
+        evaluate_kernel(ast, right, {})
         program = compile_kernel(ast, host_target())
         buffers = [
             Buffer("CPU", a.size, argument.dtype).copyin(a.view(np.uint8).data)
@@ -171,7 +171,7 @@ def test_every_kernel_of_amd_in_the_emulator_equals_the_reference(
     for name, ast in kernels.items():
         memory = memory_of(ast)
         right = [a.copy() for a in memory]
-        evaluate_ast(ast, right, {})
+        evaluate_kernel(ast, right, {})
         texts: set[str] = set()
         for target in (t for t in targets.values() if t.family == "amd"):
             program = compile_kernel(ast, target)

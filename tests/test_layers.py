@@ -71,7 +71,11 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("core.runtime",),
     ("core.runtime.emulator.alu",),
     ("core.runtime.gpu", "core.runtime.emulator"),
-    ("core.runtime.emulator.ptx", "core.runtime.emulator.llvm"),
+    (
+        "core.runtime.emulator.ptx",
+        "core.runtime.emulator.llvm",
+        "core.runtime.reference.evaluate",
+    ),
     ("core.runtime.emulator.device",),
     (
         "core.runtime.cpu",

@@ -29,7 +29,7 @@ from core.runtime.device import Device
 from core.runtime.emulator.device import EmulatorRunner
 from core.runtime.gpu.launch import GpuRunner
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.uop.args import decode_arg
 from core.uop.kernelinfo import Opt
 from core.uop.kernels import stores_of
@@ -259,7 +259,7 @@ def _evaluate(ast: UOp, values: list[Array], variables: Mapping[str, int], room:
     """Evaluates the reference on `values` in place, within `room` bytes; says why where that is not
     possible, else ""."""
     try:
-        evaluate_ast(ast, values, variables, room)
+        evaluate_kernel(ast, values, variables, room)
     except RunError as error:
         return error.what
     return ""

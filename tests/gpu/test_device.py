@@ -18,7 +18,7 @@ from core.errors import RunError
 from core.helpers import Context
 from core.runtime.base import ComputeDevice
 from core.runtime.buffer import Buffer
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from tests.core.runtime.asts import KERNELS, matmul
 from tests.core.runtime.test_agreement import check, memory_of
 
@@ -30,7 +30,7 @@ def test_kernels_agree_with_the_reference(
 ) -> None:
     ast, memory = KERNELS[kernel](), memory_of(KERNELS[kernel]())
     right = [a.copy() for a in memory]
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     assert device.target is not None
     program = compile_kernel(ast, device.target, opts)
     buffers = [

@@ -21,7 +21,7 @@ from core.kernelname import kernel_name
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import Array, from_memory, memory_dtype, to_memory
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.toolchain.processor import host_target
 from core.uop import Ops, UOp
 from core.uop.pointer import pointer_of
@@ -126,7 +126,7 @@ def _values(rng: np.random.Generator, dtype: DType, size: int, domain: Domain) -
 def _by_numpy(ast: UOp, before: list[Array], variables: Mapping[str, int]) -> list[Array]:
     right = [a.copy() for a in before]
     with np.errstate(all="ignore"):
-        evaluate_ast(ast, right, variables)
+        evaluate_kernel(ast, right, variables)
     return right
 
 

@@ -1,1 +1,1 @@
-"""The reference device: kernels evaluated by NumPy."""
+"""The reference: kernels at any stage, evaluated by NumPy; and random arguments for them."""

@@ -11,8 +11,7 @@ from core.helpers import Context
 from core.passes.pipeline import lower_kernel
 from core.passes.verify import verify_program
 from core.runtime.numeric import from_memory
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.tensor_cores import TensorCore
@@ -73,8 +72,8 @@ def multiplies(
     """Runs the kernel's program work item by work item, and compares with NumPy; returns it."""
     program = lowered(ast, target, opts)
     found, right = memory_of(ast), memory_of(ast)
-    evaluate_ast(ast, right, {})
-    evaluate_linear(program, found)
+    evaluate_kernel(ast, right, {})
+    evaluate_kernel(program, found)
     for store in ast.src:
         number, dtype = pointer_of(store.src[0]).arg, store.src[1].dtype
         a, b = from_memory(found[number], dtype), from_memory(right[number], dtype)

@@ -15,7 +15,7 @@ from core.passes.pipeline import TEXT_PASSES, run_passes
 from core.passes.ptx.copies import copy_of_load, copying
 from core.passes.verify import verify_program
 from core.render import ptx
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.uop.flight import ASYNCHRONOUS, arrives_later
 from core.uop.kernelinfo import AxisType, KernelInfo
@@ -235,7 +235,7 @@ def test_the_reference_copies_at_once() -> None:
         x, out = np.arange(128, dtype=np.float32) + 1, np.zeros(128, np.float32)
         uops = lowered(kernel(limit=limit))
         assert any(u.op is Ops.COPY_ASYNC for u in uops)
-        evaluate_linear(uops, {0: out, 1: x})
+        evaluate_kernel(uops, {0: out, 1: x})
         held = np.where(np.arange(128) < limit, x, 0)
         np.testing.assert_array_equal(out, held.reshape(32, 4)[::-1].reshape(-1))
 

@@ -12,7 +12,7 @@ from core.dtype import dtypes
 from core.passes.collapse import collapse, collapsing
 from core.passes.pipeline import lower_kernel
 from core.passes.solve import Relation, solve
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp
 from core.uop.meaning import evaluate
@@ -185,5 +185,5 @@ def test_every_condition_loads_inside_memory(picked: int) -> None:
     values = np.arange(1, 9, dtype=np.float32)
     out = np.zeros(1, np.float32)
     memory = [out, values, np.arange(8, dtype=np.int32), np.array([picked], np.int32)]
-    evaluate_linear(program, memory)
+    evaluate_kernel(program, memory)
     assert out[0] == (values[picked] if 0 <= picked < 3 else 0)

@@ -13,7 +13,7 @@ from core.dtype import dtypes
 from core.passes.pipeline import lower_kernel
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.uop import Ops
@@ -41,7 +41,7 @@ def test_gates_by_lane() -> None:
     assert any(gate.dtype.count > 1 for gate in gates)
     memory: list[np.ndarray[Any, Any]] = [np.zeros(e.size, e.dtype) for e in case.expected]
     memory += [a.ravel() for a in case.inputs]
-    evaluate_linear(program, memory, {})
+    evaluate_kernel(program, memory, {})
     close(memory[0].reshape(case.expected[0].shape), case.expected[0])
     assert all(source.text for source in sources_for(case.ast, targets["x86-64"]))
 
@@ -72,6 +72,6 @@ def test_larger_kernels(make: Callable[[], Case], target: str) -> None:
     program = lower_kernel(case.ast, targets[target])
     memory: list[np.ndarray[Any, Any]] = [np.zeros(e.size, e.dtype) for e in case.expected]
     memory += [np.ascontiguousarray(a).ravel() for a in case.inputs]
-    evaluate_linear(program, memory, {})
+    evaluate_kernel(program, memory, {})
     for got, want in zip(memory, case.expected, strict=False):
         np.testing.assert_allclose(got.reshape(want.shape), want, rtol=2e-4, atol=2e-4)

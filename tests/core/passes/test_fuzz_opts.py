@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from core.compile import compile_kernel
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.assembled import amd_isa
 from core.toolchain.nvidia_tools import find_tool
@@ -46,7 +45,7 @@ def test_opts_keep_what_is_computed(request: pytest.FixtureRequest) -> None:
             what = f"seed {seed}, opts {[*map(str, opts or ['heuristic'])]}"
             memory, right = memory_of(ast), memory_of(ast)
             try:
-                evaluate_ast(ast, right, {})
+                evaluate_kernel(ast, right, {})
                 agree(ast, run_on_cpu(ast, opts, memory), right, what)
             except Exception as error:
                 error.add_note(what)
@@ -70,8 +69,8 @@ def test_opts_make_right_programs_for_gpus(request: pytest.FixtureRequest) -> No
                         assemble(compiled.source.text, target.arch)
                 if executed:
                     found, right = memory_of(ast), memory_of(ast)
-                    evaluate_ast(ast, right, {})
-                    evaluate_linear(compiled.uops, found)
+                    evaluate_kernel(ast, right, {})
+                    evaluate_kernel(compiled.uops, found)
                     agree(ast, found, right, what)
             except Exception as error:
                 error.add_note(what)
@@ -96,8 +95,8 @@ def test_products_on_tensor_cores(request: pytest.FixtureRequest) -> None:
                     elif find_tool("ptxas"):
                         assemble(compiled.source.text, target.arch)
                 found, right = memory_of(ast), memory_of(ast)
-                evaluate_ast(ast, right, {})
-                evaluate_linear(compiled.uops, found)
+                evaluate_kernel(ast, right, {})
+                evaluate_kernel(compiled.uops, found)
                 agree(ast, found, right, what)
             except Exception as error:
                 error.add_note(what)

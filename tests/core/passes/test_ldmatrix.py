@@ -15,7 +15,7 @@ from core.errors import CompileError, FormatError, RenderError, RunError
 from core.passes.ptx.memory import Pointers, matrices_of_words, moves
 from core.passes.verify import verify_program
 from core.render import c, ptx
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain import nvrtc
 from core.toolchain.nvidia_tools import find_tool
@@ -149,7 +149,7 @@ def test_the_reference_wants_whole_warps() -> None:
     shared = memory(dtypes.float16, 64)[0]
     lane = UOp.special(8, "lidx0")
     with pytest.raises(RunError, match="LDMATRIX needs 32 lanes, in a work group of 8"):
-        evaluate_linear(program(matrices(shared.index(lane * 8), 1, False)), [])
+        evaluate_kernel(program(matrices(shared.index(lane * 8), 1, False)), [])
 
 
 def test_what_a_stranger_may_load() -> None:

@@ -20,7 +20,7 @@ from core.kernelname import kernel_name
 from core.passes.pipeline import LOWERED, PASSES, entry, lower_kernel, run_passes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.uop import Ops, UOp
 from core.uop.kernelinfo import AxisType, KernelInfo
@@ -113,7 +113,7 @@ def test_every_target_has_a_program_and_texts(
     with Context(SPEC=1):
         program = compile_kernel(make(), target)
     out = np.full(want.size, np.nan, np.float32)
-    evaluate_linear(program.uops, [out, np.ascontiguousarray(data).reshape(-1)], {})
+    evaluate_kernel(program.uops, [out, np.ascontiguousarray(data).reshape(-1)], {})
     np.testing.assert_allclose(out, want, rtol=1e-5, atol=1e-6)
     assert all(program.name in source.text for source in sources_for(make(), target))
 
@@ -123,7 +123,7 @@ def test_a_group_of_threads_passes_values_through_shared_memory() -> None:
     np.testing.assert_array_equal(run_on("REFERENCE", through_shared(), 32, G), want)
     program = compile_kernel(through_shared(), GPU)
     out = np.full(32, np.nan, np.float32)
-    evaluate_linear(program.uops, [out, G.reshape(-1)], {})
+    evaluate_kernel(program.uops, [out, G.reshape(-1)], {})
     np.testing.assert_array_equal(out, want)
     assert program.source.text.count("bar.sync") == 1
 
@@ -247,7 +247,7 @@ def test_a_loop_of_variable_length() -> None:
         ast = UOp.sink(kernels.pointer(0, M).index(i).store(value).end(i), arg=info)
         for target in TARGETS:
             out = np.full(M, np.nan, np.float32)
-            evaluate_linear(compile_kernel(ast, target).uops, [out, X.reshape(-1)], {"n": 7})
+            evaluate_kernel(compile_kernel(ast, target).uops, [out, X.reshape(-1)], {"n": 7})
             np.testing.assert_allclose(out, X[:, :7].sum(1), rtol=1e-5, atol=1e-6)
 
 

@@ -17,7 +17,7 @@ from core.passes.optimize.merge import merge_loops
 from core.passes.pipeline import lower_kernel
 from core.passes.simplify import simplify
 from core.passes.verify import verify_program
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.uop import Ops, UOp
@@ -144,7 +144,7 @@ def test_padding_gates_the_loads_of_an_address() -> None:
     for target in (CPU, GPU):
         execute(case, target, [Opt(OptOps.PADTO, 0, 4)])
         program = lower_kernel(case.ast, target, [Opt(OptOps.PADTO, 0, 4)])
-        evaluate_linear(program, [np.zeros(18, np.float32), *(a.ravel() for a in case.inputs)])
+        evaluate_kernel(program, [np.zeros(18, np.float32), *(a.ravel() for a in case.inputs)])
 
 
 def test_adjacent_loops_merge() -> None:

@@ -12,7 +12,7 @@ from core.dtype import DType, dtypes
 from core.errors import CompileError, FormatError, RenderError, RunError
 from core.passes.lanes import sink_lanes
 from core.render import c
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.nvidia_tools import find_tool
 from core.toolchain.ptxas import assemble
@@ -104,7 +104,7 @@ def test_the_reference_wants_all_lanes_to_take_part() -> None:
     value = moved(lane, 4)
     program = [out, lane.src[0], lane, place, value, place.store(value)]
     with pytest.raises(RunError, match="work group of 6"):
-        evaluate_linear(program, [np.zeros(6, np.int32)])
+        evaluate_kernel(program, [np.zeros(6, np.int32)])
 
 
 def test_the_text_of_every_language() -> None:

@@ -22,7 +22,7 @@ from core.passes.lower import lower
 from core.passes.reduce import reduce
 from core.passes.solve import linear, solve
 from core.passes.view_index import view_index
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.target import targets
 from core.uop import Ops, UOp
@@ -267,6 +267,6 @@ def test_loops_inside_other_loops_are_not_shared_with_those_outside() -> None:
         1: np.arange(24, dtype=np.float32),
         2: np.arange(1, 7, dtype=np.float32),
     }
-    evaluate_linear(program, memory)
+    evaluate_kernel(program, memory)
     want = memory[1].reshape(4, 6).sum(1) * memory[2].sum()
     np.testing.assert_array_equal(memory[0], want)

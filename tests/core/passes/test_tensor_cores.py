@@ -14,8 +14,7 @@ from core.errors import CompileError
 from core.helpers import Context
 from core.passes.optimize import Kernel, apply_opt
 from core.passes.pipeline import run_passes
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.tensor import Tensor
 from core.tensor_cores import TensorCore
@@ -161,8 +160,8 @@ def test_products_are_not_rounded_before_they_are_summed(dtype: DType, target: s
     program = lowered(rounded, targets[target], None)
     assert count(program) > 0
     found, right = memory_of(rounded), memory_of(exact)
-    evaluate_linear(program, found)
-    evaluate_ast(exact, right, {})
+    evaluate_kernel(program, found)
+    evaluate_kernel(exact, right, {})
     np.testing.assert_allclose(found[0], right[0], rtol=2e-6, atol=2e-6)
 
 

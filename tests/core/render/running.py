@@ -10,7 +10,7 @@ import numpy as np
 
 from core.render import llvm
 from core.runtime.numeric import memory_dtype
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.toolchain import llvm_compiler
 from core.toolchain.processor import host_target
 from core.uop.ops import Ops
@@ -59,5 +59,5 @@ def run_both(
     """The memory after the program, (by the CPU, by NumPy); `memory` stays as it is."""
     first, second = ({n: a.copy() for n, a in memory.items()} for _ in range(2))
     run_cpu(uops, first, variables)
-    evaluate_linear(uops, second, variables)
+    evaluate_kernel(uops, second, variables)
     return first, second

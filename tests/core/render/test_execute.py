@@ -9,7 +9,7 @@ from core.dtype import dtypes
 from core.errors import CompileError, RenderError, RunError
 from core.render import c, llvm, ptx
 from core.render.listing import Listing
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain import llvm_compiler
 from core.toolchain.ptxas import assemble
@@ -45,7 +45,7 @@ def test_what_the_programs_compute() -> None:
     assert cpu[0][32:].tolist() == [0, 4, 0, 12, 0, 7, 0, 7]
     x = np.arange(128, dtype=np.float32)
     memory = {0: np.zeros(128, np.float32), 1: x}
-    evaluate_linear(ON_GPU["shared"](), memory)
+    evaluate_kernel(ON_GPU["shared"](), memory)
     assert np.array_equal(memory[0].reshape(4, 32), x.reshape(4, 32)[:, ::-1])
 
 
@@ -121,7 +121,7 @@ def test_the_evaluator_finds_accesses_outside() -> None:
     i = b.loop(5, 0)
     b.end(i, b.store(out, i, const(dtypes.float32, 1.0)))
     with pytest.raises(RunError, match="STORE of 1 elements at 4 in memory of 4"):
-        evaluate_linear(b.done(), {0: np.zeros(4, np.float32)})
+        evaluate_kernel(b.done(), {0: np.zeros(4, np.float32)})
 
 
 def test_ptxas_errors_are_passed_on() -> None:

@@ -14,8 +14,7 @@ from core.helpers import Context
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.processor import host_target
 from core.toolchain.ptxas import assemble
@@ -59,7 +58,7 @@ def check(ast: UOp, found: list[Any], right: list[Any]) -> None:
 def test_cpu_and_reference(name: str) -> None:
     ast, memory = KERNELS[name](), memory_of(KERNELS[name]())
     right = [a.copy() for a in memory]
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     for opts in (None, ()):
         program = compile_kernel(ast, host_target(), opts)
         buffers = [
@@ -77,12 +76,12 @@ def test_linear_programs_and_reference(name: str, target: str) -> None:
     those."""
     ast = KERNELS[name]()
     right = memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     with Context(TC=0):
         program = compile_kernel(ast, targets[target])
     for uops in dict.fromkeys((program.uops, program.lowered)):
         found = memory_of(ast)
-        evaluate_linear(uops, found)
+        evaluate_kernel(uops, found)
         check(ast, found, right)
 
 

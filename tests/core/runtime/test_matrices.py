@@ -8,7 +8,7 @@ import pytest
 from core.dtype import dtypes
 from core.errors import RunError
 from core.runtime.matrices import gather, indices, multiply, scatter
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tensor_cores import TensorCore
 from core.uop import Ops, UOp
@@ -83,7 +83,7 @@ def product_under(threads: int, condition: bool) -> list[UOp]:
 
 def test_a_program_multiplies_by_warps() -> None:
     memory = [np.zeros(64, np.float32)]
-    evaluate_linear(product_under(64, condition=False), memory)
+    evaluate_kernel(product_under(64, condition=False), memory)
     assert memory[0].tolist() == [17.0] * 64
 
 
@@ -93,5 +93,5 @@ def test_a_program_multiplies_by_warps() -> None:
 )
 def test_what_no_warp_can_run_is_refused(threads: int, condition: bool, what: str) -> None:
     with pytest.raises(RunError, match=what) as error:
-        evaluate_linear(product_under(threads, condition), [np.zeros(threads, np.float32)])
+        evaluate_kernel(product_under(threads, condition), [np.zeros(threads, np.float32)])
     assert "WMMA" in error.value.where

@@ -15,8 +15,7 @@ from core.dtype import DType, dtypes
 from core.runtime.buffer import Buffer
 from core.runtime.device import Device
 from core.runtime.numeric import from_memory
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.target import targets
 from core.toolchain.processor import host_target
@@ -104,7 +103,7 @@ def test_cpu_agrees_with_reference(ast: UOp) -> None:
     check_kernel(ast)
     memory = memory_of(ast)
     right = [a.copy() for a in memory]
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     for opts in (None, ()):
         program = compile_kernel(ast, host_target(), opts)
         sizes = {a.number: a for a in program.arguments}
@@ -123,9 +122,9 @@ def test_cpu_agrees_with_reference(ast: UOp) -> None:
 @given(kernels(), st.sampled_from(["sm_80", "gfx1100"]))
 def test_gpu_programs_agree_with_reference(ast: UOp, target: str) -> None:
     right = memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     program = compile_kernel(ast, targets[target])
     for uops in dict.fromkeys((program.uops, program.lowered)):
         found = memory_of(ast)
-        evaluate_linear(uops, found)
+        evaluate_kernel(uops, found)
         agree(ast, found, right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.runtime.reference.device import read_view
+from core.runtime.reference.evaluate.shaped import read_view
 from core.shape import ShapeTracker
 
 

@@ -25,7 +25,7 @@ from core.kernelname import kernel_name
 from core.render import llvm
 from core.runtime.buffer import buffer_of
 from core.runtime.cpu.device import CpuRunner
-from core.runtime.reference.device import working_bytes
+from core.runtime.reference.evaluate.shaped import working_bytes
 from core.runtime.run import run_schedule
 from core.shape import ShapeTracker, View
 from core.toolchain.processor import host_target

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.toolchain.processor import host_target
 from tests.core.passes.programs import kernels_of, legal_opts
 from tests.core.passes.running import agree, run_on_cpu
@@ -90,7 +90,7 @@ def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
             for ast in kernels_of(rng, values[k]):
                 opts = legal_opts(rng, ast, host_target())
                 memory, right = memory_of(ast), memory_of(ast)
-                evaluate_ast(ast, right, {})
+                evaluate_kernel(ast, right, {})
                 agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
 
     fuzz_all(seeds(pytestconfig, 20, 3000), ALL, check, again("random_opts"))

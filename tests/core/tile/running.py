@@ -15,7 +15,7 @@ from core.runtime.emulator.counters import Counters, Profile
 from core.runtime.emulator.device import EmulatorRunner, launch_of
 from core.runtime.emulator.machine import execute
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.reference.loops import evaluate_loops
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.uop.ops import Ops
 from core.uop.uop import UOp
@@ -50,7 +50,7 @@ def run(
     kinds = dtypes_of(ast)
     memory = [memory_of(a, d) for a, d in zip(arrays, kinds, strict=True)]
     if on == "reference":
-        evaluate_loops(ast, memory, variables or {})
+        evaluate_kernel(ast, memory, variables or {})
     else:
         name = DEVICES[targets[target].family].format(target)
         device = Device[name]

@@ -14,7 +14,7 @@ from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import PolicyError
 from core.passes.pipeline import lower_kernel, run_passes
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.observe import NullObserver, observing, recording
@@ -246,7 +246,7 @@ def test_without_a_rule_the_result_is_right_or_an_error_says_who_needed_it(
             assert refused.startswith(("pass ", "linearize", "the verifier", "rendering"))
             needed.append(name)
             continue
-        evaluate_linear(program, [*outs, *(np.ascontiguousarray(a).ravel() for a in case.inputs)])
+        evaluate_kernel(program, [*outs, *(np.ascontiguousarray(a).ravel() for a in case.inputs)])
         for out, want in zip(outs, case.expected, strict=True):
             kernels.close(out.reshape(want.shape), want)
     assert "store_in_loops" in needed

@@ -22,7 +22,7 @@ from core.runtime.emulator.machine import execute
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.numeric import memory_dtype, to_memory
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.tile import kernels
 from core.uop import Ops, UOp
@@ -50,10 +50,10 @@ def same(found: Memory, wanted: Memory) -> None:
 def outcomes(uops: Sequence[UOp], memory: Memory, variables: dict[str, int]) -> list[Memory]:
     """The memory after the program: as it is, lowered, and by the emulator."""
     found = [{k: a.copy() for k, a in memory.items()} for _ in range(3)]
-    evaluate_linear(uops, found[0], variables)
+    evaluate_kernel(uops, found[0], variables)
     after = lowered(uops, "sm_90")
     verify_program(after, SM_90, "kernel", machine_spec)
-    evaluate_linear(after, found[1], variables)
+    evaluate_kernel(after, found[1], variables)
     run_linear(uops, found[2], "sm_90", variables)
     return found
 
@@ -151,8 +151,8 @@ def test_matrix_instructions_take_words(row: Row) -> None:
         exact = rng.integers(-4, 5, argument.size).astype(numpy_dtype(argument.dtype))
         memory[argument.number] = to_memory(exact, argument.dtype)
     found = [{k: a.copy() for k, a in memory.items()} for _ in range(3)]
-    evaluate_linear(made.uops, found[0])
-    evaluate_linear(made.lowered, found[1])
+    evaluate_kernel(made.uops, found[0])
+    evaluate_kernel(made.lowered, found[1])
     execute(prepare(read(made.source.text, made.name)),
             launch(found[2], made.global_size, made.local_size))  # fmt: skip
     same(found[1], found[0])
@@ -210,7 +210,7 @@ def test_shared_memory_has_short_addresses() -> None:
     uops = lowered(b.done(), "sm_90")
     assert "mad.lo.s32 %addr_r0" in ptx.render(uops, "k", SM_90).text
     memory = {0: np.zeros(4, np.int32)}
-    evaluate_linear(uops, memory)
+    evaluate_kernel(uops, memory)
     assert memory[0].tolist() == [0, 1, 0, 0]
 
 

@@ -13,7 +13,7 @@ from core.dtype import dtypes
 from core.helpers import Context
 from core.passes.identities import identity
 from core.passes.schedule import ScheduleItem, create_schedule
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.shape import ShapeTracker
 from core.uop import GroupOp, Ops, UOp
 from core.uop.kernelcall import inputs_of_call
@@ -75,7 +75,8 @@ def _output(u: UOp, inputs: Sequence[Array]) -> Array:
     """What a kernel written by hand stores, by the reference."""
     call = u.src[0].arg
     outputs = [np.zeros(prod(shape), numpy_dtype(dtype)) for shape, dtype in call.outputs]
-    evaluate_ast(call.ast, [*outputs, *(np.ascontiguousarray(a).reshape(-1) for a in inputs)], {})
+    flat = (np.ascontiguousarray(a).reshape(-1) for a in inputs)
+    evaluate_kernel(call.ast, [*outputs, *flat])
     return outputs[u.arg[0]].reshape(u.shaped)
 
 
@@ -100,7 +101,7 @@ def run(items: Sequence[ScheduleItem], memory: Memory) -> None:
             bufs[0][:] = bufs[1]
             continue
         if is_lowered(item.ast):
-            evaluate_ast(item.ast, bufs, item.variables)
+            evaluate_kernel(item.ast, bufs, item.variables)
             continue
         values: dict[UOp, Array] = {}
         stores: list[tuple[Array, Array, Array]] = []

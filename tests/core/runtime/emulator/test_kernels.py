@@ -15,7 +15,7 @@ from core.errors import DeviceError, EnvError, FaultError, RunError
 from core.helpers import EMULATOR_CHECKS
 from core.runtime.buffer import Buffer
 from core.runtime.emulator import machine
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.uop.uop import UOp
 from examples.digits import Net
 from tests.core.runtime.asts import KERNELS
@@ -31,7 +31,7 @@ NVIDIA = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100")
 def test_fixed_kernels(name: str, target: str) -> None:
     ast, memory = KERNELS[name](), memory_of(KERNELS[name]())
     right = [a.copy() for a in memory]
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     run_ast(ast, memory, target)
     check(ast, memory, right)
 
@@ -40,7 +40,7 @@ def test_fixed_kernels(name: str, target: str) -> None:
 @given(kernels(), st.sampled_from(NVIDIA), st.sampled_from([64, 1 << 14]))
 def test_random_kernels(ast: UOp, target: str, lanes: int) -> None:
     found, right = memory_of(ast), memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     before, machine.LANES = machine.LANES, lanes  # pyright: ignore[reportAttributeAccessIssue]
     try:
         run_ast(ast, found, target)

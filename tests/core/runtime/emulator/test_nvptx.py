@@ -16,7 +16,7 @@ from core.runtime.emulator.machine import execute
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.ptx.front import read
 from core.runtime.numeric import from_memory, memory_dtype
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.uop.ops import GroupOp, Ops
 from core.uop.uop import UOp
@@ -57,7 +57,7 @@ def test_hand_written_programs(name: str, level: int) -> None:
     for n in (0, 7) if name == "variable_loop" else (None,):
         memory = memory_for(uops, seed=3)
         wanted = {k: a.copy() for k, a in memory.items()}
-        evaluate_linear(uops, wanted, {} if n is None else {"n": n})
+        evaluate_kernel(uops, wanted, {} if n is None else {"n": n})
         run(uops, memory, level, n)
         for number in memory:
             assert np.array_equal(memory[number], wanted[number], equal_nan=True)
@@ -76,7 +76,7 @@ def test_every_op(dtype: DType, lanes: int) -> None:
         memory[k] = np.zeros(count, memory_dtype(kind))
     wanted = {k: a.copy() for k, a in memory.items()}
     uops = all_ops(dtype, ops, lanes, count)
-    evaluate_linear(uops, wanted)
+    evaluate_kernel(uops, wanted)
     run(uops, memory, 2, None)
     for k, op in enumerate(ops):
         kind = dtypes.bool if op in GroupOp.Comparison else dtype

@@ -8,7 +8,7 @@ import pytest
 
 from core.dtype import DType, dtypes
 from core.runtime.numeric import from_memory, memory_dtype, to_memory
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.uop.meaning import evaluate
 from core.uop.meaning_arrays import numpy_dtype
 from core.uop.ops import GroupOp, Ops
@@ -36,7 +36,7 @@ def test_hand_written_programs(name: str, target: str) -> None:
         variables = {"n": n} if name == "variable_loop" else {}
         memory = memory_for(uops, seed=3)
         wanted = {k: a.copy() for k, a in memory.items()}
-        evaluate_linear(uops, wanted, variables)
+        evaluate_kernel(uops, wanted, variables)
         run_linear(uops, memory, target, variables)
         for number in memory:
             assert np.array_equal(memory[number], wanted[number], equal_nan=True)
@@ -54,7 +54,7 @@ def test_every_op_has_its_meaning(dtype: DType, target: str, lanes: int) -> None
         memory[k] = np.zeros(count, memory_dtype(kind))
     wanted = {k: a.copy() for k, a in memory.items()}
     uops = all_ops(dtype, ops, lanes, count)
-    evaluate_linear(uops, wanted)
+    evaluate_kernel(uops, wanted)
     if fuses:  # that evaluator rounds it twice
         operands = [from_memory(memory[len(ops) + j], dtype).tolist() for j in range(3)]
         fused = [evaluate(Ops.MULACC, dtype, v) for v in zip(*operands, strict=True)]
@@ -78,7 +78,7 @@ def test_every_conversion_has_its_meaning(source: DType, target: str, bitcast: b
     memory = {k: np.zeros(len(values), memory_dtype(d)) for k, d in enumerate(wanted)}
     memory[len(wanted)] = to_memory(values, source)
     right = {k: a.copy() for k, a in memory.items()}
-    evaluate_linear(uops, right)
+    evaluate_kernel(uops, right)
     run_linear(uops, memory, target)
     for k, d in enumerate(wanted):
         found, meant = from_memory(memory[k], d), from_memory(right[k], d)

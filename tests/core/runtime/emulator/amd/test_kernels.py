@@ -26,8 +26,7 @@ from core.runtime.emulator.llvm.translate import translate
 from core.runtime.emulator.machine import execute
 from core.runtime.emulator.prepare import prepare
 from core.runtime.emulator.state import Launch
-from core.runtime.reference.device import evaluate_ast
-from core.runtime.reference.linear import evaluate_linear
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import targets
 from core.toolchain.program import Program
 from core.uop.ops import Ops
@@ -52,7 +51,7 @@ PROGRAMS = 30
 def test_kernels_equal_the_reference(name: str, target: str) -> None:
     ast = KERNELS[name]()
     right = memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     for opts in (None, ()):
         found = memory_of(ast)
         run_program(compile_kernel(ast, targets[target], opts), found)
@@ -63,7 +62,7 @@ def test_kernels_equal_the_reference(name: str, target: str) -> None:
 @given(kernels(), st.sampled_from(TARGETS))
 def test_random_kernels_equal_the_reference(ast: UOp, target: str) -> None:
     found, right = memory_of(ast), memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     run_program(compile_kernel(ast, targets[target]), found)
     agree(ast, found, right)
 
@@ -77,7 +76,7 @@ def test_random_programs_and_opts_equal_the_reference(request: pytest.FixtureReq
             what = f"seed {seed}, {target.name}, opts {[*map(str, opts or ['heuristic'])]}"
             found, right = memory_of(ast), memory_of(ast)
             try:
-                evaluate_ast(ast, right, {})
+                evaluate_kernel(ast, right, {})
                 run_program(compile_kernel(ast, target, opts), found)
                 running.agree(ast, found, right, what)
             except Exception as error:
@@ -102,7 +101,7 @@ def test_linear_programs_equal_their_evaluation(make: Callable[[], list[UOp]]) -
     uops = make()
     memory = memory_for(uops, 4)
     right = {n: a.copy() for n, a in memory.items()}
-    evaluate_linear(uops, right)
+    evaluate_kernel(uops, right)
     sizes = {u.arg: u.src[0].arg for u in uops if u.op is Ops.SPECIAL}
     arrays: list[Array] = [memory[n] for n in sorted(memory)]
     regions = regions_of(arrays)

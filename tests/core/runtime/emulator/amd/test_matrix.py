@@ -9,7 +9,7 @@ from core.compile import compile_kernel
 from core.dtype import dtypes
 from core.errors import CompileError, FaultError
 from core.runtime.numeric import from_memory
-from core.runtime.reference.device import evaluate_ast
+from core.runtime.reference.kernel import evaluate_kernel
 from core.target import Target, targets
 from core.uop.pointer import pointer_of
 from tests.core.passes.matrices import ROWS, kernel_of, product, row_id, tc
@@ -28,7 +28,7 @@ def test_products_equal_the_reference(row: tuple[Target, int]) -> None:
     program = compile_kernel(ast, target, [tc(number)])
     assert "llvm.amdgcn." + ("wmma" if "wmma" in core.name else "mfma") in program.source.text
     found, right = memory_of(ast), memory_of(ast)
-    evaluate_ast(ast, right, {})
+    evaluate_kernel(ast, right, {})
     run_program(program, found)
     for store in ast.src:
         at, dtype = pointer_of(store.src[0]).arg, store.src[1].dtype

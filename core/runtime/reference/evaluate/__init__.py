@@ -1,0 +1,1 @@
+"""A kernel on NumPy arrays: shaped values by their views, loops as axes, memory with rows."""

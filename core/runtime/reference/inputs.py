@@ -1,0 +1,175 @@
+"""Random arguments for a kernel at any stage: memory for each DEFINE_GLOBAL, values of variables.
+
+Integers that are used as an index, or compared with one, are such that what they address is there;
+spans.py finds out which these are. One seed gives the same values for the same argument,
+whatever else the kernel has. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from core.dtype import DType, PtrDType, dtypes
+from core.errors import RunError
+from core.runtime.numeric import Array, memory_dtype, to_memory
+from core.runtime.reference.spans import Span, index_spans
+from core.uop.meaning_arrays import round_array
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+
+MOST_BYTES: Final = 1 << 28
+"""Bytes that all arguments of a kernel may take, unless a caller says otherwise."""
+_CORNERS: Final = 0.25
+"""The share of elements that are corner values, where some are."""
+
+
+class Values(Enum):
+    """Which numbers the arguments hold."""
+
+    EXACT = "exact"
+    """Small integers and eighths: most sums and products are exact, whatever their order."""
+    PLAIN = "plain"
+    """Numbers of any size that is not extreme."""
+    CORNERS = "corners"
+    """Every fourth one a corner value. Floats: NaN, infinities, zeros of both signs, subnormals,
+    the smallest normal numbers, the largest. Integers: the extremes of the dtype, 0, 1 and -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Arguments of a kernel: flat memory by the number of its DEFINE_GLOBAL, in the dtype that
+    `numeric.memory_dtype` names; and the values of its variables by name."""
+
+    buffers: Mapping[int, Array]
+    variables: Mapping[str, int]
+
+    def copied(self) -> dict[int, Array]:
+        """The buffers once more, for a run that changes them."""
+        return {number: values.copy() for number, values in self.buffers.items()}
+
+
+def random_inputs(
+    *roots: UOp | Sequence[UOp],
+    seed: int = 0,
+    values: Values = Values.CORNERS,
+    variables: Mapping[str, int] | None = None,
+    most_bytes: int = MOST_BYTES,
+) -> Inputs:
+    """Arguments that all of `roots`, states of one kernel, can be run with: SINKs of graphs or
+    linear programs. `variables` has the values of those that are not to be random.
+
+    Raises RunError for an argument whose size is not known, for one that two states describe
+    differently, for a variable outside of its bounds, and where all arguments together would take
+    more than `most_bytes`.
+    """
+    nodes = [u for root in roots for u in (root.toposort() if isinstance(root, UOp) else root)]
+    kinds: dict[int, tuple[DType, int]] = {}
+    bounds: dict[str, tuple[int, int]] = {}
+    for u in nodes:
+        if u.op is Ops.DEFINE_GLOBAL:
+            dtype, size = _kind(u)
+            before = kinds.setdefault(u.arg, (dtype, size))
+            if before[0] is not dtype:
+                raise RunError(f"argument {u.arg} is of {before[0]} and of {dtype}",
+                               hint="give states of one kernel")  # fmt: skip
+            kinds[u.arg] = dtype, max(size, before[1])
+        elif u.op is Ops.DEFINE_VAR:
+            name, low, high = u.arg
+            bounds[name] = low, high
+    total = sum(size * memory_dtype(dtype).itemsize for dtype, size in kinds.values())
+    if total > most_bytes:
+        raise RunError(
+            f"the kernel's arguments take {total:,} bytes, of at most {most_bytes:,}",
+            hint="check a kernel of smaller shapes",
+        )
+    spans = index_spans(nodes)
+    buffers = {
+        number: _memory(
+            dtype, size, np.random.default_rng((seed, number)), values, spans.get(number)
+        )
+        for number, (dtype, size) in sorted(kinds.items())
+    }
+    return Inputs(buffers, _variables(bounds, variables or {}, seed, values))
+
+
+def _kind(u: UOp) -> tuple[DType, int]:
+    size = u.dtype.size if isinstance(u.dtype, PtrDType) else -1
+    if size < 0:
+        raise RunError(f"the size of argument {u.arg} is not known", u.origin or "",
+                       "give its DEFINE_GLOBAL a size")  # fmt: skip
+    return u.dtype.base, size
+
+
+def _variables(
+    bounds: Mapping[str, tuple[int, int]], given: Mapping[str, int], seed: int, values: Values
+) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, (low, high) in sorted(bounds.items()):
+        random = np.random.default_rng((seed, *name.encode()))
+        chosen = given.get(name)
+        if chosen is None and values is Values.CORNERS:
+            chosen = int(random.choice((low, high)))
+        elif chosen is None:
+            chosen = int(random.integers(low, high, endpoint=True))
+        if not low <= chosen <= high:
+            raise RunError(f"{name} is {chosen}", hint=f"it is made for {low} to {high}")
+        found[name] = chosen
+    return found
+
+
+def _memory(
+    dtype: DType, size: int, random: np.random.Generator, values: Values, span: Span | None
+) -> Array:
+    corners = values is Values.CORNERS
+    if dtypes.is_bool(dtype):
+        return random.integers(0, 2, size).astype(np.bool_)
+    if dtypes.is_float(dtype):
+        return _floats(dtype, size, random, values)
+    low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
+    kind = memory_dtype(dtype)
+    if span is not None:
+        first, last = max(span.low, low), min(span.high, high)
+        found = random.integers(first, last, size, kind, endpoint=True)
+        edges = [first, last]
+        if not span.strict:
+            edges += [low, high, max(first - 1, low), min(last + 1, high)]
+    elif values is Values.EXACT:
+        found = random.integers(max(-4, low), 9, size).astype(kind)
+        edges = [0]
+    else:  # of every length in bits
+        found = random.integers(low, high, size, kind, endpoint=True)
+        found >>= random.integers(0, dtype.bits, size).astype(kind)
+        edges = [low, high, 0, 1, max(-1, low), high - 1, min(low + 1, high)]
+    return _mixed(found, np.array(edges, kind), random) if corners else found
+
+
+def _floats(dtype: DType, size: int, random: np.random.Generator, values: Values) -> Array:
+    if values is Values.EXACT:
+        parts = 8 if dtype.bits >= 32 else 1
+        found = np.clip(np.rint(random.standard_normal(size) * parts) / parts, -4, 4)
+    else:
+        found = random.standard_normal(size) * np.exp2(random.integers(-4, 5, size))
+    found = round_array(found, dtype)
+    if values is Values.CORNERS:
+        found = _mixed(found, round_array(np.array(corner_floats(dtype)), dtype), random)
+    return to_memory(found, dtype)
+
+
+def corner_floats(dtype: DType) -> tuple[float, ...]:
+    """The corner values of a float dtype."""
+    info = dtypes.finfo(dtype)
+    normal, least = info.smallest_normal, info.smallest_normal * info.eps
+    positive = (0.0, least, normal - least, normal, 1.0 - info.eps / 2, 1.0, info.max, math.inf)
+    return (*positive, *(-x for x in positive), math.nan)
+
+
+def _mixed(found: Array, corners: Array, random: np.random.Generator) -> Array:
+    """Some elements replaced by corner values."""
+    chosen = random.random(found.size) < _CORNERS
+    return np.where(chosen, random.choice(corners, found.size), found).astype(found.dtype)
