@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from core.dtype import DType, PtrDType, dtypes
 from core.errors import UopvizError
-from core.prove.accumulator import accumulated
+from core.passes.identities import identity
+from core.prove.accumulator import Accumulator, accumulator
 from core.prove.index import Index
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
@@ -95,14 +96,14 @@ class Translation:
         """The axes that what a node means depends on."""
         known = self._axes.get(u)
         if known is None:
-            own = {s for s in u.src for s in self.axes(s)} if u not in self.cut else set[tuple[int, int]]()
-            if u in self.cut:
-                own = {axis for s in u.toposort() for axis in _own_axes(s)} if _has_axes(u) else set()
-            own |= set(_own_axes(u))
+            below = u.ranges if u in self.cut else ()
+            own = {axis for r in below for axis in own_axes(r)} | {*own_axes(u)}
+            if u not in self.cut:
+                own |= {axis for s in u.src for axis in self.axes(s)}
             if u.op is Ops.CONTRACT:
                 own -= set(u.arg)
             elif u.op in (Ops.REDUCE, Ops.END):
-                own -= {axis for r in u.src[1:] for axis in _own_axes(r)}
+                own -= {axis for r in u.src[1:] for axis in own_axes(r)}
             known = self._axes[u] = tuple(sorted(own))
         return known
 
@@ -157,8 +158,6 @@ class Translation:
     def _input(self, u: UOp, index: Index) -> Term:
         if index.shape == ():
             return self.terms.input((u, 0), u.dtype, u.vmin, u.vmax)
-        if dtypes.is_float(u.dtype) or u.op is Ops.BUFFER:
-            return self.terms.read(u, u.dtype, index.flat)
         return self.terms.read(u, u.dtype, index.flat)
 
     def _where(self, valid: Term | None, x: Term) -> Term:
@@ -292,8 +291,8 @@ class Translation:
         return made
 
     def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
-        if (found := accumulated(self, u, point)) is not None:
-            return found
+        if (found := accumulator(u)) is not None:
+            return self._accumulated(found, point)
         scalar = u.dtype.scalar()
         others = self.values(u.src[1], point) if len(u.src) > 1 else ()
         made: list[Value] = []
@@ -305,10 +304,22 @@ class Translation:
             made.append(read)
         return tuple(made)
 
+    def _accumulated(self, a: Accumulator, point: Point) -> tuple[Value, ...]:
+        """What is in registers after the loop that updates them."""
+        starts = self.values(a.start, point)
+        bound = [b for r in a.loops for b in self.values(r, point) if not b.constant]
+        bodies = [self.values(body, point) for body in a.bodies]
+        made: list[Value] = []
+        for lane, start in enumerate(starts):
+            total = self.terms.reduce(a.op, [body[lane] for body in bodies], bound)
+            neutral = start.constant and start.data == identity(a.op, start.dtype)
+            made.append(total if neutral else self.terms.alu(a.op, start.dtype, (start, total)))
+        return tuple(made)
+
     def _reduced(self, u: UOp, point: Point) -> tuple[Value, ...]:
         count = u.dtype.count
-        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in _own_axes(r)))
-        loops = [r for r in u.src[1:] if not _own_axes(r)]
+        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
+        loops = [r for r in u.src[1:] if not own_axes(r)]
         bound = [b for r in loops for b in self.values(r, point) if not b.constant]
         lanes = [lane for at in points(unrolled, point) for lane in self.values(u.src[0], at)]
         return tuple(self.terms.reduce(u.arg, lanes[j::count], bound) for j in range(count))
@@ -328,8 +339,8 @@ class Translation:
         return tuple(made)
 
     def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
-        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in _own_axes(r)))
-        loops = [r for r in u.src[1:] if not _own_axes(r)]
+        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
+        loops = [r for r in u.src[1:] if not own_axes(r)]
         ended = frozenset(b for r in loops for b in self.values(r, point) if not b.constant)
         made: list[Value] = []
         for at in points(unrolled, point):
@@ -356,17 +367,13 @@ def points(axes: Axes, point: Point = ()) -> list[Point]:
     return [tuple(sorted([*rest, *zip(numbers, at, strict=True)])) for at in spread]
 
 
-def _own_axes(u: UOp) -> Axes:
+def own_axes(u: UOp) -> Axes:
     """The axes that a node itself stands for."""
     if u.op is Ops.UNROLL:
         return u.arg
     if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.src[0].op is Ops.CONST:
         return ((u.arg[0], u.src[0].arg),)
     return ()
-
-
-def _has_axes(u: UOp) -> bool:
-    return any(r.arg[-1] in _LANES for r in u.ranges) or u.op is Ops.UNROLL
 
 
 def _term(lane: Value, u: UOp) -> Term:
