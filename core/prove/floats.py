@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.prove.sample import Samples, units
-from core.prove.term import Kind, Term, postorder
+from core.prove.term import Kind, Term
 from core.prove.verdict import Verdict
 from core.uop.rule import Assumes
 
@@ -71,7 +71,7 @@ def compare_floats(
         apart = np.abs(left - right)
         unit, tiny = units(a.dtype)
         ulps = apart / np.maximum(2 * unit * largest, tiny)
-        close = (apart <= allowed) & ~((left == 0) & (right == 0))
+        close = (apart <= allowed) & (allowed > 0)
         beyond = ~(np.isfinite(left) & np.isfinite(right)) & ~np.isfinite(allowed)
         overflown = np.isinf(left) != np.isinf(right)
         edge = overflown & (np.minimum(np.abs(left), np.abs(right)) * 2 >= _largest(a))
@@ -112,8 +112,3 @@ def _special(samples: Samples, a: Term, b: Term, infinite: bool) -> npt.NDArray[
 
 def _largest(t: Term) -> float:
     return float(np.finfo(np.float16 if t.dtype.itemsize < 4 else np.float32).max)
-
-
-def float_inputs(root: Term) -> list[Term]:
-    """The inputs of a term that are floats."""
-    return [t for t in postorder([root]) if t.op in (Kind.INPUT, Kind.READ)]

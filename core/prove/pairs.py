@@ -40,30 +40,44 @@ class Question:
     )
     memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
     loops: bool = False
+    unknown: frozenset[UOp] = frozenset()
+    """Nodes of one side that are inputs though they compute something."""
 
 
 def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
     """What is asked of two nodes. Raises UnknownMeaningError where terms cannot say it."""
     terms = Terms()
     asked = Question(terms)
-    read = Translation(terms, cut - {before, after})
+    read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
+    _ask(asked, read, before, after)
+    inside = before.toposort().keys() & after.toposort().keys()
+    asked.unknown = frozenset((read.opaque | read.cut_values) - inside)
+    return asked
+
+
+def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
+    terms = asked.terms
     if before.op is Ops.STORE and before.src[0].op is Ops.VIEW:
         _stored_in_loops(asked, read, before, after)
-        return asked
+        return
+    if before.op is after.op is Ops.SINK and len(before.src) == len(after.src):
+        if all(_is_shaped(s, s) for u in (before, after) for s in u.src):
+            for pair in zip(before.src, after.src, strict=True):
+                _ask(asked, read, *pair)
+            return
     if _is_shaped(before, after):
         shape = before.shape or after.shape or ()
         index = root_index(terms, shape)
         a, b = (read.element(u, _of(terms, index, u)) for u in (before, after))
         _add(asked, (a,), (b,))
         _renamed(asked)
-        return asked
+        return
     axes: Axes = tuple(sorted({*read.axes(before), *read.axes(after)}))
     for point in points(axes):
         a, b = read.lanes(before, point), read.lanes(after, point)
         if before.op is Ops.INDEX and not isinstance(before.src[0].dtype, PtrDType):
             a, b = _where_gated(terms, read, before, a, b)
         _add(asked, a, b)
-    return asked
 
 
 def _is_shaped(before: UOp, after: UOp) -> bool:

@@ -166,7 +166,8 @@ class _Run:
         if t.op is Ops.BITCAST or (t.op is Ops.CAST and t.dtype == t.args[0].dtype):
             return found
         unit, tiny = units(t.dtype)
-        return found + unit * np.abs(value) + tiny
+        exact_below = t.op in (Ops.ADD, Ops.SUB)  # what is not normal is added exactly
+        return found + unit * np.abs(value) + (0.0 if exact_below else tiny)
 
     def _open(self, t: Term, errs: list[Array], some: Array) -> Array:
         """Where errors may change an integer or bool."""

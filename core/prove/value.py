@@ -65,11 +65,17 @@ Value = Term | Address | Write
 
 
 class Translation:
-    """The terms of nodes. `cut`: nodes that are inputs."""
+    """The terms of nodes. `cut`: nodes that are inputs; `loops`: a loop that updates registers is
+    the reduction that it computes."""
 
-    def __init__(self, terms: Terms, cut: Collection[UOp] = ()) -> None:
+    def __init__(self, terms: Terms, cut: Collection[UOp] = (), loops: bool = False) -> None:
         self.terms = terms
         self.cut = cut
+        self.opaque: set[UOp] = set()
+        """Nodes that are inputs because what they compute has no translation."""
+        self.cut_values: set[UOp] = set()
+        """Nodes of the cut that were asked for."""
+        self._loops = loops
         self._lanes: dict[tuple[UOp, Point], tuple[Value, ...]] = {}
         self._axes: dict[UOp, Axes] = {}
         self._depth = 0
@@ -115,6 +121,7 @@ class Translation:
         if shape == () and index.shape != ():
             index = Index(terms, (), ())
         if u in self.cut:
+            self.cut_values.add(u)
             return self._input(u, index)
         if u.op in (Ops.DEFINE_VAR, Ops.BIND):
             return self.values(u)[0]
@@ -146,6 +153,8 @@ class Translation:
             start = terms.const(_INT, u.arg[1])
             at = terms.alu(Ops.ADD, _INT, (index.flat, start))
             return terms.read(u.src[0], u.dtype, at)
+        if u.op is not Ops.BUFFER:
+            self.opaque.add(u)
         return self._input(u, index)
 
     def _loaded(self, u: UOp, index: Index) -> Term:
@@ -176,6 +185,8 @@ class Translation:
             return (terms.const(dtype, at[u.arg[0]]),)
         if u.op is Ops.BIND:
             return self.lanes(u.src[0], point)
+        if u in self.cut:
+            self.cut_values.add(u)
         if u in self.cut or u.op in (Ops.RANGE, Ops.SPECIAL, Ops.DEFINE_VAR):
             return self._inputs(u, point)
         match u.op:
@@ -205,6 +216,8 @@ class Translation:
             case _:
                 pass
         if isinstance(dtype, PtrDType) or u.op not in GroupOp.Elementwise:
+            if not isinstance(dtype, PtrDType):
+                self.opaque.add(u)
             return self._inputs(u, point)
         operands = [self.values(s, point) for s in u.src]
         if u.op is Ops.BITCAST and _resized(u):
@@ -291,7 +304,7 @@ class Translation:
         return made
 
     def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
-        if (found := accumulator(u)) is not None:
+        if self._loops and (found := accumulator(u)) is not None:
             return self._accumulated(found, point)
         scalar = u.dtype.scalar()
         others = self.values(u.src[1], point) if len(u.src) > 1 else ()
