@@ -36,10 +36,18 @@ def cut_at(before: UOp, after: UOp, depth: int) -> frozenset[UOp]:
     those that are as deep."""
     left, right = _within((before,), depth), _within((after,), depth)
     shared = {u for u in left.keys() & right.keys() if not _opened(u)}
-    if depth != DEPTHS[0]:  # deeper down, what both have is looked into as well
+    if (
+        depth != DEPTHS[0] and len(depths(after)) > 1
+    ):  # deeper down, what both have is looked into as well
         shared = {u for u in shared if max(left[u], right[u]) >= depth - DEPTHS[0]}
     deep = {u for found in (left, right) for u, at in found.items() if at >= depth}
     return frozenset(u for u in shared | deep if not _opened(u))
+
+
+def depths(after: UOp) -> tuple[int, ...]:
+    """The depths that are tried: kernels are looked into at once."""
+    near = _within((after,), DEPTHS[0])
+    return DEPTHS[-1:] if any(u.op is Ops.KERNEL for u in near) else DEPTHS
 
 
 def _within(roots: Iterable[UOp], depth: int) -> dict[UOp, int]:
@@ -95,7 +103,9 @@ def _postorder(root: UOp, cut: frozenset[UOp], known: dict[UOp, int]) -> list[UO
 def _described(u: UOp, cut: frozenset[UOp], place: dict[UOp, int]) -> tuple[Any, ...]:
     shape = None if isinstance(u.dtype, PtrDType) or u.dtype is dtypes.void else u.shape
     if u in cut:
-        lanes = tuple(sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1].name in _LANES))
+        lanes = tuple(
+            sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1].name in _LANES)
+        )
         return ("cut", u.dtype, repr(u.bounds), shape, lanes)
     arg = repr(u.arg)
     if u.op in (Ops.BUFFER, Ops.DEFINE_GLOBAL, Ops.DEFINE_REG, Ops.DEFINE_LOCAL):

@@ -19,7 +19,7 @@ import numpy as np
 from core.dtype import dtypes
 from core.errors import UopvizError
 from core.prove import bitvector
-from core.prove.cut import DEPTHS, cut_at, key_of
+from core.prove.cut import cut_at, depths, key_of
 from core.prove.floats import Floats, compare_floats
 from core.prove.pairs import Question, conjuncts, question
 from core.prove.sample import SAMPLES, Samples
@@ -66,7 +66,7 @@ class Checker:
             return Verdict("assumes", str(Assumes.CONTEXT))
         found = Verdict("unchecked", "nothing was compared")
         previous: frozenset[UOp] | None = None
-        for depth in DEPTHS:
+        for depth in depths(after):
             cut = cut_at(before, after, depth)
             if cut == previous:
                 break
@@ -104,10 +104,12 @@ class Checker:
         open_pairs = [(a, b) for a, b in pairs if a is not b]
         if len(open_pairs) > MAX_PAIRS:
             raise UnknownMeaningError(f"{len(open_pairs):,} pairs of values")
+        reduces = any(t.op is Kind.REDUCE for t in postorder(t for p in open_pairs for t in p))
+        if open_pairs and reduces and asked.unknown:
+            return _unknown(asked)
         found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
         if found.kind == "differs" and asked.unknown:
-            ops = ", ".join(sorted({u.op.name for u in asked.unknown}))
-            return Verdict("unchecked", f"what {ops} computes here is not known")
+            return _unknown(asked)
         if asked.memories and found.kind == "proved":
             return replace(found, kind="assumes", how=RENAMED)
         return found
@@ -120,8 +122,8 @@ class Checker:
         if sampled.kind in ("differs", "unchecked") or sampled.ulps:
             return sampled
         ways: set[str] = set()
-        for pair in dict.fromkeys(goal for pair in pairs for goal in goals(*pair)):
-            way = self._proof(*pair)
+        for goal in dict.fromkeys(goal for pair in pairs for goal in goals(*pair)):
+            way = self._proof(*goal)
             if way is None:
                 no_z3 = bitvector.solver_module() is None
                 return replace(sampled, hint=bitvector.HINT) if no_z3 else sampled
@@ -188,6 +190,11 @@ class Checker:
             leaves = []
         names = tuple((_name(t, n), shown[n + 2]) for n, t in enumerate(leaves[:MAX_VALUES]))
         return Verdict("differs", "for these values", samples.count, 0.0, names, shown[0], shown[1])
+
+
+def _unknown(asked: Question) -> Verdict:
+    ops = ", ".join(sorted({u.op.name for u in asked.unknown}))
+    return Verdict("unchecked", f"what {ops} computes here is not known")
 
 
 def goals(a: Term, b: Term) -> list[tuple[Term, Term]]:

@@ -6,7 +6,7 @@ code with the passes that it checks. Never looks at what is indexed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -29,6 +29,11 @@ class Index:
         self._terms, self._axes, self._flat = terms, axes, flat
 
     @property
+    def key(self) -> Hashable:
+        """Equal keys are equal indices."""
+        return (self.shape, self._flat if self._axes is None else tuple(self._axes))
+
+    @property
     def flat(self) -> Term:
         """Its number in row-major order."""
         if self._flat is None:
@@ -40,7 +45,7 @@ class Index:
         """An index per axis."""
         if self._axes is None:
             assert self._flat is not None, "an index has one of its two forms"
-            self._axes = unravel(self._terms, self._flat, self.shape)
+            return unravel(self._terms, self._flat, self.shape)
         return self._axes
 
     def moved(self, op: Ops, arg: Any, shape: Shape) -> tuple[Index, Term | None]:

@@ -49,9 +49,14 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
     terms = Terms()
     asked = Question(terms)
     read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
+    near = [u for s in (after, *after.src) for u in (s, *s.src) if u.op is Ops.AFTER]
+    old = before.toposort() if near else {}
+    read.made = {u for u in near if u not in old}
     _ask(asked, read, before, after)
-    inside = before.toposort().keys() & after.toposort().keys()
-    asked.unknown = frozenset((read.opaque | read.cut_values) - inside)
+    if inputs := read.opaque | read.cut_values:
+        old = old or before.toposort()
+        new = after.toposort()
+        asked.unknown = frozenset(u for u in inputs if u not in old or u not in new)
     return asked
 
 
@@ -60,11 +65,11 @@ def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
     if before.op is Ops.STORE and before.src[0].op is Ops.VIEW:
         _stored_in_loops(asked, read, before, after)
         return
-    if before.op is after.op is Ops.SINK and len(before.src) == len(after.src):
-        if all(_is_shaped(s, s) for u in (before, after) for s in u.src):
-            for pair in zip(before.src, after.src, strict=True):
-                _ask(asked, read, *pair)
-            return
+    values = all(_is_shaped(s, s) for u in (before, after) for s in u.src)
+    if before.op is after.op is Ops.SINK and values and len(before.src) == len(after.src):
+        for pair in zip(before.src, after.src, strict=True):
+            _ask(asked, read, *pair)
+        return
     if _is_shaped(before, after):
         shape = before.shape or after.shape or ()
         index = root_index(terms, shape)

@@ -142,7 +142,7 @@ class _Run:
             errs = [inner.errs[a].reshape(len(self.rows), many) for a in t.args]
             self.errs[t] = _reduce_error(op, t.dtype, lanes, np.concatenate(errs, axis=1))
         if dtypes.is_bool(t.dtype):
-            return lanes.all(axis=1) if op is Ops.MUL else lanes.any(axis=1)
+            return np.asarray(lanes.all(axis=1) if op is Ops.MUL else lanes.any(axis=1))
         combine: np.ufunc = _COMBINE[op]
         made = combine.reduce(lanes.astype(np.float64) if t.dtype.fmt is None else lanes, axis=1,
                               dtype=None if t.dtype.fmt is None else lanes.dtype)  # fmt: skip
@@ -161,7 +161,7 @@ class _Run:
         xs = [np.asarray(self.values[a], np.float64) for a in t.args]
         value = np.asarray(self.values[t], np.float64)
         found = _propagated(t.op, xs, errs, value, some)
-        if t.op in (Ops.NEG, Ops.MAX, Ops.WHERE):
+        if t.op in (Ops.NEG, Ops.MAX, Ops.WHERE, Ops.TRUNC):
             return found
         if t.op is Ops.BITCAST or (t.op is Ops.CAST and t.dtype == t.args[0].dtype):
             return found
@@ -174,6 +174,9 @@ class _Run:
         if t.op in GroupOp.Comparison and dtypes.is_float(t.args[0].dtype):
             x, y = (np.asarray(self.values[a], np.float64) for a in t.args)
             some = some & ~(np.abs(x - y) > errs[0] + errs[1])
+        if t.op is Ops.CAST and dtypes.is_int(t.dtype) and dtypes.is_float(t.args[0].dtype):
+            x = np.asarray(self.values[t.args[0]], np.float64)
+            some = some & (np.trunc(x - errs[0]) != np.trunc(x + errs[0]))
         return np.where(some, np.inf, 0.0)
 
 
@@ -216,6 +219,9 @@ def _propagated(
         case Ops.LOG2:
             left = np.maximum(np.abs(xs[0]) - errs[0], 0.0)
             return np.where(some, errs[0] / left / np.log(2.0), 0.0)
+        case Ops.TRUNC:
+            kept = np.trunc(xs[0] - errs[0]) == np.trunc(xs[0] + errs[0])
+            return np.where(some & ~kept, 1 + errs[0], 0.0)
         case Ops.SIN | Ops.COS:
             return errs[0]
         case _:
@@ -280,10 +286,15 @@ def _mixed(x: npt.NDArray[np.uint64], key: Any) -> npt.NDArray[np.uint64]:
 
 
 def _any(
-    dtype: DType, mixed: npt.NDArray[np.uint64], rows: npt.NDArray[np.uint64], bounds: tuple[int, int]
+    dtype: DType,
+    mixed: npt.NDArray[np.uint64],
+    rows: npt.NDArray[np.uint64],
+    bounds: tuple[int, int],
 ) -> Array:
     """A value of a dtype for each hash: in some samples mostly corner values, in others none."""
-    wild = (mixed >> np.uint64(8)) % np.uint64(4) < np.array([0, 1, 3, 0], np.uint64)[rows % np.uint64(4)]
+    wild = (mixed >> np.uint64(8)) % np.uint64(4) < np.array([0, 1, 3, 0], np.uint64)[
+        rows % np.uint64(4)
+    ]
     if not dtypes.is_float(dtype):
         low, high = bounds
         span = high - low + 1
@@ -302,7 +313,7 @@ def _any(
 
 
 def _corners(dtype: DType) -> npt.NDArray[np.float64]:
-    """NaN, infinities, zeros of both signs, the smallest and the largest numbers, and plain ones."""
+    """NaN, infinities, zeros of both signs, the smallest and the largest numbers, plain ones."""
     largest, (_, tiny) = float(dtypes.max(dtype)), units(dtype)
     if not np.isfinite(largest):
         top = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from core.dtype import ConstType, DType, dtypes, truncate
-from core.uop.meaning import cast_value, evaluate
+from core.uop.meaning import divide, evaluate
 from core.uop.ops import GroupOp, Ops
 
 
@@ -60,7 +60,6 @@ class Term:
 
 
 _COMMUTATIVE: Final = GroupOp.Commutative - {Ops.ADD}
-_WIDE_CAST: Final = frozenset({Ops.IDIV, Ops.MOD})
 
 
 class Terms:
@@ -100,7 +99,8 @@ class Terms:
             return made
         depth = max(map(_depth, bodies))
         names = {
-            b: self.input(("bound", depth, at), b.dtype, b.low, b.high) for at, b in enumerate(bound)
+            b: self.input(("bound", depth, at), b.dtype, b.low, b.high)
+            for at, b in enumerate(bound)
         }
         renamed = tuple(self.substitute(bodies, names))
         data = (op, tuple(names[b] for b in bound))
@@ -186,7 +186,11 @@ class Terms:
                 signed = [_signed(f, x.dtype) for f in factors]
                 cast = [self._cast(dtype, a) for a in x.args]
                 return self._sum(dtype, _signed(constant, x.dtype), zip(cast, signed, strict=True))
-            if x.op in _WIDE_CAST and all(within(a, dtype) for a in x.args) and x.args[1].low > 0:
+            if (
+                (x.op is Ops.IDIV or x.op is Ops.MOD)
+                and x.args[1].low > 0
+                and all(within(a, dtype) for a in x.args)
+            ):
                 return self.alu(x.op, dtype, [self._cast(dtype, a) for a in x.args])
         bounds = whole(dtype)
         if integers or dtypes.is_bool(x.dtype):
@@ -384,7 +388,7 @@ def _bounds(op: Ops, dtype: DType, args: tuple[Term, ...]) -> tuple[int, int] | 
     if dtypes.is_int(dtype) and len(args) == 2 and not dtypes.is_float(args[0].dtype):
         (x, y) = args
         if op is Ops.IDIV and y.low > 0:
-            ends = [evaluate(op, dtypes.int64, (a, b)) for a in (x.low, x.high) for b in (y.low, y.high)]
+            ends = [divide(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
             return min(ends), max(ends)
         if op is Ops.MOD and y.low > 0 and x.low >= 0:
             return 0, min(x.high, y.high - 1)
@@ -406,8 +410,3 @@ def _depth(body: Term) -> int:
         inner = max((known[a] for a in term.args), default=0)
         known[term] = inner + (term.op is Kind.REDUCE)
     return known[body]
-
-
-def literal(value: ConstType, dtype: DType) -> ConstType:
-    """`value` as one of a dtype."""
-    return cast_value(value, dtype)

@@ -7,7 +7,7 @@ no translation raises UnknownMeaningError. Never decides whether two things are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -15,7 +15,8 @@ from core.dtype import DType, PtrDType, dtypes
 from core.errors import UopvizError
 from core.passes.identities import identity
 from core.prove.accumulator import Accumulator, accumulator
-from core.prove.index import Index
+from core.prove.index import Index, Shape
+from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.kernelinfo import AxisType
@@ -75,14 +76,22 @@ class Translation:
         """Nodes that are inputs because what they compute has no translation."""
         self.cut_values: set[UOp] = set()
         """Nodes of the cut that were asked for."""
+        self.made: Collection[UOp] = ()
+        """Nodes that only the replacement has: kernels among them are looked into."""
+        self.arguments: tuple[Sequence[UOp], Translation] | None = None
+        """Inside of a kernel that is called: its arguments, and how they are translated."""
         self._loops = loops
         self._lanes: dict[tuple[UOp, Point], tuple[Value, ...]] = {}
+        self._elements: dict[tuple[UOp, Hashable], Term] = {}
         self._axes: dict[UOp, Axes] = {}
         self._depth = 0
 
     def lanes(self, u: UOp, point: Point = ()) -> tuple[Value, ...]:
         """What each lane of a node without a shape is; of a void node, what it writes."""
-        key = u, tuple(pair for pair in point if any(pair[0] == number for number, _ in self.axes(u)))
+        key = (
+            u,
+            tuple(pair for pair in point if any(pair[0] == number for number, _ in self.axes(u))),
+        )
         known = self._lanes.get(key)
         if known is None:
             self._depth += 1
@@ -115,6 +124,13 @@ class Translation:
 
     def element(self, u: UOp, index: Index) -> Term:
         """One element of a shaped value."""
+        key = u, index.key
+        known = self._elements.get(key)
+        if known is None:
+            known = self._elements[key] = self._element(u, index)
+        return known
+
+    def _element(self, u: UOp, index: Index) -> Term:
         terms, shape = self.terms, _shape(u)
         if u.op is Ops.CONST:
             return terms.const(u.dtype.scalar(), u.arg)
@@ -153,16 +169,34 @@ class Translation:
             start = terms.const(_INT, u.arg[1])
             at = terms.alu(Ops.ADD, _INT, (index.flat, start))
             return terms.read(u.src[0], u.dtype, at)
+        if u in self.made and (stored := stored_by(u)) is not None:
+            return self._stored_value(*stored, index)
         if u.op is not Ops.BUFFER:
             self.opaque.add(u)
         return self._input(u, index)
 
+    def _stored_value(self, value: UOp, shape: Shape, kernel: UOp, index: Index) -> Term:
+        """An element of memory that a kernel stored a value in."""
+        inner = Translation(self.terms)
+        inner.arguments = kernel.src[1:], self
+        inside = Index(self.terms, shape, None, index.flat)
+        found = inner.element(value, inside)
+        self.opaque |= inner.opaque
+        return found
+
     def _loaded(self, u: UOp, index: Index) -> Term:
         place = u.src[0]
         if place.op is not Ops.VIEW:
-            return self.terms.read(place, u.dtype, index.flat)
+            return self._read(place, u.dtype, index)
         inner, valid = index.viewed(place.arg, _shape(place.src[0]))
-        return self._where(valid, self.terms.read(place.src[0], u.dtype, inner.flat))
+        return self._where(valid, self._read(place.src[0], u.dtype, inner))
+
+    def _read(self, memory: UOp, dtype: DType, index: Index) -> Term:
+        if memory.op is Ops.DEFINE_GLOBAL and self.arguments is not None:
+            buffers, outside = self.arguments
+            held = buffers[memory.arg]
+            return outside.element(held, Index(self.terms, _shape(held), None, index.flat))
+        return self.terms.read(memory, dtype, index.flat)
 
     def _input(self, u: UOp, index: Index) -> Term:
         if index.shape == ():
@@ -307,13 +341,14 @@ class Translation:
         if self._loops and (found := accumulator(u)) is not None:
             return self._accumulated(found, point)
         scalar = u.dtype.scalar()
-        others = self.values(u.src[1], point) if len(u.src) > 1 else ()
+        place, *rest = u.src
+        others = self.values(rest[0], point) if rest else None
         made: list[Value] = []
-        for k, place in enumerate(self.places(u.src[0], point, u.dtype.count)):
-            read = self.terms.read(place.memory, scalar, place.at)
-            if place.gate is not None:
-                other = others[k] if others else self.terms.const(scalar, 0)
-                read = self.terms.alu(Ops.WHERE, scalar, (place.gate, read, other))
+        for k, at in enumerate(self.places(place, point, u.dtype.count)):
+            read = self.terms.read(at.memory, scalar, at.at)
+            if at.gate is not None:
+                other = self.terms.const(scalar, 0) if others is None else others[k]
+                read = self.terms.alu(Ops.WHERE, scalar, (at.gate, read, other))
             made.append(read)
         return tuple(made)
 

@@ -1,4 +1,4 @@
-"""Checked passes as one message: shares, rules with their worst steps, and the verdict of each step.
+"""Checked passes as one message: shares, the answers by rule, and the verdict of each step.
 
 Never checks.
 """

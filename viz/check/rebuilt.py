@@ -9,6 +9,7 @@ import functools
 from typing import Final
 
 from core.errors import FormatError
+from core.uop.args import Json
 from core.uop.serial import decode_node
 from core.uop.uop import UOp
 from viz.budget import take
@@ -62,5 +63,11 @@ class Rebuilt:
             for name in ("op", "dtype", "arg", "tag")
         ]
         op, dtype, arg, tag = texts
-        data = [op, dtype, [*range(len(sources))], self._argument(arg), self._argument(tag)]
+        data: list[Json] = [
+            op,
+            dtype,
+            [*range(len(sources))],
+            self._argument(arg),
+            self._argument(tag),
+        ]
         return decode_node(data, sources)

@@ -1,4 +1,4 @@
-"""Whole states of a kernel compared: both are run on random inputs, and what they store is compared.
+"""Whole states of a kernel: both are run on random inputs, and what they store is compared.
 
 For steps that are right together with the other steps of their pass alone, such as splits of loops.
 A state that was run is kept for the next pass, whose first state it is. Never runs compiled code.
@@ -118,4 +118,3 @@ def _differs(number: int, at: int, x: Array, y: Array) -> Verdict:
     place = ((f"argument {number}", f"element {at}"),)
     how = "the states before and after the pass store other values"
     return Verdict("differs", how, 1, 0.0, place, str(x[at].item()), str(y[at].item()))
-
