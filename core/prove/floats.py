@@ -81,10 +81,10 @@ def compare_floats(
         overflown = np.isinf(left) != np.isinf(right)
         edge = overflown & (np.minimum(np.abs(left), np.abs(right)) * 2 >= _largest(a))
     rest = open_ & ~close & ~edge
-    if rest.any() and (~known | ~rest).all():  # the errors may be of any size: nothing is known
-        rest &= known
-        if 4 * int((open_ & known).sum()) < int(open_.sum()):
-            raise UnknownMeaningError("rounding errors on the way may decide what is chosen")
+    undecided = open_ & ~known
+    if 2 * int(undecided.sum()) > samples.count:
+        raise UnknownMeaningError("rounding errors on the way may decide what is chosen")
+    rest &= known
     if rest.any():
         return Floats(0.0, frozenset(assumed), int(np.flatnonzero(rest)[0]))
     counted = ulps[open_ & close & np.isfinite(ulps)]

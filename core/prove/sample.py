@@ -140,13 +140,19 @@ class _Run:
         lanes = np.concatenate(parts, axis=1)
         if self.errors:
             errs = [inner.errs[a].reshape(len(self.rows), many) for a in t.args]
-            self.errs[t] = _reduce_error(op, t.dtype, lanes, np.concatenate(errs, axis=1))
+            found = _reduce_error(op, t.dtype, lanes, np.concatenate(errs, axis=1))
+            open_ = np.isnan(found) & np.isinf(np.concatenate(errs, axis=1)).any(axis=1)
+            self.errs[t] = np.where(np.isnan(found), np.where(open_, np.inf, 0.0), found)
         if dtypes.is_bool(t.dtype):
             return np.asarray(lanes.all(axis=1) if op is Ops.MUL else lanes.any(axis=1))
         combine: np.ufunc = _COMBINE[op]
         made = combine.reduce(lanes.astype(np.float64) if t.dtype.fmt is None else lanes, axis=1,
                               dtype=None if t.dtype.fmt is None else lanes.dtype)  # fmt: skip
-        return round_array(np.asarray(made), t.dtype)
+        made = round_array(np.asarray(made), t.dtype)
+        if self.errors and dtypes.is_float(t.dtype):
+            finite = np.isfinite(np.asarray(lanes, np.float64)).all(axis=1)
+            self.errs[t] = np.where(finite & ~np.isfinite(made), np.inf, self.errs[t])
+        return made
 
     def _error(self, t: Term) -> Array:
         if t in self.errs:
@@ -167,7 +173,8 @@ class _Run:
             return found
         unit, tiny = units(t.dtype)
         exact_below = t.op in (Ops.ADD, Ops.SUB)  # what is not normal is added exactly
-        return found + unit * np.abs(value) + (0.0 if exact_below else tiny)
+        found = found + unit * np.abs(value) + (0.0 if exact_below else tiny)
+        return _of_special(value, xs, errs, found)
 
     def _open(self, t: Term, errs: list[Array], some: Array) -> Array:
         """Where errors may change an integer or bool."""
@@ -226,6 +233,16 @@ def _propagated(
             return errs[0]
         case _:
             return np.where(some, np.inf, 0.0)
+
+
+def _of_special(value: Array, xs: list[Array], errs: list[Array], found: Array) -> Array:
+    """The error where a value is not finite: of what has overflown, or is made of that, nothing is
+    known; any other is what it is."""
+    special = np.logical_or.reduce([~np.isfinite(x) for x in xs])
+    divided = np.logical_or.reduce([x == 0 for x in xs])
+    overflown = np.isinf(value) & ~special & ~divided
+    lost = overflown | np.logical_or.reduce([np.isinf(err) for err in errs])
+    return np.where(np.isfinite(value) & ~np.isnan(found), found, np.where(lost, np.inf, 0.0))
 
 
 def _reduce_error(op: Ops, dtype: DType, lanes: Array, errs: Array) -> Array:
