@@ -150,17 +150,21 @@ class Checker:
 
     def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
         count, error = self.options.samples, UnknownMeaningError("nothing")
-        for many in (count, count // 6, count // 48):
+        for many, work in ((count, 1 << 16), (count // 6, 1 << 16), (count // 48, 1 << 19)):
             try:
-                return self._on(max(4, many), pairs, assumes)
+                return self._on(max(4, many), work, pairs, assumes)
             except UnknownMeaningError as why:
                 error = why
         raise error
 
     def _on(
-        self, count: int, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+        self,
+        count: int,
+        work: int,
+        pairs: list[tuple[Term, Term]],
+        assumes: tuple[Assumes, ...],
     ) -> Verdict:
-        samples = Samples(count, self.options.seed)
+        samples = Samples(count, self.options.seed, work)
         roots = [term for pair in pairs for term in pair]
         values = samples.run(roots)
         floats = Floats()

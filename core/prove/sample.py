@@ -25,7 +25,7 @@ from core.uop.ops import GroupOp, Ops
 Array = npt.NDArray[Any]
 SAMPLES: Final = 192
 MAX_WORK: Final = 1 << 21
-"""Samples times iterations of reductions."""
+"""Samples times iterations of reductions, unless a caller says otherwise."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 
@@ -33,10 +33,10 @@ _COMBINE: Final = {Ops.ADD: np.add, Ops.MUL: np.multiply, Ops.MAX: np.maximum}
 class Samples:
     """`count` samples; every input and memory has a value in each."""
 
-    def __init__(self, count: int = SAMPLES, seed: int = 1, names: Mapping[Any, int] | None = None):
-        self.count = count
+    def __init__(self, count: int = SAMPLES, seed: int = 1, work: int = MAX_WORK) -> None:
+        self.count, self.work = count, work
         self.seed = np.uint64(seed)
-        self._names = dict(names or {})
+        self._names: dict[Any, int] = {}
         self._rows = np.arange(count, dtype=np.uint64)
         self.errors: dict[Term, Array] = {}
         """Of float terms, a bound of the rounding errors; of others, infinity where it is open."""
@@ -117,7 +117,7 @@ class _Run:
         op, bound = t.data
         sizes = [b.high - b.low + 1 for b in bound]
         many = prod(sizes)
-        if many * len(self.rows) > MAX_WORK:
+        if many * len(self.rows) > self.samples.work:
             raise UnknownMeaningError(f"a reduction of {many:,} elements")
         at = np.tile(np.arange(many), len(self.rows))
         rows = np.repeat(self.rows, many)

@@ -18,7 +18,7 @@ from core.runtime.reference.inputs import Values, random_inputs
 from core.runtime.reference.kernel import evaluate_kernel
 from core.uop import Ops, UOp
 
-MAX_WORK: Final = 1 << 23
+MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
 MAX_BYTES: Final = 1 << 28
 _KEPT: Final = 4
