@@ -28,7 +28,7 @@ def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
         raise TraceError("the trace cannot be read", str(store.path), str(error)) from error
     if rewrite in known:
         return message(store, [known[rewrite]])
-    return message(store, check_part(Part(str(store.path), (rewrite,), seconds=SECONDS)))
+    return message(store, check_part(Part(str(store.files[0].path), (rewrite,), seconds=SECONDS)))
 
 
 VERDICTS: Final = Answer(

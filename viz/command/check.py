@@ -48,7 +48,8 @@ def check(options: argparse.Namespace) -> int:
     of = identity(store.path)
     known = {} if options.again else load(store.path, of)
     wanted = tuple(n for n in rewrites if rules or n not in known)
-    part = Part(str(store.path), wanted, rules, float(options.seconds))
+    trace = store.files[0].path  # of an exported file, what was unpacked
+    part = Part(str(trace), wanted, rules, float(options.seconds))
     options.progress.begin("checking")
     made = {}
     if wanted:
