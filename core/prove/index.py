@@ -145,3 +145,9 @@ def unravel(terms: Terms, flat: Term, shape: Shape) -> list[Term]:
             digit = terms.alu(Ops.MOD, _INT, (digit, terms.const(_INT, max(shape[axis], 1))))
         made.append(terms.const(_INT, 0) if shape[axis] == 1 else digit)
     return made
+
+
+def root_index(terms: Terms, shape: Sequence[int]) -> Index:
+    """Any element of a value of `shape`."""
+    axes = [terms.input(("axis", at), _INT, 0, max(0, n - 1)) for at, n in enumerate(shape)]
+    return Index(terms, tuple(shape), axes)

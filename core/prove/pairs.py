@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
-from core.prove.index import Index
+from core.prove.index import Index, root_index
 from core.prove.term import Kind, Term, Terms
 from core.prove.value import (
     Address,
@@ -21,7 +21,6 @@ from core.prove.value import (
     Value,
     Write,
     points,
-    root_index,
 )
 from core.uop import Ops, UOp
 

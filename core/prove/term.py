@@ -9,55 +9,24 @@ rules that are checked with terms.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from core.dtype import ConstType, DType, dtypes, truncate
-from core.uop.meaning import divide, evaluate
+from core.prove.node import (
+    Kind,
+    Term,
+    bounds_of,
+    compared,
+    depth_of,
+    exact,
+    postorder,
+    signed,
+    whole,
+    within,
+)
+from core.uop.meaning import evaluate
 from core.uop.ops import GroupOp, Ops
-
-
-class Kind(enum.Enum):
-    """Terms that are no op on values."""
-
-    INPUT = "input"
-    """Any value within its bounds; data is what it is of."""
-    READ = "read"
-    """An element of some memory or tensor (data), by its number: an unknown function."""
-    SUM = "sum"
-    """An integer: a constant plus multiples of the arguments; data is (constant, coefficients)."""
-    REDUCE = "reduce"
-    """The arguments combined by an op, over all values of bound inputs; data is (op, inputs)."""
-
-
-class Term:
-    """One term; made by `Terms`. `low` and `high` bound it: numbers for integers and bools, None
-    for floats."""
-
-    __slots__ = ("args", "data", "dtype", "high", "low", "number", "op")
-
-    def __init__(
-        self,
-        op: Ops | Kind,
-        dtype: DType,
-        args: tuple[Term, ...],
-        data: Any,
-        bounds: tuple[int, int] | None,
-        number: int,
-    ) -> None:
-        self.op, self.dtype, self.args, self.data = op, dtype, args, data
-        self.low, self.high = bounds if bounds is not None else (0, 0)
-        self.number = number
-
-    def __repr__(self) -> str:
-        return f"Term({self.op.name}, {self.dtype}, {self.data!r}, {len(self.args)} args)"
-
-    @property
-    def constant(self) -> bool:
-        """Whether it is a constant, whose value is `data`."""
-        return self.op is Ops.CONST
-
 
 _COMMUTATIVE: Final = GroupOp.Commutative - {Ops.ADD}
 
@@ -97,7 +66,7 @@ class Terms:
             for body in bodies[1:]:
                 made = self.alu(op, made.dtype, (made, body))
             return made
-        depth = max(map(_depth, bodies))
+        depth = max(map(depth_of, bodies))
         names = {
             b: self.input(("bound", depth, at), b.dtype, b.low, b.high)
             for at, b in enumerate(bound)
@@ -122,13 +91,13 @@ class Terms:
             linear = self._linear(op, dtype, args)
             if linear is not None:
                 return linear
-        if op in GroupOp.Comparison and (decided := _compared(op, *args)) is not None:
+        if op in GroupOp.Comparison and (decided := compared(op, *args)) is not None:
             return self.const(dtypes.bool, decided)
         if dtypes.is_bool(source) and (found := self._bool(op, args)) is not None:
             return found
         if op in _COMMUTATIVE or (op is Ops.ADD and not dtypes.is_int(dtype)):
             args = tuple(sorted(args, key=lambda a: a.number))
-        return self._intern(op, dtype, args, data, _bounds(op, dtype, args))
+        return self._intern(op, dtype, args, data, bounds_of(op, dtype, args))
 
     def both(self, *conditions: Term | None) -> Term:
         """The conjunction; True of none."""
@@ -181,11 +150,11 @@ class Terms:
         if integers and within(x, dtype):
             if x.op is Ops.CAST and dtypes.is_int(x.args[0].dtype) and within(x.args[0], x.dtype):
                 return self._cast(dtype, x.args[0])
-            if x.op is Kind.SUM and _exact(x):
+            if x.op is Kind.SUM and exact(x):
                 constant, factors = x.data
-                signed = [_signed(f, x.dtype) for f in factors]
+                small = [signed(f, x.dtype) for f in factors]
                 cast = [self._cast(dtype, a) for a in x.args]
-                return self._sum(dtype, _signed(constant, x.dtype), zip(cast, signed, strict=True))
+                return self._sum(dtype, signed(constant, x.dtype), zip(cast, small, strict=True))
             if (
                 (x.op is Ops.IDIV or x.op is Ops.MOD)
                 and x.args[1].low > 0
@@ -235,17 +204,17 @@ class Terms:
                 return self.alu(op, dtype, (x.args[0], self.const(dtype, other * c)))
             if op is Ops.MOD and other > 0 and other % c == 0:
                 return self.alu(op, dtype, (x.args[0], self.const(dtype, c)))
-        if x.op is not Kind.SUM or not _exact(x):
+        if x.op is not Kind.SUM or not exact(x):
             return None
         constant, factors = x.data
-        pairs = [(a, _signed(f, dtype)) for a, f in zip(x.args, factors, strict=True)]
+        pairs = [(a, signed(f, dtype)) for a, f in zip(x.args, factors, strict=True)]
         whole_part = [(a, f // c) for a, f in pairs if f % c == 0]
         rest = [(a, f) for a, f in pairs if f % c != 0]
         left = constant % c
         if not whole_part and left == constant:
             return None
         below = self._sum(dtype, left, rest)
-        if below.low < 0 or not (below.constant or below.op is not Kind.SUM or _exact(below)):
+        if below.low < 0 or not (below.constant or below.op is not Kind.SUM or exact(below)):
             return None
         again = self.alu(op, dtype, (below, self.const(dtype, c)))
         if op is Ops.MOD:
@@ -276,7 +245,7 @@ class Terms:
         data = (constant, tuple(f for _, f in left))
         low = high = constant
         for term, factor in left:
-            ends = sorted(v * _signed(factor, dtype) for v in (term.low, term.high))
+            ends = sorted(v * signed(factor, dtype) for v in (term.low, term.high))
             low, high = low + ends[0], high + ends[1]
         fits = dtypes.min(dtype) <= low and high <= dtypes.max(dtype)
         return self._intern(Kind.SUM, dtype, args, data, (low, high) if fits else whole(dtype))
@@ -320,93 +289,3 @@ class Terms:
         if made is None:
             made = self._made[full] = Term(op, dtype, args, data, bounds, len(self._made))
         return made
-
-
-def postorder(roots: Iterable[Term], known: Mapping[Term, Any] | None = None) -> list[Term]:
-    """The roots and all below them, arguments first; what is in `known` is left out."""
-    done: dict[Term, None] = {}
-    stack = list(roots)
-    while stack:
-        term = stack[-1]
-        if term in done or (known is not None and term in known):
-            stack.pop()
-            continue
-        todo = [a for a in term.args if a not in done and (known is None or a not in known)]
-        if todo:
-            stack += todo
-        else:
-            done[term] = None
-            stack.pop()
-    return list(done)
-
-
-def whole(dtype: DType) -> tuple[int, int] | None:
-    """The bounds of a dtype; None of floats."""
-    if dtypes.is_float(dtype):
-        return None
-    return int(dtypes.min(dtype)), int(dtypes.max(dtype))
-
-
-def within(x: Term, dtype: DType) -> bool:
-    """Whether an integer or bool is in the range of a dtype of integers or bools."""
-    if dtypes.is_float(x.dtype) or dtypes.is_float(dtype):
-        return False
-    return int(dtypes.min(dtype)) <= x.low and x.high <= int(dtypes.max(dtype))
-
-
-def _signed(factor: int, dtype: DType) -> int:
-    """A factor as the number of least magnitude that is equal to it modulo the width."""
-    half = 1 << (dtype.bits - 1)
-    factor &= (1 << dtype.bits) - 1
-    return factor - (1 << dtype.bits) if factor >= half else factor
-
-
-def _exact(x: Term) -> bool:
-    """Whether the sum never wraps around."""
-    constant, factors = x.data
-    low = high = _signed(constant, x.dtype)
-    for term, factor in zip(x.args, factors, strict=True):
-        ends = sorted(v * _signed(factor, x.dtype) for v in (term.low, term.high))
-        low, high = low + ends[0], high + ends[1]
-    return int(dtypes.min(x.dtype)) <= low and high <= int(dtypes.max(x.dtype))
-
-
-def _compared(op: Ops, x: Term, y: Term) -> bool | None:
-    """A comparison of integers or bools that their bounds decide."""
-    if dtypes.is_float(x.dtype):
-        return None
-    if x is y:
-        return op is Ops.CMPEQ
-    apart = x.high < y.low or y.high < x.low
-    if op is Ops.CMPLT:
-        return True if x.high < y.low else False if x.low >= y.high else None
-    return (op is Ops.CMPNE) if apart else None
-
-
-def _bounds(op: Ops, dtype: DType, args: tuple[Term, ...]) -> tuple[int, int] | None:
-    """Bounds of an op: tight for those of index arithmetic only."""
-    if dtypes.is_int(dtype) and len(args) == 2 and not dtypes.is_float(args[0].dtype):
-        (x, y) = args
-        if op is Ops.IDIV and y.low > 0:
-            ends = [divide(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
-            return min(ends), max(ends)
-        if op is Ops.MOD and y.low > 0 and x.low >= 0:
-            return 0, min(x.high, y.high - 1)
-        if op is Ops.MAX:
-            return max(x.low, y.low), max(x.high, y.high)
-        if op is Ops.MUL:
-            ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
-            if int(dtypes.min(dtype)) <= min(ends) and max(ends) <= int(dtypes.max(dtype)):
-                return min(ends), max(ends)
-        if op is Ops.AND and x.low >= 0 and y.low >= 0:
-            return 0, min(x.high, y.high)
-    return whole(dtype)
-
-
-def _depth(body: Term) -> int:
-    """How many reductions are nested in a term."""
-    known: dict[Term, int] = {}
-    for term in postorder([body]):
-        inner = max((known[a] for a in term.args), default=0)
-        known[term] = inner + (term.op is Kind.REDUCE)
-    return known[body]

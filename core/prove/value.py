@@ -8,24 +8,19 @@ no translation raises UnknownMeaningError. Never decides whether two things are 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from itertools import product
-from typing import Final, NamedTuple
+from typing import Final
 
 from core.dtype import DType, PtrDType, dtypes
-from core.errors import UopvizError
 from core.passes.identities import identity
 from core.prove.accumulator import Accumulator, accumulator
+from core.prove.axes import Axes, Point, UnknownMeaningError, own_axes, points
 from core.prove.index import Index, Shape
+from core.prove.places import Address, Value, Write
 from core.prove.stored import stored_by
 from core.prove.term import Term, Terms
 from core.uop import GroupOp, Ops, UOp
 from core.uop.kernelinfo import AxisType
 
-Axes = tuple[tuple[int, int], ...]
-"""(number of a loop, iterations), in the order of the numbers."""
-Point = tuple[tuple[int, int], ...]
-"""(number of a loop, the iteration), in the order of the numbers."""
-MAX_LANES: Final = 1024
 _LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
 _INT: Final = dtypes.int64
 _SAME: Final = frozenset(
@@ -39,30 +34,6 @@ _SAME: Final = frozenset(
         Ops.COPY,
     }
 )
-
-
-class UnknownMeaningError(UopvizError):
-    """A node that terms cannot say."""
-
-
-class Address(NamedTuple):
-    """A place in memory: the memory, the element, and whether it is accessed at all (None: it
-    is)."""
-
-    memory: object
-    at: Term
-    gate: Term | None
-
-
-class Write(NamedTuple):
-    """One element that is stored, for every iteration of some loops."""
-
-    address: Address
-    value: Term
-    loops: frozenset[Term]
-
-
-Value = Term | Address | Write
 
 
 class Translation:
@@ -402,28 +373,6 @@ class Translation:
         return self.terms.alu(Ops.CAST, _INT, (x,))
 
 
-def points(axes: Axes, point: Point = ()) -> list[Point]:
-    """Every point of some axes, the last one changing fastest, joined with another point."""
-    size = 1
-    for _, n in axes:
-        size *= n
-    if size > MAX_LANES:
-        raise UnknownMeaningError(f"{size} lanes")
-    rest = [pair for pair in point if pair[0] not in dict(axes)]
-    numbers = [number for number, _ in axes]
-    spread = product(*(range(n) for _, n in axes))
-    return [tuple(sorted([*rest, *zip(numbers, at, strict=True)])) for at in spread]
-
-
-def own_axes(u: UOp) -> Axes:
-    """The axes that a node itself stands for."""
-    if u.op is Ops.UNROLL:
-        return u.arg
-    if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.src[0].op is Ops.CONST:
-        return ((u.arg[0], u.src[0].arg),)
-    return ()
-
-
 def _term(lane: Value, u: UOp) -> Term:
     if not isinstance(lane, Term):
         raise UnknownMeaningError(f"{u.op.name} is no value")
@@ -443,9 +392,3 @@ def _resized(u: UOp) -> bool:
 
 def _bits(dtype: DType) -> int:
     return dtype.scalar().itemsize
-
-
-def root_index(terms: Terms, shape: Sequence[int]) -> Index:
-    """Any element of a value of `shape`."""
-    axes = [terms.input(("axis", at), _INT, 0, max(0, n - 1)) for at, n in enumerate(shape)]
-    return Index(terms, tuple(shape), axes)
