@@ -138,3 +138,14 @@ def test_verdicts_cross_as_json() -> None:
         with pytest.raises(Exception, match="not an answer of a check"):
             verdict_of(bad)
     assert verdict_of({"kind": "proved", "how": "z3"}) == Verdict("proved", "z3")
+
+
+def test_numbers_of_elements_stay_sums_when_they_are_cast() -> None:
+    """A sum that never wraps around is the same sum in another width."""
+    counted = UOp(Ops.IOTA, dtypes.int32, (), 24)
+    moved = counted.reshape((4, 6)).shrink(((1, 4), (2, 6)))
+    st = ShapeTracker.from_shape((24,)).reshape((4, 6)).shrink(((1, 4), (2, 6)))
+    assert Checker().check(moved, UOp(Ops.VIEW, dtypes.int32, (counted,), st)).kind == "proved"
+    a, b = var("a", 0, 7), var("b", 0, 3)
+    wide = (a * 4 + b).cast(dtypes.int64)
+    assert Checker().check(wide, a.cast(dtypes.int64) * 4 + b.cast(dtypes.int64)).kind == "proved"
