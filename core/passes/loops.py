@@ -11,16 +11,17 @@ from collections.abc import Mapping
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
+from core.uop.rule import Assumes
 from core.uop.substitute import substitute
 
 
-@rule(UPat(Ops.END, name="end"))
+@rule(UPat(Ops.END, name="end"), assumes=(Assumes.CONTEXT,))
 def share_loop(ctx: Mapping[UOp, UOp], end: UOp) -> UOp | None:
     """end(a, r), end(b, r) -> end(group(a, b), r)"""
     return ctx.get(end)
 
 
-@rule(UPat(Ops.END, name="end"))
+@rule(UPat(Ops.END, name="end"), assumes=(Assumes.CONTEXT,))
 def nest_loops(end: UOp) -> UOp | None:
     """end(a, r0, r1) -> end(end(a, r1), r0)"""
     if len(end.src) == 2:

@@ -19,6 +19,7 @@ from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, KernelInfo
 from core.uop.pointer import pointer_of
+from core.uop.rule import Assumes
 from core.uop.substitute import substitute
 
 PANEL_BYTES = 1 << 18
@@ -31,7 +32,7 @@ REPEATS = 8
 _lanes = (AxisType.UPCAST, AxisType.UNROLL)
 
 
-@rule(UPat(Ops.LOAD, name="load"))
+@rule(UPat(Ops.LOAD, name="load"), assumes=(Assumes.CONTEXT,))
 def read_panel(ctx: Mapping[UOp, UOp], load: UOp) -> UOp | None:
     """load(p[i(k)]) -> for each k: panel[k] = load(p[i(k)]); load(panel[k])"""
     return ctx.get(load)

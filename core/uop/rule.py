@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from core.errors import PatternError
 from core.uop.match_compiled import Call, compile_match
 from core.uop.upat import MAX_VARIANTS, UPat
+
+
+class Assumes(StrEnum):
+    """What a rule gives up: where it does not hold, the replacement may mean something else."""
+
+    NO_NAN = "no value is NaN"
+    FINITE = "every value is finite"
+    EITHER_ZERO = "zero has no sign"
+    ACCURACY = "the accuracy that docs/numerics.md states is enough"
+    CONTEXT = "the other steps of its pass: it is right together with them alone"
 
 
 class Variant:
@@ -42,7 +53,8 @@ class Rule:
     `function` is called with the nodes that the pattern binds, by name, and with the context object
     of the rewrite as `ctx`, if it has such a parameter. It returns the replacement, or None to
     decline. `doc` is the function's docstring; its first paragraph is the equation that users see.
-    `changes_type`: the replacement may have another dtype or shape than the node.
+    `changes_type`: the replacement may have another dtype or shape than the node. `assumes`: what
+    has to hold for the replacement to mean the same.
     """
 
     def __init__(
@@ -53,6 +65,7 @@ class Rule:
         *,
         changes_type: bool = False,
         fallback: str = "",
+        assumes: Sequence[Assumes] = (),
     ) -> None:
         self.pattern = pattern
         self.function = function
@@ -60,6 +73,7 @@ class Rule:
         self.name = name or _name_of(function, self.file, self.line)
         self.doc = inspect.cleandoc(function.__doc__ or "")
         self.changes_type = changes_type
+        self.assumes = tuple(assumes)
         self.variants = self._check()
 
     @property
@@ -139,10 +153,16 @@ class Rule:
 
 
 def rule(
-    pattern: UPat, *, name: str | None = None, changes_type: bool = False
+    pattern: UPat,
+    *,
+    name: str | None = None,
+    changes_type: bool = False,
+    assumes: Sequence[Assumes] = (),
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Decorator: the function answers matches of `pattern`. See `Rule`. Raises PatternError."""
-    return lambda function: Rule(pattern, function, name, changes_type=changes_type)
+    return lambda function: Rule(
+        pattern, function, name, changes_type=changes_type, assumes=assumes
+    )
 
 
 def caller_place(depth: int) -> str:

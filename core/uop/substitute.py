@@ -11,18 +11,18 @@ from time import perf_counter_ns
 
 from core.uop.matcher import PatternMatcher
 from core.uop.observe import Observer, attached
-from core.uop.rule import caller_place, rule
+from core.uop.rule import Assumes, caller_place, rule
 from core.uop.uop import UOp
 from core.uop.upat import UPat
 
 
-@rule(UPat(name="x"))
+@rule(UPat(name="x"), assumes=(Assumes.CONTEXT,))
 def substitute_node(ctx: Mapping[UOp, UOp], x: UOp) -> UOp | None:
     """x -> what is put in its place, everywhere"""
     return ctx.get(x)
 
 
-@rule(UPat(name="x"))
+@rule(UPat(name="x"), assumes=(Assumes.CONTEXT,))
 def substitute_together(ctx: Mapping[UOp, UOp], x: UOp) -> UOp | None:
     """f(x, y) -> f(a, b), where step by step one would come in the way of another"""
     made = x.substitute(ctx)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 from tests.bench import (
+    check,
     compare,
     counts,
     emulator,
@@ -24,6 +25,7 @@ from tests.bench import (
 from tests.bench.measure import machine
 
 BENCHES = {
+    "check": check.figures,
     "compare": compare.figures,
     "counts": counts.figures,
     "emulator": emulator.figures,

@@ -44,6 +44,7 @@ CASES: tuple[tuple[str, tuple[object, ...], str], ...] = (
     ("timeline", ("-o", "t.json"), "Timeline"),
     ("why-not", (2, "u5", "double"), "WhyNot"),
     ("why-not", (2, "double"), "NearMisses"),
+    ("check", (), "Checked"),
 )
 OTHERS = {"open", "serve", "diff", "what-if", "variants", "bisect", "replay"}
 """Commands with tests of their own."""
@@ -89,7 +90,7 @@ def test_json_is_as_documented(
     monkeypatch.chdir(file.parent)
     code, out, err = run(capsys, command, file, *arguments, "--json")
     if code and "exported file holds no trace" in err:
-        assert (command in ("query", "export", "why-not"), out) == (True, "")
+        assert (command in ("check", "query", "export", "why-not"), out) == (True, "")
         return
     assert (code, err) == (0, "")
     assert out.isascii() and out.count("\n") == 1 and out.endswith("\n")

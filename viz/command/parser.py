@@ -15,6 +15,7 @@ from viz.terminal import put_line
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
 _DIFF: Final = "compare two runs; exit code 0: equal, 1: they differ, 2: not to be compared"
+_CHECK: Final = "check whether the steps of a run are right; exit code 1: one is not"
 _WHY_NOT: Final = "print why a rule did not fire at a node of a pass, or where it nearly did"
 
 
@@ -159,6 +160,28 @@ def build_parser() -> Parser:
     printing(made)
 
     add_trying(commands)
+
+    made = command("check", "check:check", _CHECK)
+    made.set_defaults(failing=2)
+    made.add_argument("--kernel", metavar="NAME", help="only this kernel: its name, number or call")
+    made.add_argument(
+        "--pass", dest="pass_name", metavar="NAME", help="only passes of this name, or this number"
+    )
+    made.add_argument("--rule", metavar="NAME", help="only steps of this rule")
+    made.add_argument(
+        "--jobs", type=_positive, default=2, metavar="N", help="processes (default: %(default)s)"
+    )
+    made.add_argument(
+        "--seconds",
+        type=_positive,
+        default=600,
+        metavar="N",
+        help="after so many in a process, what is left is not checked (default: %(default)s)",
+    )
+    made.add_argument(
+        "--again", action="store_true", help="do not use the results that are beside the trace"
+    )
+    _printing(made)
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"

@@ -297,6 +297,7 @@ class Transcriber:
                 doc=rule.doc,
                 source=source_of(rule),
                 pattern=dict(pattern_data(rule.pattern)),
+                assumes=rule.assumes,
             )
         return found
 

@@ -82,20 +82,20 @@ def graph_data(file: TraceFile, order: list[int]) -> dict[str, Any]:
     position = {node: i for i, node in enumerate(order)}
     fields = [file.nodes.field(name) for name in ("op", "dtype", "arg", "tag", "origin")]
     nodes: list[list[Any]] = []
-    argument = functools.cache(_argument)
+    decoded = functools.cache(argument)
     for node in order:
         op, dtype, arg, tag, origin = (file.text(int(field[node])) for field in fields)
         src = [position[s] for s in file.nodes.sources(node)]
         # the data becomes text, in which an argument is as often as it has users
         length = len(op) + len(dtype) + len(arg) + len(tag) + len(origin)
         take(4 + len(src), 200 + 50 * len(src) + 2 * length)
-        nodes.append([op, dtype, src, argument(arg), argument(tag)])
+        nodes.append([op, dtype, src, decoded(arg), decoded(tag)])
         if 0 < len(origin) <= MAX_ORIGIN:
             nodes[-1].append(origin)
     return {"version": 1, "nodes": nodes, "roots": [len(order) - 1]}
 
 
-def _argument(text: str) -> Any:
+def argument(text: str) -> Any:
     """Typed JSON that decodes; anything else becomes None, which the graph's reader then judges."""
     try:
         take_json(text)

@@ -110,14 +110,18 @@ class TraceWriter:
         source: str = "",
         source_line: int = 0,
         pattern: Mapping[str, object] | None = None,
+        assumes: Sequence[str] = (),
     ) -> int:
-        """The number of a rule; `pattern` is in the form of viz/recording/patterns.py."""
+        """The number of a rule; `pattern` is in the form of viz/recording/patterns.py. `assumes`:
+        what has to hold for its replacements to mean the same (`core.uop.rule.Assumes`)."""
         texts: dict[str, object] = {
             "doc": doc,
             "source": source,
             "sourceLine": source_line or line,
             "pattern": pattern or {},
         }
+        if assumes:
+            texts["assumes"] = [*assumes]
         return self.numbers.rule(name, file, line, matcher, equation, texts)
 
     # what happens

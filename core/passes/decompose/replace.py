@@ -16,6 +16,7 @@ from core.passes.decompose.shuffle import WORDS, in_words
 from core.passes.decompose.sine import cos, sin
 from core.target import Target
 from core.uop import GroupOp, Ops, PatternMatcher, UOp, UPat, rule
+from core.uop.rule import Assumes
 
 _narrow = (*dtypes.fp8s, dtypes.float16, dtypes.bfloat16)
 _wide = (dtypes.float32, dtypes.float64)
@@ -67,31 +68,31 @@ def _missing(ctx: Target, op: Ops, dtype: DType) -> bool:
     return op not in ctx.ops or dtype.scalar() is not dtypes.float32
 
 
-@rule(UPat(Ops.EXP2, _wide, src=(UPat.var("x"),)))
+@rule(UPat(Ops.EXP2, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def exp2_by_series(ctx: Target, x: UOp) -> UOp | None:
     """exp2(x) -> series(x - n) * 2 ** n, n = round(x)"""
     return exp2(x) if _missing(ctx, Ops.EXP2, x.dtype) else None
 
 
-@rule(UPat(Ops.LOG2, _wide, src=(UPat.var("x"),)))
+@rule(UPat(Ops.LOG2, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def log2_by_series(ctx: Target, x: UOp) -> UOp | None:
     """log2(m * 2 ** e) -> e + series(m - 1)"""
     return log2(x) if _missing(ctx, Ops.LOG2, x.dtype) else None
 
 
-@rule(UPat(Ops.SIN, _wide, src=(UPat.var("x"),)))
+@rule(UPat(Ops.SIN, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def sin_by_series(x: UOp) -> UOp:
     """sin(q * pi/2 + r) -> +- series(r); hardware sines are too rough for large arguments"""
     return sin(x)
 
 
-@rule(UPat(Ops.COS, _wide, src=(UPat.var("x"),)))
+@rule(UPat(Ops.COS, _wide, src=(UPat.var("x"),)), assumes=(Assumes.ACCURACY,))
 def cos_by_series(x: UOp) -> UOp:
     """cos(q * pi/2 + r) -> +- series(r); with the reduction of sin"""
     return cos(x)
 
 
-@rule(UPat(Ops.POW, _wide, src=(UPat.var("x"), UPat.var("y"))))
+@rule(UPat(Ops.POW, _wide, src=(UPat.var("x"), UPat.var("y"))), assumes=(Assumes.ACCURACY,))
 def pow_by_logarithm(ctx: Target, x: UOp, y: UOp) -> UOp | None:
     """x ** y -> +- exp2(log2(|x|) * y)"""
     return float_power(x, y) if Ops.POW not in ctx.ops else None

@@ -29,6 +29,7 @@ from core.passes.optimize.pad import pad_loop
 from core.passes.optimize.tensor_core import apply_tensor_core
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType, Opt, OptOps
+from core.uop.rule import Assumes
 
 UPCAST_MAX = 16
 UNROLL_MAX = 32
@@ -212,7 +213,7 @@ _appliers: Mapping[OptOps, Callable[[Kernel, Opt], None]] = {
 }
 
 
-@rule(UPat(Ops.REDUCE, name="red"))
+@rule(UPat(Ops.REDUCE, name="red"), assumes=(Assumes.CONTEXT,))
 def partial_reduce(ctx: UOp, red: UOp) -> UOp | None:
     """reduce(a, r, lanes l) -> reduce(reduce(a, r), l)"""
     rest = tuple(r for r in red.src[1:] if r is not ctx)

@@ -12,6 +12,7 @@ from core.helpers import prod
 from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
+from core.uop.rule import Assumes
 
 Path = tuple[int, ...]
 
@@ -33,13 +34,13 @@ _ranks = {
 threads of a group, those of a warp do: they are neighbours."""
 
 
-@rule(UPat(Ops.RANGE, name="r"))
+@rule(UPat(Ops.RANGE, name="r"), assumes=(Assumes.CONTEXT,))
 def replace_range(ctx: Mapping[UOp, UOp], r: UOp) -> UOp | None:
     """r: n -> outer: n/k * k + inner: k"""
     return ctx.get(r)
 
 
-@rule(UPat((Ops.REDUCE, Ops.END), name="x"))
+@rule(UPat((Ops.REDUCE, Ops.END), name="x"), assumes=(Assumes.CONTEXT,))
 def spread_ranges(x: UOp) -> UOp | None:
     """end(a, outer * k + inner) -> end(a, outer, inner)"""
     if all(r.op is Ops.RANGE for r in x.src[1:]):
@@ -50,7 +51,7 @@ def spread_ranges(x: UOp) -> UOp | None:
     return x.rebuild((x.src[0], *ranges))
 
 
-@rule(UPat(Ops.SINK, name="sink"))
+@rule(UPat(Ops.SINK, name="sink"), assumes=(Assumes.CONTEXT,))
 def number_loops(ctx: dict[UOp, UOp], sink: UOp) -> UOp:
     """range number -> its place in the nest, for all loops at once"""
     made = sink.substitute(ctx)

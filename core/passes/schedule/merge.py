@@ -28,6 +28,7 @@ from core.shape import ShapeTracker
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import KernelInfo
 from core.uop.kernels import is_lowered
+from core.uop.rule import Assumes
 from core.uop.substitute import substitute
 
 
@@ -187,7 +188,7 @@ def merged_kernel(members: list[UOp], shape: tuple[int, ...], notes: Kernels) ->
     return notes.kernel(ast, (*arguments, *binds), origins)
 
 
-@rule(UPat(Ops.KERNEL, name="k"))
+@rule(UPat(Ops.KERNEL, name="k"), assumes=(Assumes.CONTEXT,))
 def merge_kernels(ctx: dict[UOp, UOp], k: UOp) -> UOp | None:
     """kernel -> the kernel with several outputs that it is merged into"""
     return ctx.get(k)

@@ -1,0 +1,1 @@
+"""Whether two expressions mean the same: proved for integers, sampled for floats."""

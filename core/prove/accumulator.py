@@ -1,0 +1,60 @@
+"""Finds the loop behind a load of registers: what they begin with, and what each iteration adds.
+
+Only loops of the form that reductions have: registers that are combined by one op with values that
+do not depend on them. Never translates anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.uop import Ops, UOp
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """Registers that are `start`, and then `op` of themselves and each of the `bodies`, in every
+    iteration of the `loops`."""
+
+    op: Ops
+    start: UOp
+    bodies: tuple[UOp, ...]
+    loops: tuple[UOp, ...]
+
+
+def accumulator(load: UOp) -> Accumulator | None:
+    """The loop that a LOAD waits for, where it is of that form."""
+    match load:
+        case UOp(op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *_)), *_)):
+            pass
+        case _:
+            return None
+    match after:
+        case (UOp(op=Ops.DEFINE_REG) as memory, UOp(op=Ops.END, src=(stored, *loops))):
+            pass
+        case _:
+            return None
+    match stored:
+        case UOp(op=Ops.STORE, src=(UOp(op=Ops.INDEX, src=(inside, *_)) as place, update)):
+            pass
+        case _:
+            return None
+    match inside:
+        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(_, start)), *_)) if kept is memory:
+            pass
+        case _:
+            return None
+    if start.dtype != load.dtype or update.dtype != load.dtype:
+        return None
+    op, bodies = update.op, list[UOp]()
+    while update.op is op and len(update.src) == 2:
+        bodies.insert(0, update.src[1])
+        update = update.src[0]
+    if update.op is not Ops.LOAD or update.src[0] is not place or op not in _REDUCES:
+        return None
+    if any(place in body.toposort() for body in bodies):
+        return None
+    return Accumulator(op, start, tuple(bodies), tuple(loops))
+
+
+_REDUCES = frozenset({Ops.ADD, Ops.MUL, Ops.MAX})

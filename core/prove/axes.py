@@ -1,0 +1,43 @@
+"""Loops that become lanes: a node means something for a point of them. Never translates."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Final
+
+from core.errors import UopvizError
+from core.uop import Ops, UOp
+from core.uop.kernelinfo import AxisType
+
+Axes = tuple[tuple[int, int], ...]
+"""(number of a loop, iterations), in the order of the numbers."""
+Point = tuple[tuple[int, int], ...]
+"""(number of a loop, the iteration), in the order of the numbers."""
+MAX_LANES: Final = 1024
+_LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
+
+
+class UnknownMeaningError(UopvizError):
+    """A node that terms cannot say."""
+
+
+def points(axes: Axes, point: Point = ()) -> list[Point]:
+    """Every point of some axes, the last one changing fastest, joined with another point."""
+    size = 1
+    for _, n in axes:
+        size *= n
+    if size > MAX_LANES:
+        raise UnknownMeaningError(f"{size} lanes")
+    rest = [pair for pair in point if pair[0] not in dict(axes)]
+    numbers = [number for number, _ in axes]
+    spread = product(*(range(n) for _, n in axes))
+    return [tuple(sorted([*rest, *zip(numbers, at, strict=True)])) for at in spread]
+
+
+def own_axes(u: UOp) -> Axes:
+    """The axes that a node itself stands for."""
+    if u.op is Ops.UNROLL:
+        return u.arg
+    if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.src[0].op is Ops.CONST:
+        return ((u.arg[0], u.src[0].arg),)
+    return ()

@@ -1,0 +1,258 @@
+"""Decides whether one expression may stand for another: `Checker.check(before, after)`.
+
+Equal terms are proved at once. Else samples look for a difference; where there is none, integers
+are proved by trying every value, or with z3, and floats are said to hold for the samples. A
+difference counts only where it is still there when the inputs are opened, level by level, down to
+variables, loops and memory. Answers are kept by what a question depends on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from core.dtype import dtypes
+from core.errors import UopvizError
+from core.prove import bitvector
+from core.prove.cut import cut_at, depths, key_of
+from core.prove.floats import Floats, compare_floats
+from core.prove.pairs import Question, conjuncts, question
+from core.prove.sample import SAMPLES, Samples
+from core.prove.term import Kind, Term, postorder
+from core.prove.value import UnknownMeaningError, Write
+from core.prove.verdict import MAX_VALUES, Verdict
+from core.uop import Ops, UOp
+from core.uop.rule import Assumes
+
+MAX_TRIED: Final = 1 << 16
+"""Values that are all tried."""
+MAX_PAIRS: Final = 2048
+PROVED: Final = "equal in normal form"
+TRIED: Final = "every value was tried"
+BY_Z3: Final = "z3"
+NO_Z3: Final = "z3 is not installed: integers are sampled"
+RENAMED: Final = "the argument of a kernel stands for this memory"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much is tried. `timeout`: milliseconds of z3 for one pair."""
+
+    samples: int = SAMPLES
+    timeout: int = bitvector.TIMEOUT
+    seed: int = 1
+
+
+class Checker:
+    """Answers questions, and keeps what it has answered."""
+
+    def __init__(self, options: Options | None = None) -> None:
+        self.options = options or Options()
+        self._known: dict[tuple[Any, ...], Verdict] = {}
+        self.asked = self.made = 0
+
+    def check(self, before: UOp, after: UOp, assumes: Sequence[Assumes] = ()) -> Verdict:
+        """What is known of `after` in place of `before`. `assumes`: what the rule declares to give
+        up. Never raises for graphs that it cannot read: then the answer is "unchecked"."""
+        self.asked += 1
+        if before is after:
+            return Verdict("proved", "the same node")
+        if Assumes.CONTEXT in assumes:
+            return Verdict("assumes", str(Assumes.CONTEXT))
+        found = Verdict("unchecked", "nothing was compared")
+        previous: frozenset[UOp] | None = None
+        for depth in depths(after):
+            cut = cut_at(before, after, depth)
+            if cut == previous:
+                break
+            previous = cut
+            try:
+                found = self._at(before, after, cut, tuple(assumes))
+            except UnknownMeaningError as error:
+                found = Verdict("unchecked", error.what)
+            except (UopvizError, RecursionError, ArithmeticError, AssertionError,
+                    ValueError, LookupError, TypeError) as error:  # fmt: skip
+                found = Verdict("unchecked", f"cannot be translated: {type(error).__name__}")
+            if found.kind not in ("differs", "unchecked"):
+                return found
+        return found
+
+    def _at(
+        self, before: UOp, after: UOp, cut: frozenset[UOp], assumes: tuple[Assumes, ...]
+    ) -> Verdict:
+        key = (*key_of(before, after, cut), assumes)
+        known = self._known.get(key)
+        if known is None:
+            self.made += 1
+            known = self._known[key] = self._decide(before, after, cut, assumes)
+        return known
+
+    def _decide(
+        self, before: UOp, after: UOp, cut: frozenset[UOp], assumes: tuple[Assumes, ...]
+    ) -> Verdict:
+        asked = question(before, after, cut)
+        pairs = list(asked.pairs)
+        for stores in asked.stores:
+            pairs += _matched(asked, *stores)
+        if asked.loops:
+            raise UnknownMeaningError("other loops: their whole pass has to be run")
+        open_pairs = [(a, b) for a, b in pairs if a is not b]
+        if len(open_pairs) > MAX_PAIRS:
+            raise UnknownMeaningError(f"{len(open_pairs):,} pairs of values")
+        reduces = any(t.op is Kind.REDUCE for t in postorder(t for p in open_pairs for t in p))
+        if open_pairs and reduces and asked.unknown:
+            return _unknown(asked)
+        found = self._all(asked, open_pairs, assumes) if open_pairs else Verdict("proved", PROVED)
+        if found.kind == "differs" and asked.unknown:
+            return _unknown(asked)
+        if asked.memories and found.kind == "proved":
+            return replace(found, kind="assumes", how=RENAMED)
+        return found
+
+    def _all(
+        self, asked: Question, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]
+    ) -> Verdict:
+        """The answer to all pairs: the worst of the answers to each."""
+        sampled = self._sampled(pairs, assumes)
+        if sampled.kind in ("differs", "unchecked") or sampled.ulps:
+            return sampled
+        ways: set[str] = set()
+        for goal in dict.fromkeys(goal for pair in pairs for goal in goals(*pair)):
+            way = self._proof(*goal)
+            if way is None:
+                no_z3 = bitvector.solver_module() is None
+                return replace(sampled, hint=bitvector.HINT) if no_z3 else sampled
+            ways.add(way)
+        if sampled.kind == "assumes":
+            return sampled
+        return Verdict("proved", ", ".join(sorted(ways)) or PROVED)
+
+    def _proof(self, a: Term, b: Term) -> str | None:
+        """How two terms are proved equal; None where they are not."""
+        whole = [t for t in postorder([a, b]) if t.op is Kind.INPUT]
+        leaves = {t for t in postorder([a, b]) if not t.args and not t.constant}
+        unknown = any(
+            t.op in (Kind.READ, Kind.REDUCE) or dtypes.is_float(t.dtype) for t in postorder([a, b])
+        )
+        sizes = [t.high - t.low + 1 for t in whole]
+        if not unknown and leaves == set(whole) and prod(sizes) <= MAX_TRIED:
+            samples = Samples(prod(sizes))
+            left, right = samples.run_given([a, b], samples.exhaust(whole))
+            return TRIED if np.array_equal(left, right) else None
+        if bitvector.compare(a, b, None, self.options.timeout) == "equal":
+            return BY_Z3
+        return None
+
+    def _sampled(self, pairs: list[tuple[Term, Term]], assumes: tuple[Assumes, ...]) -> Verdict:
+        count, error = self.options.samples, UnknownMeaningError("nothing")
+        for many, work in ((count, 1 << 16), (count // 6, 1 << 16), (count // 48, 1 << 19)):
+            try:
+                return self._on(max(4, many), work, pairs, assumes)
+            except UnknownMeaningError as why:
+                error = why
+        raise error
+
+    def _on(
+        self,
+        count: int,
+        work: int,
+        pairs: list[tuple[Term, Term]],
+        assumes: tuple[Assumes, ...],
+    ) -> Verdict:
+        samples = Samples(count, self.options.seed, work)
+        roots = [term for pair in pairs for term in pair]
+        values = samples.run(roots)
+        floats = Floats()
+        for at, (a, b) in enumerate(pairs):
+            left, right = values[2 * at], values[2 * at + 1]
+            if not dtypes.is_float(a.dtype):
+                wrong = np.flatnonzero(left != right)
+                if len(wrong):
+                    return self._differs(samples, a, b, int(wrong[0]))
+                continue
+            compared = compare_floats(samples, a, b, left, right, assumes)
+            if compared.wrong is not None:
+                return self._differs(samples, a, b, compared.wrong)
+            floats = floats.joined(compared)
+        return floats.verdict(count)
+
+    def _differs(self, samples: Samples, a: Term, b: Term, row: int) -> Verdict:
+        """The values of one sample for which two terms differ."""
+        leaves = [t for t in postorder([a, b]) if t.op in (Kind.INPUT, Kind.READ)]
+        try:
+            found = samples.run([a, b, *leaves])
+            shown = [_text(x[row]) for x in found]
+        except UnknownMeaningError:
+            return Verdict("differs", "for one sample", samples.count)
+        except KeyError:
+            shown = [_text(x[row]) for x in samples.run([a, b])]
+            leaves = []
+        names = tuple((_name(t, n), shown[n + 2]) for n, t in enumerate(leaves[:MAX_VALUES]))
+        return Verdict("differs", "for these values", samples.count, 0.0, names, shown[0], shown[1])
+
+
+def _unknown(asked: Question) -> Verdict:
+    ops = ", ".join(sorted({u.op.name for u in asked.unknown}))
+    return Verdict("unchecked", f"what {ops} computes here is not known")
+
+
+def goals(a: Term, b: Term) -> list[tuple[Term, Term]]:
+    """Pairs whose equality is enough for that of two terms: the arguments of what is alike."""
+    found: list[tuple[Term, Term]] = []
+    stack = [(a, b)]
+    while stack:
+        x, y = stack.pop()
+        if x is y:
+            continue
+        alike = x.op is y.op and x.dtype == y.dtype and x.data == y.data
+        opaque = x.op in (Kind.REDUCE, Kind.READ) or dtypes.is_float(x.dtype)
+        if alike and opaque and x.op is not Ops.WHERE and 0 < len(x.args) == len(y.args):
+            stack += zip(x.args, y.args, strict=True)
+        else:
+            found.append((x, y))
+    return found
+
+
+def _matched(
+    asked: Question, before: Sequence[Write], after: Sequence[Write]
+) -> list[tuple[Term, Term]]:
+    """Pairs for what is written: by place where both have the same, else in order. Of several
+    writes to one place the last one counts."""
+    terms, true = asked.terms, asked.terms.const(dtypes.bool, True)
+    sides = [{(w.address.memory, w.address.at): w for w in side} for side in (before, after)]
+    left, right = ([*side.values()] for side in sides)
+    if sides[0].keys() == sides[1].keys():
+        right = [sides[1][place] for place in sides[0]]
+    elif len(left) != len(right) or Counter(m for m, _ in sides[0]) != Counter(
+        m for m, _ in sides[1]
+    ):
+        raise UnknownMeaningError("other memory is written")
+    found: list[tuple[Term, Term]] = []
+    for a, b in zip(left, right, strict=True):
+        gates = [w.address.gate or true for w in (a, b)]
+        given = dict.fromkeys(conjuncts(gates[0]), true)
+        sides_ = [(w.address.at, w.value) for w in (a, b)]
+        flat = terms.substitute([t for side in sides_ for t in side], given)
+        found += [(gates[0], gates[1]), (flat[0], flat[2]), (flat[1], flat[3])]
+    return found
+
+
+def _name(t: Term, n: int) -> str:
+    match t.data:
+        case (UOp() as u, *_):
+            return f"{u.op.name.lower()} {n}" if u.op is not Ops.DEFINE_VAR else str(u.arg[0])
+        case UOp() as u:
+            return f"{u.op.name.lower()}[{n}]"
+        case (str(name), *_):
+            return f"{name} {n}"
+        case _:
+            return f"value {n}"
+
+
+def _text(value: Any) -> str:
+    return str(value.item())

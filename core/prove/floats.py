@@ -1,0 +1,128 @@
+"""Compares floats: exact, equal but for rounding, equal under what a rule gives up, or different.
+
+Never evaluates a graph by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from core.prove.sample import Samples, units
+from core.prove.term import Kind, Term
+from core.prove.value import UnknownMeaningError
+from core.prove.verdict import Verdict
+from core.uop.rule import Assumes
+
+Array = npt.NDArray[Any]
+ACCURATE: Final = 64
+"""Units of the last place that a rule may lose which declares that it approximates."""
+
+
+@dataclass(frozen=True)
+class Floats:
+    """The result for some pairs: the largest difference in units of the last place, what had to be
+    assumed, and a sample that is wrong all the same."""
+
+    ulps: float = 0.0
+    assumed: frozenset[Assumes] = frozenset()
+    wrong: int | None = None
+
+    def joined(self, other: Floats) -> Floats:
+        """Of both together."""
+        return Floats(max(self.ulps, other.ulps), self.assumed | other.assumed)
+
+    def verdict(self, samples: int) -> Verdict:
+        """As an answer."""
+        if self.assumed:
+            how = ", ".join(sorted(self.assumed))
+            return Verdict("assumes", how, samples, self.ulps)
+        how = "equal but for rounding" if self.ulps else "exact"
+        return Verdict("sampled", how, samples, self.ulps)
+
+
+def compare_floats(
+    samples: Samples, a: Term, b: Term, x: Array, y: Array, assumes: Sequence[Assumes]
+) -> Floats:
+    """Compares two terms by their values in each sample."""
+    left, right = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    open_ = ~_same(left, right)
+    if not open_.any():
+        return Floats()
+    assumed: set[Assumes] = set()
+    zeros = open_ & (left == 0) & (right == 0)
+    if zeros.any() and Assumes.EITHER_ZERO in assumes:
+        assumed.add(Assumes.EITHER_ZERO)
+        open_ &= ~zeros
+    if Assumes.NO_NAN in assumes or Assumes.FINITE in assumes:
+        special = _special(samples, a, b, Assumes.FINITE in assumes)
+        if (special & open_).any():
+            assumed.add(Assumes.FINITE if Assumes.FINITE in assumes else Assumes.NO_NAN)
+            open_ &= ~special
+    if not open_.any():
+        return Floats(0.0, frozenset(assumed))
+    if Assumes.ACCURACY in assumes:
+        ulps = _apart(a, left, right)
+        wrong = open_ & ~(ulps <= ACCURATE)
+        if wrong.any():
+            return Floats(0.0, frozenset(assumed), int(np.flatnonzero(wrong)[0]))
+        largest = float(ulps[open_].max(initial=0.0))
+        return Floats(largest, frozenset({*assumed, Assumes.ACCURACY}))
+    samples.run([a, b], errors=True)
+    with np.errstate(all="ignore"):
+        allowed = samples.errors[a] + samples.errors[b]
+        apart, ulps = np.abs(left - right), _apart(a, left, right)
+        known = np.isfinite(allowed)
+        close = (apart <= allowed) & (allowed > 0) & known
+        overflown = np.isinf(left) != np.isinf(right)
+        edge = overflown & (np.minimum(np.abs(left), np.abs(right)) * 2 >= _largest(a))
+    rest = open_ & ~close & ~edge
+    undecided = open_ & ~known
+    if 2 * int(undecided.sum()) > samples.count:
+        raise UnknownMeaningError("rounding errors on the way may decide what is chosen")
+    rest &= known
+    if rest.any():
+        return Floats(0.0, frozenset(assumed), int(np.flatnonzero(rest)[0]))
+    counted = ulps[open_ & close & np.isfinite(ulps)]
+    return Floats(float(counted.max(initial=0.0)), frozenset(assumed))
+
+
+def _apart(t: Term, x: Array, y: Array) -> Array:
+    """The difference in units of the last place of the larger one."""
+    unit, tiny = units(t.dtype)
+    with np.errstate(all="ignore"):
+        largest = np.maximum(np.abs(x), np.abs(y))
+        return np.abs(x - y) / np.maximum(2 * unit * largest, tiny)
+
+
+def _same(x: Array, y: Array) -> npt.NDArray[np.bool_]:
+    """The same number, zeros by their signs; or both NaN."""
+    both_nan = np.isnan(x) & np.isnan(y)
+    return both_nan | ((x == y) & ((x != 0) | (np.signbit(x) == np.signbit(y))))
+
+
+def _special(samples: Samples, a: Term, b: Term, infinite: bool) -> npt.NDArray[np.bool_]:
+    """The samples in which an input is NaN (or infinite), or a value on the way is."""
+    found = np.zeros(samples.count, np.bool_)
+    outside: list[Term] = []
+    stack = [a, b]
+    while stack:
+        t = stack.pop()
+        outside.append(t)
+        if t.op is not Kind.REDUCE:
+            stack += t.args
+    wanted = [
+        t for t in dict.fromkeys(outside) if t.dtype.name.startswith(("float", "bfloat", "fp8"))
+    ]
+    for values in samples.run(wanted):
+        floats = np.asarray(values, np.float64)
+        found |= ~np.isfinite(floats) if infinite else np.isnan(floats)
+    return found
+
+
+def _largest(t: Term) -> float:
+    return float(np.finfo(np.float16 if t.dtype.itemsize < 4 else np.float32).max)

@@ -1,0 +1,212 @@
+"""What has to be equal for a replacement to be right: pairs of terms.
+
+Of values, each lane; of shaped values, any element; of addresses, the memory, the gate, and the
+element where it is accessed; of stores, what is written where. Never decides whether they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from core.dtype import PtrDType, dtypes
+from core.prove.index import Index, root_index
+from core.prove.term import Kind, Term, Terms
+from core.prove.value import (
+    Address,
+    Axes,
+    Translation,
+    UnknownMeaningError,
+    Value,
+    Write,
+    points,
+)
+from core.uop import Ops, UOp
+
+_INT: Final = dtypes.int64
+
+
+@dataclass
+class Question:
+    """Pairs of terms, each to be equal; `memories`: memory that stands for other memory, which is
+    taken for granted. `loops`: loops of the one that end in place of loops of the other."""
+
+    terms: Terms
+    pairs: list[tuple[Term, Term]] = field(default_factory=lambda: list[tuple[Term, Term]]())
+    stores: list[tuple[list[Write], list[Write]]] = field(
+        default_factory=lambda: list[tuple[list[Write], list[Write]]]()
+    )
+    memories: list[tuple[UOp, UOp]] = field(default_factory=lambda: list[tuple[UOp, UOp]]())
+    loops: bool = False
+    unknown: frozenset[UOp] = frozenset()
+    """Nodes of one side that are inputs though they compute something."""
+
+
+def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
+    """What is asked of two nodes. Raises UnknownMeaningError where terms cannot say it."""
+    terms = Terms()
+    asked = Question(terms)
+    read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
+    near = [u for s in (after, *after.src) for u in (s, *s.src) if u.op is Ops.AFTER]
+    old = before.toposort() if near else {}
+    read.made = {u for u in near if u not in old}
+    _ask(asked, read, before, after)
+    if inputs := read.opaque | read.cut_values:
+        old = old or before.toposort()
+        new = after.toposort()
+        asked.unknown = frozenset(u for u in inputs if u not in old or u not in new)
+    return asked
+
+
+def _ask(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
+    terms = asked.terms
+    if before.op is Ops.STORE and before.src[0].op is Ops.VIEW:
+        _stored_in_loops(asked, read, before, after)
+        return
+    values = all(_is_shaped(s, s) for u in (before, after) for s in u.src)
+    if before.op is after.op is Ops.SINK and values and len(before.src) == len(after.src):
+        for pair in zip(before.src, after.src, strict=True):
+            _ask(asked, read, *pair)
+        return
+    if _is_shaped(before, after):
+        shape = before.shape or after.shape or ()
+        index = root_index(terms, shape)
+        a, b = (read.element(u, _of(terms, index, u)) for u in (before, after))
+        _add(asked, (a,), (b,))
+        _renamed(asked)
+        return
+    axes: Axes = tuple(sorted({*read.axes(before), *read.axes(after)}))
+    for point in points(axes):
+        a, b = read.lanes(before, point), read.lanes(after, point)
+        if before.op is Ops.INDEX and not isinstance(before.src[0].dtype, PtrDType):
+            a, b = _where_gated(terms, read, before, a, b)
+        _add(asked, a, b)
+
+
+def _is_shaped(before: UOp, after: UOp) -> bool:
+    void = dtypes.void in (before.dtype, after.dtype)
+    pointer = isinstance(before.dtype, PtrDType) or isinstance(after.dtype, PtrDType)
+    if void or pointer or before.op is Ops.INDEX:
+        return False
+    return before.shape not in (None, ()) or after.shape not in (None, ())
+
+
+def _of(terms: Terms, index: Index, u: UOp) -> Index:
+    return index if u.shape == index.shape else Index(terms, (), ())
+
+
+def _where_gated(
+    terms: Terms, read: Translation, before: UOp, a: Sequence[Value], b: Sequence[Value]
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """What an INDEX of a value gives where its gate does not hold is left open."""
+    gate = before.src[-1]
+    if not dtypes.is_bool(gate.dtype):
+        return a, b
+    (held,) = read.values(gate)
+    true = terms.const(dtypes.bool, True)
+    given = dict.fromkeys(conjuncts(held), true)
+    found = [terms.substitute([v for v in side if isinstance(v, Term)], given) for side in (a, b)]
+    return found[0], found[1]
+
+
+def conjuncts(condition: Term) -> Iterator[Term]:
+    """The conditions that have to hold together."""
+    stack = [condition]
+    while stack:
+        term = stack.pop()
+        if term.op is Ops.AND and dtypes.is_bool(term.dtype):
+            stack += term.args
+        elif not term.constant:
+            yield term
+
+
+def _add(asked: Question, a: Sequence[Value], b: Sequence[Value]) -> None:
+    writes_a = [v for v in a if isinstance(v, Write)]
+    writes_b = [v for v in b if isinstance(v, Write)]
+    if len(writes_a) == len(a) and len(writes_b) == len(b):
+        asked.stores.append((writes_a, writes_b))
+        loops = [{loops for _, _, loops in writes} for writes in (writes_a, writes_b)]
+        asked.loops = asked.loops or loops[0] != loops[1]
+        return
+    if len(a) != len(b):
+        raise UnknownMeaningError(f"{len(a)} lanes and {len(b)} lanes")
+    for x, y in zip(a, b, strict=True):
+        if isinstance(x, Term) and isinstance(y, Term):
+            asked.pairs.append((x, y))
+        elif isinstance(x, Address) and isinstance(y, Address) and x.memory == y.memory:
+            asked.pairs += _same_place(asked.terms, x, y)
+        else:
+            raise UnknownMeaningError("memory that is called otherwise")
+
+
+def _same_place(terms: Terms, x: Address, y: Address) -> list[tuple[Term, Term]]:
+    gates = [a.gate or terms.const(dtypes.bool, True) for a in (x, y)]
+    zero = terms.const(_INT, 0)
+    at = [terms.alu(Ops.WHERE, _INT, (gates[0], a.at, zero)) for a in (x, y)]
+    return [(gates[0], gates[1]), (at[0], at[1])]
+
+
+def _stored_in_loops(asked: Question, read: Translation, before: UOp, after: UOp) -> None:
+    """A store of a whole value, and loops that store each element: the loops are its axes."""
+    place, value = before.src[0], before.src[1]
+    if after.op is not Ops.END:
+        raise UnknownMeaningError("a store of a whole value")
+    terms, shape = asked.terms, place.arg.shape
+    loops = iter(after.src[1:])
+    axes: list[Term] = []
+    for n in shape:
+        if n == 1:
+            axes.append(terms.const(_INT, 0))
+            continue
+        loop = next(loops, None)
+        if loop is None or loop.vmax != n - 1 or loop.vmin != 0:
+            raise UnknownMeaningError("loops that are not the axes of what is stored")
+        axes.append(terms.alu(Ops.CAST, _INT, read.values(loop)))
+    index = Index(terms, shape, axes)
+    inner, valid = index.viewed(place.arg, place.src[0].shape or ())
+    stored = read.element(value, _of(terms, index, value))
+    address = Address(place.src[0], inner.flat, valid)
+    writes = [v for v in read.lanes(after) if isinstance(v, Write)]
+    if any(next(loops, None) is not None for _ in range(1)):
+        asked.loops = True
+    every = writes[0].loops if writes else frozenset[Term]()
+    asked.stores.append(([Write(address, stored, every)], writes))
+
+
+def _renamed(asked: Question) -> None:
+    """Memory that only one side reads, where there is one of each: the one stands for the other."""
+    sides = [_memories(x for pair in asked.pairs for x in pair[at : at + 1]) for at in (0, 1)]
+    only = [sides[0] - sides[1], sides[1] - sides[0]]
+    if len(only[0]) != 1 or len(only[1]) != 1:
+        return
+    (old,), (new,) = only
+    if new.op is not Ops.DEFINE_GLOBAL and old.op is not Ops.DEFINE_GLOBAL:
+        return
+    asked.memories.append((old, new))
+    asked.pairs = [(a, _with_memory(asked.terms, b, new, old)) for a, b in asked.pairs]
+
+
+def _memories(roots: Iterator[Term]) -> set[UOp]:
+    found: set[UOp] = set()
+    stack, seen = list(roots), set[Term]()
+    while stack:
+        term = stack.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        if term.op is Kind.READ and isinstance(term.data, UOp):
+            found.add(term.data)
+        stack += term.args
+    return found
+
+
+def _with_memory(terms: Terms, root: Term, old: UOp, new: UOp) -> Term:
+    """A term that is read from other memory; only where it is nothing but a read, or a choice of
+    one."""
+    if root.op is Kind.READ and root.data is old:
+        return terms.read(new, root.dtype, root.args[0])
+    if root.op is Ops.WHERE:
+        args = [_with_memory(terms, a, old, new) for a in root.args]
+        return terms.alu(Ops.WHERE, root.dtype, args)
+    return root

@@ -1,0 +1,27 @@
+"""What a lane may be besides a value: a place in memory, or what is written to one. Only data."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from core.prove.node import Term
+
+
+class Address(NamedTuple):
+    """A place in memory: the memory, the element, and whether it is accessed at all (None: it
+    is)."""
+
+    memory: object
+    at: Term
+    gate: Term | None
+
+
+class Write(NamedTuple):
+    """One element that is stored, for every iteration of some loops."""
+
+    address: Address
+    value: Term
+    loops: frozenset[Term]
+
+
+Value = Term | Address | Write

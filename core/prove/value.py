@@ -1,0 +1,394 @@
+"""From nodes to terms: what each lane of a node is, and what it writes.
+
+Nodes in the `cut` are not looked into: they are inputs. UNROLL and the loops that become lanes
+depend on axes: a node means something for one point of them, which is the `point` below. What has
+no translation raises UnknownMeaningError. Never decides whether two things are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from typing import Final
+
+from core.dtype import DType, PtrDType, dtypes
+from core.passes.identities import identity
+from core.prove.accumulator import Accumulator, accumulator
+from core.prove.axes import Axes, Point, UnknownMeaningError, own_axes, points
+from core.prove.index import Index, Shape
+from core.prove.places import Address, Value, Write
+from core.prove.stored import stored_by
+from core.prove.term import Term, Terms
+from core.uop import GroupOp, Ops, UOp
+from core.uop.kernelinfo import AxisType
+
+_LANES: Final = (AxisType.UPCAST, AxisType.UNROLL)
+_INT: Final = dtypes.int64
+_SAME: Final = frozenset(
+    {
+        Ops.NOOP,
+        Ops.CONTIGUOUS,
+        Ops.CONTIGUOUS_BACKWARD,
+        Ops.FUSE,
+        Ops.DETACH,
+        Ops.DERIVATIVE,
+        Ops.COPY,
+    }
+)
+
+
+class Translation:
+    """The terms of nodes. `cut`: nodes that are inputs; `loops`: a loop that updates registers is
+    the reduction that it computes."""
+
+    def __init__(self, terms: Terms, cut: Collection[UOp] = (), loops: bool = False) -> None:
+        self.terms = terms
+        self.cut = cut
+        self.opaque: set[UOp] = set()
+        """Nodes that are inputs because what they compute has no translation."""
+        self.cut_values: set[UOp] = set()
+        """Nodes of the cut that were asked for."""
+        self.made: Collection[UOp] = ()
+        """Nodes that only the replacement has: kernels among them are looked into."""
+        self.arguments: tuple[Sequence[UOp], Translation] | None = None
+        """Inside of a kernel that is called: its arguments, and how they are translated."""
+        self._loops = loops
+        self._lanes: dict[tuple[UOp, Point], tuple[Value, ...]] = {}
+        self._elements: dict[tuple[UOp, Hashable], Term] = {}
+        self._axes: dict[UOp, Axes] = {}
+        self._depth = 0
+
+    def lanes(self, u: UOp, point: Point = ()) -> tuple[Value, ...]:
+        """What each lane of a node without a shape is; of a void node, what it writes."""
+        key = (
+            u,
+            tuple(pair for pair in point if any(pair[0] == number for number, _ in self.axes(u))),
+        )
+        known = self._lanes.get(key)
+        if known is None:
+            self._depth += 1
+            if self._depth > 120:
+                raise UnknownMeaningError("the graph is too deep")
+            try:
+                known = self._lanes[key] = self._translate(u, key[1])
+            finally:
+                self._depth -= 1
+        return known
+
+    def values(self, u: UOp, point: Point = ()) -> tuple[Term, ...]:
+        """The lanes of a node that has values."""
+        return tuple(_term(lane, u) for lane in self.lanes(u, point))
+
+    def axes(self, u: UOp) -> Axes:
+        """The axes that what a node means depends on."""
+        known = self._axes.get(u)
+        if known is None:
+            below = u.ranges if u in self.cut else ()
+            own = {axis for r in below for axis in own_axes(r)} | {*own_axes(u)}
+            if u not in self.cut:
+                own |= {axis for s in u.src for axis in self.axes(s)}
+            if u.op is Ops.CONTRACT:
+                own -= set(u.arg)
+            elif u.op in (Ops.REDUCE, Ops.END):
+                own -= {axis for r in u.src[1:] for axis in own_axes(r)}
+            known = self._axes[u] = tuple(sorted(own))
+        return known
+
+    def element(self, u: UOp, index: Index) -> Term:
+        """One element of a shaped value."""
+        key = u, index.key
+        known = self._elements.get(key)
+        if known is None:
+            known = self._elements[key] = self._element(u, index)
+        return known
+
+    def _element(self, u: UOp, index: Index) -> Term:
+        terms, shape = self.terms, _shape(u)
+        if u.op is Ops.CONST:
+            return terms.const(u.dtype.scalar(), u.arg)
+        if shape == () and index.shape != ():
+            index = Index(terms, (), ())
+        if u in self.cut:
+            self.cut_values.add(u)
+            return self._input(u, index)
+        if u.op in (Ops.DEFINE_VAR, Ops.BIND):
+            return self.values(u)[0]
+        if u.op is Ops.IOTA:
+            return terms.alu(Ops.CAST, u.dtype, (index.axes[0],))
+        if u.op in GroupOp.Elementwise and not (u.op is Ops.BITCAST and _resized(u)):
+            operands = [self.element(s, index) for s in u.src]
+            return terms.alu(u.op, u.dtype, operands)
+        if u.op in _SAME:
+            return self.element(u.src[0], index)
+        if u.op is Ops.ASSIGN and len(u.src) == 2 and u.src[1].dtype is not dtypes.void:
+            return self.element(u.src[1], index)
+        if u.op in GroupOp.Movement:
+            inner, valid = index.moved(u.op, u.arg, _shape(u.src[0]))
+            return self._where(valid, self.element(u.src[0], inner))
+        if u.op is Ops.VIEW:
+            inner, valid = index.viewed(u.arg, _shape(u.src[0]))
+            return self._where(valid, self.element(u.src[0], inner))
+        if u.op is Ops.REDUCE_AXIS:
+            op, axes = u.arg
+            inside = _shape(u.src[0])
+            loops = [terms.input((u, axis), _INT, 0, inside[axis] - 1) for axis in axes]
+            inner = index.replaced(axes, loops, inside)
+            bound = [loop for loop in loops if not loop.constant]
+            return terms.reduce(op, (self.element(u.src[0], inner),), bound)
+        if u.op is Ops.LOAD and len(u.src) == 1:
+            return self._loaded(u, index)
+        if u.op is Ops.BUFFER_VIEW:
+            start = terms.const(_INT, u.arg[1])
+            at = terms.alu(Ops.ADD, _INT, (index.flat, start))
+            return terms.read(u.src[0], u.dtype, at)
+        if u in self.made and (stored := stored_by(u)) is not None:
+            return self._stored_value(*stored, index)
+        if u.op is not Ops.BUFFER:
+            self.opaque.add(u)
+        return self._input(u, index)
+
+    def _stored_value(self, value: UOp, shape: Shape, kernel: UOp, index: Index) -> Term:
+        """An element of memory that a kernel stored a value in."""
+        inner = Translation(self.terms)
+        inner.arguments = kernel.src[1:], self
+        inside = Index(self.terms, shape, None, index.flat)
+        found = inner.element(value, inside)
+        self.opaque |= inner.opaque
+        return found
+
+    def _loaded(self, u: UOp, index: Index) -> Term:
+        place = u.src[0]
+        if place.op is not Ops.VIEW:
+            return self._read(place, u.dtype, index)
+        inner, valid = index.viewed(place.arg, _shape(place.src[0]))
+        return self._where(valid, self._read(place.src[0], u.dtype, inner))
+
+    def _read(self, memory: UOp, dtype: DType, index: Index) -> Term:
+        if memory.op is Ops.DEFINE_GLOBAL and self.arguments is not None:
+            buffers, outside = self.arguments
+            held = buffers[memory.arg]
+            return outside.element(held, Index(self.terms, _shape(held), None, index.flat))
+        return self.terms.read(memory, dtype, index.flat)
+
+    def _input(self, u: UOp, index: Index) -> Term:
+        if index.shape == ():
+            return self.terms.input((u, 0), u.dtype, u.vmin, u.vmax)
+        return self.terms.read(u, u.dtype, index.flat)
+
+    def _where(self, valid: Term | None, x: Term) -> Term:
+        if valid is None:
+            return x
+        zero = self.terms.const(x.dtype, 0)
+        return self.terms.alu(Ops.WHERE, x.dtype, (valid, x, zero))
+
+    def _translate(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        terms, dtype = self.terms, u.dtype
+        if u.op in (Ops.CONST, Ops.VCONST):
+            values = u.arg if u.op is Ops.VCONST else (u.arg,) * dtype.count
+            return tuple(terms.const(dtype.scalar(), value) for value in values)
+        at = dict(point)
+        if u.op is Ops.RANGE and u.arg[-1] in _LANES and u.arg[0] in at:
+            return (terms.const(dtype, at[u.arg[0]]),)
+        if u.op is Ops.BIND:
+            return self.lanes(u.src[0], point)
+        if u in self.cut:
+            self.cut_values.add(u)
+        if u in self.cut or u.op in (Ops.RANGE, Ops.SPECIAL, Ops.DEFINE_VAR):
+            return self._inputs(u, point)
+        match u.op:
+            case Ops.VECTORIZE:
+                return tuple(lane for s in u.src for lane in self.lanes(s, point))
+            case Ops.GEP:
+                lanes = self.lanes(u.src[0], point)
+                return tuple(lanes[i] for i in u.arg)
+            case Ops.UNROLL:
+                return self._unrolled(u, point)
+            case Ops.CONTRACT:
+                return self._contracted(u, u.arg, point)
+            case Ops.INDEX:
+                return self._indexed(u, point)
+            case Ops.LOAD:
+                return self._loads(u, point)
+            case Ops.REDUCE:
+                return self._reduced(u, point)
+            case Ops.NOOP | Ops.AFTER if not isinstance(dtype, PtrDType):
+                return self.lanes(u.src[0], point)
+            case Ops.STORE:
+                return self._stored(u, point)
+            case Ops.GROUP | Ops.SINK:
+                return tuple(lane for s in u.src for lane in self.lanes(s, point))
+            case Ops.END:
+                return self._ended(u, point)
+            case _:
+                pass
+        if isinstance(dtype, PtrDType) or u.op not in GroupOp.Elementwise:
+            if not isinstance(dtype, PtrDType):
+                self.opaque.add(u)
+            return self._inputs(u, point)
+        operands = [self.values(s, point) for s in u.src]
+        if u.op is Ops.BITCAST and _resized(u):
+            raise UnknownMeaningError("a bitcast to elements of another size")
+        if any(len(lanes) != dtype.count for lanes in operands):
+            raise UnknownMeaningError(f"{u.op.name} of vectors of several lengths")
+        scalar = dtype.scalar()
+        return tuple(terms.alu(u.op, scalar, lanes) for lanes in zip(*operands, strict=True))
+
+    def _inputs(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        key = (u, *point) if point else u
+        if isinstance(u.dtype, PtrDType):
+            zero = self.terms.const(_INT, 0)
+            count = u.src[1].dtype.count if u.op is Ops.INDEX else 1
+            if count == 1:
+                return (Address(key, zero, None),)
+            return tuple(Address((key, lane), zero, None) for lane in range(count))
+        if u.dtype is dtypes.void:
+            raise UnknownMeaningError(f"{u.op.name} is no value")
+        if dtypes.is_float(u.dtype):
+            low = high = 0.0
+        else:
+            low, high = u.vmin, u.vmax
+        scalar = u.dtype.scalar()
+        return tuple(
+            self.terms.input((key, lane), scalar, low, high) for lane in range(u.dtype.count)
+        )
+
+    def _unrolled(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        at, size, lane = dict(point), 1, 0
+        for number, n in u.arg:
+            if number not in at:
+                raise UnknownMeaningError("an UNROLL of a loop that is not known here")
+            size, lane = size * n, lane * n + at[number]
+        lanes = self.lanes(u.src[0], tuple(p for p in point if p[0] not in dict(u.arg)))
+        if len(lanes) % size:
+            raise UnknownMeaningError("an UNROLL of another number of lanes")
+        return lanes[lane::size]
+
+    def _contracted(self, u: UOp, axes: Axes, point: Point) -> tuple[Value, ...]:
+        found = [self.lanes(u.src[0], at) for at in points(axes, point)]
+        if u.dtype is not dtypes.void and any(len(lanes) != 1 for lanes in found):
+            raise UnknownMeaningError("a CONTRACT of vectors")
+        return tuple(lane for lanes in found for lane in lanes)
+
+    def _indexed(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        value, *idxs = u.src
+        gated = len(idxs) > 0 and dtypes.is_bool(idxs[-1].dtype.scalar())
+        gates = self.values(idxs.pop(), point) if gated else (None,)
+        if not isinstance(value.dtype, PtrDType):
+            axes = [self._wide(self.values(i, point)[0]) for i in idxs]
+            found = self.element(value, Index(self.terms, _shape(value), axes))
+            return (self._where(gates[0], found),)
+        (base,) = self.lanes(value, point)
+        assert isinstance(base, Address)
+        offsets = self.values(idxs[0], point) if idxs else (self.terms.const(_INT, 0),)
+        count = max(len(offsets), len(gates))
+        if {len(offsets), len(gates)} - {1, count}:
+            raise UnknownMeaningError("an INDEX with another number of gates than offsets")
+        made: list[Address] = []
+        for lane in range(count):
+            offset = self._wide(offsets[lane % len(offsets)])
+            at = self.terms.alu(Ops.ADD, _INT, (base.at, offset))
+            gate = gates[lane % len(gates)]
+            held = gate if base.gate is None else self.terms.both(base.gate, gate)
+            made.append(Address(base.memory, at, held))
+        return tuple(made)
+
+    def places(self, u: UOp, point: Point, count: int) -> list[Address]:
+        """The address of each of `count` elements that are moved at an INDEX."""
+        lanes = self.lanes(u, point)
+        if count % len(lanes):
+            raise UnknownMeaningError("a vector at another number of addresses")
+        made: list[Address] = []
+        offsets = u.src[1].dtype.count if u.op is Ops.INDEX and len(u.src) > 1 else 1
+        for k in range(count):
+            place = lanes[k % len(lanes)]
+            if not isinstance(place, Address):
+                raise UnknownMeaningError("memory that is no address")
+            step = k if offsets == 1 else k // len(lanes)
+            more = self.terms.const(_INT, step)
+            at = self.terms.alu(Ops.ADD, _INT, (place.at, more))
+            made.append(place._replace(at=at))
+        return made
+
+    def _loads(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        if self._loops and (found := accumulator(u)) is not None:
+            return self._accumulated(found, point)
+        scalar = u.dtype.scalar()
+        place, *rest = u.src
+        others = self.values(rest[0], point) if rest else None
+        made: list[Value] = []
+        for k, at in enumerate(self.places(place, point, u.dtype.count)):
+            read = self.terms.read(at.memory, scalar, at.at)
+            if at.gate is not None:
+                other = self.terms.const(scalar, 0) if others is None else others[k]
+                read = self.terms.alu(Ops.WHERE, scalar, (at.gate, read, other))
+            made.append(read)
+        return tuple(made)
+
+    def _accumulated(self, a: Accumulator, point: Point) -> tuple[Value, ...]:
+        """What is in registers after the loop that updates them."""
+        starts = self.values(a.start, point)
+        bound = [b for r in a.loops for b in self.values(r, point) if not b.constant]
+        bodies = [self.values(body, point) for body in a.bodies]
+        made: list[Value] = []
+        for lane, start in enumerate(starts):
+            total = self.terms.reduce(a.op, [body[lane] for body in bodies], bound)
+            neutral = start.constant and start.data == identity(a.op, start.dtype)
+            made.append(total if neutral else self.terms.alu(a.op, start.dtype, (start, total)))
+        return tuple(made)
+
+    def _reduced(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        count = u.dtype.count
+        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
+        loops = [r for r in u.src[1:] if not own_axes(r)]
+        bound = [b for r in loops for b in self.values(r, point) if not b.constant]
+        lanes = [lane for at in points(unrolled, point) for lane in self.values(u.src[0], at)]
+        return tuple(self.terms.reduce(u.arg, lanes[j::count], bound) for j in range(count))
+
+    def _stored(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        place, value = u.src[0], u.src[1]
+        if place.op is Ops.VIEW:
+            raise UnknownMeaningError("a store of a whole value")
+        values = self.values(value, point)
+        gates = self.values(u.src[2], point) if len(u.src) > 2 else ()
+        made: list[Value] = []
+        for k, address in enumerate(self.places(place, point, len(values))):
+            if gates:
+                gate = self.terms.both(address.gate, gates[k % len(gates)])
+                address = address._replace(gate=gate)
+            made.append(Write(address, values[k], frozenset()))
+        return tuple(made)
+
+    def _ended(self, u: UOp, point: Point) -> tuple[Value, ...]:
+        unrolled = tuple(sorted(axis for r in u.src[1:] for axis in own_axes(r)))
+        loops = [r for r in u.src[1:] if not own_axes(r)]
+        ended = frozenset(b for r in loops for b in self.values(r, point) if not b.constant)
+        made: list[Value] = []
+        for at in points(unrolled, point):
+            for lane in self.lanes(u.src[0], at):
+                if not isinstance(lane, Write):
+                    raise UnknownMeaningError("the end of what writes nothing")
+                made.append(lane._replace(loops=lane.loops | ended))
+        return tuple(made)
+
+    def _wide(self, x: Term) -> Term:
+        return self.terms.alu(Ops.CAST, _INT, (x,))
+
+
+def _term(lane: Value, u: UOp) -> Term:
+    if not isinstance(lane, Term):
+        raise UnknownMeaningError(f"{u.op.name} is no value")
+    return lane
+
+
+def _shape(u: UOp) -> tuple[int, ...]:
+    shape = u.shape
+    if shape is None:
+        raise UnknownMeaningError(f"{u.op.name} without a shape")
+    return shape
+
+
+def _resized(u: UOp) -> bool:
+    return _bits(u.dtype) != _bits(u.src[0].dtype)
+
+
+def _bits(dtype: DType) -> int:
+    return dtype.scalar().itemsize

@@ -1,0 +1,151 @@
+"""Terms mean what the meaning table says, whatever normal form they take."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from core.dtype import DType, dtypes
+from core.prove import bitvector
+from core.prove.decide import Checker, Options
+from core.prove.sample import Samples
+from core.prove.term import Kind, Terms, postorder
+from core.prove.value import Translation
+from core.prove.verdict import Verdict, verdict_of
+from core.shape import ShapeTracker
+from core.uop import Ops, UOp
+from tests.core.uop.evaluator import INT_OPS, value
+from tests.core.uop.symbols import num, var, x, y
+
+DTYPES = (dtypes.int8, dtypes.uint8, dtypes.int16, dtypes.int32, dtypes.int64)
+
+
+def expression(rng: random.Random, leaves: list[UOp], dtype: DType) -> UOp:
+    nodes = list(leaves)
+    for _ in range(6):
+        op, u = rng.choice(INT_OPS), rng.choice(nodes)
+        if op is Ops.NEG:
+            nodes.append(u.alu(op))
+            continue
+        other = rng.choice((*nodes, num(rng.randint(0, 9), dtype), num(rng.randint(1, 5), dtype)))
+        nodes.append(u.alu(op, other))
+    test = rng.choice(nodes) < rng.choice(nodes)
+    return test.where(nodes[-1], nodes[-2])
+
+
+def test_normal_forms_keep_values(request: pytest.FixtureRequest) -> None:
+    seed = random.randrange(1 << 30)
+    for at in range(request.config.getoption("--fuzz") or 60):
+        rng = random.Random(f"{seed} {at}")
+        dtype = rng.choice(DTYPES)
+        leaves = [var(name, rng.choice((0, 1)) if dtype is dtypes.uint8 else -9, 20, dtype)
+                  for name in "ab"]  # fmt: skip
+        u = expression(rng, leaves, dtype)
+        terms = Terms()
+        (root,) = Translation(terms).values(u)
+        samples = Samples(12, seed=at)
+        inputs = [t for t in postorder([root]) if t.op is Kind.INPUT]
+        found, *given = samples.run([root, *inputs])
+        names = {t.data[0]: values for t, values in zip(inputs, given, strict=True)}
+        for row in range(12):
+            env = {leaf: int(names[leaf][row]) if leaf in names else 0 for leaf in leaves}
+            wanted = value(u, env)
+            assert int(found[row]) == int(wanted), f"{u.render()} {env} (seed {seed}, {at})"
+
+
+@pytest.mark.parametrize("op", [Ops.IDIV, Ops.MOD])
+def test_sums_are_divided(op: Ops) -> None:
+    a, b = var("a", 0, 7), var("b", 0, 3)
+    for factor in range(1, 9):
+        for constant in range(9):
+            u = (a * factor + b + constant).alu(op, num(4))
+            (root,) = Translation(Terms()).values(u)
+            grid = [t for t in postorder([root]) if t.op is Kind.INPUT]
+            count = int(np.prod([t.high - t.low + 1 for t in grid])) if grid else 1
+            samples = Samples(count)
+            every = samples.exhaust(grid)
+            (found,) = samples.run_given([root], every)
+            for row in range(count):
+                env = dict.fromkeys((a, b), 0) | {t.data[0]: int(v[row]) for t, v in every.items()}
+                assert int(found[row]) == value(u, env)
+
+
+def test_views_are_indexed_as_shapes_say() -> None:
+    """An element of a moved value is the one that NumPy says."""
+    buffer = UOp(Ops.BUFFER, dtypes.int32, (UOp(Ops.UNIQUE, dtypes.void, (), 9),), 24)
+    moved = buffer.reshape((2, 3, 4)).permute((2, 0, 1)).shrink(((1, 4), (0, 2), (1, 3)))
+    st = ShapeTracker.from_shape((2, 3, 4)).permute((2, 0, 1)).shrink(((1, 4), (0, 2), (1, 3)))
+    viewed = UOp(Ops.VIEW, dtypes.int32, (buffer,), st)
+    assert Checker().check(moved, viewed).kind == "proved"
+    other = UOp(Ops.VIEW, dtypes.int32, (buffer,), st.flip((True, False, False)))
+    assert Checker().check(moved, other).kind == "differs"
+    padded = buffer.reshape((4, 6)).pad(((1, 0), (0, 2)))
+    tracker = ShapeTracker.from_shape((4, 6)).pad(((1, 0), (0, 2)))
+    assert Checker().check(padded, UOp(Ops.VIEW, dtypes.int32, (buffer,), tracker)).kind == "proved"
+
+
+def test_without_z3_integers_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    low = UOp.variable("n", -(1 << 31), (1 << 31) - 1)
+    pair = ((low ^ 5) ^ 5, low)
+    assert Checker().check(*pair).kind == "proved"
+    monkeypatch.setattr(bitvector, "solver_module", lambda: None)
+    found = Checker().check(*pair)
+    assert found.kind == "sampled"
+    assert "uopviz[check]" in found.hint
+    assert Checker().check(low ^ 5, low).kind == "differs"
+
+
+def test_what_z3_does_not_decide_in_time_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = (UOp.variable(name, -(1 << 31), (1 << 31) - 1) for name in "ab")
+    monkeypatch.setattr(bitvector, "compare", lambda *_: "unknown")
+    found = Checker(Options(timeout=1)).check((a ^ b) * (a ^ b), (b ^ a) * (a ^ b) + (a & 0))
+    assert found.kind in ("proved", "sampled")
+    found = Checker(Options(timeout=1)).check((a ^ b) ^ b, a)
+    assert found.kind == "sampled"
+    assert found.samples > 0
+
+
+def test_questions_alike_are_answered_once() -> None:
+    checker = Checker()
+    for at in range(10):
+        v = UOp.variable(f"v{at}", 0, 9)
+        inner = (v * 3 + 1) // 2
+        assert checker.check(inner * 2 + inner, inner * 3).kind == "proved"
+    assert checker.made <= 2
+    assert checker.asked == 10
+
+
+def test_what_has_no_translation_is_said() -> None:
+    void = UOp(Ops.BARRIER, dtypes.void, (UOp.sink(),))
+    assert Checker().check(void, UOp(Ops.COMMIT, dtypes.void, ())).kind == "unchecked"
+    assert Checker().check(x, UOp.const(dtypes.int32.vec(4), 1)).kind == "unchecked"
+
+
+def test_verdicts_cross_as_json() -> None:
+    found = Checker().check(x * 2, y * 2)
+    assert verdict_of(found.data()) == found
+    bad_ones: list[object] = [
+        None,
+        [],
+        {"kind": "right"},
+        {"kind": "proved", "how": 3},
+        {"kind": "proved", "how": "", "values": [1]},
+        {"kind": "proved", "samples": "many"},
+    ]
+    for bad in bad_ones:
+        with pytest.raises(Exception, match="not an answer of a check"):
+            verdict_of(bad)
+    assert verdict_of({"kind": "proved", "how": "z3"}) == Verdict("proved", "z3")
+
+
+def test_numbers_of_elements_stay_sums_when_they_are_cast() -> None:
+    """A sum that never wraps around is the same sum in another width."""
+    counted = UOp(Ops.IOTA, dtypes.int32, (), 24)
+    moved = counted.reshape((4, 6)).shrink(((1, 4), (2, 6)))
+    st = ShapeTracker.from_shape((24,)).reshape((4, 6)).shrink(((1, 4), (2, 6)))
+    assert Checker().check(moved, UOp(Ops.VIEW, dtypes.int32, (counted,), st)).kind == "proved"
+    a, b = var("a", 0, 7), var("b", 0, 3)
+    wide = (a * 4 + b).cast(dtypes.int64)
+    assert Checker().check(wide, a.cast(dtypes.int64) * 4 + b.cast(dtypes.int64)).kind == "proved"

@@ -1,0 +1,59 @@
+"""Checked passes as one message: shares, the answers by rule, and the verdict of each step.
+
+Never checks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from core.prove.bitvector import HINT, solver_module
+from core.prove.verdict import KINDS, Kind, verdict_of
+from viz.views.store import Store
+
+Data = dict[str, Any]
+WORST: Final[tuple[Kind, ...]] = ("differs", "unchecked", "assumes", "sampled", "proved")
+MOST: Final = 10_000
+"""Rows."""
+
+
+def message(store: Store, passes: Sequence[Data]) -> Data:
+    """`Checked` of docs/json.md."""
+    names = {row["id"]: row["name"] for row in store.tree()["rows"] if row["kind"] == "rewrite"}
+    rules = {row["id"]: row for row in store.rules()}
+    total: Counter[str] = Counter()
+    rows: dict[tuple[int, str, str], Data] = {}
+    for checked in passes:
+        verdicts = [verdict_of(one) for one in checked["verdicts"]]
+        for step, rule, at in checked["steps"]:
+            verdict = verdicts[at]
+            total[verdict.kind] += 1
+            row = rows.get((rule, verdict.kind, verdict.how))
+            if row is None:
+                known = rules.get(rule, {})
+                row = rows[rule, verdict.kind, verdict.how] = {
+                    "rule": rule,
+                    "name": known.get("name", "?"),
+                    "place": f"{known.get('file', '')}:{known.get('line', 0)}",
+                    "verdict": verdict.data(),
+                    "steps": 0,
+                    "first": {
+                        "rewrite": checked["rewrite"],
+                        "pass": names.get(checked["rewrite"], "?"),
+                        "step": step,
+                    },
+                }
+            row["steps"] += 1
+            if verdict.ulps > row["verdict"].get("ulps", 0.0):
+                row["verdict"] = verdict.data()
+    ordered = sorted(rows.values(), key=lambda r: (WORST.index(r["verdict"]["kind"]), -r["steps"]))
+    return {
+        "steps": sum(total.values()),
+        "counts": {kind: total[kind] for kind in KINDS},
+        "rules": ordered[:MOST],
+        "passes": list(passes),
+        "z3": solver_module() is not None,
+        "hint": "" if solver_module() is not None else HINT,
+    }

@@ -1,0 +1,127 @@
+"""Checks a run, or chosen passes and rules of it, in parts that an executor works on.
+
+Any `concurrent.futures.Executor` will do; by default it is a pool of processes. A process that ends
+without an answer costs its parts one further try, each in a pool of its own; then their steps are
+not checked, and say so.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Final
+
+from core.check.trial import limit_memory
+from core.prove.verdict import Verdict
+from viz.check.part import Part, check_part
+from viz.views.store import Store
+
+MEMORY: Final = 4 << 30
+"""Bytes that one process may write."""
+PART: Final = 400
+"""Steps of a part; a pass is never cut."""
+ENDED: Final = "the process that checked it ended"
+
+Progress = Callable[[str], None]
+NewExecutor = Callable[[int], Executor]
+
+
+def processes(jobs: int) -> Executor:
+    """A pool of so many processes, with a limit of memory."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+
+
+def check_passes(
+    store: Store,
+    part: Part,
+    jobs: int = 1,
+    progress: Progress = lambda text: None,
+    executor: NewExecutor = processes,
+) -> list[dict[str, Any]]:
+    """`CheckedPass.data` of the passes of `part`, in their order. `part` says what is checked; its
+    passes are given to `jobs` processes of `executor`. Cancelled by KeyboardInterrupt."""
+    made: dict[int, dict[str, Any]] = {}
+    left = list(parts_of(store, part, jobs))
+    count = sum(len(one.rewrites) for one in left)
+    for attempt in (jobs, 1):
+        broken: list[Part] = []
+        groups = [left] if attempt == jobs else [[one] for one in left]
+        for group in groups:
+            for one, found in _work(group, attempt if len(group) > 1 else 1, executor):
+                if found is None:
+                    broken.append(one)
+                    continue
+                made.update((data["rewrite"], data) for data in found)
+                progress(f"checked {len(made):,} of {count:,} passes")
+        left = broken
+        if not left:
+            break
+    for one in left:
+        made.update((number, _lost(store, number)) for number in one.rewrites)
+    return [made[number] for number in part.rewrites if number in made]
+
+
+def parts_of(store: Store, part: Part, jobs: int) -> Iterator[Part]:
+    """Passes side by side, which have much in common, in parts of about equal work."""
+    counts = _steps(store)
+    chosen: list[int] = []
+    total = sum(counts.get(number, 0) for number in part.rewrites)
+    most = max(PART, total // (8 * jobs))
+    steps = 0
+    for number in part.rewrites:
+        chosen.append(number)
+        steps += 1 + counts.get(number, 0)
+        if steps >= most:
+            yield _with(part, chosen)
+            chosen, steps = [], 0
+    if chosen:
+        yield _with(part, chosen)
+
+
+def _with(part: Part, rewrites: Sequence[int]) -> Part:
+    return Part(part.path, tuple(rewrites), part.rules, part.seconds, part.options)
+
+
+def _work(
+    parts: Iterable[Part], jobs: int, executor: NewExecutor
+) -> Iterator[tuple[Part, list[dict[str, Any]] | None]]:
+    """Each part with its answer; None where the process ended."""
+    pool = executor(jobs)
+    try:
+        begun: dict[Future[list[dict[str, Any]]], Part] = {}
+        for one in parts:
+            try:
+                begun[pool.submit(check_part, one)] = one
+            except BrokenProcessPool:
+                yield one, None
+        for future in as_completed(begun):
+            try:
+                yield begun[future], future.result()
+            except (BrokenProcessPool, MemoryError):
+                yield begun[future], None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _steps(store: Store) -> dict[int, int]:
+    return {
+        process.id(number): rewrite.matches
+        for process in store.processes
+        for number, rewrite in process.file.rewrites.items()
+    }
+
+
+def _lost(store: Store, number: int) -> dict[str, Any]:
+    """The answer for a pass whose process ended twice."""
+    steps = _steps(store).get(number, 0)
+    rows = [[step, 0, 0] for step in range(1, steps + 1)]
+    return {"rewrite": number, "steps": rows, "verdicts": [Verdict("unchecked", ENDED).data()]}
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command itself ends the pool
+    limit_memory(MEMORY)

@@ -1,0 +1,123 @@
+"""`uopviz check`: whether the steps of a run are right; exit code 1 where one is not.
+
+Reads a run, checks its replacements in processes, prints, and keeps the results beside the trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Final
+
+from core.errors import TraceError
+from core.prove.verdict import verdict_of
+from viz.check.kept import identity, load, save
+from viz.check.message import message
+from viz.check.part import Part
+from viz.check.run import check_passes
+from viz.command.columns import Column, plural, table
+from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
+from viz.command.session import open_store, put
+from viz.terminal import Line, Styled
+from viz.views.store import Store
+
+_ROWS: Final = 40
+"""Rows of steps that are not proved."""
+_SHOWN: Final = {
+    "proved": "proved",
+    "sampled": "holds for all samples",
+    "assumes": "holds under what is assumed",
+    "unchecked": "not checkable",
+    "differs": "differs",
+}
+
+
+def check(options: argparse.Namespace) -> int:
+    """Checks the steps of a run."""
+    store = open_store(options)
+    if not isinstance(store, Store):
+        raise TraceError(
+            "this exported file holds no trace",
+            where=str(store.path),
+            hint="give the trace itself, or a file that was exported with a larger --budget",
+        )
+    rewrites = _chosen(store, options)
+    rules = frozenset[str]()
+    if options.rule is not None:
+        rules = frozenset({find_rule(store.rules(), options.rule)["name"]})
+    of = identity(store.path)
+    known = {} if options.again else load(store.path, of)
+    wanted = tuple(n for n in rewrites if rules or n not in known)
+    trace = store.files[0].path  # of an exported file, what was unpacked
+    part = Part(str(trace), wanted, rules, float(options.seconds))
+    options.progress.begin("checking")
+    made = {}
+    if wanted:
+        found = check_passes(store, part, options.jobs, options.progress.update)
+        made = {one["rewrite"]: one for one in found}
+    if not rules and made:
+        save(store.path, of, known | made)
+    passes = [(known | made)[n] for n in rewrites if n in known or n in made]
+    if rules:
+        passes = [one for one in made.values() if one["steps"]]
+    data = message(store, passes)
+    put(options, data, lines(data))
+    return int(data["counts"]["differs"] > 0)
+
+
+def _chosen(store: Store, options: argparse.Namespace) -> list[int]:
+    """The numbers of the passes that are meant."""
+    rows = store.tree()["rows"]
+    kernel = None if options.kernel is None else find_kernel(rows, options.kernel)
+    within = rows if kernel is None else below(rows, kernel["id"])
+    if options.pass_name is None:
+        return [row["id"] for row in program_rows(within) if row["kind"] == "rewrite"]
+    name = options.pass_name
+    same = [row["id"] for row in program_rows(within) if row["name"] == name]
+    if same:
+        return same
+    return [find_pass(within, name, kernel["name"] if kernel else "")["id"]]
+
+
+def lines(data: Row) -> Iterator[Line]:
+    """The report: shares, then what is not proved, the worst first."""
+    total = data["steps"]
+    yield Styled(f"checked {plural(total, 'step')}", "heading")
+    for kind, text in _SHOWN.items():
+        count = data["counts"][kind]
+        share = 100 * count / total if total else 0.0
+        yield f"  {text:<28} {count:>9,}  {share:6.2f} %"
+    rows = [row for row in data["rules"] if row["verdict"]["kind"] != "proved"]
+    if rows:
+        yield ""
+        columns = (Column("answer", style="name"), Column("steps", True), Column("rule"),
+                   Column("first"), Column("how"))  # fmt: skip
+        yield from table(columns, [_row(row) for row in rows[:_ROWS]])
+    if len(rows) > _ROWS:
+        yield Styled(f"{plural(len(rows) - _ROWS, 'more row')}; --json has all", "hint")
+    for row in rows:
+        if row["verdict"]["kind"] == "differs":
+            yield from _difference(row)
+    if data["hint"]:
+        yield Styled(data["hint"], "hint")
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    verdict, first = verdict_of(row["verdict"]), row["first"]
+    how = verdict.how
+    if verdict.ulps:
+        how += f", at most {verdict.ulps:.3g} ulp"
+    place = f"{first['pass']} ({first['rewrite']}) step {first['step']}"
+    return verdict.kind, f"{row['steps']:,}", row["name"], place, how
+
+
+def _difference(row: Row) -> Iterator[Line]:
+    """The values for which a step is wrong."""
+    verdict, first = verdict_of(row["verdict"]), row["first"]
+    yield ""
+    yield Styled(f"{row['name']} is wrong at step {first['step']} of {first['pass']}", "problem")
+    yield f"  written at {row['place']}"
+    for name, value in verdict.values:
+        yield f"  {name} = {value}"
+    yield f"  before: {verdict.before}"
+    yield f"  after:  {verdict.after}"
