@@ -169,11 +169,11 @@ def build_parser() -> Parser:
     )
     made.add_argument("--rule", metavar="NAME", help="only steps of this rule")
     made.add_argument(
-        "--jobs", type=_positive, default=2, metavar="N", help="processes (default: %(default)s)"
+        "--jobs", type=positive, default=2, metavar="N", help="processes (default: %(default)s)"
     )
     made.add_argument(
         "--seconds",
-        type=_positive,
+        type=positive,
         default=600,
         metavar="N",
         help="after so many in a process, what is left is not checked (default: %(default)s)",
@@ -181,7 +181,7 @@ def build_parser() -> Parser:
     made.add_argument(
         "--again", action="store_true", help="do not use the results that are beside the trace"
     )
-    _printing(made)
+    printing(made)
 
     made = command(
         "timeline", "export:timeline", "write the timeline as trace events, for Perfetto"
