@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,8 +91,12 @@ class Process:
         request = urllib.request.Request(
             f"{self.page}api/{path}", headers={"X-Uopviz-Token": self.token}, method=method
         )
-        with urllib.request.urlopen(request, timeout=20) as response:
-            return json.load(response)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            error.add_note(f"{path}: {error.read().decode()}")
+            raise
 
     def rows(self) -> list[dict[str, Any]]:
         """All rows of the navigator."""

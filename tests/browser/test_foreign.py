@@ -30,7 +30,11 @@ def _look_everywhere(e: Explorer) -> None:
     expect(e.inspector.locator(".snip")).to_contain_text(SCRIPT)
     e.press("g", "i")
     expect(e.inspector.locator("dl.kv")).to_contain_text("ADD")
-    e.press("i", "d")
+    e.press("i")
+    expect(e.inspector.get_by_role("tab", name="Why not")).to_have_attribute(
+        "aria-selected", "true"
+    )
+    e.press("Escape", "i", "d")
     text = e.page.get_by_role("region", name="Text diff of the step")
     expect(text).to_contain_text(IMAGE)
     e.press("d", "m", "m", "Home")

@@ -50,6 +50,7 @@ class Compilation(Process):
         self.ast = 0
         """The root of the kernel's AST in the file of its process, when it was compiled."""
         self._twins: dict[int, int] = {}
+        self._locals: dict[int, int] = {}
 
     @property
     def context(self) -> int:
@@ -61,12 +62,18 @@ class Compilation(Process):
         of that."""
         return self._twins.get(local) or self.id(local)
 
+    def local_node(self, number: int) -> int | None:
+        """The number in this file of a node of the run, the kernel's AST included; None where this
+        file does not have it."""
+        return self._locals.get(number) or super().local_node(number)
+
     def relate(self, of: Process, kernel: Context) -> None:
         """Finds its AST again in that of the kernel. Raises BudgetError."""
         self.ast = of.kernels.ast(kernel)
         with answering("the graph of this kernel"):
             found = _same_nodes(self.file, self.kernels.ast(self.root), of.file, self.ast)
         self._twins = {own: of.node(other) for own, other in found.items()}
+        self._locals = {number: own for own, number in self._twins.items()}
 
     def artifacts(self) -> list[dict[str, Any]]:
         """Its source texts, in the form of the page. Raises BudgetError."""

@@ -66,6 +66,11 @@ class Process:
         """The number in the run of a node of this file."""
         return self.id(local)
 
+    def local_node(self, number: int) -> int | None:
+        """The number in this file of a node of the run; None where this file does not have it."""
+        at, local = divmod(number, STRIDE)
+        return local if at == self.number and 0 < local <= self.file.nodes.count else None
+
     def rule(self, local: int) -> int:
         """The number in the run of a rule."""
         return self.rules.get(local, self.id(local))

@@ -65,8 +65,8 @@ class Subject:
     def node(self, number: int) -> int:
         """The number in the file of a node of the run. Raises TraceError for one that it does not
         have."""
-        at, local = divmod(number, STRIDE)
-        if at != self.process.number or not 0 < local <= self.file.nodes.count:
+        local = self.process.local_node(number)
+        if local is None:
             raise TraceError(
                 f"there is no node u{number} in this part of the run",
                 hint="nodes are named as the page and `--json` do: u123",

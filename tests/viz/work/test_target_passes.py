@@ -28,6 +28,7 @@ from viz.views import compiled as limits
 from viz.views.compiled import FIRST
 from viz.views.process import STRIDE
 from viz.views.store import Store
+from viz.why.answers import RULES_AT
 from viz.work import worker
 from viz.work.compiling import Compiler, compiled_for, graph_of
 from viz.work.jobs import Jobs
@@ -108,6 +109,19 @@ def test_the_figures_of_the_run_are_those_of_the_program(
         if row["id"] in rows:
             assert row == rows[row["id"]], "what is above counts nothing of it"
     alone.close()
+
+
+def test_rules_at_every_node_of_a_pass(compiled: tuple[Store, int]) -> None:
+    """Those of the kernel's AST too, which have the numbers that they have in the run."""
+    store, _ = compiled
+    _, rows = rows_of(store, "sm_90")
+    first = next(row for row in rows if row["kind"] == "rewrite" and row["steps"])
+    bundle = store.bundle(first["id"])
+    assert bundle is not None
+    numbers = {bundle["nodes"]["id"][step["before"]] for step in bundle["steps"]}
+    assert {number // STRIDE for number in numbers} == {0, first["id"] // STRIDE}
+    for number in numbers:
+        assert store.ask(RULES_AT, first["id"], number)["rows"]
 
 
 def test_rules_are_those_of_the_run(compiled: tuple[Store, int]) -> None:
