@@ -5,16 +5,20 @@ Each runs as users run it, in a process of its own, and ends with the test that 
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -30,7 +34,15 @@ def environment(**more: str) -> dict[str, str]:
     """This environment without settings of a person who runs the tests."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ_RUN"))}
     kept.pop("UOPVIZ_PORT", None)
-    return kept | {"PYTHONPATH": str(ROOT)} | more
+    return kept | {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": _cache()} | more
+
+
+@lru_cache(maxsize=1)
+def _cache() -> str:
+    """A folder without runs that this person recorded, for as long as the tests run."""
+    folder = tempfile.mkdtemp(prefix="uopviz-tests-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def record(program: Path, trace: Path, **more: str) -> Path:

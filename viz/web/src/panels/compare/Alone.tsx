@@ -48,7 +48,7 @@ function Traces() {
         <tbody>
           {traces.slice(0, MOST).map((t) => (
             <tr key={t.name}>
-              <td class="el">
+              <td class="el" title={short(t.program || t.name, 500)}>
                 <button type="button" class="link b" onClick={() => void compareWith("b", t.name)}>
                   {short(t.program || t.name, 60)}
                 </button>

@@ -18,7 +18,7 @@ export function Recent() {
         <tbody>
           {traces.map((t) => (
             <tr key={t.name}>
-              <td class="el">
+              <td class="el" title={short(t.program || t.name, 500)}>
                 {t.open ? (
                   <b>{short(t.program || t.name, 60)}</b>
                 ) : (

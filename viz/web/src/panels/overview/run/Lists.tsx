@@ -185,7 +185,10 @@ export function RecentRuns() {
           )}
           {t.open && <span class="badge">open</span>}
           {t.live && <span class="badge ac">live</span>}
-          <span class="t3 small num el eq1">
+          <span
+            class="t3 small num el eq1"
+            title={`${plural(t.kernels, "kernel")}, ${plural(t.steps, "step")}`}
+          >
             {plural(t.kernels, "kernel")}, {plural(t.steps, "step")}
           </span>
           {!t.open && (
