@@ -37,6 +37,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("view chains", "tests/core/shape/test_fuzz.py", 150_000),
     ("jumps in the emulator", "tests/core/runtime/emulator/test_flow.py", 500),
     ("kernels on AMD:EMU", "tests/core/runtime/emulator/amd/test_kernels.py", 200),
+    ("states of kernels", "tests/core/runtime/reference/test_states.py", 500),
     ("mutants of rules", "tests/viz/whatif/test_mutants.py", 2_000),
     ("rules left out", "tests/viz/whatif/test_left_out.py", 300),
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),

@@ -15,7 +15,7 @@ from tests.viz.compare.made import RULES, Made, Pass, program, record
 from viz.compare.comparison import Comparison
 from viz.views.store import Store
 
-PAIRS = 20
+PAIRS = 40
 
 
 def first_of(a: list[Pass], b: list[Pass]) -> tuple[int, int | None, int | None] | None:
