@@ -62,11 +62,6 @@ class Devices:
         for a kind of device that does not exist."""
         if name is None:
             return self.DEFAULT
-        if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise DeviceError(
-                f"{name!r} is not the name of a device",
-                hint="a device is named by text: one of " + ", ".join(MAKERS),
-            )
         kind, suffix = _split(name)
         if kind == DISK:
             return disk_name(suffix)
@@ -128,8 +123,13 @@ class Devices:
         return self[name].allocator
 
 
-def _split(name: str) -> tuple[str, str]:
-    """(kind, what follows it) of a name in any spelling."""
+def _split(name: object) -> tuple[str, str]:
+    """(kind, what follows it) of a name in any spelling. Raises DeviceError for what is no text."""
+    if not isinstance(name, str):
+        raise DeviceError(
+            f"{name!r} is not the name of a device",
+            hint="a device is named by text: one of " + ", ".join(MAKERS),
+        )
     if name[: len(DISK) + 1].upper() == DISK + ":":
         return DISK, name[len(DISK) + 1 :]  # a path, whose letters are what they are
     first, _, rest = name.upper().partition(":")

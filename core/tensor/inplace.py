@@ -17,24 +17,24 @@ P = ParamSpec("P")
 T = TypeVar("T", bound="InPlace")
 
 
-def _in_place(function: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[T, P], T]:
-    """A method that stores what `function` gives in the Tensor and returns the Tensor."""
-
-    @functools.wraps(function)
-    def method(self: T, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._take_result(function(self, *args, **kwargs))  # pyright: ignore[reportPrivateUsage]
-
-    method.__doc__ = f"`{function.__name__}`, stored in this Tensor."
-    method.__name__ = f"{function.__name__}_"
-    return method
-
-
 class InPlace(Functions):
     """Each raises what its function raises; DTypeError for a result of another kind, such as floats
     for integers; ShapeError where the result is larger, and for views that repeat elements; and
     GradientError for a leaf that requires a gradient, outside of `Tensor.no_grad()`."""
 
     __slots__ = ()
+
+    @staticmethod
+    def _in_place(function: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[T, P], T]:
+        """A method that stores what `function` gives in the Tensor and returns the Tensor."""
+
+        @functools.wraps(function)
+        def method(self: T, *args: P.args, **kwargs: P.kwargs) -> T:
+            return self._take_result(function(self, *args, **kwargs))
+
+        method.__doc__ = f"`{function.__name__}`, stored in this Tensor."
+        method.__name__ = f"{function.__name__}_"
+        return method
 
     def copy_(self, src: Self) -> Self:
         """Takes the values of `src`, broadcast, cast, and copied from its device."""

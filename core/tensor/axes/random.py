@@ -14,7 +14,7 @@ import struct
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from core.dtype import DType, DTypeLike, dtypes, to_dtype
 from core.errors import DTypeError, ShapeError
@@ -36,7 +36,7 @@ class RandomState:
     devices are drawn as on the first one."""
 
     seed: int = time.time_ns() & 0xFFFF_FFFF
-    drawn: dict[str, int] = {}  # noqa: RUF012 - one state for the process
+    drawn: ClassVar[dict[str, int]] = {}
 
     @classmethod
     def restart(cls, seed: int) -> None:

@@ -297,7 +297,7 @@ class TensorBase(metaclass=TensorMeta):
         """
         wanted = to_dtype(dtype)
         made = self.uop.bitcast(wanted)
-        made.shaped  # noqa: B018 - raises here, at the user's call
+        _ = made.shaped  # raises here, at the user's call
         return self._same_value() if made is self.uop else self._make(made)
 
     def detach(self) -> Self:

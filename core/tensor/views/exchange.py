@@ -165,29 +165,29 @@ class Exchange(Movement):
         data = PickleBuffer(raw) if protocol >= 5 else bytes(raw)
         state = (self.shape, self.dtype.name, self.device, self.requires_grad, self.grad)
         state = (*state, self.uop.axis)
-        return _restored, (type(self), data, *state)
+        return self._restored, (data, *state)
 
-
-def _restored(
-    cls: type[Exchange],
-    data: Any,
-    shape: tuple[int, ...],
-    dtype: str,
-    device: DeviceName,
-    requires_grad: bool | None,
-    grad: Any,
-    axis: int | None = None,
-) -> Exchange:
-    """A Tensor as it was pickled; on the default device where one of its own is not present, or is
-    a file."""
-    where, kind = _present(device), to_dtype(dtype)
-    if isinstance(where, tuple) and axis is not None:
-        memory = parts_to_memory(memoryview(data), shape, kind, where, axis)
-    else:
-        memory = bytes_to_memory(memoryview(data), kind, where).reshape(shape)
-    made = cls._new(memory, requires_grad)  # pyright: ignore[reportPrivateUsage]
-    made.grad = grad
-    return made
+    @classmethod
+    def _restored(
+        cls,
+        data: Any,
+        shape: tuple[int, ...],
+        dtype: str,
+        device: DeviceName,
+        requires_grad: bool | None,
+        grad: Any,
+        axis: int | None = None,
+    ) -> Self:
+        """A Tensor as it was pickled; on the default device where one of its own is not present,
+        or is a file."""
+        where, kind = _present(device), to_dtype(dtype)
+        if isinstance(where, tuple) and axis is not None:
+            memory = parts_to_memory(memoryview(data), shape, kind, where, axis)
+        else:
+            memory = bytes_to_memory(memoryview(data), kind, where).reshape(shape)
+        made = cls._new(memory, requires_grad)
+        made.grad = grad
+        return made
 
 
 def _present(device: DeviceName) -> DeviceName:

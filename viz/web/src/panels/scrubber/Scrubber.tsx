@@ -1,5 +1,5 @@
 /** All steps of the pass in one strip: size of each change, one lane per rule, jump and preview. */
-import { batch, computed } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { canStep, go, goStep, stepBy, toggleRuleFilter } from "../../state/actions";
 import { count } from "../../state/format";
@@ -17,7 +17,8 @@ import {
 } from "../../state/state";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
-import { makeScale, snap, stepAt, xOf, type Scale } from "../../parts/strip/scale";
+import { pointing } from "../../parts/strip/pointing";
+import { makeScale, snap, xOf, type Scale } from "../../parts/strip/scale";
 import { useStrip } from "../../parts/strip/useStrip";
 import { drawLanes, drawOverview } from "./draw";
 
@@ -92,32 +93,14 @@ function Move({ icon, label, off, quiet, onClick }: MoveProps) {
   );
 }
 
-/** Pointer handlers shared by both canvases: click jumps, drag previews, release keeps. */
-function pointing(scale: Scale) {
-  const at = (e: PointerEvent & { currentTarget: Element }): number => {
-    const k = stepAt(scale, e.clientX - e.currentTarget.getBoundingClientRect().left);
-    return filtered.peek() ? snap(scale, k, passing.peek()) : k;
-  };
-  return {
-    onPointerDown: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
-      if (e.button !== 0 || !scale.count) return;
-      e.currentTarget.setPointerCapture(e.pointerId);
-      preview.value = at(e);
-    },
-    onPointerMove: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
-      if (e.currentTarget.hasPointerCapture(e.pointerId)) preview.value = at(e);
-    },
-    onPointerUp: () => {
-      const k = preview.peek();
-      if (k === null) return;
-      batch(() => {
-        preview.value = null;
-        go({ step: k });
-      });
-    },
-    onPointerCancel: () => (preview.value = null),
-  };
-}
+/** Pointer handlers of both canvases. */
+const pointed = (scale: Scale) =>
+  pointing(
+    scale,
+    preview,
+    (k) => go({ step: k }),
+    (k) => (filtered.peek() ? snap(scale, k, passing.peek()) : k),
+  );
 
 function Strip() {
   const { canvas, kept, palette, width, height } = useStrip();
@@ -140,7 +123,7 @@ function Strip() {
         aria-valuemax={stepCount.value}
         aria-valuenow={k}
         aria-valuetext={at ? `${count(k)}, ${ruleName(at.rule)}` : "input graph"}
-        {...pointing(scale)}
+        {...pointed(scale)}
       />
       {preview.value !== null && (
         <div
@@ -192,7 +175,7 @@ function Lanes() {
             </button>
           ))}
         </div>
-        <canvas ref={canvas} style={{ height: `${height}px` }} {...pointing(scale)} />
+        <canvas ref={canvas} style={{ height: `${height}px` }} {...pointed(scale)} />
       </div>
     </div>
   );

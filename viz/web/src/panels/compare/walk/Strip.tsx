@@ -1,9 +1,9 @@
 /** All rows of the two passes in one strip: jump by click, preview by drag. */
-import { batch } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { kindOfRow, kindsIn } from "../../../model/pair/rows";
 import { drawRows } from "./strip";
-import { makeScale, stepAt, xOf, type Scale } from "../../../parts/strip/scale";
+import { pointing } from "../../../parts/strip/pointing";
+import { makeScale, xOf } from "../../../parts/strip/scale";
 import { useStrip } from "../../../parts/strip/useStrip";
 import { count } from "../../../state/format";
 import { Icon } from "../../../ui/Icon";
@@ -127,7 +127,7 @@ function Canvas() {
         aria-valuemax={rows?.count ?? 0}
         aria-valuenow={r}
         aria-valuetext={wordsOf(r)}
-        {...pointing(scale)}
+        {...pointing(scale, previewRow, goRow)}
       />
       {previewRow.value !== null && (
         <div
@@ -139,28 +139,4 @@ function Canvas() {
       )}
     </div>
   );
-}
-
-function pointing(scale: Scale) {
-  const at = (e: PointerEvent & { currentTarget: Element }): number =>
-    stepAt(scale, e.clientX - e.currentTarget.getBoundingClientRect().left);
-  return {
-    onPointerDown: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
-      if (e.button !== 0 || !scale.count) return;
-      e.currentTarget.setPointerCapture(e.pointerId);
-      previewRow.value = at(e);
-    },
-    onPointerMove: (e: PointerEvent & { currentTarget: HTMLCanvasElement }) => {
-      if (e.currentTarget.hasPointerCapture(e.pointerId)) previewRow.value = at(e);
-    },
-    onPointerUp: () => {
-      const r = previewRow.peek();
-      if (r === null) return;
-      batch(() => {
-        previewRow.value = null;
-        goRow(r);
-      });
-    },
-    onPointerCancel: () => (previewRow.value = null),
-  };
 }
