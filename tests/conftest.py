@@ -1,10 +1,11 @@
-"""Options of tests: how many random cases each fuzz test tries, whether every state of the page is
-looked at, and whether golden files are written anew."""
+"""Options of tests: how many random cases each fuzz test tries, whether tests that run a sample of
+their cases run them all, and whether golden files are written anew."""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,11 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fuzz", type=int, default=0, help="cases that each fuzz test tries (0: a few)"
     )
-    parser.addoption("--all-states", action="store_true", help="look at every state of the page")
+    parser.addoption(
+        "--all", action="store_true", help="every case of tests that run a sample, as each night"
+    )
     parser.addoption("--update-golden", action="store_true", help="rewrite golden files")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Tests that are started in the background begin with Ctrl-C ignored, under nohup with SIGHUP
     ignored, and the processes that they start would inherit that: some of these are ended by it."""
     for number, handler in (
@@ -38,6 +41,30 @@ def pytest_configure() -> None:
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    config.addinivalue_line(
+        "markers", "sampled(n): every nth of the test's cases; with --all, or by its name, each"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what `sampled` tests do not run. Where n has no factor in common with how many
+    values a parameter has, each value is still tried."""
+    if config.getoption("--all") or any("[" in argument for argument in config.args):
+        return
+    seen: Counter[str] = Counter()
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        if marker is None:
+            kept.append(item)
+            continue
+        name = item.nodeid.partition("[")[0]
+        (kept if seen[name] % marker.args[0] == 0 else left_out).append(item)
+        seen[name] += 1
+    if left_out:
+        items[:] = kept
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

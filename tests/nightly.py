@@ -39,6 +39,7 @@ FUZZ: tuple[tuple[str, str, int], ...] = (
     ("kernels on AMD:EMU", "tests/core/runtime/emulator/amd/test_kernels.py", 200),
     ("states of kernels", "tests/core/runtime/reference/test_states.py", 500),
     ("mutants of rules", "tests/viz/whatif/test_mutants.py", 2_000),
+    ("pairs of runs with a known difference", "tests/viz/compare/test_truth.py", 30),
     ("rules left out", "tests/viz/whatif/test_left_out.py", 300),
     ("traces", "tests/viz/read/test_fuzz.py", 2_000),
     ("the demo on all targets", "tests/test_demo.py", 1),
@@ -87,12 +88,10 @@ def pytest_part(title: str, *arguments: str, **variables: str) -> Part:
 
 def parts() -> list[Part]:
     """All of a night."""
-    found = [pytest_part("all tests")]
+    found = [pytest_part("all tests", "--all")]
     found += [
         pytest_part(f"fuzz: {title}", path, "--fuzz", str(count)) for title, path, count in FUZZ
     ]
-    states = "tests/browser/test_states.py"
-    found.append(pytest_part("every state of the page", states, "--all-states"))
     for cpu in PROCESSORS.get(platform.machine(), ()):
         found.append(pytest_part(f"processor {cpu}", "tests/core", CPU=cpu))
     conformance = (TORCH_PYTHON, "-m", "pytest", "-n", JOBS, *LIMIT, "tests/conformance")

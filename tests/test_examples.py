@@ -36,6 +36,7 @@ def held() -> tuple[int, int]:
     return sum(isinstance(x, UOp) for x in gc.get_objects()), allocated("CPU")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [small_resnet, small_gpt])
 @pytest.mark.parametrize("captured", [True, False])
 def test_steps_leave_nothing_behind(

@@ -31,7 +31,7 @@ FIRST = frozenset(
         "timeline", "search", "problems", "empty", "foreign-overview", "hostile-overview",
     }
 )  # fmt: skip
-"""The states of a test run; with --all-states (every night) all are shown."""
+"""The states of a test run; with --all (every night) all are shown."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The states of this run, those of one scene together."""
     if "state" not in metafunc.fixturenames:
         return
-    every = metafunc.config.getoption("--all-states")
+    every = metafunc.config.getoption("--all")
     chosen = [state for state in STATES if every or state.name in FIRST]
     params = [pytest.param(state.scene, state, id=state.name) for state in chosen]
     metafunc.parametrize(("scene", "state"), params, indirect=["scene"])

@@ -97,11 +97,11 @@ def test_forward(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_values(program, how_of(seed))
 
-    fuzz_all(seeds(pytestconfig, 100, 0), ALL, check, f"pytest {__file__} -k forward")
+    fuzz_all(seeds(pytestconfig, 50, 0), ALL, check, f"pytest {__file__} -k forward")
 
 
 def test_gradient(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_gradients(program, how_of(seed))
 
-    fuzz_all(seeds(pytestconfig, 100, 1000), SMOOTH, check, f"pytest {__file__} -k gradient")
+    fuzz_all(seeds(pytestconfig, 40, 1000), SMOOTH, check, f"pytest {__file__} -k gradient")

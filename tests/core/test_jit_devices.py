@@ -119,6 +119,7 @@ def trained(place: Place, weights: int | None, optimizer: Any, jit: bool) -> dic
     return {"losses": losses, **{name: w.numpy() for name, w in state.items()}}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("optimizer", "weights"), [(nn.optim.SGD, 0), (nn.optim.AdamW, None)])
 def test_training_is_that_of_one_device(optimizer: Any, weights: int | None) -> None:
     want = trained(here, None, optimizer, jit=False)

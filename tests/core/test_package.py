@@ -29,6 +29,7 @@ def test_rewriting_loads_no_tensors() -> None:
     assert said(program) == "False False"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_name_is_there_when_it_is_asked_for(name: str) -> None:
     assert name in dir(core)

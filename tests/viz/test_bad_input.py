@@ -204,6 +204,7 @@ def test_a_full_disk(
     assert sorted(work.iterdir()) == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("command", "rest"), READERS[3:], ids=IDS[3:])
 @pytest.mark.parametrize("extra", [(), ("--json",)], ids=["lines", "json"])
 @pytest.mark.usefixtures("work")
@@ -227,6 +228,7 @@ def test_output_that_nobody_takes(command: str, rest: Sequence[str], extra: Sequ
             check(done.returncode, "", done.stderr, "No space left on device")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("command", "rest"), READERS[3:], ids=IDS[3:])
 @pytest.mark.usefixtures("work")
 def test_no_streams_at_all(command: str, rest: Sequence[str]) -> None:

@@ -340,6 +340,7 @@ def test_a_server_started_again_has_the_port_of_before(trace: Path) -> None:
             process.communicate()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("value", ["abc", "-1", "70000", "²"])
 def test_a_port_that_is_none(trace: Path, value: str) -> None:
     process = start("-m", "viz", "serve", trace, UOPVIZ_PORT=value)

@@ -92,6 +92,7 @@ def folder(trace: Path, tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_ctrl_c_while_a_trace_is_read(folder: Path, command: tuple[str, ...]) -> None:
     process = stalled(folder, READING, command[0], "run.viz", *command[1:])

@@ -11,6 +11,7 @@ import pytest
 from core.check import child
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["json", "core", "viz", "numpy", "sitecustomize", "llvmlite"])
 def test_nothing_is_imported_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -107,6 +107,7 @@ def test_golden_text(
     assert lines, "the instruction has its line"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("number", range(len(targets["sm_90"].tensor_cores)))
 def test_nvcc_takes_cuda(number: int, tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_programs_as_users_run_them(pytestconfig: pytest.Config) -> None:
     def check(program: Program, _: int) -> None:
         check_forward(program, How())
 
-    fuzz_all(seeds(pytestconfig, 60, 0), ALL, check, again("users_run"))
+    fuzz_all(seeds(pytestconfig, 30, 0), ALL, check, again("users_run"))
 
 
 def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
@@ -52,7 +52,7 @@ def test_programs_run_in_other_ways(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_forward(program, draw_how(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 70, 1000), ALL, check, again("other_ways"))
+    fuzz_all(seeds(pytestconfig, 35, 1000), ALL, check, again("other_ways"))
 
 
 def test_programs_run_on_several_devices(pytestconfig: pytest.Config) -> None:
@@ -61,7 +61,7 @@ def test_programs_run_on_several_devices(pytestconfig: pytest.Config) -> None:
     def check(program: Program, seed: int) -> None:
         check_forward(program, draw_how_on_several(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 25, 4000), ALL, check, again("several_devices"))
+    fuzz_all(seeds(pytestconfig, 12, 4000), ALL, check, again("several_devices"))
 
 
 def test_gradients_on_several_devices_are_slopes(pytestconfig: pytest.Config) -> None:
@@ -69,7 +69,7 @@ def test_gradients_on_several_devices_are_slopes(pytestconfig: pytest.Config) ->
         if is_differentiable(program):
             check_gradient(program, draw_how_on_several(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 10, 5000), SMOOTH, check, again("on_several_devices_are"))
+    fuzz_all(seeds(pytestconfig, 5, 5000), SMOOTH, check, again("on_several_devices_are"))
 
 
 def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
@@ -77,7 +77,7 @@ def test_gradients_are_slopes(pytestconfig: pytest.Config) -> None:
         if is_differentiable(program):
             check_gradient(program, draw_how(Random(seed)))
 
-    fuzz_all(seeds(pytestconfig, 50, 2000), SMOOTH, check, again("slopes"))
+    fuzz_all(seeds(pytestconfig, 20, 2000), SMOOTH, check, again("slopes"))
 
 
 def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
@@ -93,4 +93,4 @@ def test_kernels_under_random_opts(pytestconfig: pytest.Config) -> None:
                 evaluate_kernel(ast, right, {})
                 agree(ast, run_on_cpu(ast, opts, memory), right, f"opts {[*map(str, opts)]}")
 
-    fuzz_all(seeds(pytestconfig, 20, 3000), ALL, check, again("random_opts"))
+    fuzz_all(seeds(pytestconfig, 12, 3000), ALL, check, again("random_opts"))

@@ -48,6 +48,7 @@ CASES: dict[str, Callable[[str], Case]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", GPUS)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("on", ON)
@@ -56,6 +57,7 @@ def test_kernels_compute_what_numpy_does(name: str, target: str, on: str) -> Non
     case.check(run(case.ast, case.arrays, target, on))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("warps", [1, 2, 8])
 @pytest.mark.parametrize("target", ["sm_80", "gfx942"])
 def test_any_number_of_warps(target: str, warps: int) -> None:
@@ -72,6 +74,7 @@ PRODUCTS = ("attention_causal", "attention_128", "keys", "keys_128", "queries", 
 """Between whose products tiles go from a layout to another."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("target", "name"),
     [*product(GPUS, ("copy", "matmul", "softmax", "layer_norm", "delta", *PRODUCTS)),
@@ -97,6 +100,7 @@ def test_a_tile_that_is_not_swizzled_has_bank_conflicts() -> None:
     assert conflicts(counted(ker.ast, [zeros, zeros], "sm_80")) > 0
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.skipif(find_tool("ptxas") is None, reason="ptxas is not installed")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("name", CASES)
@@ -107,6 +111,7 @@ def test_ptxas_takes_every_kernel(name: str, arch: str) -> None:
     assert facts.get("spill stores", "0") == "0"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", ["gfx942", "gfx1100"])
 @pytest.mark.parametrize("name", CASES)
 def test_llvm_compiles_every_kernel(name: str, target: str) -> None:

@@ -85,6 +85,7 @@ def needed(x: Tensor, machine: str) -> set[str]:
     return found - PROVIDED
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "machine", ["x86-64-v1", "x86-64-v2", "x86-64", "aarch64", "AVX-512 without BF16"]
 )
@@ -106,6 +107,7 @@ def test_hand_built_and_random_kernels_call_nothing(machine: str) -> None:
     assert not needed(Tensor.randint(40, low=0, high=1 << 40, dtype="int64"), machine)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", [t.name for t in targets.values() if t.family != "cpu"])
 def test_gpu_kernels_call_nothing(target: str) -> None:
     """bfloat16 on GPUs with and without its conversions: PTX has no call, AMD's code no jump to a
@@ -194,6 +196,7 @@ def _features() -> set[str]:
     return {f[1:] for f in host().machine.features.split(",") if f.startswith("+")}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif("CPU" in os.environ, reason="CPU is set from outside")
 @pytest.mark.parametrize("setting", settings_here())
 def test_lesser_processors_compute_the_same(setting: str, usual: list[str]) -> None:

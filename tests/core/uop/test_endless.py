@@ -28,7 +28,7 @@ def test_every_match_makes_it_smaller_and_keeps_the_value(
     kind: str, pytestconfig: pytest.Config
 ) -> None:
     seed = random.randrange(1 << 30)
-    for at in range(cases(pytestconfig, 700)):
+    for at in range(cases(pytestconfig, 300)):
         try:
             run(kind, f"{seed} {at}")
         except Exception as error:

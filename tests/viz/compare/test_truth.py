@@ -1,4 +1,5 @@
-"""300 pairs of runs, made with a known difference: the overview names exactly that."""
+"""Pairs of runs, made with a known difference: the overview names exactly that. 300 of them every
+night."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ import pytest
 
 from core.dtype import dtypes
 from core.uop.uop import UOp
+from tests.fuzzing import cases
 from tests.viz.compare.made import RULES, Made, Program, compare, opts, program, record, states
 
 Change = Callable[[Program, random.Random], Program]
-EACH = 30
-"""Pairs of each of ten kinds."""
+EACH = 8
+"""Pairs of each of ten kinds, without `--fuzz`."""
 
 
 def nothing(before: Program, _: random.Random) -> Program:
@@ -82,9 +84,11 @@ EQUAL = {"nothing", "names_of_kernels", "order_of_kernels"}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_the_overview_names_exactly_what_was_changed(tmp_path: Path, change: Change) -> None:
-    changed = 0
-    for seed in range(EACH):
+def test_the_overview_names_exactly_what_was_changed(
+    tmp_path: Path, change: Change, pytestconfig: pytest.Config
+) -> None:
+    changed, count = 0, cases(pytestconfig, EACH)
+    for seed in range(count):
         choose = random.Random(f"{change.__name__} {seed}")
         before = program(seed, kernels=choose.randrange(2, 5))
         after = change(before, choose)
@@ -104,7 +108,7 @@ def test_the_overview_names_exactly_what_was_changed(tmp_path: Path, change: Cha
         if change.__name__ in EQUAL:
             assert found["equal"], said
         changed += not found["equal"]
-    assert changed == 0 if change.__name__ in EQUAL else changed >= EACH // 6
+    assert changed == 0 if change.__name__ in EQUAL else changed >= count // 6
 
 
 def truth(change: Change, before: Program, after: Program, a: Made, b: Made) -> dict[str, str]:

@@ -47,6 +47,7 @@ PEAK = budget.MEMORY + (1 << 28)
 """Bytes: the budget, and the program itself."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", hostile.TRACES)
 def test_no_answer_costs_more_than_its_budget(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.viz"

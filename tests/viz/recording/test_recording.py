@@ -67,6 +67,7 @@ def test_a_batch_is_cut_by_what_is_complete() -> None:
     assert not buffer.take(100).codes
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("around", [True, False])
 def test_every_event_is_counted_once(tmp_path: Path, around: bool) -> None:
     """More events than a block holds, of passes that end before it is written."""

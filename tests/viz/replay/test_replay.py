@@ -189,6 +189,7 @@ def final_graph(bundle: dict) -> list[str]:
     return [bundle["ops"][nodes["op"][state[s][0]]] for s in order]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("program", ["a", "b", "c"])
 def test_the_pages_graphs_of_a_whole_program_are_the_engines(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

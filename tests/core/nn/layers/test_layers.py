@@ -74,6 +74,7 @@ def test_initial_weights_are_bounded_by_fan_in() -> None:
     assert layers[0].weight.uop is not layers[1].weight.uop
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [
     lambda p: nn.optim.SGD(p, lr=0.3, momentum=0.5),
     lambda p: nn.optim.SGD(p, lr=0.3, momentum=0.5, nesterov=True, weight_decay=1e-4),

@@ -70,6 +70,7 @@ def train(device: str, steps: int) -> list[float]:
     return losses
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("device", ["PTX:EMU", "PTX:EMU:sm_75"])
 def test_the_demo_trains_as_on_the_cpu(device: str) -> None:
     np.testing.assert_allclose(train(device, 2), train("CPU", 2), rtol=1e-5)

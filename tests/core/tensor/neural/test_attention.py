@@ -45,6 +45,7 @@ def numbers(x: Tensor | None) -> Any:
     return x.cast(dtypes.float32).numpy()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("device", "length", "size", "causal", "dtype", "context"),
     [("PTX:EMU", 40, 64, False, HALF, None), ("PTX:EMU", 33, 64, True, BRAIN, None),
@@ -159,6 +160,7 @@ def test_nothing_is_an_empty_tensor() -> None:
     assert attend(x).shape == (2, 0, 64)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("causal", [False, True])
 def test_gradients_of_gradients(causal: bool) -> None:
     """Of a function of the gradients: by the kernels, and by the composition."""

@@ -122,7 +122,7 @@ def program(seed: int, device: str, by_hand: bool) -> tuple[list[Array], list[Ar
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", seeds(metafunc.config, 24, 4100))
+        metafunc.parametrize("seed", seeds(metafunc.config, 12, 4100))
 
 
 def test_a_program(seed: int) -> None:

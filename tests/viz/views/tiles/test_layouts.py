@@ -60,6 +60,7 @@ def check(layout: Layout, kind: Any) -> None:
         assert [(lane, register) for lane in lanes] == wanted, (row, column)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", targets)
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
