@@ -11,15 +11,18 @@ from typing import Final
 
 import numpy as np
 
-from core.errors import UopvizError
+from core.errors import RunError, UopvizError
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array
 from core.runtime.reference.inputs import Values, random_inputs
-from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
 
 MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
+MAX_EVALUATIONS: Final = 1 << 15
+"""Nodes that are evaluated one after the other, in loops whose iterations need each other: about a
+second."""
 MAX_BYTES: Final = 1 << 28
 _KEPT: Final = 4
 _CLOSE: Final = 1e-3
@@ -54,6 +57,8 @@ class States:
         known = self._kept.get((state, arguments))
         if known is None:
             inputs = random_inputs(state, other, values=Values.EXACT, most_bytes=MAX_BYTES)
+            if (many := evaluations(state, inputs.variables)) > MAX_EVALUATIONS:
+                raise RunError(f"too long to be run ({many:,} operations in sequence)")
             buffers = inputs.copied()
             evaluate_kernel(state, buffers, inputs.variables, MAX_BYTES)
             known = self._kept[state, arguments] = buffers
