@@ -29,6 +29,7 @@ FUSED: Final = "fused loops that share no memory that one of them writes"
 EACH_ONCE: Final = "the new loops take each value once"
 MAX_ITERATIONS: Final = 1 << 20
 """Combinations of values of loops that are compared."""
+_LOOPS: Final = frozenset({Ops.RANGE, Ops.SPECIAL})
 _ORDERED: Final = frozenset({Ops.BARRIER, Ops.WAIT, Ops.COPY_ASYNC, Ops.SPECIAL})
 _READS: Final = frozenset({Ops.LOAD, Ops.LDMATRIX, Ops.STORE})
 
@@ -77,11 +78,9 @@ def change_of_variables(steps: Sequence[tuple[UOp, UOp]], sink: UOp, result: UOp
     terms = Terms()
     read = Translation(terms)
     values = [read.values(after)[0] for after in old.values()]
-    fresh = dict.fromkeys(
-        u for after in old.values() for u in after.toposort() if u.op is Ops.RANGE
-    )
+    fresh = dict.fromkeys(u for after in old.values() for u in after.toposort() if u.op in _LOOPS)
     known = [*old, *fresh]
-    if any(r.op is not Ops.RANGE or r.src[0].op is not Ops.CONST for r in known):
+    if any(r.op not in _LOOPS or r.src[0].op is not Ops.CONST for r in known):
         return None
     used = sink.toposort()
     if any(r in used for r in fresh) or any(r in result.toposort() for r in old):

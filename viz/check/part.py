@@ -36,6 +36,7 @@ MAX_STEPS: Final = 200_000
 """Steps of one pass."""
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
 UNUSED: Final = Verdict("proved", "the rule that began its pass declined: nothing came of it")
+_BESIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (another step of its pass is wrong)")
 _SECONDS: Final = 3600.0
 
 
@@ -127,9 +128,19 @@ class _Pass:
                 verdict = Verdict("unchecked", "the time for this part was over")
             else:
                 verdict = self.verdict(match)
-            if self._is_integer(match.before):
-                self.checked.integers[verdict.kind] += 1
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
+        self._settle()
+        for at, _, verdict in self.checked.steps:
+            if self._is_integer(steps[at - 1].before):
+                self.checked.integers[verdict.kind] += 1
+
+    def _settle(self) -> None:
+        """Where a step of the pass is wrong by itself, no other is to blame for its result."""
+        whole, made = self._whole, self.checked.steps
+        if whole is None or whole.kind != "differs":
+            return
+        if any(v.kind == "differs" and v is not whole for _, _, v in made):
+            self.checked.steps = [(a, r, _BESIDE if v is whole else v) for a, r, v in made]
 
     def verdict(self, match: Match) -> Verdict:
         """What is known of one step."""
@@ -142,7 +153,11 @@ class _Pass:
         except UopvizError as error:
             return Verdict("unchecked", f"its nodes cannot be rebuilt: {error.what}"[:300])
         if Assumes.CONTEXT not in assumes:
-            return self.tools.checker.check(before, after, assumes)
+            found = self.tools.checker.check(before, after, assumes)
+            if found.kind != "unchecked":
+                return found
+            whole = self._of_pass()
+            return found if whole.kind == "unchecked" else whole
         if (proof := self._proof(before, after)) is not None:
             return Verdict("proved", proof)
         if self.rewrite.parent and (outer := self._of_step_around()) is not None:

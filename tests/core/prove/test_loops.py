@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.dtype import AddrSpace, dtypes
+from core.prove.decide import Checker
 from core.prove.loops import (
     EACH_ONCE,
     FUSED,
@@ -116,3 +117,33 @@ def test_fused_loops_with_work_that_no_loop_had() -> None:
     x, y = store(memory(0), r), store(memory(1), r)
     assert same_work(x.end(r), UOp.group(x, y).end(r), UOp.sink(x.end(r))) is None
     assert same_work(x.end(r), UOp.group(y).end(r), UOp.sink(x.end(r), y.end(r))) is None
+
+
+def test_what_lies_deep_depends_on_a_loop_that_is_reduced_over() -> None:
+    r = loop(6, 0, AxisType.REDUCE)
+    value = memory(1).index(r).load() * memory(2).index(r * 3).load()
+    total = UOp(Ops.REDUCE, dtypes.float32, (value, r), Ops.ADD)
+    same = UOp(Ops.CONTRACT, dtypes.float32.vec(6), (value,), ((0, 6),))
+    wrong = UOp(Ops.REDUCE, dtypes.float32, (same,), Ops.ADD)
+    assert Checker().check(total, wrong).kind == "differs"
+    other = UOp(Ops.REDUCE, dtypes.float32, (value * 1.0, r), Ops.ADD)
+    assert Checker().check(other, total).kind in ("proved", "sampled")
+
+
+def accumulated(begin: int, update: int, read: int) -> tuple[UOp, UOp]:
+    """A sum, and registers that are begun, updated and read at these elements."""
+    r = loop(9, 0, AxisType.REDUCE)
+    value = memory(1).index(r).load()
+    total = UOp(Ops.REDUCE, dtypes.float32, (value, r), Ops.ADD)
+    registers = UOp(Ops.DEFINE_REG, dtypes.float32.ptr(2, AddrSpace.REG), (), 0)
+    zero = UOp.const(dtypes.float32, 0.0)
+    start = registers.after(*total.ranges).index(begin).store(zero)
+    inside = registers.after(start, r).index(update)
+    ended = inside.store(inside.load() + value).end(r)
+    return total, registers.after(ended).index(read).load()
+
+
+def test_registers_that_are_begun_elsewhere_are_no_sum() -> None:
+    assert Checker().check(*accumulated(0, 0, 0)).kind == "proved"
+    for places in ((1, 0, 0), (0, 1, 1), (0, 0, 1)):
+        assert Checker().check(*accumulated(*places)).kind not in ("proved", "sampled")

@@ -1,4 +1,4 @@
-"""Steps of a pass that a rule's function began: they are right if the step is that comes of them."""
+"""Steps of a pass that a rule's function began: right if the step is that comes of them."""
 
 from __future__ import annotations
 
