@@ -77,7 +77,13 @@ def _mutant(rule: Rule, change: Change) -> Mutant | None:
     line = ast.unparse(node).splitlines()[0]
     changed = _function(body, rule.function)
     try:
-        made = Rule(rule.pattern, changed, rule.name, changes_type=rule.changes_type)
+        made = Rule(
+            rule.pattern,
+            changed,
+            rule.name,
+            changes_type=rule.changes_type,
+            assumes=rule.assumes,
+        )
     except UopvizError:
         return None
     return Mutant(change.kind, rule, made, line)

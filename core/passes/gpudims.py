@@ -19,6 +19,7 @@ from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.atlaunch import known_at_launch
 from core.uop.kernelinfo import AxisType
+from core.uop.rule import Assumes
 
 _grid = (AxisType.GLOBAL,)
 _group = (AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE)
@@ -114,13 +115,13 @@ def _given_at_launch(loops: Sequence[UOp], letter: str, limits: Sequence[int]) -
     return found
 
 
-@rule(UPat(Ops.RANGE, name="r"))
+@rule(UPat(Ops.RANGE, name="r"), assumes=(Assumes.CONTEXT,))
 def hardware_range(ctx: Mapping[UOp, UOp], r: UOp) -> UOp | None:
     """range(n) run by the hardware -> gidx0, lidx0, ..."""
     return ctx.get(r)
 
 
-@rule(UPat((Ops.END, Ops.REDUCE), name="x"))
+@rule(UPat((Ops.END, Ops.REDUCE), name="x"), assumes=(Assumes.CONTEXT,))
 def end_in_sequence(ctx: Mapping[UOp, UOp], x: UOp) -> UOp | None:
     """end(a, hardware range, r) -> end(a, r)"""
     rest = tuple(r for r in x.src[1:] if r not in ctx)

@@ -21,6 +21,7 @@ from core.target import Target
 from core.uop import Ops, PatternMatcher, UOp, UPat, graph_rewrite, rule
 from core.uop.kernelinfo import AxisType
 from core.uop.pointer import pointer_of
+from core.uop.rule import Assumes
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Groups:
     memory_numbers: Iterator[int]
 
 
-@rule(UPat(Ops.REDUCE, name="red"))
+@rule(UPat(Ops.REDUCE, name="red"), assumes=(Assumes.CONTEXT,))
 def reduce_through_shared(ctx: Groups, red: UOp) -> UOp | None:
     """reduce(a, r, group g) -> shared[g] = reduce(a, r); barrier; reduce(shared[k], k)"""
     grouped = [r for r in red.src[1:] if r.arg[1] is AxisType.GROUP_REDUCE]
@@ -59,7 +60,10 @@ def reduce_through_shared(ctx: Groups, red: UOp) -> UOp | None:
     return UOp(Ops.REDUCE, red.dtype, (parts, *again), red.arg)
 
 
-@rule(UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))))
+@rule(
+    UPat(Ops.STORE, src=(UPat(Ops.INDEX, name="place"), UPat.var("value"))),
+    assumes=(Assumes.CONTEXT,),
+)
 def store_once(ctx: Groups, place: UOp, value: UOp) -> UOp | None:
     """p[i] = v by every thread of a group -> by the first one"""
     if pointer_of(place).op is not Ops.DEFINE_GLOBAL:

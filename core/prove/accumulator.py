@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.uop import Ops, UOp
+from core.uop.pointer import pointer_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class Accumulator:
 def accumulator(load: UOp) -> Accumulator | None:
     """The loop that a LOAD waits for, where it is of that form."""
     match load:
-        case UOp(op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *_)), *_)):
+        case UOp(
+            op=Ops.LOAD, src=(UOp(op=Ops.INDEX, src=(UOp(op=Ops.AFTER, src=after), *loaded)), *_)
+        ):
             pass
         case _:
             return None
@@ -35,15 +38,21 @@ def accumulator(load: UOp) -> Accumulator | None:
         case _:
             return None
     match stored:
-        case UOp(op=Ops.STORE, src=(UOp(op=Ops.INDEX, src=(inside, *_)) as place, update)):
+        case UOp(op=Ops.STORE, src=(UOp(op=Ops.INDEX, src=(inside, *at)) as place, update)):
             pass
         case _:
             return None
     match inside:
-        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(_, start)), *_)) if kept is memory:
+        case UOp(op=Ops.AFTER, src=(kept, UOp(op=Ops.STORE, src=(begun, start)), *_)) if (
+            kept is memory
+        ):
             pass
         case _:
             return None
+    if begun.op is not Ops.INDEX or pointer_of(begun) is not memory:
+        return None
+    if any(other != tuple(at) for other in (tuple(loaded), begun.src[1:])):
+        return None  # what is begun, updated and read is not the same element
     if start.dtype != load.dtype or update.dtype != load.dtype:
         return None
     op, bodies = update.op, list[UOp]()

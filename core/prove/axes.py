@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from itertools import product
 from typing import Final
 
@@ -32,6 +33,23 @@ def points(axes: Axes, point: Point = ()) -> list[Point]:
     numbers = [number for number, _ in axes]
     spread = product(*(range(n) for _, n in axes))
     return [tuple(sorted([*rest, *zip(numbers, at, strict=True)])) for at in spread]
+
+
+def loops_bound(roots: Iterable[UOp], cut: Collection[UOp]) -> frozenset[UOp]:
+    """The loops that are reduced over between some nodes and the cut below them: what lies in the
+    cut may have another value in each iteration."""
+    found: set[UOp] = set()
+    seen: set[UOp] = set()
+    stack = list(roots)
+    while stack:
+        u = stack.pop()
+        if u in seen or u in cut:
+            continue
+        seen.add(u)
+        if u.op is Ops.REDUCE:
+            found.update(r for r in u.src[1:] if r.op is Ops.RANGE and not own_axes(r))
+        stack += u.src
+    return frozenset(found)
 
 
 def own_axes(u: UOp) -> Axes:

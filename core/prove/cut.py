@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from core.dtype import PtrDType, dtypes
+from core.prove.axes import loops_bound
 from core.uop import Ops, UOp
 
 DEPTHS: Final[tuple[int, ...]] = (3, 6, 12, 40)
@@ -76,10 +77,11 @@ def key_of(before: UOp, after: UOp, cut: frozenset[UOp]) -> tuple[Any, ...]:
     """What the answer depends on: the nodes down to the cut, and what is known of those in it."""
     place: dict[UOp, int] = {}
     made: list[Any] = []
+    bound = loops_bound((before, after), cut - {before, after})
     for root in (before, after):
         for u in _postorder(root, cut, place):
             place[u] = len(place)
-            made.append(_described(u, cut, place))
+            made.append(_described(u, cut, place, bound))
     return (*made, place[before], place[after])
 
 
@@ -100,13 +102,16 @@ def _postorder(root: UOp, cut: frozenset[UOp], known: dict[UOp, int]) -> list[UO
     return list(done)
 
 
-def _described(u: UOp, cut: frozenset[UOp], place: dict[UOp, int]) -> tuple[Any, ...]:
+def _described(
+    u: UOp, cut: frozenset[UOp], place: dict[UOp, int], bound: frozenset[UOp]
+) -> tuple[Any, ...]:
     shape = None if isinstance(u.dtype, PtrDType) or u.dtype is dtypes.void else u.shape
     if u in cut:
         lanes = tuple(
             sorted((r.arg, place.get(r, -1)) for r in u.ranges if r.arg[-1].name in _LANES)
         )
-        return ("cut", u.dtype, repr(u.bounds), shape, lanes)
+        loops = tuple(sorted(r.arg[0] for r in u.ranges if r in bound))
+        return ("cut", u.dtype, repr(u.bounds), shape, lanes, loops)
     arg = repr(u.arg)
     if u.op in (Ops.BUFFER, Ops.DEFINE_GLOBAL, Ops.DEFINE_REG, Ops.DEFINE_LOCAL):
         arg = "" if u.op is not Ops.BUFFER else repr(u.arg)

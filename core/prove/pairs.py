@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.dtype import PtrDType, dtypes
+from core.prove.axes import loops_bound
 from core.prove.index import Index, root_index
 from core.prove.term import Kind, Term, Terms
 from core.prove.value import (
@@ -48,6 +49,7 @@ def question(before: UOp, after: UOp, cut: frozenset[UOp]) -> Question:
     terms = Terms()
     asked = Question(terms)
     read = Translation(terms, cut - {before, after}, Ops.REDUCE in (before.op, after.op))
+    read.bound = loops_bound((before, after), read.cut)
     near = [u for s in (after, *after.src) for u in (s, *s.src) if u.op is Ops.AFTER]
     old = before.toposort() if near else {}
     read.made = {u for u in near if u not in old}

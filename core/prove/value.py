@@ -47,6 +47,8 @@ class Translation:
         """Nodes that are inputs because what they compute has no translation."""
         self.cut_values: set[UOp] = set()
         """Nodes of the cut that were asked for."""
+        self.bound: Collection[UOp] = ()
+        """Loops that are reduced over: inputs that depend on them are functions of them."""
         self.made: Collection[UOp] = ()
         """Nodes that only the replacement has: kernels among them are looked into."""
         self.arguments: tuple[Sequence[UOp], Translation] | None = None
@@ -242,11 +244,16 @@ class Translation:
             return tuple(Address((key, lane), zero, None) for lane in range(count))
         if u.dtype is dtypes.void:
             raise UnknownMeaningError(f"{u.op.name} is no value")
-        if dtypes.is_float(u.dtype):
-            low = high = 0.0
-        else:
-            low, high = u.vmin, u.vmax
         scalar = u.dtype.scalar()
+        if loops := sorted(
+            (r for r in u.ranges if r in self.bound and r is not u), key=lambda r: r.arg[0]
+        ):
+            at = self.terms.const(_INT, 0)
+            for r in loops:
+                scaled = self.terms.alu(Ops.MUL, _INT, (at, self.terms.const(_INT, r.vmax + 1)))
+                at = self.terms.alu(Ops.ADD, _INT, (scaled, self._wide(self.values(r)[0])))
+            return tuple(self.terms.read((key, n), scalar, at) for n in range(u.dtype.count))
+        low, high = (0.0, 0.0) if dtypes.is_float(u.dtype) else (u.vmin, u.vmax)
         return tuple(
             self.terms.input((key, lane), scalar, low, high) for lane in range(u.dtype.count)
         )

@@ -251,7 +251,7 @@ _forms: Final[Mapping[Ops, tuple[str, Callable[[object], bool]]]] = {
     Ops.WAIT: ("a number of groups", _int),
     Ops.RANGE: ("(number, AxisType)", _is_loop),
     Ops.DEFINE_GLOBAL: ("a number", _int),
-    Ops.DEFINE_VAR: ("(name, smallest, largest)", _fields(_of(str), _int, _int)),
+    Ops.DEFINE_VAR: ("(name, smallest, largest)", _fields(_of(str), _number, _number)),
     Ops.RESHAPE: _axes,
     Ops.PERMUTE: _axes,
     Ops.EXPAND: _axes,

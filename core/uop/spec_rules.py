@@ -99,7 +99,10 @@ def cast_spec(u: UOp, x: UOp) -> bool:
 @rule(UPat(Ops.DEFINE_VAR, src=(), name="u"))
 def variable_spec(u: UOp) -> bool:
     """a DEFINE_VAR is an integer with arg (name, smallest, largest)"""
-    return _is_index(u) and len(u.arg) == 3 and u.arg[1] <= u.arg[2]
+    if not _is_index(u) or len(u.arg) != 3:
+        return False
+    low, high = u.arg[1:]
+    return isinstance(low, int) and isinstance(high, int) and low <= high
 
 
 @rule(UPat(Ops.BIND, src=(UPat(Ops.DEFINE_VAR, name="v"), UPat(Ops.CONST, name="c"))))

@@ -1,4 +1,5 @@
-"""Bisect, proved: wrong rules on purpose, those that change a result, and those that are named.
+"""Bisect and the check of steps, proved: wrong rules on purpose, those that change a result, and
+those that are named.
 
 Counts, no times: the same on every machine.
 """
@@ -6,12 +7,16 @@ Counts, no times: the same on every machine.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from tests.bench.measure import table
 from tests.mutants import KINDS
-from tests.viz.whatif.mutating import Ending, trials
+from tests.viz.check.mutating import blamed
+from tests.viz.whatif.mutating import Ending, Trial, trials
 
 MUTANTS: Final = int(os.environ.get("BENCH_MUTANTS", "200"))
 SEED: Final = 1
@@ -27,11 +32,53 @@ HEADER: Final = (
 )
 
 
+CHECK_HEADER: Final = (
+    "kind of mutant",
+    "changed a result",
+    "named",
+    "and others of its pass",
+    "not named",
+    "not recorded",
+    "result right, named",
+    "result right, another named",
+    "refused, named",
+    "refused, another named",
+)
+
+
 def figures() -> str:
-    """A table of kinds of mutants."""
+    """Tables of kinds of mutants."""
     counts: dict[str, Counter[Ending]] = {kind: Counter() for kind in KINDS}
-    for one in trials(SEED, MUTANTS):
-        counts[one.mutant.kind][one.ending] += 1
+    checks: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    with tempfile.TemporaryDirectory() as folder:
+        for at, one in enumerate(trials(SEED, MUTANTS)):
+            counts[one.mutant.kind][one.ending] += 1
+            checks[one.mutant.kind].update(_answers(one, Path(folder) / f"{at}.viz"))
+    rows = [_check_row(kind, found) for kind, found in checks.items()]
+    rows.append(_check_row("all", sum(checks.values(), Counter[str]())))
+    check = table(f"Check: the same {MUTANTS} mutants of rules", CHECK_HEADER, rows)
+    return _of_bisect(counts) + "\n" + check
+
+
+def _answers(one: Trial, path: Path) -> list[str]:
+    """The columns of the table of the check that a mutant counts in."""
+    found, name = blamed(one, path), one.mutant.rule.name
+    named, others = name in found.rules, bool(found.rules.keys() - {name})
+    if one.ending in ("found", "blamed wrongly", "not found"):
+        if not found.recorded and not named:
+            return ["changed a result", "not recorded"]
+        how = "and others of its pass" if named and others else "named" if named else "not named"
+        return ["changed a result", how]
+    what = "result right" if one.ending == "same result" else "refused"
+    answers = [f"{what}, named"] if named else []
+    return [*answers, f"{what}, another named"] if others else answers
+
+
+def _check_row(kind: str, found: Counter[str]) -> list[object]:
+    return [kind, *(found[column] for column in CHECK_HEADER[1:])]
+
+
+def _of_bisect(counts: Mapping[str, Counter[Ending]]) -> str:
     total: Counter[Ending] = Counter()
     for found in counts.values():
         total += found

@@ -17,7 +17,7 @@ from core.errors import FormatError
 from core.prove.verdict import KINDS, verdict_of
 from viz.files.regular import replace_file
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_BYTES: Final = 1 << 28
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -84,7 +84,18 @@ def checked_pass(data: object) -> dict[str, Any]:
                 rows.append([step, rule, verdict])
             case _:
                 raise _bad()
-    return {"rewrite": rewrite, "steps": rows, "verdicts": known}
+    return {"rewrite": rewrite, "steps": rows, "verdicts": known, "integers": _counts(fields)}
+
+
+def _counts(fields: dict[str, Any]) -> dict[str, int]:
+    """How many steps on integers have each kind of answer."""
+    counts = fields.get("integers")
+    if not isinstance(counts, dict):
+        raise _bad()
+    found = [cast("dict[str, Any]", counts).get(kind) for kind in KINDS]
+    if not all(type(count) is int and count >= 0 for count in found):
+        raise _bad()
+    return cast("dict[str, int]", dict(zip(KINDS, found, strict=True)))
 
 
 @cache

@@ -24,9 +24,11 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
     names = {row["id"]: row["name"] for row in store.tree()["rows"] if row["kind"] == "rewrite"}
     rules = {row["id"]: row for row in store.rules()}
     total: Counter[str] = Counter()
+    integers: Counter[str] = Counter()
     rows: dict[tuple[int, str, str], Data] = {}
     for checked in passes:
         verdicts = [verdict_of(one) for one in checked["verdicts"]]
+        integers.update(checked["integers"])
         for step, rule, at in checked["steps"]:
             verdict = verdicts[at]
             total[verdict.kind] += 1
@@ -52,6 +54,7 @@ def message(store: Store, passes: Sequence[Data]) -> Data:
     return {
         "steps": sum(total.values()),
         "counts": {kind: total[kind] for kind in KINDS},
+        "integers": {kind: integers[kind] for kind in KINDS},
         "rules": ordered[:MOST],
         "passes": list(passes),
         "z3": solver_module() is not None,

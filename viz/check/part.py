@@ -7,16 +7,23 @@ another compiler, and nodes that cannot be rebuilt, are answered, not raised.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from core.errors import BudgetError, UopvizError
+from core.dtype import PtrDType, dtypes
+from core.errors import BudgetError, FormatError, UopvizError
 from core.prove.decide import Checker, Options
-from core.prove.verdict import Verdict
+from core.prove.loops import change_of_variables, same_work
+from core.prove.verdict import KINDS, Verdict
+from core.uop.args import decode_dtype
+from core.uop.ops import Ops
 from core.uop.rule import Assumes
+from core.uop.uop import UOp
 from viz.budget import Budget, within
+from viz.check.around import Around, step_around
 from viz.check.rebuilt import Rebuilt
 from viz.check.states import States
 from viz.read.records import Rewrite, RuleRecord
@@ -28,6 +35,8 @@ from viz.why.installed import Installed
 MAX_STEPS: Final = 200_000
 """Steps of one pass."""
 FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
+UNUSED: Final = Verdict("proved", "the rule that began its pass declined: nothing came of it")
+_BESIDE: Final = Verdict("assumes", f"{Assumes.CONTEXT} (another step of its pass is wrong)")
 _SECONDS: Final = 3600.0
 
 
@@ -51,6 +60,8 @@ class CheckedPass:
     steps: list[tuple[int, int, Verdict]] = field(
         default_factory=lambda: list[tuple[int, int, Verdict]]()
     )
+    integers: Counter[str] = field(default_factory=lambda: Counter[str]())
+    """Of the steps that replace an integer or bool, how many have each kind of answer."""
 
     def data(self) -> dict[str, Any]:
         """As JSON, each verdict once."""
@@ -59,7 +70,12 @@ class CheckedPass:
             [step, rule, verdicts.setdefault(verdict, len(verdicts))]
             for step, rule, verdict in self.steps
         ]
-        return {"rewrite": self.rewrite, "steps": rows, "verdicts": [v.data() for v in verdicts]}
+        return {
+            "rewrite": self.rewrite,
+            "steps": rows,
+            "verdicts": [v.data() for v in verdicts],
+            "integers": {kind: self.integers[kind] for kind in KINDS},
+        }
 
 
 def check_part(part: Part) -> list[dict[str, Any]]:
@@ -96,9 +112,13 @@ class _Pass:
         self.part, self.checked = part, checked
         self.tools = _tools(part.path, part.options)
         self._whole: Verdict | None = None
+        self._outer: Verdict | None = None
+        self._replaced: str | None = None
+        self._steps: Sequence[Match] = ()
 
     def run(self, steps: Sequence[Match], until: float) -> None:
         """The verdict of each step that is asked for."""
+        self._steps = steps
         for at, match in enumerate(steps, 1):
             record = self.process.file.rules.get(match.rule)
             name = record.name if record is not None else ""
@@ -107,37 +127,113 @@ class _Pass:
             if time.monotonic() > until:
                 verdict = Verdict("unchecked", "the time for this part was over")
             else:
-                verdict = self._verdict(match, record)
+                verdict = self.verdict(match)
             self.checked.steps.append((at, self.process.rule(match.rule), verdict))
+        self._settle()
+        for at, _, verdict in self.checked.steps:
+            if self._is_integer(steps[at - 1].before):
+                self.checked.integers[verdict.kind] += 1
 
-    def _verdict(self, match: Match, record: RuleRecord | None) -> Verdict:
+    def _settle(self) -> None:
+        """Where a step of the pass is wrong by itself, no other is to blame for its result."""
+        whole, made = self._whole, self.checked.steps
+        if whole is None or whole.kind != "differs":
+            return
+        if any(v.kind == "differs" and v is not whole for _, _, v in made):
+            self.checked.steps = [(a, r, _BESIDE if v is whole else v) for a, r, v in made]
+
+    def verdict(self, match: Match) -> Verdict:
+        """What is known of one step."""
         if not self.store.compiles:
             return Verdict("unchecked", FOREIGN)
-        assumes = self.tools.assumes(record)
-        if Assumes.CONTEXT in assumes:
-            whole = self._of_pass()
-            if whole.kind != "unchecked":
-                return whole
-            return Verdict("assumes", f"{Assumes.CONTEXT} ({whole.how})")
+        assumes = self.tools.assumes(self.process.file.rules.get(match.rule))
         rebuilt = self.tools.rebuilt(self.process)
         try:
             before, after = rebuilt.node(match.before), rebuilt.node(match.after)
         except UopvizError as error:
             return Verdict("unchecked", f"its nodes cannot be rebuilt: {error.what}"[:300])
-        return self.tools.checker.check(before, after, assumes)
+        if Assumes.CONTEXT not in assumes:
+            found = self.tools.checker.check(before, after, assumes)
+            if found.kind != "unchecked":
+                return found
+            whole = self._of_pass()
+            return found if whole.kind == "unchecked" else whole
+        if (proof := self._proof(before, after)) is not None:
+            return Verdict("proved", proof)
+        if self.rewrite.parent and (outer := self._of_step_around()) is not None:
+            return outer
+        whole = self._of_pass()
+        if whole.kind != "unchecked":
+            return whole
+        return Verdict("assumes", f"{Assumes.CONTEXT} ({whole.how})")
+
+    def _proof(self, before: UOp, after: UOp) -> str | None:
+        """How a step that changes loops is proved."""
+        states = self._states
+        if states is None:
+            return None
+        if before.op is Ops.RANGE and before.dtype == after.dtype:
+            return self._loops_replaced(*states)
+        return same_work(before, after, states[0])
+
+    @cached_property
+    def _states(self) -> tuple[UOp, UOp] | None:
+        """The graphs before and after the pass."""
+        rebuilt = self.tools.rebuilt(self.process)
+        if not self.rewrite.sink or not self.rewrite.result:
+            return None
+        try:
+            return rebuilt.node(self.rewrite.sink), rebuilt.node(self.rewrite.result)
+        except UopvizError:
+            return None
+
+    def _loops_replaced(self, sink: UOp, result: UOp) -> str | None:
+        if self._replaced is None:
+            rebuilt = self.tools.rebuilt(self.process)
+            try:
+                pairs = [(rebuilt.node(m.before), rebuilt.node(m.after)) for m in self._steps]
+                loops = [(old, new) for old, new in pairs if old.op is Ops.RANGE]
+                self._replaced = change_of_variables(loops, sink, result) or ""
+            except UopvizError:
+                self._replaced = ""
+        return self._replaced or None
+
+    def _of_step_around(self) -> Verdict | None:
+        """The verdict of the step that this pass is part of; None where it is part of none."""
+        if self._outer is None:
+            around = step_around(self.process.file, self.rewrite)
+            if around is None:
+                return None
+            self._outer = UNUSED if not around.step else self._within(around)
+        return self._outer
+
+    def _within(self, around: Around) -> Verdict:
+        steps = read_steps(self.process.file, around.rewrite, around.step).steps
+        if len(steps) < around.step:
+            return Verdict("unchecked", "the step around it cannot be read")
+        match = steps[around.step - 1][0]
+        record = self.process.file.rules.get(match.rule)
+        outer = _Pass(self.store, self.process, around.rewrite, self.part, self.checked)
+        found = outer.verdict(match)
+        kind = found.kind if found.kind in ("proved", "sampled") else "assumes"
+        name = record.name if record is not None else "a rule"
+        return Verdict(kind, f"part of a step of {name}: {found.how}"[:300], found.samples)
+
+    def _is_integer(self, number: int) -> bool:
+        """Whether a node is an integer or bool, or a vector of them."""
+        text = self.process.file.text(int(self.process.file.nodes.field("dtype")[number]))
+        return self.tools.is_integer(text)
 
     def _of_pass(self) -> Verdict:
         """The verdict of the pass as a whole."""
         if self._whole is None:
-            rebuilt = self.tools.rebuilt(self.process)
-            if not self.rewrite.sink or not self.rewrite.result:
+            states = self._states
+            if not self.rewrite.result:
                 self._whole = Verdict("unchecked", "the pass did not end")
+            elif states is None:
+                self._whole = Verdict("unchecked", "its graphs cannot be rebuilt")
             else:
-                try:
-                    states = [rebuilt.node(n) for n in (self.rewrite.sink, self.rewrite.result)]
-                    self._whole = self.tools.states.compare(*states)
-                except UopvizError as error:
-                    self._whole = Verdict("unchecked", error.what[:200])
+                self._whole = self.tools.states.compare(*states)
         return self._whole
 
 
@@ -149,10 +245,26 @@ class _Tools:
         self._installed = Installed()
         self._rebuilt: dict[int, Rebuilt] = {}
         self._assumes: dict[int, tuple[Assumes, ...]] = {}
+        self._integers: dict[str, bool] = {}
 
     def rebuilt(self, process: Process) -> Rebuilt:
         """The nodes of a process."""
         return self._rebuilt.setdefault(process.number, Rebuilt(process.file))
+
+    def is_integer(self, text: str) -> bool:
+        """Whether a dtype, as it is written in a trace, is of integers or bools."""
+        known = self._integers.get(text)
+        if known is None:
+            try:
+                dtype = decode_dtype(text)
+                scalar = dtype.scalar()
+                known = not isinstance(dtype, PtrDType) and (
+                    dtypes.is_int(scalar) or dtypes.is_bool(scalar)
+                )
+            except FormatError:
+                known = False
+            self._integers[text] = known
+        return known
 
     def assumes(self, record: RuleRecord | None) -> tuple[Assumes, ...]:
         """What a rule gives up: as recorded, or as this installation has it."""

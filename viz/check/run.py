@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
 from core.check.trial import limit_memory
-from core.prove.verdict import Verdict
+from core.prove.verdict import KINDS, Verdict
 from viz.check.part import Part, check_part
 from viz.views.store import Store
 
@@ -119,7 +119,12 @@ def _lost(store: Store, number: int) -> dict[str, Any]:
     """The answer for a pass whose process ended twice."""
     steps = _steps(store).get(number, 0)
     rows = [[step, 0, 0] for step in range(1, steps + 1)]
-    return {"rewrite": number, "steps": rows, "verdicts": [Verdict("unchecked", ENDED).data()]}
+    return {
+        "rewrite": number,
+        "steps": rows,
+        "verdicts": [Verdict("unchecked", ENDED).data()],
+        "integers": dict.fromkeys(KINDS, 0),
+    }
 
 
 def _begin() -> None:

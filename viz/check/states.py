@@ -7,22 +7,31 @@ A state that was run is kept for the next pass, whose first state it is. Never r
 from __future__ import annotations
 
 from collections import OrderedDict
+from math import prod
 from typing import Final
 
 import numpy as np
 
-from core.errors import UopvizError
+from core.errors import RunError, UopvizError
 from core.prove.verdict import Verdict
 from core.runtime.numeric import Array
 from core.runtime.reference.inputs import Values, random_inputs
-from core.runtime.reference.kernel import evaluate_kernel
+from core.runtime.reference.kernel import evaluate_kernel, evaluations
 from core.uop import Ops, UOp
 
 MAX_WORK: Final = 1 << 21
 """Iterations, times the nodes that are in the innermost loop."""
+MAX_EVALUATIONS: Final = 1 << 15
+"""Nodes that are evaluated one after the other, in loops whose iterations need each other: about a
+second."""
 MAX_BYTES: Final = 1 << 28
-_KEPT: Final = 4
-_CLOSE: Final = 1e-3
+_KEPT: Final = 12
+_INPUTS: Final = (Values.EXACT, Values.PLAIN, Values.CORNERS)
+_LARGE: Final = 4.0
+_STEPS: Final = 64
+"""Roundings beside those of a reduction that may add up: each is half a unit in the last place of
+the largest value. A sum of n values in another order is off by at most n of these (N. Higham,
+"Accuracy and Stability of Numerical Algorithms", section 4.2)."""
 SAME: Final = "the states before and after the pass store the same"
 
 Stored = dict[int, Array]
@@ -32,34 +41,56 @@ class States:
     """The results of the last states that were run."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[UOp, UOp], Stored] = OrderedDict()
+        self._kept: OrderedDict[tuple[UOp, UOp, Values], Stored] = OrderedDict()
 
     def compare(self, before: UOp, after: UOp) -> Verdict:
-        """Whether two states of a kernel store the same. Never raises for what cannot be run."""
+        """Whether two states of a kernel store the same, for each kind of inputs. Never raises for
+        what cannot be run."""
+        if _is_kernel(before) and after.op is Ops.SINK and not _stores(after):
+            return Verdict("differs", "the state after the pass stores nothing")
         if not _is_kernel(before) or not _is_kernel(after):
             return Verdict("unchecked", "it is a part of a kernel, which cannot be run")
         for state in (before, after):
             if (work := work_of(state)) > MAX_WORK:
                 return Verdict("unchecked", f"too large to be run ({work:,} operations)")
-        try:
-            left, right = self._run(before, after), self._run(after, before)
-        except (UopvizError, ArithmeticError, AssertionError, LookupError, ValueError,
-                TypeError, MemoryError) as error:  # fmt: skip
-            what = error.what if isinstance(error, UopvizError) else type(error).__name__
-            return Verdict("unchecked", f"a state cannot be run: {what}"[:300])
-        return _compared(left, right)
+        ulps = 0.0
+        for values in _INPUTS:
+            try:
+                pair = self._run(before, after, values), self._run(after, before, values)
+            except (UopvizError, ArithmeticError, AssertionError, LookupError, ValueError,
+                    TypeError, AttributeError, MemoryError) as error:  # fmt: skip
+                what = error.what if isinstance(error, UopvizError) else type(error).__name__
+                return Verdict("unchecked", f"a state cannot be run: {what}"[:300])
+            found = _compared(*pair, longest_sum(before))
+            if found.kind != "sampled":
+                return found
+            ulps = max(ulps, found.ulps)
+        how = f"{SAME}, but for rounding" if ulps else SAME
+        return Verdict("sampled", how, len(_INPUTS), ulps)
 
-    def _run(self, state: UOp, other: UOp) -> Stored:
+    def _run(self, state: UOp, other: UOp, values: Values) -> Stored:
         arguments = _arguments(state)
-        known = self._kept.get((state, arguments))
+        known = self._kept.get((state, arguments, values))
         if known is None:
-            inputs = random_inputs(state, other, values=Values.EXACT, most_bytes=MAX_BYTES)
-            buffers = inputs.copied()
-            evaluate_kernel(state, buffers, inputs.variables, MAX_BYTES)
-            known = self._kept[state, arguments] = buffers
+            seed = _INPUTS.index(values)
+            inputs = random_inputs(state, other, seed=seed, values=values, most_bytes=MAX_BYTES)
+            if (many := evaluations(state, inputs.variables)) > MAX_EVALUATIONS:
+                raise RunError(f"too long to be run ({many:,} operations in sequence)")
+            buffers = {number: _tamed(array) for number, array in inputs.copied().items()}
+            with np.errstate(all="ignore"):
+                evaluate_kernel(state, buffers, inputs.variables, MAX_BYTES)
+            known = self._kept[state, arguments, values] = buffers
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return known
+
+
+def _tamed(array: Array) -> Array:
+    """Inputs without large numbers: sums of these may overflow in one order and not in another."""
+    if array.dtype.kind != "f":
+        return array
+    with np.errstate(all="ignore"):
+        return np.where(np.isfinite(array) & (np.abs(array) > _LARGE), array.dtype.type(1), array)
 
 
 def work_of(state: UOp) -> int:
@@ -81,7 +112,12 @@ def work_of(state: UOp) -> int:
 
 
 def _is_kernel(u: UOp) -> bool:
-    return u.op is Ops.SINK and any(s.op in (Ops.STORE, Ops.END, Ops.GROUP) for s in u.src)
+    ends = u.op is Ops.SINK and any(s.op in (Ops.STORE, Ops.END, Ops.GROUP) for s in u.src)
+    return ends and _stores(u)
+
+
+def _stores(u: UOp) -> bool:
+    return any(s.op is Ops.STORE for s in u.toposort())
 
 
 def _arguments(state: UOp) -> UOp:
@@ -90,7 +126,24 @@ def _arguments(state: UOp) -> UOp:
     return UOp.sink(*sorted(order, key=lambda u: (u.op, repr(u.arg))))
 
 
-def _compared(before: Stored, after: Stored) -> Verdict:
+def longest_sum(state: UOp) -> int:
+    """How many values the longest reduction of a state combines."""
+    longest = 1
+    for u in state.toposort():
+        count = max(1, u.src[0].dtype.count // max(1, u.dtype.count)) if u.src else 1
+        if u.op is Ops.REDUCE_AXIS:
+            count = prod(u.src[0].shaped[axis] for axis in u.arg[1])
+        elif u.op is Ops.REDUCE:
+            count *= prod(int(r.vmax) + 1 for r in u.src[1:] if r.op is Ops.RANGE)
+        elif u.op is Ops.END:
+            count = prod(int(r.vmax) + 1 for r in u.src[1:] if r.op is Ops.RANGE)
+        else:
+            continue
+        longest = max(longest, count)
+    return longest
+
+
+def _compared(before: Stored, after: Stored, longest: int) -> Verdict:
     ulps = 0.0
     for number, x in before.items():
         y = after.get(number)
@@ -104,14 +157,16 @@ def _compared(before: Stored, after: Stored) -> Verdict:
             return _differs(number, at, x, y)
         with np.errstate(all="ignore"):
             left, right = x.astype(np.float64), y.astype(np.float64)
-            scale = np.maximum(np.maximum(np.abs(left), np.abs(right)), 1.0)
-            far = ~same & ~(np.abs(left - right) <= _CLOSE * scale)
+            size = np.maximum(np.abs(left), np.abs(right))
+            scale = max(1.0, float(size[np.isfinite(size)].max(initial=0.0)))
+            unit = float(np.finfo(x.dtype).eps)
+            apart = np.abs(left - right)
+            far = ~same & ~(apart <= unit * (_STEPS + longest) * scale)
+            relative = apart / (unit * np.maximum(size, 1.0))
         if far.any():
             return _differs(number, int(np.flatnonzero(far)[0]), x, y)
-        unit = float(np.finfo(x.dtype).eps)
-        ulps = max(ulps, float((np.abs(left - right) / (unit * scale))[~same].max()))
-    how = f"{SAME}, but for rounding" if ulps else SAME
-    return Verdict("sampled", how, 1, ulps)
+        ulps = max(ulps, float(relative[~same].max()))
+    return Verdict("sampled", SAME, 1, ulps)
 
 
 def _differs(number: int, at: int, x: Array, y: Array) -> Verdict:

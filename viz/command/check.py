@@ -87,6 +87,9 @@ def lines(data: Row) -> Iterator[Line]:
         count = data["counts"][kind]
         share = 100 * count / total if total else 0.0
         yield f"  {text:<28} {count:>9,}  {share:6.2f} %"
+    if integers := sum(data["integers"].values()):
+        proved = 100 * data["integers"]["proved"] / integers
+        yield f"  of {integers:,} on integers and booleans, {proved:.2f} % are proved"
     rows = [row for row in data["rules"] if row["verdict"]["kind"] != "proved"]
     if rows:
         yield ""

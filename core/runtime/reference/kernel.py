@@ -71,6 +71,15 @@ def evaluate_kernel(
         _run(kept_plan(program, launch, True), buffers, given)
 
 
+def evaluations(root: UOp, variables: Mapping[str, int] | None = None) -> int:
+    """How many nodes are evaluated one after the other to run a graph: about 25 microseconds each,
+    and more where arrays are large. Raises RunError as `evaluate_kernel`."""
+    nodes = root.toposort()
+    if _is_ast(nodes):
+        return len(nodes)
+    return kept_plan(root, tuple(sorted((variables or {}).items())), False).evaluations
+
+
 def _is_ast(nodes: Iterable[UOp]) -> bool:
     """Whether all that is stored are shaped values."""
     return not any(

@@ -43,6 +43,8 @@ class Trial:
     kernel: str
     ending: Ending
     verdict: Verdict | None
+    case: int
+    gpu: bool
 
     def __str__(self) -> str:
         said = f"{self.mutant}, in {self.kernel}: {self.ending}"
@@ -53,7 +55,7 @@ class Trial:
         return f"{said}: pass {culprit.place}, {rule}"
 
 
-class _EndlessError(Exception):
+class EndlessError(Exception):
     """A mutant takes too long."""
 
 
@@ -99,11 +101,11 @@ def trial(mutant: Mutant, case: int, gpu: bool) -> Trial:
     kernel = f"{CASES[case]().name} for {target.name}"
     policy = Policy(replace={mutant.rule.name: mutant.rule})
     try:
-        with _limited(), Context(REWRITE_LIMIT=REWRITES):
+        with limited(), Context(REWRITE_LIMIT=REWRITES):
             verdict = Kernel(ast_of(case), target, policy=policy).find()
-    except _EndlessError:
-        return Trial(mutant, kernel, "endless", None)
-    return Trial(mutant, kernel, _ending(verdict, mutant), verdict)
+    except EndlessError:
+        return Trial(mutant, kernel, "endless", None, case, gpu)
+    return Trial(mutant, kernel, _ending(verdict, mutant), verdict, case, gpu)
 
 
 def _ending(verdict: Verdict, mutant: Mutant) -> Ending:
@@ -118,14 +120,14 @@ def _ending(verdict: Verdict, mutant: Mutant) -> Ending:
 
 
 @contextmanager
-def _limited() -> Generator[None]:
+def limited() -> Generator[None]:
     """Ends the block after SECONDS, where the system can."""
     if not hasattr(signal, "SIGALRM"):
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise _EndlessError
+        raise EndlessError
 
     before = signal.signal(signal.SIGALRM, end)
     signal.alarm(SECONDS)

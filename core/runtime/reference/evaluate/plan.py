@@ -19,6 +19,7 @@ from core.runtime.reference.evaluate.axes import SEQUENTIAL, Axes, Role
 from core.runtime.reference.evaluate.order import (
     STORES,
     Accesses,
+    Do,
     Entry,
     accesses_of,
     graph_order,
@@ -64,6 +65,19 @@ class Plan:
     def checked(self) -> bool:
         """Whether evaluating it may find that loops have to run in sequence."""
         return any(self.apart.values())
+
+    @cached_property
+    def evaluations(self) -> int:
+        """How many times a node is evaluated, in each iteration of the loops in sequence anew. Of a
+        loop whose length the kernel computes, the most that its bounds allow."""
+        total, times = 0, [1]
+        for what, u in self.order:
+            if what is Do.BEGIN:
+                times.append(times[-1] * max(1, int(u.vmax) + 1))
+            elif what is Do.END:
+                times.pop()
+            total += times[-1]
+        return total * sum(1 for _ in self.pieces())
 
     def elements(self, piece: Piece) -> int:
         """Elements of all values of a piece together."""
