@@ -7,7 +7,7 @@ The search is done in a worker (culprit.py), with the rules of the code that is 
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.errors import BudgetError
@@ -51,24 +51,36 @@ class Search:
     store: Store
     subject: Subject
     variant: Variant
+    device: str = ""
+    """The device of this machine that it is compiled for; "": the target of the variant."""
 
     @property
     def request(self) -> Data:
         """For `viz/whatif/worker.py`."""
-        return {"job": "bisect", "subject": self.subject.data(), "variant": self.variant.data()}
+        return {
+            "job": "bisect",
+            "subject": self.subject.data(),
+            "variant": self.variant.data(),
+            "device": self.device,
+        }
 
     def answer(self, found: Data) -> Data:
         """`Bisection`, of what the worker found."""
-        return _bisection(self.store, self.subject, self.variant, found)
+        target = found.pop("target")
+        other = target if target != self.subject.target else ""
+        variant = replace(self.variant, target=self.variant.target or other)
+        return _bisection(self.store, self.subject, variant, found)
 
 
-def search_of(store: Store, kernel: int, variant: Variant | None = None) -> Search:
+def search_of(
+    store: Store, kernel: int, variant: Variant | None = None, device: str = ""
+) -> Search:
     """A search for what made the result of a kernel wrong, whose caller has the worker. Raises as
     `bisect`."""
     asked = variant or Variant()
     if asked.target:
         target_named(asked.target)
-    return Search(store, subject_of(store, kernel), asked)
+    return Search(store, subject_of(store, kernel), asked, device)
 
 
 def _bisection(store: Store, subject: Subject, asked: Variant, found: Data) -> Data:

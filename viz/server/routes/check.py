@@ -45,17 +45,18 @@ def check(run: str) -> Response:
 def bisect(run: str, context: int) -> Response:
     """Begins to look for the match that makes the result of a kernel wrong, as the code on disk
     compiles it: {"job"}; its result is Bisection. {"opts"}: the optimisations to apply, as text, in
-    place of the compiler's choice; {"target"}: another one than that of the run."""
+    place of the compiler's choice; {"device"}: the one that it is compiled for, "" for that of
+    the run."""
     here, asked = open_run(run), body()
-    opts, target = asked.get("opts"), asked.get("target", "")
+    opts, device = asked.get("opts"), asked.get("device", "")
     if opts is not None and not isinstance(opts, str):
         raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
-    if not isinstance(target, str):
-        raise ServerError("target is not a text", hint="for example sm_90")
-    variant = Variant.from_data({"opts": opts, "target": target})
+    if not isinstance(device, str):
+        raise ServerError("device is not a text", hint="for example CPU")
+    variant = Variant.from_data({"opts": opts})
     store = _trace(here)
     kernel = store.kernel_of(context)
-    search = here.machine.weight.make(lambda: search_of(store, kernel, variant))
+    search = here.machine.weight.make(lambda: search_of(store, kernel, variant, device))
     job = here.machine.jobs.start(search.request, search.answer)
     return answer({"job": job})
 
