@@ -22,6 +22,8 @@ from viz.work.lines import answer_request, part, progress
 FEW: Final = 4
 """Passes that are checked in this process: starting others takes about as long."""
 MOST_JOBS: Final = 4
+MAX_FILE: Final = 1 << 20
+"""Bytes of a file that it may write: semaphores of the processes that it starts are files."""
 SECONDS: Final = 600.0
 """For the passes of one part."""
 
@@ -29,7 +31,7 @@ SECONDS: Final = 600.0
 def check_job(request: Mapping[str, Any]) -> dict[str, int]:
     """Checks the passes `rewrites` of the trace `trace`, or their steps of `rules` by name:
     {"passes"}, how many."""
-    limit_files(0)
+    limit_files(MAX_FILE)
     path, numbers = str(request["trace"]), tuple(int(n) for n in request["rewrites"])
     rules = frozenset(str(name) for name in request["rules"])
     asked = Part(path, numbers, rules, SECONDS)

@@ -33,24 +33,23 @@ export function drawOverview(
     to.fillRect(middle - wide / 2, h - tall, wide, tall);
   };
   column(g, f, 6);
-  kept.draw(g, f, [sizes, passes, signs], (own) => {
+  kept.draw(g, f, [sizes, passes], (own) => {
     grid(own, f, 6);
     own.fillStyle = palette.bar;
     for (const c of columns(scale, sizes)) {
       own.globalAlpha = passes(c.first) ? 0.65 : 0.2;
       bar(own, c);
     }
-    own.globalAlpha = 1;
-    checked(own, f, signs);
   });
   const here = columns(scale, sizes, f.current)[0];
   g.fillStyle = palette.accent;
   if (here) bar(g, here);
+  checked(g, f, signs);
   pointer(g, f);
 }
 
-/** Tall and in full colour where a step differs; a low line where it is only assumed to be right, a
- * gap with dots where it could not be checked: told apart without colours, too. */
+/** Tall where a step differs, a low line where it is only assumed to be right, half of one where it
+ * could not be checked: told apart without colours, too. */
 function checked(
   g: CanvasRenderingContext2D,
   f: Frame,

@@ -6,7 +6,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Launch, RunResult } from "../../data/messages/kernel";
-import { canSearch, findWrongStep, whyNoSearch } from "../check/bisect";
+import { BrokenBy } from "../check/BrokenBy";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/over/Menu";
 import { quantile } from "./histogram";
@@ -130,22 +130,6 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
         </button>
       )}
     </div>
-  );
-}
-
-/** Where a result differs: the way to the step that is to blame. */
-function BrokenBy({ r, kernel: context }: { r: RunResult; kernel: number }) {
-  if (r.equal !== false || r.source !== null || whyNoSearch() !== null) return null;
-  return (
-    <button
-      type="button"
-      class="btn sm"
-      title="Compiles the kernel again and runs its states, to find the step that made the result wrong (B)"
-      disabled={!canSearch()}
-      onClick={() => void findWrongStep(context, { opts: r.opts, device: r.device })}
-    >
-      Which step broke it?
-    </button>
   );
 }
 

@@ -58,7 +58,7 @@ function Answer({ verdict: v }: { verdict: Verdict }) {
     <>
       <p class="check-said">
         {SAID[v.kind]}
-        {said && `: ${said}`}
+        {said && said !== FOR_THESE && `: ${said}`}
         {v.ulps !== undefined && v.ulps > 0 && `, at most ${tiny(v.ulps)} ulp`}
         {v.kind === "sampled" && v.samples ? ` (${plural(v.samples, "sample")})` : ""}.
       </p>
@@ -68,11 +68,13 @@ function Answer({ verdict: v }: { verdict: Verdict }) {
   );
 }
 
+/** What the table below says anyhow. */
+const FOR_THESE = "for these values";
 const SAID: Record<Verdict["kind"], string> = {
   proved: "Both mean the same for every value",
   sampled: "Both give the same on every sample",
   assumes: "Right only under what the rule assumes",
-  differs: "Both sides give other values",
+  differs: "Before and after the step differ",
   unchecked: "It cannot be checked",
 };
 
@@ -123,7 +125,7 @@ function Actions({ isWhole }: { isWhole: boolean }) {
     return (
       <div class="row g8 check-do" aria-live="polite">
         <span class="t2 el">
-          {now.what}: {short(now.progress, 80)}
+          Checking {now.what}: {short(now.progress, 80)}
         </span>
         <span class="sp" />
         <button
@@ -179,12 +181,12 @@ function Actions({ isWhole }: { isWhole: boolean }) {
         </div>
       )}
       {someDiffer.value && (
-        <div class="row g4 top8">
+        <div class="row g12 top8">
           <button type="button" class="link" title="Z" onClick={() => nextDiffering(1)}>
             Next step that differs
           </button>
           <button type="button" class="link" title="Shift Z" onClick={() => nextDiffering(-1)}>
-            Previous
+            Previous one
           </button>
         </div>
       )}
