@@ -18,6 +18,7 @@ from core.helpers import Flag, Text
 from tests.docs.markdown import code, table
 from tests.docs.of_core import ROOT
 from tests.docs.shapes import declarations, needed
+from viz.check.known.answers import CHECK_ANSWERS
 from viz.command.parser import build_parser, commands_of
 from viz.compare.answers import PAIR_ANSWERS
 from viz.compare.gate import CONDITIONS
@@ -25,6 +26,7 @@ from viz.format.rows import TABLES
 from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
+from viz.server.routes.check import check_routes
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
@@ -103,6 +105,7 @@ def routes() -> list[tuple[str, str, str]]:
     app = Flask("viz", static_folder=None)
     app.url_map.converters["run"] = RunConverter
     app.register_blueprint(api)
+    app.register_blueprint(check_routes)
     app.register_blueprint(page)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
@@ -124,14 +127,15 @@ def route_table() -> str:
 
 def answers_module() -> str:
     """What the page can ask of a run and of a pair of runs, as TypeScript."""
-    own = {_camel(answer.name): answer for answer in (*ANSWERS, *WHY_ANSWERS)}
+    own = {_camel(answer.name): answer for answer in (*ANSWERS, *WHY_ANSWERS, *CHECK_ANSWERS)}
     pairs = {answer.make.__name__: answer for answer in PAIR_ANSWERS}
     asked = (*own.values(), *PAIR_ANSWERS)
     types = {word for answer in asked for word in re.findall(r"[A-Z]\w*", answer.type)}
     return (
         "/**\n * What can be asked of a run, or of a pair of runs, whoever answers. Written by"
         " `python -m\n * tests.docs.generate` from the tables in viz/views/answers.py,"
-        " viz/why/answers.py and\n * viz/compare/answers.py: change those.\n */\n"
+        " viz/why/answers.py,\n * viz/check/known/answers.py and viz/compare/answers.py: change"
+        " those.\n */\n"
         f"{_imports(types)}"
         f"{_questions('Answers', 'PATHS', own, 'run')}"
         f"{_questions('PairAnswers', 'PAIR_PATHS', pairs, 'pair')}"

@@ -26,6 +26,8 @@ PART: Final = 400
 ENDED: Final = "the process that checked it ended"
 
 Progress = Callable[[str], None]
+Found = Callable[[dict[str, Any]], None]
+"""Is told of each pass once it is checked."""
 NewExecutor = Callable[[int], Executor]
 
 
@@ -41,9 +43,11 @@ def check_passes(
     jobs: int = 1,
     progress: Progress = lambda text: None,
     executor: NewExecutor = processes,
+    tell: Found = lambda checked: None,
 ) -> list[dict[str, Any]]:
     """`CheckedPass.data` of the passes of `part`, in their order. `part` says what is checked; its
-    passes are given to `jobs` processes of `executor`. Cancelled by KeyboardInterrupt."""
+    passes are given to `jobs` processes of `executor`; `tell` is told of each. Cancelled by
+    KeyboardInterrupt."""
     made: dict[int, dict[str, Any]] = {}
     left = list(parts_of(store, part, jobs))
     count = sum(len(one.rewrites) for one in left)
@@ -55,13 +59,17 @@ def check_passes(
                 if found is None:
                     broken.append(one)
                     continue
-                made.update((data["rewrite"], data) for data in found)
+                for data in found:
+                    made[data["rewrite"]] = data
+                    tell(data)
                 progress(f"checked {len(made):,} of {count:,} passes")
         left = broken
         if not left:
             break
     for one in left:
-        made.update((number, _lost(store, number)) for number in one.rewrites)
+        for number in one.rewrites:
+            made[number] = _lost(store, number)
+            tell(made[number])
     return [made[number] for number in part.rewrites if number in made]
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.errors import TraceError
 from core.prove.verdict import verdict_of
-from viz.check.kept import identity, load, save
+from viz.check.known.kept import identity, load, save
 from viz.check.message import message
 from viz.check.part import Part
 from viz.check.run import check_passes

@@ -1,5 +1,6 @@
-"""The routes of the API: those of the tables in `viz/views/answers.py` and `viz/why/answers.py`,
-asked of a run by its name, those of `viz/compare/answers.py`, asked of two, and what a server does.
+"""The routes of the API: those of the tables in `viz/views/answers.py`, `viz/why/answers.py` and
+`viz/check/known/answers.py`, asked of a run by its name, those of `viz/compare/answers.py`, asked
+of two, and what a server does.
 
 They parse and answer; what they answer is made in `state.py` and below. The form of every answer is
 in viz/web/src/data/messages; errors are {"error": {what, where, hint}}.
@@ -11,13 +12,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
-from flask import Blueprint, Response, abort, current_app, request
+from flask import Blueprint, Response, request
 
 from core.errors import ServerError
+from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
-from viz.server.runs.openrun import OpenRun
-from viz.server.state import State
+from viz.server.requests import body as _body
+from viz.server.requests import open_run as _run
+from viz.server.requests import state
+from viz.server.requests import unknown as _unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
@@ -29,19 +33,6 @@ MAX_TEXT: Final = 200
 """Characters of a parameter that count."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
-
-
-def state() -> State:
-    """The state of the server that answers."""
-    return cast("State", current_app.extensions["uopviz"])
-
-
-def _run(name: str) -> OpenRun:
-    """The run of this name; where there is none, the request ends here."""
-    found = state().run(name)
-    if found is None:
-        abort(_unknown_run(name))
-    return found
 
 
 def _route(asked: Answer) -> Callable[..., Response]:
@@ -59,7 +50,7 @@ def _said(asked: Asked) -> str:
     return f"{asked.doc}: {asked.type}.{more}"
 
 
-for _asked in (*ANSWERS, *WHY_ANSWERS):
+for _asked in (*ANSWERS, *WHY_ANSWERS, *CHECK_ANSWERS):
     api.add_url_rule(f"/<run:run>{_asked.route}", _asked.name, _route(_asked))
 
 
@@ -251,16 +242,6 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,15}", text) is not None
 
 
-def _body() -> dict[str, Any]:
-    try:
-        body = request.get_json(silent=True)
-    except RecursionError:
-        body = None
-    if not isinstance(body, dict):
-        raise ServerError("the request is not a JSON object", where=request.path)
-    return cast("dict[str, Any]", body)
-
-
 def _how(body: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
     """(optimisations, edited text) of a request: at most one of them."""
     opts, source = body.get("opts"), _source(body.get("source"))
@@ -281,28 +262,10 @@ def _source(found: object) -> dict[str, str] | None:
     return {"kind": kind, "text": text}
 
 
-def _unknown_run(name: str) -> Response:
-    return problem(
-        404,
-        f"no run {name} is open here",
-        request.path,
-        "it was closed, or the link is of another server; the list of runs has those that are open",
-    )
-
-
 def _unknown_pair(values: Sequence[object]) -> Response:
     return problem(
         404,
         f"there is no pair of {' and '.join(map(str, values[:2]))} in these runs",
         request.path,
         "the link may be of other runs",
-    )
-
-
-def _unknown(what: str, number: object) -> Response:
-    return problem(
-        404,
-        f"there is no {what} {number} in this run",
-        request.path,
-        "the link may be of another run",
     )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from core.errors import ServerError
+from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.comparison import Comparison
 from viz.format.jsontext import to_json
 from viz.share.exportfile import LEVEL, VERSION
@@ -29,6 +30,8 @@ RUNS: Final = "/api/runs"
 """The entry that lists the runs of the file: RunName[]."""
 _COUNTING: Final = 60.0
 """Seconds that passes are replayed for to count what rules did."""
+_LISTED: Final = (*ANSWERS, *CHECK_ANSWERS)
+"""The answers that a file has about a run."""
 _RESERVED: Final = 500
 """Bytes kept for what the answer about a run says was left out."""
 _AROUND: Final = 16
@@ -261,6 +264,7 @@ class Collection:
             Group.SCHEDULES,
             Group.PASSES,
             Group.EMULATIONS,
+            Group.CHECKS,
             Group.VIEWS,
             Group.HISTORIES,
         ):
@@ -311,7 +315,7 @@ def _parts(store: Run) -> Iterator[tuple[Group, list[_Part]]]:
     """The answers of the groups behind the head and the rules."""
     numbers = subjects(store)
     for group in Group:
-        asked = [answer for answer in ANSWERS if answer.group is group]
+        asked = [answer for answer in _LISTED if answer.group is group]
         if group not in (Group.HEAD, Group.RULES):
             parts = [_Part(one, ()) for one in asked if one.subject is Subject.RUN]
             for subject in Subject:
@@ -325,7 +329,7 @@ def _first(group: Group, answer: Answer) -> Answer:
     whole run, each is one."""
     if answer.subject is Subject.RUN:
         return answer
-    return next(a for a in ANSWERS if a.group is group and a.subject is answer.subject)
+    return next(a for a in _LISTED if a.group is group and a.subject is answer.subject)
 
 
 def _size(paths: str, packed: str) -> int:

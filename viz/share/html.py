@@ -20,6 +20,7 @@ from typing import Final
 
 from core.errors import ServerError
 from core.garbage import collector_paused
+from viz.check.known.beside import take_kept
 from viz.format.schema import SUFFIX
 from viz.share.collect import Collection as Collected
 from viz.share.collect import Progress, RunCopy, silent
@@ -104,6 +105,9 @@ def _copied(name: str, run: Run, path: Path, redact: bool) -> RunCopy:
     """The copy of a run at `path`."""
     store = Store(path)
     store.emulations.publish(run.emulations, store.kernels())
+    if isinstance(run, Store):
+        rows = store.tree()["rows"]
+        store.checks.publish(take_kept(run), {r["id"] for r in rows if r["kind"] == "rewrite"})
     files = {number: file.path for number, file in enumerate(store.files)}
     files |= {one.number: one.file.path for one in store.compilations}
     # files of the run can be found by their own names only, which the copy leaves out

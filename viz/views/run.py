@@ -39,6 +39,8 @@ class Subject(enum.Enum):
     """One schedule, by the number of its context."""
     EMULATED = "emulated kernel"
     """One kernel of which something was emulated, by the number of its context."""
+    CHECKED = "pass"
+    """One rewrite of which steps were checked, by its number."""
     RULE = "rule"
     """One rule, by its number."""
     SCOPE = "schedule or kernel"
@@ -73,6 +75,7 @@ class Group(enum.Enum):
     VIEWS = "views"
     PASSES = "passes"
     EMULATIONS = "emulations"
+    CHECKS = "results of checks"
     HISTORIES = "histories"
 
 
@@ -228,6 +231,10 @@ class Run(Protocol):
         """What was emulated of its kernels here: no part of what the program did."""
         ...
 
+    def checked(self) -> list[int]:
+        """Numbers of the passes of which it is known whether steps are right."""
+        ...
+
     def kernel_of(self, context: int) -> int:
         """The kernel of the program that a context is, or was compiled from on request."""
         ...
@@ -312,6 +319,7 @@ def subjects(run: Run) -> Mapping[Subject, list[int]]:
         Subject.REWRITE: rewrites,
         Subject.KERNEL: [row["id"] for row in contexts if row["label"] == "kernel"],
         Subject.SCHEDULE: [row["id"] for row in contexts if row["label"] == "schedule"],
+        Subject.CHECKED: run.checked(),
         Subject.EMULATED: emulated if isinstance(emulated, list) else [],
         Subject.SCOPE: [scope for scope in scopes if scope is not None],
     }

@@ -19,6 +19,7 @@ from viz.read.tracefile import Progress, TraceFile, silent
 from viz.replay.bundle import make_bundle
 from viz.replay.economics import untimed
 from viz.replay.graphtext import step_text
+from viz.views.checks import Checks
 from viz.views.compiled import Compilation
 from viz.views.emulations import Emulations
 from viz.views.lineage import Lineage, maker, rewrites_in, scope_of
@@ -62,6 +63,8 @@ class Store:
         self._processes, self._compilations = self._files.processes, self._files.compilations
         self.emulations = Emulations()
         """What was emulated of its kernels."""
+        self.checks = Checks()
+        """What is known of its steps."""
 
     def close(self) -> None:
         """Closes the files."""
@@ -356,6 +359,10 @@ class Store:
     def emulated(self, context: int) -> list[dict[str, Any]]:
         """What was emulated of a kernel, the newest last."""
         return self.emulations.of(context)
+
+    def checked(self) -> list[int]:
+        """Numbers of the passes of which steps were checked."""
+        return self.checks.rewrites()
 
     def schedule(self, context: int) -> dict[str, Any] | None:
         """The texts recorded of a schedule, and which of its first graph's nodes others come from;

@@ -7,6 +7,7 @@ The search is done in a worker (culprit.py), with the rules of the code that is 
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.errors import BudgetError
@@ -16,7 +17,7 @@ from viz.views.process import STRIDE
 from viz.views.store import Store
 from viz.whatif.changed import changed_rules
 from viz.whatif.isolated import SECONDS, TRACE, work
-from viz.whatif.subject import subject_of
+from viz.whatif.subject import Subject, subject_of
 from viz.whatif.variant import Variant
 
 Data = dict[str, Any]
@@ -34,16 +35,56 @@ def bisect(
     """Looks for what made the result of kernel `kernel` wrong, of the kernel as it is compiled by
     the code on disk, or of a variant of that: `Bisection` of docs/json.md. Raises ServerError where
     the kernel cannot be compiled here or its worker ends without an answer, and BudgetError."""
+    search = search_of(store, kernel, variant)
+    if executor is None:
+        found = work(search.request, seconds)
+    else:
+        found = executor.submit(work, search.request, seconds).result()
+    del found[TRACE]
+    return search.answer(found)
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a worker is asked about a kernel, and what its answer means."""
+
+    store: Store
+    subject: Subject
+    variant: Variant
+    device: str = ""
+    """The device of this machine that it is compiled for; "": the target of the variant."""
+
+    @property
+    def request(self) -> Data:
+        """For `viz/whatif/worker.py`."""
+        return {
+            "job": "bisect",
+            "subject": self.subject.data(),
+            "variant": self.variant.data(),
+            "device": self.device,
+        }
+
+    def answer(self, found: Data) -> Data:
+        """`Bisection`, of what the worker found."""
+        target = found.pop("target")
+        other = target if target != self.subject.target else ""
+        variant = replace(self.variant, target=self.variant.target or other)
+        return _bisection(self.store, self.subject, variant, found)
+
+
+def search_of(
+    store: Store, kernel: int, variant: Variant | None = None, device: str = ""
+) -> Search:
+    """A search for what made the result of a kernel wrong, whose caller has the worker. Raises as
+    `bisect`."""
     asked = variant or Variant()
     if asked.target:
         target_named(asked.target)
-    subject = subject_of(store, kernel)
-    request = {"job": "bisect", "subject": subject.data(), "variant": asked.data()}
-    if executor is None:
-        found = work(request, seconds)
-    else:
-        found = executor.submit(work, request, seconds).result()
-    del found[TRACE]
+    return Search(store, subject_of(store, kernel), asked, device)
+
+
+def _bisection(store: Store, subject: Subject, asked: Variant, found: Data) -> Data:
+    kernel = subject.number
     match = found["culprit"]["match"] if found["culprit"] else None
     return {
         "version": _VERSION,

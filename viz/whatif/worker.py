@@ -16,6 +16,7 @@ from core.check.safety import MAX_BYTES, check_kernel
 from core.check.trial import limit_files
 from core.errors import CompileError, EnvError, UopvizError
 from core.helpers import Context
+from core.runtime.device import Device
 from core.target import Target, target_named
 from core.uop.serial import from_data, to_data
 from core.uop.uop import UOp
@@ -93,7 +94,8 @@ def _run(
 
 def bisect_job(request: Mapping[str, Any]) -> Data:
     """What made the result of one kernel, as a variant, differ from the reference: {"outcome",
-    "wrong", "failed", "culprit", "device", "asked", "notes"}."""
+    "wrong", "failed", "culprit", "device", "asked", "notes", "target"}. With a "device", it is
+    compiled for that in place of a target."""
     limit_files(0)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
@@ -102,11 +104,13 @@ def bisect_job(request: Mapping[str, Any]) -> Data:
     opts = None if variant.opts is None else parse_opts(variant.opts)
     with _flags(subject):
         target = target_named(variant.target) if variant.target else target
+        if device := as_text(request.get("device"), 200):
+            target = Device[device].target or target
         verdict = Kernel(ast, target, opts, variant.policy).find()
         made = verdict_data(verdict)
         if verdict.culprit is None and verdict.error is None:
             made |= _on_device(ast, target, variant)
-    return made
+    return made | {"target": target.name}
 
 
 def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:

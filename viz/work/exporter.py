@@ -18,6 +18,7 @@ from typing import Any, Final
 from viz.share.html import export_html
 from viz.share.reopened import open_run
 from viz.views.run import Run
+from viz.views.store import Store
 from viz.work.lines import answer_request, progress
 
 _OFTEN: Final = 0.1
@@ -55,7 +56,7 @@ def export_job(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _opened(asked: Mapping[str, Any]) -> Run:
-    """A run with what was compiled and emulated of it."""
+    """A run with what was compiled, emulated and checked of it."""
     run = open_run(Path(str(asked["trace"])), held_as=str(asked["held_as"]))
     known = {one.number for one in run.compilations}  # those of an export, opened again
     for number, path in asked["compiled"]:
@@ -65,6 +66,11 @@ def _opened(asked: Mapping[str, Any]) -> Run:
         for line in lines:
             kernel, emulation = json.loads(line)
             run.emulations.add(kernel, emulation)
+    if isinstance(run, Store):
+        with Path(str(asked["checked"])).open("rb") as lines:
+            for line in lines:
+                checked, whole = json.loads(line)
+                run.checks.add(checked, whole=whole)
     return run
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,14 @@ from viz.format.jsontext import to_json
 from viz.format.schema import SUFFIX
 from viz.share import webpage
 from viz.views.run import Run
+from viz.views.store import Store
 from viz.work.jobs import Jobs
 
 KEPT: Final = 2
 """Files that nobody has fetched that stay, the youngest ones."""
 _FILE: Final = "run.html"
 _EMULATED: Final = "emulated.jsonl"
+_CHECKED: Final = "checked.jsonl"
 
 
 @dataclass(frozen=True)
@@ -113,18 +115,20 @@ class Exports:
 def _request(run: Run, folder: Path) -> dict[str, object]:
     """What the worker needs to know of a run; what it needs to have lies in `folder`."""
     folder.mkdir()
+    checks = run.checks if isinstance(run, Store) else ()
     return {
         "trace": str(run.path.absolute()),
         "held_as": run.held_as,
         "compiled": _copies(run, folder),
-        "emulated": _emulated(run, folder / _EMULATED),
+        "emulated": _written(run.emulations, folder / _EMULATED),
+        "checked": _written(checks, folder / _CHECKED),
     }
 
 
-def _emulated(run: Run, path: Path) -> str:
-    """Writes what was emulated, a kernel's number and an emulation in each line."""
+def _written(pairs: Iterable[tuple[object, object]], path: Path) -> str:
+    """Writes pairs as JSON, one in each line."""
     with path.open("wb") as file:
-        for pair in run.emulations:
+        for pair in pairs:
             file.write(to_json(list(pair)) + b"\n")
     return str(path)
 

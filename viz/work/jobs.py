@@ -36,6 +36,7 @@ MAX_ANSWER: Final = 1 << 26
 
 State = Literal["running", "done", "error"]
 Finish = Callable[[Any], Any]
+Tell = Callable[[Any], None]
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,20 @@ KINDS: Final[Mapping[str, Kind]] = {
         "viz.why.worker",
         smaller="the function of this rule does not come to an end at this node",
         crashed="the function of the rule may have crashed it; nothing else was harmed",
+    ),
+    "check": Kind(
+        5 << 30,
+        3600.0,
+        "viz.check.worker",
+        smaller="check one kernel or pass; what was checked until then is kept",
+        crashed="it may have run out of memory: check one kernel or pass",
+    ),
+    "bisect": Kind(
+        6 << 30,
+        600.0,
+        "viz.whatif.worker",
+        smaller="a rule may not come to an end",
+        crashed="a rule or the kernel may have crashed it; nothing else was harmed",
     ),
     "export": Kind(
         5 << 30,
@@ -134,9 +149,11 @@ class Jobs:
         request: Mapping[str, Any],
         finish: Finish,
         ended: Callable[[], None] = lambda: None,
+        tell: Tell = lambda part: None,
     ) -> int:
         """Begins a job; `finish` turns the worker's answer into the result, and `ended` is called
-        however it went, before that can be seen. Raises ServerError while too many have begun."""
+        however it went, before that can be seen; `tell` gets each part of the result that the
+        worker has meanwhile. Raises ServerError while too many have begun."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
                 raise ServerError(
@@ -147,7 +164,7 @@ class Jobs:
         body = json.dumps({**request, "memory": kind.memory}).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(
-            target=self._run, args=(job, kind, body, finish, ended), name=name, daemon=True
+            target=self._run, args=(job, kind, body, finish, ended, tell), name=name, daemon=True
         ).start()
         return job.id
 
@@ -183,11 +200,17 @@ class Jobs:
             self.cancel(job)
 
     def _run(
-        self, job: Job, kind: Kind, body: bytes, finish: Finish, ended: Callable[[], None]
+        self,
+        job: Job,
+        kind: Kind,
+        body: bytes,
+        finish: Finish,
+        ended: Callable[[], None],
+        tell: Tell,
     ) -> None:
         failed: UopvizError | None = None
         try:
-            answer = self._work_within_capacity(job, kind, body)
+            answer = self._work_within_capacity(job, kind, body, tell)
             job.result = finish(answer)
         except UopvizError as error:
             failed = error
@@ -204,17 +227,17 @@ class Jobs:
         job.error = {"what": error.what, "where": error.where, "hint": error.hint}
         job.state = "error"
 
-    def _work_within_capacity(self, job: Job, kind: Kind, body: bytes) -> Any:
+    def _work_within_capacity(self, job: Job, kind: Kind, body: bytes, tell: Tell) -> Any:
         while not self._capacity.acquire(kind.memory, timeout=0.05):
             job.progress = "waiting for other jobs"
             if job.cancelled:
                 raise _cancelled()
         try:
-            return self._work(job, kind, body)
+            return self._work(job, kind, body, tell)
         finally:
             self._capacity.release(kind.memory)
 
-    def _work(self, job: Job, kind: Kind, body: bytes) -> Any:
+    def _work(self, job: Job, kind: Kind, body: bytes, tell: Tell) -> Any:
         limit = LIMIT if kind.limit is None else kind.limit
         with self._lock:
             if job.cancelled:
@@ -224,7 +247,7 @@ class Jobs:
         timer.start()
         threading.Thread(target=_end_rest, args=(process,), daemon=True).start()
         try:
-            return self._converse(job, kind, process, body)
+            return self._converse(job, kind, process, body, tell)
         finally:
             timed_out = not timer.is_alive()
             timer.cancel()
@@ -237,7 +260,9 @@ class Jobs:
                     hint=kind.smaller,
                 )
 
-    def _converse(self, job: Job, kind: Kind, process: subprocess.Popen[bytes], body: bytes) -> Any:
+    def _converse(
+        self, job: Job, kind: Kind, process: subprocess.Popen[bytes], body: bytes, tell: Tell
+    ) -> Any:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -253,6 +278,8 @@ class Jobs:
             message = _message(line)
             if "progress" in message:
                 job.progress = str(message["progress"])
+            elif "part" in message:
+                tell(message["part"])
             elif "error" in message:
                 error = cast("dict[str, Any]", message["error"])
                 raise ServerError(*(str(error.get(k, "")) for k in ("what", "where", "hint")))

@@ -1,5 +1,5 @@
 """How a worker process talks to the server: one request as JSON on standard input, then lines of
-JSON: "progress", and in the end "result" or "error".
+JSON: "progress" and "part", and in the end "result" or "error".
 
 Never does the work.
 """
@@ -21,6 +21,11 @@ Work = Callable[[Mapping[str, Any]], Any]
 def progress(text: str) -> None:
     """Says how far the work is."""
     _say({"progress": text})
+
+
+def part(value: Any) -> None:
+    """Gives a part of the result, ahead of it."""
+    _say({"part": value})
 
 
 def answer_request(jobs: Mapping[str, Work], what: str) -> int:

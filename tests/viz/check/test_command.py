@@ -18,8 +18,8 @@ from core.uop.observe import context
 from core.uop.rewrite import graph_rewrite
 from core.uop.rule import Assumes
 from tests.viz.samples import rules
-from viz.check.answers import VERDICTS
-from viz.check.kept import kept_path, load
+from viz.check.known.answers import CHECKS, VERDICTS
+from viz.check.known.kept import kept_path, load
 from viz.check.part import Part, check_part
 from viz.check.run import check_passes, processes
 from viz.cli import main
@@ -111,7 +111,9 @@ def test_what_a_rule_declares_is_recorded(tmp_path: Path) -> None:
     (number,) = [r["id"] for r in store.tree()["rows"] if r["kind"] == "rewrite"][:1]
     (checked,) = check_part(Part(str(path), (number,)))
     assert [v["kind"] for v in checked["verdicts"]] == ["assumes"]
-    assert store.ask(VERDICTS, number)["counts"]["assumes"] == 1
+    assert store.ask(VERDICTS, number) == {
+        "rewrite": number, "steps": [], "verdicts": [], "whole": False
+    }  # fmt: skip
     store.close()
 
 
@@ -128,6 +130,11 @@ def test_results_are_found_again_only_where_they_fit(
 
     monkeypatch.setattr(viz.command.check, "check_passes", never)
     assert run(capsys, path)[0] == 0
+    store = Store(path)
+    known = store.ask(CHECKS)
+    assert sum(known["proved"]) == 2 and all(known["whole"])
+    assert len(store.ask(VERDICTS, known["rewrite"][0])["steps"]) == 1
+    store.close()
     data = json.loads(good)
     data["passes"][0]["steps"] = [[1, 1, 99]]
     for bad in (b"", b"{", b"[1]", json.dumps(data).encode(), good.replace(b'"code"', b'"c0de"')):

@@ -63,6 +63,11 @@ class OpenRun:
         self._seen: tuple[object, ...] = ()
 
     @property
+    def machine(self) -> Machine:
+        """The machine that it is on."""
+        return self._machine
+
+    @property
     def store(self) -> Run:
         """The trace, as it is read."""
         return self._trace.run
@@ -183,9 +188,9 @@ class OpenRun:
         if known is not None and known.root.error is None:
             made = machine.weight.make(lambda: store.kernel(known.context))
             return machine.jobs.done([] if made is None else made["artifacts"])
-        return machine.compiler.start(store, kernel, target, graph, ended=self._changed_here)
+        return machine.compiler.start(store, kernel, target, graph, ended=self.changed)
 
-    def _changed_here(self) -> None:
+    def changed(self) -> None:
         """Answers about the run may be others now."""
         self._changes += 1
 
@@ -237,7 +242,7 @@ class OpenRun:
 
         def finish(answer: Any) -> Any:
             store.emulations.add(store.kernel_of(context), answer)
-            self._changed_here()
+            self.changed()
             return answer
 
         return self._machine.jobs.start(request, finish)

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 
 from core.errors import TraceError
 from viz.budget import answering
+from viz.check.known.answers import CHECKS
 from viz.read.database import Problem
 from viz.read.tracefile import TraceFile
 from viz.replay.graphtext import step_text
@@ -263,6 +264,14 @@ class Reopened:
     def emulated(self, context: int) -> list[Data]:
         """What the file says was emulated of a kernel."""
         return emulations_in(self._stated(EMULATED, context))
+
+    def checked(self) -> list[int]:
+        """Those that the file has."""
+        path = CHECKS.at()
+        said = self._entries.get(path) if path in self._entries else None
+        stated = cast("Data", said).get("rewrite") if isinstance(said, dict) else None
+        items = cast("list[Any]", stated) if isinstance(stated, list) else []
+        return [number for number in items if isinstance(number, int)]
 
     def timeline(self) -> Data:
         """See Run."""

@@ -195,6 +195,8 @@ describe("embedded", () => {
 describe("jobs", () => {
   const server = (jobs: Job[], cancel = vi.fn(() => Promise.resolve())): ServerActions => ({
     compile: () => Promise.resolve(1),
+    check: () => Promise.resolve(1),
+    bisect: () => Promise.resolve(1),
     launch: () => Promise.resolve(1),
     whyDeclined: () => Promise.resolve(1),
         emulate: () => Promise.resolve(1),

@@ -1,9 +1,10 @@
 /**
  * What can be asked of a run, or of a pair of runs, whoever answers. Written by `python -m
- * tests.docs.generate` from the tables in viz/views/answers.py, viz/why/answers.py and
- * viz/compare/answers.py: change those.
+ * tests.docs.generate` from the tables in viz/views/answers.py, viz/why/answers.py,
+ * viz/check/known/answers.py and viz/compare/answers.py: change those.
  */
 import type { Bundle } from "./messages/bundle";
+import type { Checks, PassVerdicts } from "./messages/check";
 import type { Comparison, PassAlignment, ScopeComparison, SourceDifference } from "./messages/compare";
 import type { Emulation } from "./messages/emulation";
 import type { Kernel, Origins, Schedule } from "./messages/kernel";
@@ -63,6 +64,10 @@ export interface Answers {
   nearMisses: { takes: [rewrite: number, rule: number]; gives: NearMisses };
   /** What one rule did in the whole run: tries, declines and matches by pass, and where it matched. */
   rulePage: { takes: [rule: number]; gives: RulePage };
+  /** Which passes were checked, and how many of their steps are right. */
+  checks: { takes: []; gives: Checks };
+  /** Whether the steps of a pass are right: what is known of each of them. */
+  verdicts: { takes: [rewrite: number]; gives: PassVerdicts };
 }
 
 /** Where each is asked for, below the path of its run. */
@@ -90,6 +95,8 @@ export const PATHS: Record<keyof Answers, string> = {
   rulesAt: "/rules-at/{rewrite}?node={node}",
   nearMisses: "/near-misses/{rewrite}?rule={rule}",
   rulePage: "/rule-page?rule={rule}",
+  checks: "/checks",
+  verdicts: "/verdicts/{rewrite}",
 };
 
 /** The values that each question about a pair takes, and what it gives. */

@@ -101,6 +101,22 @@ export interface EmulateHow extends Launch {
   warp: number;
 }
 
+/** What of a run is checked, by number: all of it where nothing is named. */
+export interface CheckWhat {
+  kernel?: number;
+  pass?: number;
+  rule?: number;
+  /** Also what is known. */
+  again?: boolean;
+}
+
+/** `device`: the one that it is compiled for, "" for that of the run; `opts`: the optimisations to
+ * apply, as text; null: the compiler's own choice. */
+export interface BisectHow {
+  device: string;
+  opts: string | null;
+}
+
 /** Actions that need the user's machine. Each starts only on the user's command. */
 export interface ServerActions {
   /** Starts compiling; answers with a job whose result is Artifact[]. */
@@ -112,6 +128,11 @@ export interface ServerActions {
   /** Starts calling the function of a rule again that declined a node of a pass; answers with a job
    * whose result is WhyNot. */
   whyDeclined(rewrite: number, node: number, rule: number): Promise<number>;
+  /** Starts checking steps; answers with a job whose result is CheckDone. */
+  check(what: CheckWhat): Promise<number>;
+  /** Starts looking for the match that makes the result of a kernel wrong; answers with a job whose
+   * result is Bisection. */
+  bisect(context: number, how: BisectHow): Promise<number>;
   /** What was measured of the devices of this machine. */
   peaks(): Promise<Peak[]>;
   /** Starts measuring one of them; answers with a job whose result is Peak. */

@@ -73,6 +73,8 @@ export function httpBackend(
       emulate: (context, how) => kernel(context, "emulate", how),
       whyDeclined: async (rewrite, node, rule) =>
         (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,
+      check: async (what) => (await post<{ job: number }>(`${own}/check`, what)).job,
+      bisect: (context, how) => kernel(context, "bisect", how),
       peaks: () => get<Peak[]>("api/peaks"),
       measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
       job: (id) => get<Job>(`api/jobs/${id}`),

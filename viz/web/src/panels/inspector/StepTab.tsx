@@ -15,6 +15,8 @@ import {
 } from "../../state/state";
 import type { Rule } from "../../data/messages/rule";
 import { Clipped, Place } from "../../ui/Text";
+import { BisectSection } from "./check/BisectSection";
+import { CheckSection } from "./check/CheckSection";
 import { NodeDetails } from "./NodeDetails";
 import { Go } from "../../parts/Go";
 import { RuleText } from "../../parts/rule/RuleText";
@@ -27,6 +29,7 @@ export function StepTab() {
   if (!b) return <div class="state">Select a pass to see its steps.</div>;
   return (
     <>
+      <BisectSection />
       {b.error && step.value >= Math.min(b.error.step, b.steps.length) && <Failure />}
       {at === null && <InputGraph />}
       {at && !rule && (
@@ -49,6 +52,7 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
     <RuleText
       rule={rule}
       matched
+      below={<CheckSection />}
       counts={
         <>
           <span>

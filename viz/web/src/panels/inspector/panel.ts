@@ -1,5 +1,8 @@
 /** The inspector, as the page knows it. */
+import { escapeSearch, startSearch } from "../../parts/check/bisect";
+import { cancelCheck as escapeCheck, startChecks } from "../../parts/check/checks";
 import type { FramePanel } from "../../parts/panel";
+import { checkCommands, checkRuleCommands } from "./check/commands";
 import { inspectorCommands } from "./commands";
 import { Inspector } from "./Inspector";
 import { startHistory } from "./history/lineages";
@@ -14,14 +17,16 @@ export const inspectorPanel: FramePanel = {
   title: "Inspector",
   place: "right",
   component: Inspector,
-  commands: [...inspectorCommands, ...whyCommands],
-  moreCommands: whyRuleCommands,
+  commands: [...inspectorCommands, ...checkCommands, ...whyCommands],
+  moreCommands: (query) => [...whyRuleCommands(query), ...checkRuleCommands(query)],
   link: whyLink,
-  escape: escapeCall,
+  escape: () => escapeSearch() || escapeCheck() || escapeCall(),
   start: () => {
     startHistory();
     watchedTiles.start();
     startWhy();
     startCalls();
+    startChecks();
+    startSearch();
   },
 };

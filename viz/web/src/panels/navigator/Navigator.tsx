@@ -2,6 +2,8 @@
 import { useRef } from "preact/hooks";
 import { millis, plural } from "../../state/format";
 import { rows, run, sidePanel } from "../../state/state";
+import { CheckMark } from "../../parts/check/CheckMark";
+import { marks } from "../../parts/check/checks";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { FilterChips } from "./FilterChips";
@@ -87,6 +89,7 @@ function Footer() {
         {plural(r.totals.kernels, "kernel")} · {plural(r.totals.steps, "step")}
       </span>
       <span class="sp" />
+      {marks.value.run && <CheckMark mark={marks.value.run} />}
       {r.live && open > 0 && <span>{open} running</span>}
       <span>{millis(r.seconds * 1000)}</span>
     </div>

@@ -21,6 +21,9 @@ import {
   stepCount,
   view,
 } from "../../state/state";
+import { CheckMark } from "../../parts/check/CheckMark";
+import { marks, verdicts } from "../../parts/check/checks";
+import { KIND_WORDS, signOf, SIGNS } from "../../parts/check/marks";
 import type { Step } from "../../data/messages/bundle";
 import type { Row } from "../../data/messages/run";
 import { Icon } from "../../ui/Icon";
@@ -194,12 +197,19 @@ function StepLine(p: { line: Line & { kind: "step" }; common: Common; cur: strin
   // The lines of a pass stand there before its steps have arrived: they do not push others away.
   const at = arrived.value ? bundle.value?.steps[k - 1] : undefined;
   const on = k === markedStep.value;
+  const verdict = arrived.value ? verdicts.value.get(k) : undefined;
+  const sign = verdict && signOf(verdict.kind);
   return (
     <div {...p.common} class={`trow stp${on ? " sel" : ""}${p.cur}`} aria-selected={on}>
       <span class="k">{count(k)}</span>
       <span class="n el" title={at && ruleName(at.rule)}>
         {at ? ruleName(at.rule) : ""}
       </span>
+      {sign && sign !== "right" && (
+        <span class={`chk ${SIGNS[sign].tint}`} role="img" aria-label={KIND_WORDS[verdict.kind]}>
+          {SIGNS[sign].mark}
+        </span>
+      )}
       {at && <Change at={at} />}
     </div>
   );
@@ -269,6 +279,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
           +{count(inner)}
         </span>
       )}
+      {marks.value.rows[row.row] && <CheckMark mark={marks.value.rows[row.row]!} />}
       <span class="c">{count(row.steps)}</span>
       <span
         class="took"

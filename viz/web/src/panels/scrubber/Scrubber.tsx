@@ -15,6 +15,8 @@ import {
   stepCount,
   view,
 } from "../../state/state";
+import { verdicts } from "../../parts/check/checks";
+import { KIND_WORDS, signOf, type Sign } from "../../parts/check/marks";
 import { Divider } from "../../ui/Divider";
 import { Icon } from "../../ui/Icon";
 import { pointing } from "../../parts/strip/pointing";
@@ -34,6 +36,19 @@ const passes = computed(() => {
   if (!filtered.value) return () => true;
   const set = new Set(passing.value);
   return (k: number) => set.has(k);
+});
+
+/** Steps that are not known to be right, ascending. */
+const signs = computed<ReadonlyMap<Sign, readonly number[]>>(() => {
+  const found = new Map<Sign, number[]>();
+  for (const [k, verdict] of [...verdicts.value].sort(([a], [b]) => a - b)) {
+    const sign = signOf(verdict.kind);
+    if (sign === "right") continue;
+    const list = found.get(sign);
+    if (list) list.push(k);
+    else found.set(sign, [k]);
+  }
+  return found;
 });
 
 export function Scrubber() {
@@ -108,9 +123,15 @@ function Strip() {
   const k = step.value;
   useLayoutEffect(() => {
     const frame = { scale, height, palette, current: k };
-    const bars = { sizes: sizes.value, biggest: biggest.value, passes: passes.value };
+    const bars = {
+      sizes: sizes.value,
+      biggest: biggest.value,
+      passes: passes.value,
+      signs: signs.value,
+    };
     drawOverview(canvas.current!, frame, kept, bars);
-  }, [width, height, k, sizes.value, passes.value, palette]);
+  }, [width, height, k, sizes.value, passes.value, signs.value, palette]);
+  const checked = verdicts.value.get(k);
   const at = bundle.value?.steps[k - 1];
   return (
     <div class="over">
@@ -122,7 +143,11 @@ function Strip() {
         aria-valuemin={0}
         aria-valuemax={stepCount.value}
         aria-valuenow={k}
-        aria-valuetext={at ? `${count(k)}, ${ruleName(at.rule)}` : "input graph"}
+        aria-valuetext={
+          at
+            ? `${count(k)}, ${ruleName(at.rule)}${checked ? `, ${KIND_WORDS[checked.kind]}` : ""}`
+            : "input graph"
+        }
         {...pointed(scale)}
       />
       {preview.value !== null && (

@@ -1,13 +1,19 @@
 /** Paints the scrubber's two canvases. Colours come from the style sheet; no state of its own. */
 import { prepare } from "../../ui/canvas";
 import { barHeight, barWidth, type Column, columns, xOf } from "../../parts/strip/scale";
+import type { Sign } from "../../parts/check/marks";
 import { type Backdrop, column, type Frame, grid, pointer } from "../../parts/strip/strip";
+
+/** Marks that add less to the one before are left out, px: a lane may have 100,000. */
+const VISIBLE = 0.5;
 
 /** How many nodes each step changed, the most that one did, and which steps stand out. */
 interface Bars {
   sizes: readonly number[];
   biggest: number;
   passes: (k: number) => boolean;
+  /** Steps that were checked and are not known to be right, by what they are. */
+  signs: ReadonlyMap<Sign, readonly number[]>;
 }
 
 /** One bar per step (or per column of steps): how many nodes it changed. */
@@ -15,7 +21,7 @@ export function drawOverview(
   canvas: HTMLCanvasElement,
   f: Frame,
   kept: Backdrop,
-  { sizes, biggest, passes }: Bars,
+  { sizes, biggest, passes, signs }: Bars,
 ): void {
   const g = prepare(canvas, f.scale.width, f.height);
   if (!g) return;
@@ -38,11 +44,35 @@ export function drawOverview(
   const here = columns(scale, sizes, f.current)[0];
   g.fillStyle = palette.accent;
   if (here) bar(g, here);
+  checked(g, f, signs);
   pointer(g, f);
 }
 
-/** Marks that add less to the one before are left out, px: a lane may have 100,000. */
-const VISIBLE = 0.5;
+/** Tall where a step differs, a low line where it is only assumed to be right, half of one where it
+ * could not be checked: told apart without colours, too. */
+function checked(
+  g: CanvasRenderingContext2D,
+  f: Frame,
+  signs: ReadonlyMap<Sign, readonly number[]>,
+): void {
+  const { palette, scale, height: h } = f;
+  const wide = Math.max(2, barWidth(scale));
+  const shapes: readonly [Sign, string, number][] = [
+    ["unchecked", palette.bar, 2],
+    ["assumes", palette.moved, 3],
+    ["differs", palette.removed, 7],
+  ];
+  for (const [sign, color, tall] of shapes) {
+    g.fillStyle = color;
+    let drawnTo = -1;
+    for (const k of signs.get(sign) ?? []) {
+      const x = xOf(scale, k) - wide / 2;
+      if (x + wide - drawnTo < VISIBLE) continue;
+      g.fillRect(x, h - tall, sign === "unchecked" ? wide / 2 : wide, tall);
+      drawnTo = x + wide;
+    }
+  }
+}
 
 interface Lane {
   rule: number;

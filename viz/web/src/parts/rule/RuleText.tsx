@@ -18,9 +18,11 @@ interface RuleTextProps {
   matched?: boolean;
   counts?: ComponentChildren;
   actions?: ComponentChildren;
+  /** Sections between the rule and its pattern. */
+  below?: ComponentChildren;
 }
 
-export function RuleText({ rule, matched = false, counts, actions }: RuleTextProps) {
+export function RuleText({ rule, matched = false, counts, actions, below }: RuleTextProps) {
   const rest = restOfDoc(rule);
   return (
     <>
@@ -53,6 +55,7 @@ export function RuleText({ rule, matched = false, counts, actions }: RuleTextPro
         </div>
         {actions}
       </div>
+      {below}
       <div class="sec">
         <h3>{matched ? "Pattern and bindings" : "Pattern"}</h3>
         {isRecorded(rule.pattern) ? (

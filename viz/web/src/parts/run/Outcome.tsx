@@ -20,7 +20,7 @@ export function Outcome({ r, runs }: OutcomeProps) {
       button={
         <>
           {r.instructions === null && (
-            <span class={runs.length > 1 ? "xwide" : undefined}>
+            <span class={runs.length > 1 || r.equal === false ? "xwide" : undefined}>
               <Bars us={r.us} mark={r.median} width={96} height={20} />
             </span>
           )}

@@ -6,6 +6,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Launch, RunResult } from "../../data/messages/kernel";
+import { BrokenBy } from "../check/BrokenBy";
 import { Icon } from "../../ui/Icon";
 import { Menu } from "../../ui/over/Menu";
 import { quantile } from "./histogram";
@@ -110,6 +111,7 @@ export function RunBox({ brief = false }: { brief?: boolean }) {
       {s.kind === "idle" && !brief && <Recorded us={k.launches.us} launches={k.launches.count} />}
       {s.kind === "running" && <span class="t2 el">{s.progress || "Running"}</span>}
       {s.kind === "done" && !brief && <Outcome r={s.result} runs={runs.value} />}
+      {s.kind === "done" && <BrokenBy r={s.result} kernel={k.context} />}
       {s.kind === "error" && <Failed error={s.error} runs={runs.value} />}
       {s.kind !== "running" && <RunHow />}
       {s.kind === "running" ? (

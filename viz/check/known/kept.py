@@ -19,7 +19,7 @@ from viz.files.regular import replace_file
 
 VERSION: Final = 2
 MAX_BYTES: Final = 1 << 28
-_ROOT: Final = Path(__file__).parents[2]
+_ROOT: Final = Path(__file__).parents[3]
 
 
 def kept_path(trace: Path) -> Path:

@@ -1,0 +1,111 @@
+"""A check that a server begins: what of a run is checked, and what becomes of the results.
+
+Knows nothing of HTTP. Never checks: a worker does (`viz/check/worker.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.errors import ServerError
+from viz.check.known.answers import FOREIGN
+from viz.check.known.beside import keep, take_kept
+from viz.check.known.kept import checked_pass
+from viz.views.compiled import FIRST
+from viz.views.process import STRIDE
+from viz.views.store import Store
+
+MOST: Final = 1_000_000
+"""Passes of one check."""
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a run is checked: all of it, or the kernel, the pass and the steps of the rule that
+    are named; `again`: also what is known."""
+
+    kernel: int | None = None
+    rewrite: int | None = None
+    rule: int | None = None
+    again: bool = False
+
+
+class Check:
+    """A check of a run. `changed` is told when more is known. Raises ServerError where nothing of
+    the run can be checked, or what is asked for is not in it."""
+
+    def __init__(self, store: Store, asked: Asked, changed: Callable[[], None]) -> None:
+        if not store.compiles:
+            raise ServerError(FOREIGN, hint="steps are checked for traces of this compiler")
+        self._store, self._changed = store, changed
+        self._rules = [_rule(store, asked.rule)] if asked.rule is not None else []
+        self._asked = _passes(store, asked)
+        known = set[int]() if asked.again else take_kept(store).whole(self._asked)
+        self._left = [number for number in self._asked if number not in known]
+
+    @property
+    def request(self) -> Data | None:
+        """For the worker; None where all is known."""
+        if not self._left:
+            return None
+        return {
+            "job": "check",
+            "trace": str(self._store.files[0].path),
+            "rewrites": self._left,
+            "rules": self._rules,
+        }
+
+    def take(self, part: object) -> None:
+        """Takes up the result of one pass. Raises FormatError where it is none."""
+        checked = checked_pass(part)
+        if checked["rewrite"] in self._left:
+            self._store.checks.add(checked, whole=not self._rules)
+            self._changed()
+
+    def end(self) -> None:
+        """Keeps what is known now, however the worker ended."""
+        keep(self._store)
+        self._changed()
+
+    def answer(self, _: object = None) -> Data:
+        """`CheckDone`: what is known of what was asked for."""
+        checks = self._store.checks
+        found = [n for n in self._asked if n in {*checks.rewrites()}]
+        return {"passes": len(self._asked), "counts": checks.counts(found)}
+
+
+def _passes(store: Store, asked: Asked) -> list[int]:
+    """The numbers of the passes that are meant, in the order of the run. A pass that still goes on
+    is checked when it has ended."""
+    rows = store.tree()["rows"]
+    inside = {row["row"] for row in rows if asked.kernel is None or row["id"] == asked.kernel}
+    for row in rows:  # parents come before their children
+        if row["parent"] in inside:
+            inside.add(row["row"])
+    found = [
+        row["id"]
+        for row in rows
+        if row["kind"] == "rewrite"
+        and row["row"] in inside
+        and row["id"] < FIRST * STRIDE
+        and asked.rewrite in (None, row["id"])
+        and not (store.live and row["status"] == "open")
+    ]
+    if not found:
+        raise ServerError(
+            "there is no such pass to check",
+            hint="passes that were compiled here on request, or still go on, are not checked",
+        )
+    return found[:MOST]
+
+
+def _rule(store: Store, number: int) -> str:
+    name = next((rule["name"] for rule in store.rules() if rule["id"] == number), None)
+    if name is None:
+        raise ServerError(
+            f"there is no rule {number} in this run", hint="the link may be of another run"
+        )
+    return str(name)

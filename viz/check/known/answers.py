@@ -1,0 +1,56 @@
+"""The answers about checked steps: one row each, in the form of `viz/views/answers.py`.
+
+They say what is known, at once: what was checked before, by a command or by a job of this server.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from core.prove.bitvector import HINT, solver_module
+from viz.check.known.beside import take_kept
+from viz.views.run import Answer, Group, Keep, Subject
+from viz.views.store import Store
+
+FOREIGN: Final = "the trace is of another compiler: its nodes have no meaning here"
+
+
+def verdicts(store: Store, rewrite: int) -> dict[str, Any] | None:
+    """What is known of each step of a pass: `PassVerdicts`; None for a number that no pass has."""
+    if store.scope_of(rewrite) is None:
+        return None
+    nothing = {"rewrite": rewrite, "steps": [], "verdicts": [], "whole": False}
+    return take_kept(store).of(rewrite) or nothing
+
+
+def checks(store: Store) -> dict[str, Any]:
+    """What is known of all passes: `Checks`."""
+    found = take_kept(store).summary()
+    return found | {
+        "problem": "" if store.compiles else FOREIGN,
+        "hint": "" if solver_module() is not None else HINT,
+    }
+
+
+VERDICTS: Final = Answer(
+    "verdicts",
+    "/verdicts/{rewrite}",
+    "PassVerdicts",
+    "Whether the steps of a pass are right: what is known of each of them",
+    verdicts,
+    subject=Subject.CHECKED,
+    keep=Keep.NEVER,
+    group=Group.CHECKS,
+)
+CHECKS: Final = Answer(
+    "checks",
+    "/checks",
+    "Checks",
+    "Which passes were checked, and how many of their steps are right",
+    checks,
+    keep=Keep.NEVER,
+    group=Group.CHECKS,
+)
+
+CHECK_ANSWERS: Final[tuple[Answer, ...]] = (CHECKS, VERDICTS)
+"""All of them."""

@@ -1,0 +1,58 @@
+"""The worker process of a check that the page asks for: passes of a run, in processes of their own
+where they are many.
+
+Reads one request as JSON and answers in lines of JSON: "progress", the result of each pass as a
+"part", and how many there were. Nothing of a trace is evaluated, and no rule is called.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from core.check.trial import limit_files
+from viz.check.part import Part, check_part
+from viz.check.run import check_passes
+from viz.views.store import Store
+from viz.work.lines import answer_request, part, progress
+
+FEW: Final = 4
+"""Passes that are checked in this process: starting others takes about as long."""
+MOST_JOBS: Final = 4
+MAX_FILE: Final = 1 << 20
+"""Bytes of a file that it may write: semaphores of the processes that it starts are files."""
+SECONDS: Final = 600.0
+"""For the passes of one part."""
+
+
+def check_job(request: Mapping[str, Any]) -> dict[str, int]:
+    """Checks the passes `rewrites` of the trace `trace`, or their steps of `rules` by name:
+    {"passes"}, how many."""
+    limit_files(MAX_FILE)
+    path, numbers = str(request["trace"]), tuple(int(n) for n in request["rewrites"])
+    rules = frozenset(str(name) for name in request["rules"])
+    asked = Part(path, numbers, rules, SECONDS)
+    progress(f"checked 0 of {len(numbers):,} passes")
+    if len(numbers) > FEW:
+        store = Store(Path(path))
+        jobs = max(1, min(MOST_JOBS, (os.cpu_count() or 2) // 2))
+        check_passes(store, asked, jobs, progress, tell=part)
+        store.close()
+    else:
+        for done, number in enumerate(numbers, 1):
+            for checked in check_part(Part(path, (number,), rules, SECONDS)):
+                part(checked)
+            progress(f"checked {done:,} of {len(numbers):,} passes")
+    return {"passes": len(numbers)}
+
+
+def main() -> int:
+    """Answers the request on standard input."""
+    return answer_request({"check": check_job}, "the trace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

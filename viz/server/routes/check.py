@@ -1,0 +1,79 @@
+"""The routes of checks: whether steps are right, and which step made a result wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response
+
+from core.errors import ServerError, TraceError
+from viz.check.job import Asked, Check
+from viz.server.answers import answer
+from viz.server.requests import body, open_run
+from viz.server.runs.openrun import OpenRun
+from viz.views.store import Store
+from viz.whatif.bisect import search_of
+from viz.whatif.variant import Variant
+
+check_routes = Blueprint("check", __name__, url_prefix="/api")
+
+
+@check_routes.post("/<run:run>/check")
+def check(run: str) -> Response:
+    """Begins to check steps of a run: {"job"}; its result is CheckDone, and what is found meanwhile
+    is in the answers about checks. {"kernel"}, {"pass"}, {"rule"}: numbers of what is checked, the
+    whole run without any; {"again"}: whether also what is known."""
+    here, asked = open_run(run), body()
+    check = Check(
+        _trace(here),
+        Asked(
+            _number(asked, "kernel"),
+            _number(asked, "pass"),
+            _number(asked, "rule"),
+            asked.get("again") is True,
+        ),
+        here.changed,
+    )
+    request = check.request
+    if request is None:
+        return answer({"job": here.machine.jobs.done(check.answer())})
+    jobs = here.machine.jobs
+    return answer({"job": jobs.start(request, check.answer, check.end, check.take)})
+
+
+@check_routes.post("/<run:run>/kernels/<int:context>/bisect")
+def bisect(run: str, context: int) -> Response:
+    """Begins to look for the match that makes the result of a kernel wrong, as the code on disk
+    compiles it: {"job"}; its result is Bisection. {"opts"}: the optimisations to apply, as text, in
+    place of the compiler's choice; {"device"}: the one that it is compiled for, "" for that of
+    the run."""
+    here, asked = open_run(run), body()
+    opts, device = asked.get("opts"), asked.get("device", "")
+    if opts is not None and not isinstance(opts, str):
+        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
+    if not isinstance(device, str):
+        raise ServerError("device is not a text", hint="for example CPU")
+    variant = Variant.from_data({"opts": opts})
+    store = _trace(here)
+    kernel = store.kernel_of(context)
+    search = here.machine.weight.make(lambda: search_of(store, kernel, variant, device))
+    job = here.machine.jobs.start(search.request, search.answer)
+    return answer({"job": job})
+
+
+def _trace(run: OpenRun) -> Store:
+    """The run as a trace. Raises TraceError for an exported file without one."""
+    if not isinstance(run.store, Store):
+        raise TraceError(
+            "this exported file holds no trace",
+            where=run.store.path.name,
+            hint="open the trace itself, or export it again with a larger --budget",
+        )
+    return run.store
+
+
+def _number(asked: dict[str, Any], name: str) -> int | None:
+    found = asked.get(name)
+    if found is not None and (type(found) is not int or found < 0):
+        raise ServerError(f"{name} is not a number", hint="those of the run")
+    return found

@@ -1,0 +1,144 @@
+"""What checks have found of the passes of a run, as the page shows it: no part of the trace.
+
+Results come from the file beside the trace, from the workers of a server, and lie in exported
+files. They are kept packed, with what is counted of them. Never checks.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from viz.format.jsontext import to_json
+
+KINDS: Final = ("proved", "sampled", "assumes", "unchecked", "differs")
+"""What a verdict can be, the best first."""
+MAX_DIFFERING: Final = 1000
+"""Steps of one pass that are listed because they differ."""
+_LEVEL: Final = 1
+_LARGEST: Final = 1e308
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A pass: `packed` is what `Checks.of` gives."""
+
+    packed: bytes
+    counts: tuple[int, ...]
+    differing: tuple[int, ...]
+    whole: bool
+
+
+class Checks:
+    """By pass: {"rewrite", "steps", "verdicts"}, as `CheckedPass.data` of `viz/check/part.py` makes
+    it. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._passes: dict[int, _Checked] = {}
+        self.read: object = None
+        """Which state of the file beside the trace is in it; for those who read that."""
+
+    def add(self, checked: Data, *, whole: bool = True) -> None:
+        """Takes up the result of a pass: of all its steps, or of those of some rules, which are
+        joined with what is known."""
+        number = int(checked["rewrite"])
+        with self._lock:
+            before = self._passes.get(number)
+            if not whole and before is not None:
+                checked, whole = _joined(_unpacked(before), checked), before.whole
+            self._passes[number] = _made(checked, whole)
+
+    def of(self, rewrite: int) -> Data | None:
+        """What is known of a pass, with "whole": whether of all its steps."""
+        with self._lock:
+            found = self._passes.get(rewrite)
+        return None if found is None else _unpacked(found) | {"whole": found.whole}
+
+    def rewrites(self) -> list[int]:
+        """The numbers of the passes of which something is known."""
+        with self._lock:
+            return sorted(self._passes)
+
+    def whole(self, rewrites: Collection[int]) -> set[int]:
+        """Those of some passes of which all steps are known."""
+        with self._lock:
+            return {n for n in rewrites if (one := self._passes.get(n)) is not None and one.whole}
+
+    def __iter__(self) -> Iterator[tuple[Data, bool]]:
+        """Each pass, and whether all its steps are known."""
+        with self._lock:
+            kept = [self._passes[number] for number in sorted(self._passes)]
+        return ((_unpacked(one), one.whole) for one in kept)
+
+    def publish(self, others: Checks, rewrites: Collection[int]) -> None:
+        """Takes up those of some passes."""
+        with others._lock:
+            kept = {n: one for n, one in others._passes.items() if n in rewrites}
+        with self._lock:
+            self._passes |= kept
+
+    def summary(self) -> Data:
+        """Counts of the verdicts of each pass, and the steps that differ, as parallel arrays."""
+        with self._lock:
+            rows = sorted(self._passes.items())
+        return {
+            "rewrite": [number for number, _ in rows],
+            **{kind: [one.counts[i] for _, one in rows] for i, kind in enumerate(KINDS)},
+            "whole": [one.whole for _, one in rows],
+            "differing": [list(one.differing) for _, one in rows],
+        }
+
+    def counts(self, rewrites: Collection[int]) -> dict[str, int]:
+        """How many steps of some passes have each kind of verdict."""
+        with self._lock:
+            found = [self._passes[n].counts for n in rewrites if n in self._passes]
+        return {kind: sum(counts[i] for counts in found) for i, kind in enumerate(KINDS)}
+
+
+def _made(checked: Data, whole: bool) -> _Checked:
+    kinds = [verdict["kind"] for verdict in checked["verdicts"]]
+    total = Counter(kinds[at] for _, _, at in checked["steps"])
+    differing = [step for step, _, at in checked["steps"] if kinds[at] == "differs"]
+    kept = {name: checked[name] for name in ("rewrite", "steps", "verdicts")}
+    kept["verdicts"] = [_finite(verdict) for verdict in checked["verdicts"]]
+    return _Checked(
+        gzip.compress(to_json(kept), _LEVEL, mtime=0),
+        tuple(total[kind] for kind in KINDS),
+        tuple(sorted(differing)[:MAX_DIFFERING]),
+        whole,
+    )
+
+
+def _finite(verdict: Data) -> Data:
+    """A verdict whose numbers JSON has."""
+    if not math.isfinite(verdict.get("ulps", 0.0)):
+        return verdict | {"ulps": _LARGEST}
+    return verdict
+
+
+def _unpacked(one: _Checked) -> Data:
+    found: Data = json.loads(gzip.decompress(one.packed))
+    return found
+
+
+def _joined(before: Data, now: Data) -> Data:
+    """What is known of a pass, with what is known of some of its steps now."""
+    first = len(before["verdicts"])
+    rows = {step: [step, rule, at] for step, rule, at in before["steps"]}
+    rows |= {step: [step, rule, first + at] for step, rule, at in now["steps"]}
+    used = sorted({at for _, _, at in rows.values()})
+    place = {at: i for i, at in enumerate(used)}
+    verdicts = [*before["verdicts"], *now["verdicts"]]
+    return {
+        "rewrite": before["rewrite"],
+        "steps": [[step, rule, place[at]] for step, rule, at in sorted(rows.values())],
+        "verdicts": [verdicts[at] for at in used],
+    }

@@ -1,0 +1,85 @@
+/** Which step broke it: what made the result of a kernel differ from the reference. */
+
+export interface Bisection {
+  version: 1;
+  kernel: KernelNamed;
+  variant: VariantAsked;
+  /** Of the program, or on the device; null: it cannot be run. */
+  outcome: Outcome | null;
+  wrong: boolean;
+  failed: { pass: string; error: CompileProblem } | null;
+  culprit: WrongStep | null;
+  device: string | null;
+  /** States that were run. */
+  asked: number;
+  notes: string[];
+  /** Numbers as `uopviz show` takes them; null: the trace has no such step. */
+  inTrace: { rewrite: number; step: number } | null;
+  changed: ChangedRule[];
+}
+
+export interface WrongStep {
+  pass: string;
+  /** null: code of the pass, or one of the candidates. */
+  match: {
+    rule: { name: string; file: string; line: number; equation: string };
+    rewrite: string;
+    /** Which rewrite of that name with matches, from 1. */
+    occurrence: number;
+    step: number;
+    inside: boolean;
+    before: string[];
+    after: string[];
+  } | null;
+  candidates: string[];
+  before: Outcome | null;
+  after: Outcome | null;
+  leftOut: boolean;
+}
+
+export interface KernelNamed {
+  number: number;
+  name: string;
+  target: string;
+}
+
+export interface VariantAsked {
+  skip: string[];
+  stop_after: number | null;
+  inside: string;
+  opts: string | null;
+  target: string;
+  /** All of it in words. */
+  said: string;
+}
+
+export interface CompileProblem {
+  what: string;
+  where: string;
+  hint: string;
+}
+
+export interface Outcome {
+  equal: boolean;
+  error: number;
+  allowed: number;
+  ulps: number;
+  /** The first wrong element; null where there is none, or where it is not known. */
+  output: number | null;
+  index: number | null;
+  coordinates: number[] | null;
+  got: number | null;
+  wanted: number | null;
+  /** The access outside of memory that ended it, or "". */
+  fault: string;
+  said: string;
+}
+
+/** `line` is 0 where it is gone. */
+export interface ChangedRule {
+  name: string;
+  file: string;
+  line: number;
+  gone: boolean;
+  said: string;
+}
