@@ -131,7 +131,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.why",),
     ("viz.whatif",),
     ("viz.check",),
-    ("viz.server", "viz.server.connections", "viz.server.runs"),
+    ("viz.server", "viz.server.connections", "viz.server.routes", "viz.server.runs"),
     ("viz.live",),
     ("viz.command",),
     ("viz",),

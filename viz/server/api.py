@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
-from flask import Blueprint, Response, abort, current_app, request
+from flask import Blueprint, Response, request
 
 from core.errors import ServerError
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
-from viz.server.runs.openrun import OpenRun
-from viz.server.state import State
+from viz.server.requests import json_body, open_run, state, unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
@@ -31,24 +30,11 @@ MAX_TEXT: Final = 200
 api = Blueprint("api", __name__, url_prefix="/api")
 
 
-def state() -> State:
-    """The state of the server that answers."""
-    return cast("State", current_app.extensions["uopviz"])
-
-
-def _run(name: str) -> OpenRun:
-    """The run of this name; where there is none, the request ends here."""
-    found = state().run(name)
-    if found is None:
-        abort(_unknown_run(name))
-    return found
-
-
 def _route(asked: Answer) -> Callable[..., Response]:
     def view(run: str, **numbers: int) -> Response:
         values = [numbers[p.name] if p.name in numbers else _parameter(p) for p in asked.parameters]
-        found = _run(run).answer(asked, *values)
-        return _unknown(asked.subject.value, values[0]) if found is None else found.answer()
+        found = open_run(run).answer(asked, *values)
+        return unknown(asked.subject.value, values[0]) if found is None else found.answer()
 
     view.__doc__ = _said(asked)
     return view
@@ -66,7 +52,7 @@ for _asked in (*ANSWERS, *WHY_ANSWERS):
 def _pair_route(asked: PairAnswer) -> Callable[..., Response]:
     def view(a: str, b: str) -> Response:
         values = [_parameter(p) for p in asked.parameters]
-        found = state().pairs.answer(_run(a), _run(b), asked, *values)
+        found = state().pairs.answer(open_run(a), open_run(b), asked, *values)
         return _unknown_pair(values) if found is None else found.answer()
 
     view.__doc__ = _said(asked)
@@ -86,13 +72,13 @@ def runs() -> Response:
 @api.post("/runs")
 def add_run() -> Response:
     """Opens the trace {"name"} of the cache beside the others: {"run"}, its name."""
-    return answer({"run": state().open(cached_trace(str(_body().get("name", ""))))})
+    return answer({"run": state().open(cached_trace(str(json_body().get("name", ""))))})
 
 
 @api.delete("/runs/<run:run>")
 def end_run(run: str) -> Response:
     """Closes a run; A stays open. Its name is free for another one."""
-    _run(run)
+    open_run(run)
     state().end(run)
     return answer({})
 
@@ -100,7 +86,7 @@ def end_run(run: str) -> Response:
 @api.get("/<run:run>/traces")
 def traces(run: str) -> Response:
     """The youngest traces in the cache, and which one this run is and was before: RecentTraces."""
-    here = _run(run)
+    here = open_run(run)
     listed = recent_traces(here.store.path)
     former = None if here.former is None else here.former[0].name
     return answer({"open": here.store.path.name, "former": former, "traces": listed})
@@ -110,7 +96,7 @@ def traces(run: str) -> Response:
 def open_trace(run: str) -> Response:
     """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
     the one that was open before."""
-    here, body = _run(run), _body()
+    here, body = open_run(run), json_body()
     if body.get("former") is True:
         here.go_back()
     else:
@@ -121,7 +107,7 @@ def open_trace(run: str) -> Response:
 @api.post("/<run:run>/kernels/<int:context>/compile")
 def compile_kernel(run: str, context: int) -> Response:
     """Begins to compile a kernel for {"target"}: {"job"}; its result is Artifact[]."""
-    return answer({"job": _run(run).compile(context, str(_body().get("target", "")))})
+    return answer({"job": open_run(run).compile(context, str(json_body().get("target", "")))})
 
 
 @api.post("/<run:run>/kernels/<int:context>/run")
@@ -129,13 +115,13 @@ def run_kernel(run: str, context: int) -> Response:
     """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
     {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"source":
     {"kind", "text"}}: a text that the user has edited, to run in place of the compiler's."""
-    body = _body()
+    body = json_body()
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
     opts, source = _how(body)
     device = str(body.get("device", "CPU"))
-    return answer({"job": _run(run).launch(context, device, count, opts, source)})
+    return answer({"job": open_run(run).launch(context, device, count, opts, source)})
 
 
 @api.post("/<run:run>/kernels/<int:context>/emulate")
@@ -143,26 +129,26 @@ def emulate_kernel(run: str, context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
     counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
     {"source"} as in run."""
-    body = _body()
+    body = json_body()
     opts, source = _how(body)
     numbers = [body.get(name, 0) for name in ("block", "warp")]
     if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
         raise ServerError("block and warp are numbers", hint="they count from 0")
     device = str(body.get("device", "PTX:EMU"))
     block, warp = numbers
-    return answer({"job": _run(run).emulate(context, device, block, warp, opts, source)})
+    return answer({"job": open_run(run).emulate(context, device, block, warp, opts, source)})
 
 
 @api.post("/<run:run>/rewrites/<int:rewrite>/why-declined")
 def why_declined(run: str, rewrite: int) -> Response:
     """Begins to call the function of {"rule"} again, that declined {"node"} of a pass: {"job"}; its
     result is WhyNot, with the line. Only a rule of this installation with the recorded text is."""
-    body = _body()
+    body = json_body()
     node, rule = (body.get(name) for name in ("node", "rule"))
     if type(node) is not int or type(rule) is not int:
         raise ServerError("node and rule are numbers", hint="those of the run")
-    job = _run(run).why_declined(rewrite, node, rule)
-    return _unknown("rewrite", rewrite) if job is None else answer({"job": job})
+    job = open_run(run).why_declined(rewrite, node, rule)
+    return unknown("rewrite", rewrite) if job is None else answer({"job": job})
 
 
 @api.get("/peaks")
@@ -174,14 +160,14 @@ def peaks() -> Response:
 @api.post("/peaks")
 def measure_peaks() -> Response:
     """Begins to measure {"device"} of this machine: {"job"}; its result is Peak."""
-    return answer({"job": state().machine.measure(str(_body().get("device", "CPU")))})
+    return answer({"job": state().machine.measure(str(json_body().get("device", "CPU")))})
 
 
 @api.get("/jobs/<int:job>")
 def job_state(job: int) -> Response:
     """How far a job is: Job."""
     found = state().machine.jobs.get(job)
-    return _unknown("job", job) if found is None else answer(found.data())
+    return unknown("job", job) if found is None else answer(found.data())
 
 
 @api.delete("/jobs/<int:job>")
@@ -189,7 +175,7 @@ def cancel(job: int) -> Response:
     """Ends a job."""
     found = state().machine.jobs.get(job)
     if found is None:
-        return _unknown("job", job)
+        return unknown("job", job)
     state().machine.jobs.cancel(found)
     return answer({})
 
@@ -197,8 +183,8 @@ def cancel(job: int) -> Response:
 @api.post("/<run:run>/open")
 def open_file(run: str) -> Response:
     """Opens {"file", "line"} in the user's editor, if the trace names that file."""
-    body = _body()
-    path = _run(run).store.places.full(str(body.get("file", "")))
+    body = json_body()
+    path = open_run(run).store.places.full(str(body.get("file", "")))
     line = body.get("line", 1)
     if path is None:
         raise ServerError("the trace does not name this file", hint="follow a link of the page")
@@ -212,7 +198,7 @@ def export() -> Response:
     result is Exported. {"runs"}: their names, A where it is left out; a file of several opens on
     their comparison. {"kernels"}: numbers of the kernels of the one run to keep, [] for all;
     {"redact"}: whether to leave out what says whose run it was."""
-    body = _body()
+    body = json_body()
     names, kernels = body.get("runs", [FIRST]), body.get("kernels", [])
     if not _all(names, lambda name: isinstance(name, str)):
         raise ServerError("runs is not a list of names", hint='["A"], or ["A", "B"]')
@@ -226,7 +212,7 @@ def exported(job: int) -> Response:
     """The file that a job has made, once; it is removed."""
     made = state().machine.exports.take(job)
     if made is None:
-        return _unknown("exported file", job)
+        return unknown("exported file", job)
     name = re.sub(r"[^\w.-]", "_", made.name, flags=re.ASCII)
     headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
     return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)
@@ -251,16 +237,6 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,15}", text) is not None
 
 
-def _body() -> dict[str, Any]:
-    try:
-        body = request.get_json(silent=True)
-    except RecursionError:
-        body = None
-    if not isinstance(body, dict):
-        raise ServerError("the request is not a JSON object", where=request.path)
-    return cast("dict[str, Any]", body)
-
-
 def _how(body: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
     """(optimisations, edited text) of a request: at most one of them."""
     opts, source = body.get("opts"), _source(body.get("source"))
@@ -281,28 +257,10 @@ def _source(found: object) -> dict[str, str] | None:
     return {"kind": kind, "text": text}
 
 
-def _unknown_run(name: str) -> Response:
-    return problem(
-        404,
-        f"no run {name} is open here",
-        request.path,
-        "it was closed, or the link is of another server; the list of runs has those that are open",
-    )
-
-
 def _unknown_pair(values: Sequence[object]) -> Response:
     return problem(
         404,
         f"there is no pair of {' and '.join(map(str, values[:2]))} in these runs",
         request.path,
         "the link may be of other runs",
-    )
-
-
-def _unknown(what: str, number: object) -> Response:
-    return problem(
-        404,
-        f"there is no {what} {number} in this run",
-        request.path,
-        "the link may be of another run",
     )
