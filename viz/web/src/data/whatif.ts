@@ -27,9 +27,9 @@ export interface WhatIfActions {
 
 /** How requests are sent. */
 export interface Sending {
-  get<T>(path: string, signal?: AbortSignal): Promise<T>;
-  post<T>(path: string, body: unknown): Promise<T>;
-  send(path: string, init?: RequestInit): Promise<Response>;
+  get: <T>(path: string, signal?: AbortSignal) => Promise<T>;
+  post: <T>(path: string, body: unknown) => Promise<T>;
+  send: (path: string, init?: RequestInit) => Promise<Response>;
 }
 
 /** The actions over HTTP; `own`: what the paths of the run begin with. */

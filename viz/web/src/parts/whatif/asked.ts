@@ -2,9 +2,9 @@
  * a target. Belongs to one kernel and goes with it. */
 import { computed, signal } from "@preact/signals";
 import type { VariantSpec } from "../../data/messages/whatif";
-import { count, plural } from "../../state/format";
+import { plural } from "../../state/format";
 import { ancestry } from "../../data/rows";
-import { currentKernel, currentRow, rows } from "../../state/state";
+import { compiledRowOf, currentKernel, currentRow, rows } from "../../state/state";
 
 export const NOTHING: VariantSpec = {
   skip: [],
@@ -43,22 +43,30 @@ export function toggleSkip(rule: string, inside: string | null = null): void {
   change({ skip: next, ...(inside === null ? {} : { inside }) });
 }
 
-/**
- * The current pass by its name among the passes of its kernel: "simplify#2" for the second of that
- * name, which is what the compiler counts. "" outside of a kernel.
- */
+/** The passes of the kernel by name, "simplify#2" for the second of a name: what the compiler counts. */
+export const passNames = computed<ReadonlyMap<number, string>>(() => {
+  const found = new Map<number, string>();
+  const kernel = currentKernel.value;
+  if (!kernel) return found;
+  const counts = new Map<string, number>();
+  for (const row of rows.value.slice(kernel.row + 1)) {
+    if (row.kind !== "rewrite" || (compiledRowOf.value[row.row] ?? -1) !== -1) continue;
+    if (!ancestry(rows.value, row.row).some((above) => above.row === kernel.row)) continue;
+    const n = (counts.get(row.name) ?? 0) + 1;
+    counts.set(row.name, n);
+    found.set(row.id, `${row.name}#${n}`);
+  }
+  for (const [id, name] of found) {
+    const [, of = name] = /^(.*)#\d+$/s.exec(name) ?? [];
+    if (counts.get(of) === 1) found.set(id, of);
+  }
+  return found;
+});
+
+/** The current pass by its name among those of its kernel; "" outside of one. */
 export const passHere = computed(() => {
   const row = currentRow.value;
-  const kernel = currentKernel.value;
-  if (!row || !kernel) return "";
-  const mine = rows.value.filter(
-    (r) =>
-      r.kind === "rewrite" &&
-      r.name === row.name &&
-      r.row <= row.row &&
-      ancestry(rows.value, r.row).some((above) => above.row === kernel.row),
-  );
-  return mine.length > 1 ? `${row.name}#${mine.length}` : row.name;
+  return row ? (passNames.value.get(row.id) ?? "") : "";
 });
 
 /** What is asked for, in words. */
@@ -73,6 +81,3 @@ export function wordsOf(spec: VariantSpec): string {
   ].filter(Boolean);
   return parts.join("; ") || "the code on disk, nothing else changed";
 }
-
-/** A short form for a button: "2 rules". */
-export const rulesWord = (n: number): string => (n === 1 ? "1 rule" : `${count(n)} rules`);

@@ -2,10 +2,11 @@
  * Variants of the kernel that is looked at: those that are kept, the one that is being compiled, and
  * what is done with them. One job at a time.
  */
-import { batch, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
+import type { Row } from "../../data/messages/run";
 import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/whatif";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
@@ -13,7 +14,8 @@ import { plural } from "../../state/format";
 import { refreshRuns } from "../../state/live";
 import { compareAt, kernelsCompared } from "../../state/link/links";
 import { saveFile } from "../../state/save";
-import { currentKernel, run, runKey, runName } from "../../state/state";
+import { isOfPair } from "../../state/link/view";
+import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { asked, clear, limit, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
 
@@ -35,6 +37,14 @@ const tables = signal(0);
 /** Asked anew when it changes. */
 const attempt = signal(0);
 
+/** The kernel that is looked at, or was before the comparison was opened. */
+export const subject = computed<Row | null>(() => {
+  const now = currentKernel.value;
+  if (now || !isOfPair(view.value.page)) return now;
+  return last.value?.run === runKey.value ? last.value.kernel : null;
+});
+const last = signal<{ run: string; kernel: Row } | null>(null);
+
 let stop: AbortController | null = null;
 
 /** Says that a table is on the page; what it gives back says that it is gone. */
@@ -50,8 +60,8 @@ export function whatIsNeeded(): string {
   if (!data().server) return "To compile this kernel otherwise, open the trace itself with uopviz.";
   if (run.value && !run.value.targets.length)
     return "This trace was not recorded by this compiler: its kernels cannot be compiled here.";
-  if (!currentKernel.value) return "Choose a kernel, or a pass of one, to compile it otherwise.";
-  if (currentKernel.value.status === "open" && run.value?.live)
+  if (!subject.value) return "Choose a kernel, or a pass of one, to compile it otherwise.";
+  if (subject.value.status === "open" && run.value?.live)
     return "The program still compiles this kernel.";
   return "";
 }
@@ -62,9 +72,13 @@ export const isRunning = (): boolean => job.value.kind === "running";
 /** Follows the kernel from now on. */
 export function startVariants(): void {
   let of = "";
+  effect(() => {
+    const kernel = currentKernel.value;
+    if (kernel) last.value = { run: runKey.value, kernel };
+  });
   let fetching: AbortController | null = null;
   effect(() => {
-    const now = `${runKey.value} ${currentKernel.value?.id ?? ""}`;
+    const now = `${runKey.value} ${subject.value?.id ?? ""}`;
     if (now === of) return;
     of = now;
     batch(() => {
@@ -78,7 +92,7 @@ export function startVariants(): void {
   effect(() => {
     void attempt.value;
     void runKey.value;
-    const kernel = currentKernel.value?.id ?? null;
+    const kernel = subject.value?.id ?? null;
     const open = tables.value > 0;
     fetching?.abort();
     if (kernel === null || !open || !data().server || !run.peek()?.targets.length) return;
@@ -145,7 +159,7 @@ export function cancelJob(): boolean {
 
 /** Compiles the kernel as it was asked for, runs it and keeps it. */
 export async function tryVariant(): Promise<void> {
-  const kernel = currentKernel.peek();
+  const kernel = subject.peek();
   if (!kernel || !canTry()) return;
   const spec = asked.peek();
   const made = await work<unknown>(`Compiling ${wordsOf(spec)}`, kernel.name, () =>
@@ -158,7 +172,7 @@ export async function tryVariant(): Promise<void> {
 
 /** Compiles the kernel, or all of the run, with the code on disk, and shows the comparison. */
 export async function replay(all: boolean): Promise<void> {
-  const kernel = all ? null : currentKernel.peek();
+  const kernel = all ? null : subject.peek();
   if (!data().server || (!all && !kernel)) return;
   const before = runName.peek();
   const state = changedRules.peek()?.state ?? "";
@@ -192,7 +206,7 @@ export async function replay(all: boolean): Promise<void> {
 
 /** Opens variants beside the run and compares: one with the recorded kernel, or two. */
 export async function compareVariants(...numbers: readonly number[]): Promise<void> {
-  const kernel = currentKernel.peek();
+  const kernel = subject.peek();
   const { server } = data();
   if (!server || !kernel) return;
   try {
@@ -254,7 +268,7 @@ export async function minimise(number: number): Promise<void> {
 }
 
 const nameOf = (number: number): string =>
-  `${currentKernel.peek()?.name ?? "kernel"}_variant_${number}`;
+  `${subject.peek()?.name ?? "kernel"}_variant_${number}`;
 
 function failed(thrown: unknown, what: string): void {
   const problem = asProblem(thrown, "variants");
