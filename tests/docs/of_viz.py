@@ -27,6 +27,7 @@ from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
 from viz.server.routes.check import check_routes
+from viz.server.routes.whatif import whatif
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
@@ -106,6 +107,7 @@ def routes() -> list[tuple[str, str, str]]:
     app.url_map.converters["run"] = RunConverter
     app.register_blueprint(api)
     app.register_blueprint(check_routes)
+    app.register_blueprint(whatif)
     app.register_blueprint(page)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():

@@ -18,10 +18,7 @@ from core.errors import ServerError
 from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
-from viz.server.requests import body as _body
-from viz.server.requests import open_run as _run
-from viz.server.requests import state
-from viz.server.requests import unknown as _unknown
+from viz.server.requests import json_body, open_run, state, unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
@@ -38,8 +35,8 @@ api = Blueprint("api", __name__, url_prefix="/api")
 def _route(asked: Answer) -> Callable[..., Response]:
     def view(run: str, **numbers: int) -> Response:
         values = [numbers[p.name] if p.name in numbers else _parameter(p) for p in asked.parameters]
-        found = _run(run).answer(asked, *values)
-        return _unknown(asked.subject.value, values[0]) if found is None else found.answer()
+        found = open_run(run).answer(asked, *values)
+        return unknown(asked.subject.value, values[0]) if found is None else found.answer()
 
     view.__doc__ = _said(asked)
     return view
@@ -57,7 +54,7 @@ for _asked in (*ANSWERS, *WHY_ANSWERS, *CHECK_ANSWERS):
 def _pair_route(asked: PairAnswer) -> Callable[..., Response]:
     def view(a: str, b: str) -> Response:
         values = [_parameter(p) for p in asked.parameters]
-        found = state().pairs.answer(_run(a), _run(b), asked, *values)
+        found = state().pairs.answer(open_run(a), open_run(b), asked, *values)
         return _unknown_pair(values) if found is None else found.answer()
 
     view.__doc__ = _said(asked)
@@ -77,13 +74,13 @@ def runs() -> Response:
 @api.post("/runs")
 def add_run() -> Response:
     """Opens the trace {"name"} of the cache beside the others: {"run"}, its name."""
-    return answer({"run": state().open(cached_trace(str(_body().get("name", ""))))})
+    return answer({"run": state().open(cached_trace(str(json_body().get("name", ""))))})
 
 
 @api.delete("/runs/<run:run>")
 def end_run(run: str) -> Response:
     """Closes a run; A stays open. Its name is free for another one."""
-    _run(run)
+    open_run(run)
     state().end(run)
     return answer({})
 
@@ -91,7 +88,7 @@ def end_run(run: str) -> Response:
 @api.get("/<run:run>/traces")
 def traces(run: str) -> Response:
     """The youngest traces in the cache, and which one this run is and was before: RecentTraces."""
-    here = _run(run)
+    here = open_run(run)
     listed = recent_traces(here.store.path)
     former = None if here.former is None else here.former[0].name
     return answer({"open": here.store.path.name, "former": former, "traces": listed})
@@ -101,7 +98,7 @@ def traces(run: str) -> Response:
 def open_trace(run: str) -> Response:
     """Goes on with the trace {"name"} of the cache in place of this one, or with {"former": true},
     the one that was open before."""
-    here, body = _run(run), _body()
+    here, body = open_run(run), json_body()
     if body.get("former") is True:
         here.go_back()
     else:
@@ -112,7 +109,7 @@ def open_trace(run: str) -> Response:
 @api.post("/<run:run>/kernels/<int:context>/compile")
 def compile_kernel(run: str, context: int) -> Response:
     """Begins to compile a kernel for {"target"}: {"job"}; its result is Artifact[]."""
-    return answer({"job": _run(run).compile(context, str(_body().get("target", "")))})
+    return answer({"job": open_run(run).compile(context, str(json_body().get("target", "")))})
 
 
 @api.post("/<run:run>/kernels/<int:context>/run")
@@ -120,13 +117,13 @@ def run_kernel(run: str, context: int) -> Response:
     """Begins to run a kernel {"count"} times on {"device"}: {"job"}; its result is RunResult.
     {"opts"}: the optimisations to apply, as text, in place of the compiler's choice. {"source":
     {"kind", "text"}}: a text that the user has edited, to run in place of the compiler's."""
-    body = _body()
+    body = json_body()
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
     opts, source = _how(body)
     device = str(body.get("device", "CPU"))
-    return answer({"job": _run(run).launch(context, device, count, opts, source)})
+    return answer({"job": open_run(run).launch(context, device, count, opts, source)})
 
 
 @api.post("/<run:run>/kernels/<int:context>/emulate")
@@ -134,26 +131,26 @@ def emulate_kernel(run: str, context: int) -> Response:
     """Begins to emulate a kernel on {"device"}, such as PTX:EMU: {"job"}; its result is Emulation:
     counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
     {"source"} as in run."""
-    body = _body()
+    body = json_body()
     opts, source = _how(body)
     numbers = [body.get(name, 0) for name in ("block", "warp")]
     if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
         raise ServerError("block and warp are numbers", hint="they count from 0")
     device = str(body.get("device", "PTX:EMU"))
     block, warp = numbers
-    return answer({"job": _run(run).emulate(context, device, block, warp, opts, source)})
+    return answer({"job": open_run(run).emulate(context, device, block, warp, opts, source)})
 
 
 @api.post("/<run:run>/rewrites/<int:rewrite>/why-declined")
 def why_declined(run: str, rewrite: int) -> Response:
     """Begins to call the function of {"rule"} again, that declined {"node"} of a pass: {"job"}; its
     result is WhyNot, with the line. Only a rule of this installation with the recorded text is."""
-    body = _body()
+    body = json_body()
     node, rule = (body.get(name) for name in ("node", "rule"))
     if type(node) is not int or type(rule) is not int:
         raise ServerError("node and rule are numbers", hint="those of the run")
-    job = _run(run).why_declined(rewrite, node, rule)
-    return _unknown("rewrite", rewrite) if job is None else answer({"job": job})
+    job = open_run(run).why_declined(rewrite, node, rule)
+    return unknown("rewrite", rewrite) if job is None else answer({"job": job})
 
 
 @api.get("/peaks")
@@ -165,14 +162,14 @@ def peaks() -> Response:
 @api.post("/peaks")
 def measure_peaks() -> Response:
     """Begins to measure {"device"} of this machine: {"job"}; its result is Peak."""
-    return answer({"job": state().machine.measure(str(_body().get("device", "CPU")))})
+    return answer({"job": state().machine.measure(str(json_body().get("device", "CPU")))})
 
 
 @api.get("/jobs/<int:job>")
 def job_state(job: int) -> Response:
     """How far a job is: Job."""
     found = state().machine.jobs.get(job)
-    return _unknown("job", job) if found is None else answer(found.data())
+    return unknown("job", job) if found is None else answer(found.data())
 
 
 @api.delete("/jobs/<int:job>")
@@ -180,7 +177,7 @@ def cancel(job: int) -> Response:
     """Ends a job."""
     found = state().machine.jobs.get(job)
     if found is None:
-        return _unknown("job", job)
+        return unknown("job", job)
     state().machine.jobs.cancel(found)
     return answer({})
 
@@ -188,8 +185,8 @@ def cancel(job: int) -> Response:
 @api.post("/<run:run>/open")
 def open_file(run: str) -> Response:
     """Opens {"file", "line"} in the user's editor, if the trace names that file."""
-    body = _body()
-    path = _run(run).store.places.full(str(body.get("file", "")))
+    body = json_body()
+    path = open_run(run).store.places.full(str(body.get("file", "")))
     line = body.get("line", 1)
     if path is None:
         raise ServerError("the trace does not name this file", hint="follow a link of the page")
@@ -203,7 +200,7 @@ def export() -> Response:
     result is Exported. {"runs"}: their names, A where it is left out; a file of several opens on
     their comparison. {"kernels"}: numbers of the kernels of the one run to keep, [] for all;
     {"redact"}: whether to leave out what says whose run it was."""
-    body = _body()
+    body = json_body()
     names, kernels = body.get("runs", [FIRST]), body.get("kernels", [])
     if not _all(names, lambda name: isinstance(name, str)):
         raise ServerError("runs is not a list of names", hint='["A"], or ["A", "B"]')
@@ -217,7 +214,7 @@ def exported(job: int) -> Response:
     """The file that a job has made, once; it is removed."""
     made = state().machine.exports.take(job)
     if made is None:
-        return _unknown("exported file", job)
+        return unknown("exported file", job)
     name = re.sub(r"[^\w.-]", "_", made.name, flags=re.ASCII)
     headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
     return Response(made.html, content_type="text/html; charset=utf-8", headers=headers)

@@ -28,19 +28,19 @@ def open_run(name: str) -> OpenRun:
     return found
 
 
-def body() -> dict[str, Any]:
-    """The JSON object of the request. Raises ServerError where it has none."""
+def json_body() -> dict[str, Any]:
+    """The body of a request. Raises ServerError where it is no JSON object."""
     try:
-        found = request.get_json(silent=True)
+        body = request.get_json(silent=True)
     except RecursionError:
-        found = None
-    if not isinstance(found, dict):
+        body = None
+    if not isinstance(body, dict):
         raise ServerError("the request is not a JSON object", where=request.path)
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", body)
 
 
 def unknown(what: str, number: object) -> Response:
-    """The answer to a request about what the run does not have."""
+    """The answer about what a run does not have."""
     return problem(
         404,
         f"there is no {what} {number} in this run",

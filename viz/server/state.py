@@ -15,6 +15,7 @@ from core.errors import ServerError
 from viz.server.runs.machine import Machine
 from viz.server.runs.openrun import OpenRun
 from viz.server.runs.pairs import Pairs
+from viz.server.runs.whatif import WhatIf
 from viz.share.reopened import open_run
 from viz.views.run import FIRST, NAMES, Run
 
@@ -26,6 +27,7 @@ class State:
     def __init__(self, store: Run, beside: Sequence[Run] = ()) -> None:
         self.machine = Machine()
         self.pairs = Pairs(self.machine)
+        self.whatif = WhatIf(self.machine, self.open_once, self.end_trace)
         self._lock = threading.Lock()
         self._runs: dict[str, OpenRun] = {}
         for one in (store, *beside):
@@ -42,6 +44,7 @@ class State:
         for _, run in self.runs():
             run.close()
         self.machine.compiler.close()
+        self.whatif.close()
 
     def run(self, name: str) -> OpenRun | None:
         """A run by its name; None where no run has it."""
@@ -77,6 +80,20 @@ class State:
             run = self._runs.pop(name, None)
         if run is not None:
             run.close()
+
+    def open_once(self, path: Path) -> tuple[str, list[int]]:
+        """The name of the run of this trace, which is opened where it is not open yet, and the
+        numbers of its kernels. Raises as `open` does."""
+        open_now = (name for name, run in self.runs() if run.store.path == path)
+        name = next(open_now, None) or self.open(path)
+        run = self.run(name)
+        return name, [] if run is None else run.store.kernels()
+
+    def end_trace(self, path: Path) -> None:
+        """Closes the runs of this trace, but for A."""
+        for name, run in self.runs():
+            if name != FIRST and run.store.path == path:
+                self.end(name)
 
     def export(self, names: Sequence[str], kernels: Sequence[int], redact: bool) -> int:
         """Begins to export runs, or these kernels of the only one, with what was compiled here; the

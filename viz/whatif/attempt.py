@@ -20,7 +20,7 @@ from viz.whatif.changed import changed_rules
 from viz.whatif.differences import Differences
 from viz.whatif.isolated import SECONDS, TRACE, work
 from viz.whatif.kept import Kept, keep
-from viz.whatif.subject import subject_of
+from viz.whatif.subject import Subject, subject_of
 from viz.whatif.variant import Variant
 
 Data = dict[str, Any]
@@ -41,36 +41,51 @@ def attempt(
     compares it with the recorded one: `WhatIf` of docs/json.md. `keeping`: it is kept beside the
     trace. With an `executor`, `isolated.work` runs there. Raises ServerError where the kernel
     cannot be compiled here or its worker ends without an answer, and BudgetError."""
-    if variant.target:
-        target_named(variant.target)
     subject = subject_of(store, kernel)
-    request = {
-        "job": "variant",
-        "subject": subject.data(),
-        "variant": variant.data(),
-        "run": running,
-    }
+    request = variant_request(subject, variant, running)
     if executor is None:
         found = work(request, seconds)
     else:
         found = executor.submit(work, request, seconds).result()
     recorded: bytes = found.pop(TRACE)
-    made: Data = {
-        "version": _VERSION,
-        "kernel": {"number": kernel, "name": subject.name, "target": subject.target},
-        "variant": {**variant.data(), "said": str(variant)},
-        **found,
-        "changed": [one.data() for one in changed_rules(store)],
-        "differences": None,
-        "kept": None,
-    }
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
         path = Path(folder) / f"variant{SUFFIX}"
         path.write_bytes(recorded)
-        made["differences"] = _differences(store, kernel, path, made["notes"])
+        made = what_if_data(store, subject, variant, found, path)
     if keeping:
-        made["kept"] = _keep(store, kernel, subject.name, made, recorded)
+        made["kept"] = _keep(store, subject, made, recorded)
+    return made
+
+
+def variant_request(subject: Subject, variant: Variant, running: bool = True) -> Data:
+    """What the worker is asked for. Raises ServerError for a target that there is not."""
+    if variant.target:
+        target_named(variant.target)
+    return {
+        "job": "variant",
+        "subject": subject.data(),
+        "variant": variant.data(),
+        "run": running,
+    }
+
+
+def what_if_data(
+    store: Store, subject: Subject, variant: Variant, found: Data, recorded: Path
+) -> Data:
+    """`WhatIf` of docs/json.md, of what the worker found and recorded; nothing is kept yet. Raises
+    BudgetError."""
+    made: Data = {
+        "version": _VERSION,
+        "kernel": {"number": subject.number, "name": subject.name, "target": subject.target},
+        "variant": {**variant.data(), "said": str(variant)},
+        **found,
+        "notes": [*found["notes"]],
+        "changed": [one.data() for one in changed_rules(store)],
+        "differences": None,
+        "kept": None,
+    }
+    made["differences"] = _differences(store, subject.number, recorded, made["notes"])
     return made
 
 
@@ -87,9 +102,9 @@ def _differences(store: Store, kernel: int, path: Path, notes: list[str]) -> Dat
         differences.close()
 
 
-def _keep(store: Store, kernel: int, name: str, made: Data, recorded: bytes) -> Data | None:
+def _keep(store: Store, subject: Subject, made: Data, recorded: bytes) -> Data | None:
     try:
-        one: Kept = keep(store.path, kernel, name, made, recorded)
+        one: Kept = keep(store.path, subject.number, subject.name, made, recorded)
     except TraceError as error:
         made["notes"].append(f"{error.what} ({error.where})")
         return None

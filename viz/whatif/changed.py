@@ -6,10 +6,17 @@ user vouches for (viz/views/since). Never runs a rule.
 
 from __future__ import annotations
 
+import threading
+import zlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from viz.views.since.files import NamedFiles
 from viz.views.store import Store
+
+_Stat = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,47 @@ def changed_rules(store: Store) -> list[Changed]:
         if row["state"] in ("changed", "gone") and row["rule"] in records
     ]
     return sorted(found, key=lambda one: (one.file, one.line, one.name))
+
+
+class Watch:
+    """The rules of a run that have changed, for somebody who asks every few seconds: their files
+    are read again only where one of them has another time or size. Threads may share one."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._files: list[Path] = []
+        self._counted = -1
+        self._seen: tuple[_Stat, ...] | None = None
+        self._changed: list[Changed] = []
+
+    def now(self) -> tuple[str, list[Changed]]:
+        """A word for the state of the files, another one after each change, and the rules that
+        have changed. Raises BudgetError."""
+        with self._lock:
+            records = self._store.rule_records()
+            if len(records) != self._counted:
+                self._files = self._readable({record.file for record in records.values()})
+                self._counted, self._seen = len(records), None
+            seen = tuple(map(_stat, self._files))
+            if seen != self._seen:
+                self._changed = changed_rules(self._store)
+                self._seen = seen
+            return f"{zlib.crc32(repr(seen).encode()):08x}", [*self._changed]
+
+    def _readable(self, files: Iterable[str]) -> list[Path]:
+        named = NamedFiles(self._store.processes, self._store.compiles)
+        found = {path for path in map(named.readable, files) if path is not None}
+        return sorted(map(Path, found))
+
+
+def _stat(path: Path) -> _Stat:
+    """What changes when a file is written; it may be gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _short(file: str) -> str:

@@ -43,15 +43,25 @@ def folder_of(trace: Path) -> Path:
     return trace.with_suffix(VARIANTS)
 
 
-def keep(trace: Path, kernel: int, name: str, found: Mapping[str, Any], recorded: bytes) -> Kept:
-    """Keeps a variant with its trace. Raises TraceError where nothing can be written there."""
-    folder = folder_of(trace)
+def keep(
+    trace: Path,
+    kernel: int,
+    name: str,
+    found: Mapping[str, Any],
+    recorded: bytes,
+    *,
+    folder: Path | None = None,
+    after: int = 0,
+) -> Kept:
+    """Keeps a variant with its trace, in the folder beside the trace or in another one, under a
+    number greater than `after`. Raises TraceError where nothing can be written there."""
+    folder = folder or folder_of(trace)
     try:
         if in_cache(trace):
             private_folder(folder)
         else:
             folder.mkdir(exist_ok=True)
-        for number in range(len(kept_of(trace)) + 1, MOST + 1):
+        for number in range(max(after, len(_kept_in(folder))) + 1, MOST + 1):
             path = folder / f"{number}{SUFFIX}"
             with suppress(FileExistsError), path.open("xb") as file:
                 file.write(recorded)
@@ -73,15 +83,35 @@ def keep(trace: Path, kernel: int, name: str, found: Mapping[str, Any], recorded
     return Kept(number, kernel, name, path, found)
 
 
-def kept_of(trace: Path) -> list[Kept]:
-    """The variants that lie beside a trace, in the order in which they were tried. Files that are
-    none are left out."""
+def kept_of(trace: Path, also: Path | None = None) -> list[Kept]:
+    """The variants that lie beside a trace, and in the folder `also`, in the order in which they
+    were tried. Files that are none are left out."""
+    found = _kept_in(folder_of(trace)) + (_kept_in(also) if also is not None else [])
+    return sorted(found, key=lambda one: one.number)
+
+
+def forget(one: Kept) -> None:
+    """Removes a variant. Raises TraceError where its files cannot be removed."""
+    try:
+        for path in (one.path.with_suffix(".json"), one.path):
+            path.unlink(missing_ok=True)
+        for log in ("-wal", "-shm"):
+            Path(f"{one.path}{log}").unlink(missing_ok=True)
+    except OSError as error:
+        raise TraceError(
+            f"variant {one.number} cannot be removed: {error.strerror}",
+            str(one.path),
+            "remove the file by hand",
+        ) from error
+
+
+def _kept_in(folder: Path) -> list[Kept]:
     found: list[Kept] = []
     with suppress(OSError):
-        for path in folder_of(trace).glob("*.json"):
+        for path in folder.glob("*.json"):
             if path.stem.isdecimal() and len(path.stem) < 6 and len(found) < MOST:
                 found += _read(path)
-    return sorted(found, key=lambda one: one.number)
+    return found
 
 
 def _read(path: Path) -> list[Kept]:

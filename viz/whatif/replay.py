@@ -58,18 +58,28 @@ def replay(
         waiting = {_started(executor, part, seconds): part for part in parts}
         side.refresh()  # while they are at work
         for done, future in enumerate(as_completed(waiting)):
-            part = waiting[future]
-            rows += _compared(side, part, future, folder / f"replay-{done + 1}{SUFFIX}", notes)
+            path = folder / f"replay-{done + 1}{SUFFIX}"
+            rows += _ended(side, waiting[future], future, path, notes)
             progress((done + 1) / len(parts))
     order = {one.number: at for at, one in enumerate(subjects)}
     rows.sort(key=lambda row: order[row["number"]])
+    return replay_data(store, rows, notes)
+
+
+def replay_data(store: Store, rows: Sequence[Data], notes: Sequence[str] = ()) -> Data:
+    """`Replay` of docs/json.md: a row for each kernel. Raises BudgetError."""
     return {
         "version": _VERSION,
         "equal": not notes and all(row["state"] == "equal" for row in rows),
         "changed": [one.data() for one in changed_rules(store)],
-        "kernels": rows,
-        "notes": notes,
+        "kernels": [*rows],
+        "notes": [*notes],
     }
+
+
+def replay_request(subjects: Sequence[Subject]) -> Data:
+    """What a worker is asked for."""
+    return {"job": "replay", "subjects": [one.data() for one in subjects]}
 
 
 def parts_of(subjects: Sequence[Subject]) -> list[list[Subject]]:
@@ -85,29 +95,36 @@ def parts_of(subjects: Sequence[Subject]) -> list[list[Subject]]:
 
 
 def _started(executor: Executor, part: Sequence[Subject], seconds: float) -> Future[Data]:
-    request = {"job": "replay", "subjects": [one.data() for one in part]}
-    return executor.submit(work, request, seconds)
+    return executor.submit(work, replay_request(part), seconds)
 
 
-def _compared(
+def _ended(
     before: Side, part: Sequence[Subject], future: Future[Data], path: Path, notes: list[str]
 ) -> list[Data]:
     """A row for each kernel of a part."""
     try:
         answer = future.result()
         path.write_bytes(answer[TRACE])
-        differences = Differences(before, path)
+        return replay_rows(before, part, answer, path)
     except (UopvizError, OSError) as error:
         said = error.what if isinstance(error, UopvizError) else str(error)
         failed = {"what": said, "where": "", "hint": ""}
         if len(part) > 1:
             notes.append(f"a worker with {len(part)} kernels: {said}")
         return [_row(one, "failed", failed, None) for one in part]
+
+
+def replay_rows(
+    before: Side, subjects: Sequence[Subject], answer: Data, recorded: Path
+) -> list[Data]:
+    """A row for each kernel that a worker was given, compared with what it recorded. Raises
+    TraceError where that is no trace, and BudgetError."""
+    differences = Differences(before, recorded)
     try:
         made = iter(differences.kernels())
         return [
             _kernel_row(differences, one, row["error"], row["recorded"], made)
-            for one, row in zip(part, answer["kernels"], strict=True)
+            for one, row in zip(subjects, answer["kernels"], strict=True)
         ]
     finally:
         differences.close()

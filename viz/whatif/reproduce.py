@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from viz.views.store import Store
 from viz.whatif.isolated import SECONDS, work
 from viz.whatif.script import script_text
-from viz.whatif.subject import subject_of
+from viz.whatif.subject import Subject, subject_of
 from viz.whatif.variant import Variant
+
+Data = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -31,19 +34,38 @@ def reproduction(
     worker, in at most `seconds`. Raises ServerError where the kernel cannot be compiled here or
     nothing is the matter with it, FormatError for a graph that is none, and BudgetError."""
     subject = subject_of(store, kernel)
-    title = f"{subject.name} for {variant.target or subject.target}"
-    flags = dict(subject.flags)
     if not minimal:
-        return Reproduction(script_text(title, subject.graph, subject.target, flags, variant), "")
-    request = {
+        return whole_script(subject, variant)
+    return smaller_script(subject, work(minimise_request(subject, variant, seconds / 2), seconds))
+
+
+def minimise_request(subject: Subject, variant: Variant, seconds: float) -> Data:
+    """What the worker is asked for that makes a kernel smaller, in about so long."""
+    return {
         "job": "minimise",
         "subject": subject.data(),
         "variant": variant.data(),
-        "seconds": seconds / 2,
+        "seconds": seconds,
     }
-    made = work(request, seconds)
+
+
+def whole_script(subject: Subject, variant: Variant) -> Reproduction:
+    """The script of a kernel as it is. Raises FormatError for a graph that is none."""
+    flags = dict(subject.flags)
+    text = script_text(_title(subject, variant), subject.graph, subject.target, flags, variant)
+    return Reproduction(text, "")
+
+
+def smaller_script(subject: Subject, made: Data) -> Reproduction:
+    """The script of what the worker made of a kernel. Raises FormatError for a graph that is
+    none."""
     less = Variant.from_data(made["variant"])
     before, after = made["nodes"]
     said = f"{made['trouble']}: {before:,} nodes before, {after:,} now; {made['tried']:,} tried"
-    text = script_text(f"{title}, made smaller", made["graph"], subject.target, flags, less)
-    return Reproduction(text, said)
+    title = f"{_title(subject, less)}, made smaller"
+    flags = dict(subject.flags)
+    return Reproduction(script_text(title, made["graph"], subject.target, flags, less), said)
+
+
+def _title(subject: Subject, variant: Variant) -> str:
+    return f"{subject.name} for {variant.target or subject.target}"

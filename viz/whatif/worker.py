@@ -35,7 +35,7 @@ from viz.whatif.subject import COMPILING
 from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
-from viz.work.lines import answer_request
+from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 
 MAX_TRACE: Final = 1 << 28
@@ -53,6 +53,7 @@ def variant_job(request: Mapping[str, Any]) -> Data:
     new_target = target_named(variant.target) if variant.target else target
     made: Data = {"error": None, "device": None, "outcome": None, "times": None, "code": None,
                   "oldCode": None, "opts": None, "matches": 0, "notes": []}  # fmt: skip
+    progress("compiling")
     with _flags(subject):
         with Recording(Path(str(request[TRACE])), str(variant), as_text(subject["name"], 300)):
             compiled = compile_variant(ast, new_target, variant)
@@ -73,6 +74,7 @@ def _run(
     """Runs the program, and the old one in turn with it."""
     program = compiled.program
     assert program is not None
+    progress("running it beside the recorded program")
     try:
         check_kernel(ast, MAX_BYTES)
         trial = Trial(ast)
@@ -138,6 +140,7 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     variant = Variant.from_data(request["variant"])
     ast, target = _kernel(subject)
     check_kernel(ast, MAX_BYTES)
+    progress("making the kernel smaller")
     with _flags(subject):
         target = target_named(variant.target) if variant.target else target
         made = minimise(ast, target, variant, float(request["seconds"]))
@@ -157,7 +160,8 @@ def replay_job(request: Mapping[str, Any]) -> Data:
     subjects: list[Mapping[str, Any]] = request["subjects"]
     found: list[Data] = []
     with Recording(Path(str(request[TRACE])), "the code on disk", "the run"):
-        for subject in subjects:
+        for at, subject in enumerate(subjects):
+            progress(f"kernel {at + 1:,} of {len(subjects):,}, {as_text(subject['name'], 100)}")
             error: UopvizError | None = None
             recorded = False
             try:

@@ -14,7 +14,7 @@ import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, cast
 
 from core.check import child
@@ -51,6 +51,12 @@ class Kind:
     crashed: str = "the kernel may have crashed it; nothing else was harmed"
 
 
+_WHAT_IF: Final = Kind(
+    5 << 30,
+    module="viz.whatif.worker",
+    smaller="a rule may not come to an end; leave it out, or allow more time",
+    crashed="a rule or the kernel may have crashed it; nothing else was harmed",
+)
 KINDS: Final[Mapping[str, Kind]] = {
     "compile": Kind(2 << 30),
     "devices": Kind(2 << 30),
@@ -82,6 +88,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         smaller="export fewer kernels",
         crashed="it may have run out of memory: export fewer kernels",
     ),
+    "variant": _WHAT_IF,
+    "replay": _WHAT_IF,
+    "minimise": _WHAT_IF,
 }
 """By the job of a request; any other job is a Kind()."""
 
@@ -150,10 +159,12 @@ class Jobs:
         finish: Finish,
         ended: Callable[[], None] = lambda: None,
         tell: Tell = lambda part: None,
+        limit: float | None = None,
     ) -> int:
         """Begins a job; `finish` turns the worker's answer into the result, and `ended` is called
         however it went, before that can be seen; `tell` gets each part of the result that the
-        worker has meanwhile. Raises ServerError while too many have begun."""
+        worker has meanwhile. `limit`: seconds in place of those of its kind. Raises ServerError
+        while too many have begun."""
         with self._lock:
             if sum(job.state == "running" for job in self._jobs.values()) >= MAX_BEGUN:
                 raise ServerError(
@@ -161,6 +172,8 @@ class Jobs:
                 )
             job = self._add(Job(next(self._ids)))
         kind = KINDS.get(str(request.get("job")), Kind())
+        if limit is not None:
+            kind = replace(kind, limit=limit)
         body = json.dumps({**request, "memory": kind.memory}).encode()
         name = f"uopviz job {job.id}"
         threading.Thread(

@@ -59,6 +59,7 @@ def test_a_variant_is_printed(store: Store) -> None:
 def test_variants_in_a_table(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     attempt(store, kernel_named(store, "r_"), Variant(opts=""), executor=Here())
     attempt(store, kernel_named(store, "E_"), Variant(skip=("reduce_in_loop",)), executor=Here())
+    capsys.readouterr()  # how far the work was
     keep(store.path, 1, "k", {"variant": 3, "times": [], "error": {"what": "\x1b[2J"}}, b"")
     assert main(["variants", str(store.path)]) == 0
     rows = capsys.readouterr().out.splitlines()

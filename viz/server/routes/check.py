@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 from core.errors import ServerError, TraceError
 from viz.check.job import Asked, Check
 from viz.server.answers import answer
-from viz.server.requests import body, open_run
+from viz.server.requests import json_body, open_run
 from viz.server.runs.openrun import OpenRun
 from viz.views.store import Store
 from viz.whatif.bisect import search_of
@@ -23,7 +23,7 @@ def check(run: str) -> Response:
     """Begins to check steps of a run: {"job"}; its result is CheckDone, and what is found meanwhile
     is in the answers about checks. {"kernel"}, {"pass"}, {"rule"}: numbers of what is checked, the
     whole run without any; {"again"}: whether also what is known."""
-    here, asked = open_run(run), body()
+    here, asked = open_run(run), json_body()
     check = Check(
         _trace(here),
         Asked(
@@ -47,7 +47,7 @@ def bisect(run: str, context: int) -> Response:
     compiles it: {"job"}; its result is Bisection. {"opts"}: the optimisations to apply, as text, in
     place of the compiler's choice; {"device"}: the one that it is compiled for, "" for that of
     the run."""
-    here, asked = open_run(run), body()
+    here, asked = open_run(run), json_body()
     opts, device = asked.get("opts"), asked.get("device", "")
     if opts is not None and not isinstance(opts, str):
         raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")

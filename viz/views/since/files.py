@@ -49,10 +49,14 @@ class NamedFiles:
         """The lines of a file of the run today; none where it is gone, None where it may not or
         cannot be read."""
         if path not in self._lines:
-            own = own_file(path) if self._own else None
-            readable = own if own is not None else path if path in self._digests else None
+            readable = self.readable(path)
             self._lines[path] = None if readable is None else lines_today(readable)
         return self._lines[path]
+
+    def readable(self, path: str) -> Path | str | None:
+        """The file that is read for a file of the run; None where none may be."""
+        own = own_file(path) if self._own else None
+        return own if own is not None else path if path in self._digests else None
 
 
 def own_file(path: str) -> Path | None:

@@ -49,6 +49,7 @@ import "./style/compare.css";
 import "./style/emulator.css";
 import "./style/tile.css";
 import "./style/why.css";
+import "./style/whatif.css";
 import "./style/forced.css";
 
 /** How long the navigator's rows wait for the overview. */

@@ -194,6 +194,7 @@ describe("embedded", () => {
 
 describe("jobs", () => {
   const server = (jobs: Job[], cancel = vi.fn(() => Promise.resolve())): ServerActions => ({
+    whatIf: {} as ServerActions["whatIf"],
     compile: () => Promise.resolve(1),
     check: () => Promise.resolve(1),
     bisect: () => Promise.resolve(1),

@@ -7,6 +7,7 @@ import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
 import type { ApiProblem, Job } from "./messages/job";
 import type { Launch, Peak } from "./messages/kernel";
 import type { RecentTraces, RunName } from "./messages/run";
+import type { WhatIfActions } from "./whatif";
 
 /** What can be asked: the values that each question takes, and what it gives. */
 type Table<T> = { [Name in keyof T]: { takes: unknown[]; gives: unknown } };
@@ -119,6 +120,8 @@ export interface BisectHow {
 
 /** Actions that need the user's machine. Each starts only on the user's command. */
 export interface ServerActions {
+  /** Kernels compiled otherwise. */
+  whatIf: WhatIfActions;
   /** Starts compiling; answers with a job whose result is Artifact[]. */
   compile(context: number, target: string): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */

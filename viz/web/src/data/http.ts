@@ -14,6 +14,7 @@ import {
 import type { Job } from "./messages/job";
 import type { Peak } from "./messages/kernel";
 import type { RecentTraces, RunName } from "./messages/run";
+import { whatIfActions } from "./whatif";
 
 type Fetch = typeof fetch;
 
@@ -68,6 +69,7 @@ export function httpBackend(
     const kernel = async (context: number, what: string, how: object): Promise<number> =>
       (await post<{ job: number }>(`${own}/kernels/${context}/${what}`, how)).job;
     return {
+      whatIf: whatIfActions(own, { get, post, send }),
       compile: (context, target) => kernel(context, "compile", { target }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
       emulate: (context, how) => kernel(context, "emulate", how),

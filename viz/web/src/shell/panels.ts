@@ -11,6 +11,7 @@ import { scrubberPanel } from "../panels/scrubber/panel";
 import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
 import { timelinePanel } from "../panels/timeline/panel";
+import { variantsPanel } from "../panels/variants/panel";
 import {
   pageOf,
   type DrawerPanel,
@@ -28,6 +29,7 @@ export const panels: readonly Panel[] = [
   scrubberPanel,
   sourcesPanel,
   emulatorPanel,
+  variantsPanel,
   problemsPanel,
   inspectorPanel,
   timelinePanel,

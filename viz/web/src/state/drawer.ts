@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { drawerOpen } from "./prefs";
 import { windowWidth } from "./state";
 
-export type DrawerTab = "source" | "emulator" | "problems";
+export type DrawerTab = "source" | "emulator" | "variants" | "problems";
 
 export const drawerTab = signal<DrawerTab>("source");
 

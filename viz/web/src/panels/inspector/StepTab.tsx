@@ -20,6 +20,7 @@ import { CheckSection } from "./check/CheckSection";
 import { NodeDetails } from "./NodeDetails";
 import { Go } from "../../parts/Go";
 import { RuleText } from "../../parts/rule/RuleText";
+import { RuleActions } from "../../parts/whatif/RuleActions";
 import { ruleAt } from "../../state/link/links";
 
 export function StepTab() {
@@ -89,6 +90,7 @@ function RuleSections({ rule, us }: { rule: Rule; us: number }) {
           <Go class="btn sm" to={ruleAt(rule.id)} title="What the rule did in the whole run">
             Rule page
           </Go>
+          <RuleActions rule={rule.name} atStep />
           {matchPlace.value && <span class="t2 small num">{placeOfMatch(matchPlace.value)}</span>}
         </div>
       }

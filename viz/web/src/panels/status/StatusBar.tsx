@@ -13,6 +13,7 @@ import {
   view,
   announcement,
 } from "../../state/state";
+import { ChangedNotice } from "../../parts/whatif/ChangedNotice";
 import { stats } from "../../state/stage";
 
 export function StatusBar() {
@@ -21,6 +22,7 @@ export function StatusBar() {
   return (
     <footer class="status" data-region="Status">
       <Connected />
+      <ChangedNotice />
       {r && (r.command || hasRows.value) && (
         <>
           <span class="mono mid" title={short(r.file, 1000)}>

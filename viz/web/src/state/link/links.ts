@@ -41,6 +41,15 @@ export const spanAt = (entry: number): string => address({ v: "timeline", i: `e$
 export const passesInStep = (runs: readonly [string, string], a: number, b: number): string =>
   address({ v: "compare", ca: runs[0], cb: runs[1], cp: `${a}.${b}` });
 
+/** A kernel in two runs: what differs in it, without the kernels of other names. */
+export const kernelsCompared = (
+  runs: readonly [string, string],
+  a: number,
+  b: number,
+  name: string,
+): string =>
+  address({ v: "compare", ca: runs[0], cb: runs[1], cs: `${a}.${b}`, cq: name.slice(0, 200) });
+
 /** What differs between two runs, by their letters: the panel of that page leaves these out where
  * they are A and B. */
 export const compareAt = (a: string, b: string): string =>

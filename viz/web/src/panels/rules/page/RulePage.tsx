@@ -3,6 +3,7 @@ import { kernelName } from "../../../parts/kernel/passes";
 import { Failed } from "../../../parts/Failed";
 import { Go } from "../../../parts/Go";
 import { RuleText } from "../../../parts/rule/RuleText";
+import { RuleActions } from "../../../parts/whatif/RuleActions";
 import type { RuleInPass, RulePage as Page } from "../../../data/messages/rule";
 import { nearMissesAt } from "../../../state/link/links";
 import { count, micros, plural, short } from "../../../state/format";
@@ -41,7 +42,14 @@ export function RulePage({ id }: { id: number }) {
           <Matched page={page} />
           <aside class="rp-text" data-region="Rule text" aria-label="Rule text">
             <div class="scroll">
-              <RuleText rule={page.rule} />
+              <RuleText
+                rule={page.rule}
+                actions={
+                  <div class="row wrap g4 actions">
+                    <RuleActions rule={page.rule.name} onPage />
+                  </div>
+                }
+              />
             </div>
           </aside>
         </>

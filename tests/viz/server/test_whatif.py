@@ -1,0 +1,228 @@
+"""What if, over HTTP: variants as jobs, kept and opened; replays; scripts; rules that have changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.docs.of_viz import MESSAGES
+from tests.docs.shapes import Shapes, declarations
+from tests.viz.server.client import TokenClient, ended
+from tests.viz.whatif.running import kernel_named, record
+from viz.server.app import create_app
+from viz.server.security import Guard
+from viz.share.html import export_html
+from viz.share.reopened import open_run
+from viz.views.store import Store
+from viz.whatif import changed
+from viz.whatif.kept import folder_of, keep
+from viz.work import jobs
+
+
+SHAPES = Shapes(
+    declarations(
+        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "whatif"))
+    )
+)
+
+
+class Served:
+    """A server of a run with two kernels."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.store = Store(path)
+        self.app = create_app(self.store, Guard("secret", 4711))
+        self.app.test_client_class = TokenClient
+        self.client: FlaskClient = self.app.test_client()
+        self.kernel = kernel_named(self.store, "r_")
+
+    def get(self, path: str) -> Any:
+        return self.client.get(f"/api/A/{path}").get_json()
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.client.post(f"/api/A/{path}", json={} if body is None else body).get_json()
+
+    def job(self, path: str, body: Any = None) -> dict[str, Any]:
+        """A job, once it has ended."""
+        return ended(self.client, self.post(path, body)["job"])
+
+    def variant(self, **body: Any) -> dict[str, Any]:
+        return self.job(f"kernels/{self.kernel}/variants", body)
+
+    def close(self) -> None:
+        self.app.extensions["uopviz"].close()
+
+
+@pytest.fixture
+def served(tmp_path: Path, dist: Path) -> Iterator[Served]:
+    record(tmp_path / "run.viz")
+    made = Served(tmp_path / "run.viz")
+    yield made
+    made.close()
+
+
+def test_a_variant_is_tried_kept_opened_and_removed(served: Served) -> None:
+    state = served.variant(opts="", skip=[], inside="", target="", stop_after=None)
+    assert state["state"] == "done", state
+    made = state["result"]
+    assert made["outcome"]["equal"]
+    assert made["differences"]["passes"]
+    assert made["kept"]["number"] == 1
+    (row,) = served.get(f"kernels/{served.kernel}/variants")
+    assert SHAPES.problems(row, "VariantRow") == []
+    assert row["variant"]["said"] == "no opts"
+    assert row["times"] == made["times"]
+    other = kernel_named(served.store, "E_")
+    assert served.get(f"kernels/{other}/variants") == []
+    assert served.get("variants") == [row]
+    opened = served.post("variants/1/open")
+    assert SHAPES.problems(opened, "OpenedVariant") == []
+    assert opened["run"] == "B"
+    assert served.post("variants/1/open") == opened
+    compared = served.client.get("/api/compare/A/B").get_json()
+    assert any(scope["state"] == "changed" for scope in compared["scopes"])
+    script = served.client.get("/api/A/variants/1/script")
+    assert script.content_type == "text/plain; charset=utf-8"
+    assert "VARIANT = {" in script.text
+    assert served.client.delete("/api/A/variants/1").status_code == 200
+    assert served.get("variants") == []
+    assert [run["name"] for run in served.client.get("/api/runs").get_json()] == ["A"]
+    assert not (folder_of(served.path) / "1.viz").exists()
+
+
+def test_a_pass_that_needs_the_rule_names_it_in_the_row(served: Served) -> None:
+    state = served.variant(skip=["reduce_in_loop"])
+    assert state["state"] == "done", state
+    (row,) = served.get("variants")
+    assert "reduce cannot do without what was changed" in row["error"]["what"]
+    smaller = served.job("variants/1/minimise")
+    assert smaller["state"] == "done", smaller
+    assert "made smaller" in smaller["result"]["text"]
+    assert "nodes before" in smaller["result"]["said"]
+
+
+def test_a_replay_takes_the_place_of_the_one_before(served: Served) -> None:
+    one = served.job(f"kernels/{served.kernel}/replay")["result"]
+    assert one["equal"] and one["run"] == "B"
+    assert SHAPES.problems(one, "Replayed") == []
+    every = served.job("replay")["result"]
+    assert every["run"] == "B"
+    assert len(every["kernels"]) == 2
+    compared = served.client.get("/api/compare/A/B").get_json()
+    states = {scope["kind"]: scope["state"] for scope in compared["scopes"]}
+    assert states["kernel"] == "equal"
+
+
+def test_what_cannot_be_kept_beside_the_trace_is_kept_by_the_server(served: Served) -> None:
+    folder_of(served.path).write_text("a file where the folder would be")
+    made = served.variant(opts="")["result"]
+    assert "kept until the server ends" in made["notes"][0]
+    path = Path(made["kept"]["trace"])
+    assert path.exists() and path.parent != folder_of(served.path)
+    (row,) = served.get("variants")
+    assert row["number"] == 1
+    assert served.post("variants/1/open")["run"] == "B"
+    served.close()
+    assert not path.exists()
+
+
+def test_a_rule_that_hangs_is_ended(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = served.variant(seconds=0.01)
+    assert state["state"] == "error"
+    assert "took longer than" in state["error"]["what"]
+    assert served.get("variants") == []
+    job = served.post(f"kernels/{served.kernel}/variants", {})["job"]
+    served.client.delete(f"/api/jobs/{job}")
+    assert "cancelled" in ended(served.client, job)["error"]["what"]
+    monkeypatch.setitem(jobs.KINDS, "variant", jobs.Kind(1 << 20, module="viz.whatif.worker"))  # type: ignore
+    assert served.variant()["state"] == "error"
+
+
+def test_changed_rules_are_read_again_only_where_a_file_has_changed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = served.get("changed")
+    assert SHAPES.problems(first, "ChangedRules") == []
+    assert first["changed"] == []
+
+    def never(store: Store) -> list[Any]:
+        raise AssertionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(changed, "changed_rules", never)
+        assert served.get("changed") == first
+    monkeypatch.setattr(changed, "_stat", lambda path: (0, 0, 1))
+    assert served.get("changed")["state"] != first["state"]
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ({"skip": "x"}, "skip is not a list"),
+        ({"skip": [3]}, "skip is not a list"),
+        ({"skip": ["no_such_rule"]}, "no rule 'no_such_rule'"),
+        ({"skip": ["a"] * 101}, "more than 100"),
+        ({"stop_after": -1}, "stop_after"),
+        ({"stop_after": True}, "stop_after"),
+        ({"inside": 3}, "inside"),
+        ({"opts": 3}, "opts"),
+        ({"opts": "NO_SUCH(1)"}, "NO_SUCH"),
+        ({"target": "sm_1"}, "sm_1"),
+        ({"seconds": "x"}, "seconds"),
+        ({"seconds": 0}, "seconds"),
+    ],
+)
+def test_requests_that_are_wrong(served: Served, body: dict[str, Any], what: str) -> None:
+    said = served.client.post(f"/api/A/kernels/{served.kernel}/variants", json=body)
+    assert said.status_code == 400
+    assert what in said.get_json()["error"]["what"]
+
+
+def test_what_is_not_there(served: Served) -> None:
+    client = served.client
+    for path in ("variants/9/open", "variants/9/minimise"):
+        assert client.post(f"/api/A/{path}", json={}).status_code == 404
+    assert client.get("/api/A/variants/9/script").status_code == 404
+    assert client.delete("/api/A/variants/9").status_code == 404
+    assert client.post("/api/A/kernels/99999/variants", json={}).status_code == 400
+
+
+def test_what_lies_beside_a_trace_is_believed_nothing(served: Served) -> None:
+    for found in (
+        {"variant": 3, "times": [], "error": {"what": 5}, "changed": 3},
+        {"times": {"ratio": float("nan"), "low": 1, "high": 1, "old": 1, "new": True}},
+        {"code": {"registers": -1, "lines": "x"}, "outcome": {"equal": 1}, "notes": [{}]},
+    ):
+        keep(served.path, served.kernel, "k", found, b"no trace")
+    rows = served.get("variants")
+    assert [p for row in rows for p in SHAPES.problems(row, "VariantRow")] == []
+    assert [row["times"] for row in rows] == [None, None, None]
+    for path in ("variants/1/script", "variants/1/open"):
+        method = served.client.get if path.endswith("script") else served.client.post
+        said = method(f"/api/A/{path}", json={})
+        assert said.status_code == 400
+        assert said.get_json()["error"]["what"]
+
+
+def test_foreign_runs_say_what_they_need(trace: Path, tmp_path: Path, dist: Path) -> None:
+    foreign = Store(trace)
+    file = tmp_path / "run.html"
+    file.write_text(export_html(foreign, budget=1).html)
+    shutil.copy(trace, tmp_path / "copy.viz")
+    for store in (foreign, open_run(file)):
+        app = create_app(store, Guard("secret", 4711))
+        app.test_client_class = TokenClient
+        client = app.test_client()
+        kernel = store.kernels()[0]
+        said = client.post(f"/api/A/kernels/{kernel}/variants", json={})
+        assert said.status_code == 400, said.text
+        words = said.get_json()["error"]
+        assert words["what"] and words["hint"], json.dumps(words)
+        app.extensions["uopviz"].close()

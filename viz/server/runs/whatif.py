@@ -1,0 +1,280 @@
+"""Kernels of a run compiled otherwise: variants and replays as jobs, variants that are kept, and
+which rules have changed since.
+
+Logic of the routes; knows nothing of HTTP. Never compiles in this process.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final
+
+from core.errors import ServerError, TraceError
+from viz.compare.matching.side import Side
+from viz.format.schema import SUFFIX
+from viz.server.runs.machine import Machine
+from viz.server.runs.openrun import OpenRun
+from viz.views.store import Store
+from viz.whatif.attempt import variant_request, what_if_data
+from viz.whatif.changed import Watch
+from viz.whatif.isolated import TRACE
+from viz.whatif.kept import Kept, forget, keep, kept_of
+from viz.whatif.replay import replay_data, replay_request, replay_rows
+from viz.whatif.reproduce import (
+    Reproduction,
+    minimise_request,
+    smaller_script,
+    whole_script,
+)
+from viz.whatif.rows import variant_row
+from viz.whatif.subject import Subject, subject_of, subjects_of
+from viz.whatif.variant import Variant
+
+Data = dict[str, Any]
+LIMIT: Final = 120.0
+"""Seconds that one kernel may take, if nobody says otherwise; REPLAY_LIMIT those of a whole run."""
+REPLAY_LIMIT: Final = 600.0
+MOST_SECONDS: Final = 3600.0
+
+
+class WhatIf:
+    """What is compiled otherwise, of all runs of a server. `opened`: opens one more trace, and
+    gives its name as a run and the numbers of its kernels; `closed`: closes the runs of a trace. Threads may share one."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        opened: Callable[[Path], tuple[str, list[int]]],
+        closed: Callable[[Path], None],
+    ) -> None:
+        self._machine, self._opened, self._closed = machine, opened, closed
+        self._lock = threading.Lock()
+        self._folder: Path | None = None
+        self._beside: dict[Path, Path] = {}
+        """Folders for variants of traces beside which nothing can be written."""
+        self._watches: dict[int, Watch] = {}
+        """By the serials of their traces."""
+        self._replays: dict[int, Path] = {}
+        """The trace of the last replay, by the serial of the run."""
+        machine.when_gone(self._forget)
+
+    def close(self) -> None:
+        """Removes what lies beside no trace. The jobs are ended before."""
+        with self._lock:
+            if self._folder is not None:
+                self._remove()
+                self._folder = None
+
+    def _forget(self, serial: int) -> None:
+        with self._lock:
+            self._watches.pop(serial, None)
+            self._replays.pop(serial, None)
+
+    def begin(self, run: OpenRun, kernel: int, variant: Variant, seconds: float = LIMIT) -> int:
+        """Begins to compile a kernel as a variant, which is kept; the job, whose result is `WhatIf`
+        of docs/json.md. Raises ServerError."""
+        store = _trace_of(run)
+        subject = self._subject(run, kernel)
+        _check_rules(store, variant)
+        folder, path = self._new_trace()
+        request = {**variant_request(subject, variant), TRACE: str(path)}
+
+        def finish(found: Data) -> Data:
+            made = self._machine.weight.make(
+                lambda: what_if_data(store, subject, variant, {**found}, path)
+            )
+            one = self._keep(store, subject, made, path.read_bytes())
+            return {**made, "kept": {"number": one.number, "trace": str(one.path)}}
+
+        return self._start(request, finish, folder, seconds)
+
+    def variants(self, run: OpenRun, kernel: int | None = None) -> list[Data]:
+        """The variants of a kernel, or of all, in the form `VariantRow` of the page."""
+        store = _trace_of(run)
+        of = None if kernel is None else store.kernel_of(kernel)
+        return [variant_row(one) for one in self._kept(store) if of is None or one.kernel == of]
+
+    def open(self, run: OpenRun, number: int) -> Data | None:
+        """Opens the trace of a variant as a run: `OpenedVariant` of the page; None where there is
+        no such variant."""
+        one = self._one(run, number)
+        if one is None:
+            return None
+        name, kernels = self._opened(one.path)
+        return {"run": name, "kernel": kernels[0] if kernels else None}
+
+    def delete(self, run: OpenRun, number: int) -> bool:
+        """Removes a variant, and closes its run; False where there is no such variant."""
+        one = self._one(run, number)
+        if one is None:
+            return False
+        self._closed(one.path)
+        forget(one)
+        return True
+
+    def script(self, run: OpenRun, number: int) -> Reproduction | None:
+        """The script of a variant; None where there is no such variant. Raises ServerError."""
+        one = self._one(run, number)
+        if one is None:
+            return None
+        return whole_script(self._subject(run, one.kernel), _variant_of(one))
+
+    def minimise(self, run: OpenRun, number: int, seconds: float = LIMIT) -> int | None:
+        """Begins to make the kernel of a variant smaller; the job, whose result is {"text", "said"}
+        of a script; None where there is no such variant. Raises ServerError."""
+        one = self._one(run, number)
+        if one is None:
+            return None
+        subject = self._subject(run, one.kernel)
+
+        def finish(found: Data) -> Data:
+            return vars(smaller_script(subject, found))
+
+        request = minimise_request(subject, _variant_of(one), seconds / 2)
+        return self._machine.jobs.start(request, finish, limit=seconds)
+
+    def replay(self, run: OpenRun, kernel: int | None, seconds: float | None = None) -> int:
+        """Begins to compile a kernel, or all of them, with the code on disk; the job. Its result is
+        `Replayed` of the page, with the name of the run that was recorded, which takes the place of
+        that of the replay before. Raises ServerError."""
+        store = _trace_of(run)
+        if kernel is None:
+            subjects = self._machine.weight.make(lambda: subjects_of(store))
+        else:
+            subjects = [self._subject(run, kernel)]
+        if not subjects:
+            raise ServerError("this run has no kernels", hint="choose another trace")
+        _, path = self._new_trace()
+        request = {**replay_request(subjects), TRACE: str(path)}
+        serial = run.serial
+
+        def finish(found: Data) -> Data:
+            rows = self._machine.weight.make(lambda: _rows(store, subjects, found, path))
+            with self._lock:
+                before = self._replays.get(serial)
+                self._replays[serial] = path
+            if before is not None:
+                self._closed(before)
+                shutil.rmtree(before.parent, ignore_errors=True)
+            name, kernels = self._opened(path)
+            there = iter(kernels)
+            for row, one in zip(rows, found["kernels"], strict=True):
+                del row["differences"]  # the comparison of both runs has them
+                row["there"] = next(there, None) if one["recorded"] else None
+            return {**replay_data(store, rows), "run": name}
+
+        limit = seconds or (LIMIT if kernel is not None else REPLAY_LIMIT)
+        return self._start(request, finish, None, limit)
+
+    def changed(self, run: OpenRun) -> Data:
+        """The rules that have changed since a run, in the form `ChangedRules` of the page: cheap,
+        for pages that ask every few seconds."""
+        store = _trace_of(run)
+        with self._lock:
+            watch = self._watches.setdefault(run.serial, Watch(store))
+        state, found = self._machine.weight.make(watch.now)
+        return {"state": state, "changed": [one.data() for one in found]}
+
+    def _subject(self, run: OpenRun, kernel: int) -> Subject:
+        store = _trace_of(run)
+        return self._machine.weight.make(lambda: subject_of(store, store.kernel_of(kernel)))
+
+    def _start(
+        self,
+        request: Data,
+        finish: Callable[[Data], Data],
+        folder: Path | None,
+        seconds: float,
+    ) -> int:
+        """Begins a job that records into a folder, which goes with it."""
+
+        def ended() -> None:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+        try:
+            return self._machine.jobs.start(request, finish, ended, limit=seconds)
+        except ServerError:
+            ended()
+            raise
+
+    def _kept(self, store: Store) -> list[Kept]:
+        with self._lock:
+            also = self._beside.get(store.path)
+        return kept_of(store.path, also)
+
+    def _one(self, run: OpenRun, number: int) -> Kept | None:
+        kept = self._kept(_trace_of(run))
+        return next((one for one in kept if one.number == number), None)
+
+    def _keep(self, store: Store, subject: Subject, made: Data, recorded: bytes) -> Kept:
+        """Keeps a variant beside its trace, or, where that cannot be, as long as the server
+        runs."""
+        try:
+            return keep(store.path, subject.number, subject.name, made, recorded)
+        except TraceError as error:
+            made["notes"].append(f"kept until the server ends: {error.what} ({error.where})")
+        after = max((one.number for one in self._kept(store)), default=0)
+        root = self._root()
+        with self._lock:
+            folder = self._beside.setdefault(store.path, root / f"variants-{len(self._beside)}")
+        return keep(
+            store.path, subject.number, subject.name, made, recorded, folder=folder, after=after
+        )
+
+    def _root(self) -> Path:
+        with self._lock:
+            if self._folder is None:
+                self._folder = Path(mkdtemp(prefix="uopviz-what-if-"))
+                self._remove = weakref.finalize(
+                    self, shutil.rmtree, self._folder, ignore_errors=True
+                )
+            return self._folder
+
+    def _new_trace(self) -> tuple[Path, Path]:
+        """A new folder, and the trace that a worker makes in it."""
+        folder = Path(mkdtemp(dir=self._root()))
+        return folder, folder / f"kernel-{folder.name}{SUFFIX}"
+
+
+def _trace_of(run: OpenRun) -> Store:
+    if not isinstance(run.store, Store):
+        raise ServerError(
+            "this exported file holds no trace, and its kernels cannot be compiled",
+            where=run.store.path.name,
+            hint="open the trace itself",
+        )
+    return run.store
+
+
+def _check_rules(store: Store, variant: Variant) -> None:
+    """Raises ServerError for rules that the run does not have: nothing would be left out."""
+    known = {record.name for record in store.rule_records().values()}
+    unknown = [name for name in variant.skip if name not in known]
+    if unknown:
+        raise ServerError(
+            f"there is no rule {unknown[0][:100]!r} in this run", hint="choose one of its rules"
+        )
+
+
+def _variant_of(one: Kept) -> Variant:
+    """What a variant that is kept changes. Raises ServerError where its file does not say."""
+    data = one.found.get("variant")
+    if not isinstance(data, dict):
+        raise ServerError(
+            f"variant {one.number} does not say what it changes",
+            where=str(one.path),
+            hint="delete it",
+        )
+    return Variant.from_data(data)
+
+
+def _rows(store: Store, subjects: list[Subject], found: Data, path: Path) -> list[Data]:
+    side = Side(store)
+    side.refresh()
+    return replay_rows(side, subjects, found, path)

@@ -1,0 +1,236 @@
+/** The variants of the kernel that is looked at: what was changed, and what came of it. */
+import { useEffect, useState } from "preact/hooks";
+import type { VariantRow } from "../../data/messages/whatif";
+import { count, plural, short } from "../../state/format";
+import { Icon } from "../../ui/Icon";
+import { Menu, MenuItem } from "../../ui/over/Menu";
+import { Clipped } from "../../ui/Text";
+import { Failed } from "../Failed";
+import { asked } from "./asked";
+import { againstOld, amounts, intervalOf } from "./figures";
+import {
+  choose,
+  chosen,
+  compareVariants,
+  deleteVariant,
+  isRunning,
+  minimise,
+  retryVariants,
+  saveScript,
+  showVariants,
+  variants,
+  variantsError,
+  whatIsNeeded,
+} from "./store";
+
+/** Rows that are shown at first, the newest. */
+const MOST = 100;
+
+/** `compact`: for a narrow box, without registers, code and the choice of two. */
+export function VariantsTable({ compact = false }: { compact?: boolean }) {
+  const [all, showAll] = useState(false);
+  useEffect(showVariants, []);
+  const needed = whatIsNeeded();
+  const found = variants.value;
+  if (needed) return <div class="state">{needed}</div>;
+  if (variantsError.value) return <Failed problem={variantsError.value} retry={retryVariants} />;
+  if (!found)
+    return (
+      <div class="state" role="status">
+        Loading the variants
+      </div>
+    );
+  if (!found.length)
+    return (
+      <div class="state">
+        No variant of this kernel yet. Leave a rule out, stop after a step, or choose other
+        optimizations, then compile and run.
+      </div>
+    );
+  const newest = found.toReversed();
+  const shown = all ? newest : newest.slice(0, MOST);
+  const left = newest.length - shown.length;
+  return (
+    <>
+      <table class={compact ? "variants compact" : "variants"} aria-label="Variants of this kernel">
+        <thead>
+          <tr>
+            {!compact && (
+              <th>
+                <span class="sr">Choose two to compare</span>
+              </th>
+            )}
+            <th class="r">No.</th>
+            <th>Variant</th>
+            <th class="r">Time</th>
+            {!compact && (
+              <>
+                <th class="r">Registers</th>
+                <th class="r">Instructions</th>
+              </>
+            )}
+            <th>Result</th>
+            <th />
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <Line key={row.number} row={row} compact={compact} />
+          ))}
+        </tbody>
+      </table>
+      {left > 0 && (
+        <button type="button" class="link wi-more" onClick={() => showAll(true)}>
+          {plural(left, "older variant")}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Line({ row, compact }: { row: VariantRow; compact: boolean }) {
+  return (
+    <tr>
+      {!compact && (
+        <td>
+          <input
+            type="checkbox"
+            aria-label={`Choose variant ${row.number}`}
+            checked={chosen.value.includes(row.number)}
+            onChange={() => choose(row.number)}
+          />
+        </td>
+      )}
+      <td class="r">{row.number}</td>
+      <td>
+        <Clipped text={row.variant.said || "not known"} limit={160} />
+        {row.changed.length > 0 && (
+          <>
+            {" "}
+            <span class="badge mov" title={row.changed.join("\n")}>
+              new code
+            </span>
+          </>
+        )}
+        {row.error && (
+          <div class="cdel">
+            <Clipped text={row.error.what} limit={240} />
+          </div>
+        )}
+      </td>
+      <td class="r">
+        <Time row={row} />
+      </td>
+      {!compact && (
+        <>
+          <td class="r">{amounts(row, "registers")}</td>
+          <td class="r">{amounts(row, "instructions")}</td>
+        </>
+      )}
+      <td>
+        <Result row={row} />
+      </td>
+      <td class="wi-do">
+        <button
+          type="button"
+          class="btn sm"
+          title="Compare with the recorded kernel"
+          onClick={() => void compareVariants(row.number)}
+        >
+          Compare
+        </button>
+        <More row={row} />
+      </td>
+    </tr>
+  );
+}
+
+function Time({ row }: { row: VariantRow }) {
+  const { text, is } = againstOld(row.times);
+  if (!row.times) return <span class="t3">{row.error ? "" : "not timed"}</span>;
+  return (
+    <span class="wi-time" title={intervalOf(row.times)}>
+      <b class={is === "slower" ? "cdel" : is === "faster" ? "cadd" : "t2"}>{text}</b>
+      <span class="t3 nw">
+        {" "}
+        {row.times.low.toFixed(2)} to {row.times.high.toFixed(2)}
+      </span>
+    </span>
+  );
+}
+
+function Result({ row: { error, outcome, device, notes } }: { row: VariantRow }) {
+  const said = [outcome?.said, device && `on ${device}`, ...notes].filter(Boolean).join("\n");
+  if (error) return <span class="badge del">✕ fails</span>;
+  if (!outcome)
+    return (
+      <span class="badge" title={said}>
+        not run
+      </span>
+    );
+  return (
+    <span class={outcome.equal ? "badge add" : "badge del"} title={said}>
+      {outcome.equal ? "✓ equal" : "≠ differs"}
+    </span>
+  );
+}
+
+function More({ row }: { row: VariantRow }) {
+  const { skip, stop_after, inside, opts, target } = row.variant;
+  return (
+    <Menu
+      label={`More about variant ${row.number}`}
+      class="btn sm ico quiet"
+      button={<Icon name="menu" />}
+    >
+      {(close) => (
+        <>
+          <MenuItem
+            onClick={() => {
+              asked.value = { skip, stop_after, inside, opts, target };
+              close();
+            }}
+          >
+            Change it, and try again
+          </MenuItem>
+          <MenuItem
+            onClick={() => {
+              void saveScript(row.number);
+              close();
+            }}
+          >
+            Save a reproduction script
+          </MenuItem>
+          <MenuItem
+            onClick={() => {
+              if (!isRunning()) void minimise(row.number);
+              close();
+            }}
+          >
+            Minimise, and save the script
+          </MenuItem>
+          <MenuItem
+            onClick={() => {
+              void deleteVariant(row.number);
+              close();
+            }}
+          >
+            Delete
+          </MenuItem>
+          <div class="note">{short(row.variant.said, 120)}</div>
+          {row.code && (
+            <div class="note num">
+              {row.code.text} of {count(row.code.lines ?? 0)} lines
+              {row.opts !== null && <>, opts {short(row.opts || "none", 80)}</>}
+            </div>
+          )}
+          {row.notes.map((note) => (
+            <div class="note" key={note}>
+              {short(note, 200)}
+            </div>
+          ))}
+        </>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,135 @@
+/** Commands about kernels compiled otherwise; those of replays are on every page. */
+import { toggleDrawer, openDrawer } from "../../state/drawer";
+import { announce } from "../../state/actions";
+import { currentRule, currentStep, step } from "../../state/state";
+import type { Command } from "../command";
+import { change, changesSomething, clear, isSkipped, passHere, toggleSkip } from "./asked";
+import { closeNotice, notice } from "./changed";
+import {
+  cancelJob,
+  canTry,
+  chosen,
+  compareVariants,
+  isRunning,
+  replay,
+  tryVariant,
+  variants,
+} from "./store";
+
+const group = "Rule and node";
+
+const hasRule = (): boolean => canTry() && currentStep.value !== null && currentRule.value !== null;
+
+/** Leaves the rule of the step out, and says so. */
+export function skipRule(rule: string, inside: string | null = null): void {
+  toggleSkip(rule, inside);
+  const where = inside ? ` in ${inside}` : "";
+  announce(isSkipped(rule) ? `${rule} is left out${where}` : `${rule} is not left out any more`);
+  openDrawer("variants");
+}
+
+/** Lets nothing match after this step. */
+export function stopHere(): void {
+  change({ stop_after: step.peek(), inside: passHere.peek() });
+  announce(`Nothing matches after step ${step.peek()} of ${passHere.peek()}`);
+  openDrawer("variants");
+}
+
+const newest = (): number | null => variants.value?.findLast((row) => !row.error)?.number ?? null;
+
+export const variantCommands: readonly Command[] = [
+  {
+    id: "variants",
+    title: "Variants of the kernel: what if",
+    group,
+    keys: ["Shift V"],
+    run: () => toggleDrawer("variants"),
+  },
+  {
+    id: "variant-skip",
+    title: "Leave this rule out of the next variant",
+    group,
+    keys: ["Shift X"],
+    when: hasRule,
+    run: () => currentRule.peek() && skipRule(currentRule.peek()!.name),
+  },
+  {
+    id: "variant-skip-here",
+    title: "Leave this rule out of the next variant, in passes of this name only",
+    group,
+    keys: [],
+    when: () => hasRule() && passHere.value !== "",
+    run: () => currentRule.peek() && skipRule(currentRule.peek()!.name, passHere.peek()),
+  },
+  {
+    id: "variant-stop",
+    title: "Stop after this step in the next variant",
+    group,
+    keys: [],
+    when: () => canTry() && currentStep.value !== null && passHere.value !== "",
+    run: stopHere,
+  },
+  {
+    id: "variant-try",
+    title: "Compile and run the variant",
+    group,
+    keys: ["Shift Enter"],
+    when: () => canTry() && !isRunning(),
+    run: () => {
+      openDrawer("variants");
+      void tryVariant();
+    },
+  },
+  {
+    id: "variant-clear",
+    title: "Change nothing in the next variant",
+    group,
+    keys: [],
+    when: () => changesSomething.value,
+    run: clear,
+  },
+  {
+    id: "variant-compare",
+    title: "Compare the newest variant, or the two that are chosen",
+    group,
+    keys: [],
+    when: () => newest() !== null,
+    run: () =>
+      void compareVariants(...(chosen.peek().length ? chosen.peek() : [newest()!])),
+  },
+];
+
+export const replayCommands: readonly Command[] = [
+  {
+    id: "replay",
+    title: "Replay this kernel with the code on disk",
+    group: "Page",
+    keys: ["Q"],
+    when: () => canTry() && !isRunning(),
+    run: () => void replay(false),
+  },
+  {
+    id: "replay-all",
+    title: "Replay all kernels with the code on disk",
+    group: "Page",
+    keys: ["Shift Q"],
+    when: () => !isRunning(),
+    run: () => void replay(true),
+  },
+  {
+    id: "what-if-cancel",
+    title: "Cancel what is compiled otherwise",
+    group: "Page",
+    keys: [],
+    when: isRunning,
+    run: () => void cancelJob(),
+  },
+  {
+    id: "changed-close",
+    title: "Close the notice about changed rules",
+    group: "Page",
+    keys: [],
+    when: () => notice.value !== null,
+    run: closeNotice,
+  },
+];
