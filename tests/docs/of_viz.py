@@ -25,6 +25,7 @@ from viz.format.rows import TABLES
 from viz.server.api import api
 from viz.server.app import RunConverter
 from viz.server.page import page
+from viz.server.routes.workbench import workbench_routes
 from viz.share import sql as query
 from viz.share.redaction import TABLE, How
 from viz.views.answers import ANSWERS
@@ -103,6 +104,7 @@ def routes() -> list[tuple[str, str, str]]:
     app = Flask("viz", static_folder=None)
     app.url_map.converters["run"] = RunConverter
     app.register_blueprint(api)
+    app.register_blueprint(workbench_routes)
     app.register_blueprint(page)
     found: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():

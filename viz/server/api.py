@@ -11,13 +11,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
-from flask import Blueprint, Response, abort, current_app, request
+from flask import Blueprint, Response, request
 
 from core.errors import ServerError
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
-from viz.server.runs.openrun import OpenRun
-from viz.server.state import State
+from viz.server.how import how_of as _how
+from viz.server.requests import body as _body
+from viz.server.requests import open_run as _run
+from viz.server.requests import state
+from viz.server.requests import unknown as _unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
 from viz.views.run import FIRST, Answer, Asked, Parameter
@@ -29,19 +32,6 @@ MAX_TEXT: Final = 200
 """Characters of a parameter that count."""
 
 api = Blueprint("api", __name__, url_prefix="/api")
-
-
-def state() -> State:
-    """The state of the server that answers."""
-    return cast("State", current_app.extensions["uopviz"])
-
-
-def _run(name: str) -> OpenRun:
-    """The run of this name; where there is none, the request ends here."""
-    found = state().run(name)
-    if found is None:
-        abort(_unknown_run(name))
-    return found
 
 
 def _route(asked: Answer) -> Callable[..., Response]:
@@ -251,58 +241,10 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,15}", text) is not None
 
 
-def _body() -> dict[str, Any]:
-    try:
-        body = request.get_json(silent=True)
-    except RecursionError:
-        body = None
-    if not isinstance(body, dict):
-        raise ServerError("the request is not a JSON object", where=request.path)
-    return cast("dict[str, Any]", body)
-
-
-def _how(body: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
-    """(optimisations, edited text) of a request: at most one of them."""
-    opts, source = body.get("opts"), _source(body.get("source"))
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
-    if source is not None and opts is not None:
-        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
-    return opts, source
-
-
-def _source(found: object) -> dict[str, str] | None:
-    if found is None:
-        return None
-    source = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    kind, text = source.get("kind"), source.get("text")
-    if not isinstance(kind, str) or not isinstance(text, str):
-        raise ServerError("source is not a text", hint='it is {"kind": "llvm", "text": ...}')
-    return {"kind": kind, "text": text}
-
-
-def _unknown_run(name: str) -> Response:
-    return problem(
-        404,
-        f"no run {name} is open here",
-        request.path,
-        "it was closed, or the link is of another server; the list of runs has those that are open",
-    )
-
-
 def _unknown_pair(values: Sequence[object]) -> Response:
     return problem(
         404,
         f"there is no pair of {' and '.join(map(str, values[:2]))} in these runs",
         request.path,
         "the link may be of other runs",
-    )
-
-
-def _unknown(what: str, number: object) -> Response:
-    return problem(
-        404,
-        f"there is no {what} {number} in this run",
-        request.path,
-        "the link may be of another run",
     )

@@ -12,6 +12,7 @@ from werkzeug.routing import BaseConverter
 from viz.server.answers import install_errors
 from viz.server.api import api
 from viz.server.page import page
+from viz.server.routes.workbench import workbench_routes
 from viz.server.security import Guard
 from viz.server.state import State
 from viz.views.run import NAMES, Run
@@ -43,5 +44,6 @@ def create_app(store: Run, guard: Guard | None = None, beside: Sequence[Run] = (
 
     app.before_request(note_request)
     app.register_blueprint(api)
+    app.register_blueprint(workbench_routes)
     app.register_blueprint(page)
     return app

@@ -60,6 +60,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         smaller="the function of this rule does not come to an end at this node",
         crashed="the function of the rule may have crashed it; nothing else was harmed",
     ),
+    "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
+    "opts": Kind(2 << 30, module="viz.workbench.worker"),
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,

@@ -1,0 +1,1 @@
+"""Routes by what they are about, each a blueprint. They parse and answer."""
