@@ -17,7 +17,7 @@ MAX_SKIPPED: Final = 100
 _NAME: Final = 200
 
 
-@workbench_routes.post("/<run:run>/kernels/<int:context>/workbench")
+@workbench_routes.post("/<run:run>/kernels/<int:context>/bench")
 def compare_sides(run: str, context: int) -> Response:
     """Begins to run a kernel on {"device"}, as it is and as it is changed, in turn on the same
     inputs: {"job"}; its result is Workbench. {"opts"} and {"source"} as in run; {"skip"}: names of

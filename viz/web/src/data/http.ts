@@ -70,9 +70,12 @@ export function httpBackend(
     return {
       compile: (context, target) => kernel(context, "compile", { target }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
+      bench: (context, how) => kernel(context, "bench", how),
+      kernelOpts: (context, target, opts) => kernel(context, "opts", { target, opts }),
       emulate: (context, how) => kernel(context, "emulate", how),
       whyDeclined: async (rewrite, node, rule) =>
-        (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,
+        (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule }))
+          .job,
       peaks: () => get<Peak[]>("api/peaks"),
       measure: async (device) => (await post<{ job: number }>("api/peaks", { device })).job,
       job: (id) => get<Job>(`api/jobs/${id}`),

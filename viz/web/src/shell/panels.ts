@@ -11,6 +11,7 @@ import { scrubberPanel } from "../panels/scrubber/panel";
 import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
 import { timelinePanel } from "../panels/timeline/panel";
+import { workbenchPanel } from "../panels/workbench/panel";
 import {
   pageOf,
   type DrawerPanel,
@@ -30,6 +31,7 @@ export const panels: readonly Panel[] = [
   emulatorPanel,
   problemsPanel,
   inspectorPanel,
+  workbenchPanel,
   timelinePanel,
   rulesPanel,
   comparePanel,

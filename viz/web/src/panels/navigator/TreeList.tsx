@@ -7,6 +7,7 @@ import {
   openKernel,
   openPasses,
   openRewrite,
+  openWorkbench,
 } from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
@@ -125,6 +126,7 @@ function activate(line: Line): void {
     if (row.label === "kernel") {
       setOpen(line.key, true); // its passes are one line away when the reader comes back
       if (row.target) openPasses(row);
+      else if (view.peek().page === "workbench") openWorkbench(row.id);
       else openKernel(row.id);
     } else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
     else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
