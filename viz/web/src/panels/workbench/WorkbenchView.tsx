@@ -46,8 +46,8 @@ export function WorkbenchView() {
           <div class="wb-side" data-region="Results">
             <Time />
             <Compared />
-            <Roofline />
             <Outputs />
+            <Roofline />
           </div>
         </div>
       )}

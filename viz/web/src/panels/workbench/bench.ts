@@ -4,7 +4,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { BenchHow, Workbench } from "../../data/messages/kernel";
-import { kindOf } from "../../parts/kernel/columns";
+import { kindName, kindOf } from "../../parts/kernel/columns";
 import { kernel } from "../../parts/kernel/kernel";
 import { outcomeOf } from "../../parts/source/edits";
 import { data } from "../../state/actions";
@@ -69,7 +69,7 @@ export function startBench(): void {
 
 /** What is changed, in few words. */
 function titleOf(of: BenchHow): string {
-  if (of.source) return `edited ${of.source.kind}`;
+  if (of.source) return `edited ${kindName(of.source.kind)}`;
   const parts: string[] = [];
   if (of.opts !== null) parts.push(of.opts || "no opts");
   if (of.skip.length) parts.push(`without ${of.skip.join(", ")}`);

@@ -35,12 +35,12 @@ export function histogram(us: readonly number[], bins = 32): Histogram {
   return out;
 }
 
-/** Several distributions in the same bins: from the fastest of all to the slowest 95th percentile, with
+/** Several distributions in the same bins: from the fastest of all to the slowest 90th percentile, with
  * a little room. */
 export function together(all: readonly (readonly number[])[], bins = 48): Histogram[] {
   const sorted = all.map((us) => us.filter(Number.isFinite).sort((a, z) => a - z));
   const from = Math.min(...sorted.map((us) => us[0] ?? Infinity));
-  const top = Math.max(...sorted.map((us) => quantile(us, 0.95)));
+  const top = Math.max(...sorted.map((us) => quantile(us, 0.9)));
   const to = top > from ? from + (top - from) * 1.15 : from + Math.max(from * 0.1, 0.1);
   return sorted.map((us) => {
     const out: Histogram = { bins: new Array<number>(bins).fill(0), from, to, beyond: 0 };

@@ -77,7 +77,7 @@ const wouldRun = (column: string): boolean =>
 interface EditStateProps {
   column: string;
   edit: Edit;
-  /** It has the full height already. */
+  /** It has the full height already, and what went wrong is said below it. */
   brief?: boolean;
 }
 
@@ -87,7 +87,7 @@ export function EditState({ column, edit, brief }: EditStateProps) {
   const line = lineOf(problem);
   return (
     <div class="cb">
-      {problem ? (
+      {problem && !brief ? (
         <span class="row g4 sp why" role="alert">
           {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
           <Failed error={problem} />

@@ -2,7 +2,7 @@
 import { ago } from "../../../parts/traces/ago";
 import { short } from "../../../state/format";
 import { bench, benches, type Bench } from "../bench";
-import { ratioOf, timesWord } from "../result/words";
+import { isNoise, ratioOf, timesWord } from "../result/words";
 
 export function Variants() {
   const list = benches.value;
@@ -41,7 +41,8 @@ export function Variants() {
 function Ratio({ one }: { one: Bench }) {
   const ratio = ratioOf(one.result);
   if (ratio === null) return <span class="t3">–</span>;
-  const { text, is } = timesWord(ratio);
+  const { text, is: found } = timesWord(ratio);
+  const is = isNoise(one.result) ? "same" : found;
   return (
     <span class={is === "better" ? "cadd b num" : is === "worse" ? "cmov b num" : "num"}>
       {text}

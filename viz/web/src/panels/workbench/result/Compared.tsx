@@ -3,7 +3,7 @@ import { count, micros, short } from "../../../state/format";
 import { digits, speedOf } from "../../../parts/speed";
 import type { BenchSide, Workbench } from "../../../data/messages/kernel";
 import { bench } from "../bench";
-import { numberOf, ratioOf, timesWord } from "./words";
+import { isNoise, numberOf, rangeWord, ratioOf, timesWord } from "./words";
 
 interface Line {
   name: string;
@@ -74,22 +74,21 @@ function linesOf(found: Workbench): Line[] {
   const t = found.times;
   if (t) {
     const [us, nu] = [t.original.median, t.edited.median];
-    add("Median", micros(us), micros(nu), t.ratio, true);
-    const range = ({ p10, p90 }: { p10: number; p90: number }): string =>
-      `${micros(p10)} – ${micros(p90)}`;
-    add("p10 to p90", range(t.original), range(t.edited), null, null);
+    add("Median", micros(us), micros(nu), t.ratio, isNoise(found) ? null : true);
+    add("p10 to p90", rangeWord(t.original), rangeWord(t.edited), null, null);
     const [old, now] = [us, nu].map((n) => speedOf(found.flops, found.bytes, n, undefined));
     const faster = nu > 0 ? us / nu : null;
+    const more = isNoise(found) ? null : false; // better
     if (found.flops > 0)
       add(
         "Throughput",
         `${digits(old!.gflops)} GFLOP/s`,
         `${digits(now!.gflops)} GFLOP/s`,
         faster,
-        false,
+        more,
       );
     if (found.bytes > 0)
-      add("Bandwidth", `${digits(old!.gbytes)} GB/s`, `${digits(now!.gbytes)} GB/s`, faster, false);
+      add("Bandwidth", `${digits(old!.gbytes)} GB/s`, `${digits(now!.gbytes)} GB/s`, faster, more);
   } else {
     const said = (side: BenchSide): string => count(side.instructions ?? 0);
     add("Instructions run", said(a), said(b), ratioOf(found), true);

@@ -48,6 +48,7 @@ function Shown({ found }: { found: Workbench }) {
   const { outputs: o, picture: p } = found;
   const at = cell === null ? -1 : p.cell.indexOf(cell);
   const chosen = at >= 0;
+  const same = p.cell.length === 0;
   const place = chosen ? [Math.floor(p.at[at]! / p.columns), p.at[at]! % p.columns] : o.at;
   return (
     <>
@@ -63,17 +64,16 @@ function Shown({ found }: { found: Workbench }) {
           <dt>Max error</dt>
           <dd>{errorWords(o.ulps, o.error)}</dd>
           <dt>{chosen ? "Element" : "Worst at"}</dt>
-          <dd class="mono">
-            {o.identical === o.compared && !chosen ? "–" : `[${place.join(", ")}]`}
-          </dd>
+          <dd class="mono">{same ? "–" : `[${place.join(", ")}]`}</dd>
           <dt>Original</dt>
-          <dd class="mono">{value(chosen ? p.original[at]! : o.original)}</dd>
+          <dd class="mono">{same ? "–" : value(chosen ? p.original[at]! : o.original)}</dd>
           <dt>Edited</dt>
-          <dd class="mono">{value(chosen ? p.edited[at]! : o.edited)}</dd>
+          <dd class="mono">{same ? "–" : value(chosen ? p.edited[at]! : o.edited)}</dd>
         </dl>
       </div>
       <p class="t3 small wb-caption">
-        data{o.output} as {count(p.rows)} × {count(p.columns)}; darker is a larger difference
+        data{o.output} as {count(p.rows)} × {count(p.columns)}
+        {same ? ": no element differs" : "; darker is a larger difference"}
         {p.down * p.across > 1 && `, each cell the largest of ${count(p.down * p.across)}`}
         {p.more > 0 && `; ${count(p.more)} further cells differ less`}
       </p>

@@ -97,13 +97,13 @@ function Plot({ peak }: { peak: Peak }) {
           <g key={n}>
             <path class="grid" d={`M${LEFT} ${y(n)}H${WIDTH - 8}`} />
             <text x={LEFT - 4} y={y(n) + 3} text-anchor="end">
-              {digits(n / 1e9)}
+              {plain(n / 1e9)}
             </text>
           </g>
         ))}
         {powers(x0, x1).map((n) => (
           <text key={n} x={x(n)} y={HEIGHT - 3} text-anchor="middle">
-            {digits(n)}
+            {plain(n)}
           </text>
         ))}
         <path
@@ -123,6 +123,9 @@ function Plot({ peak }: { peak: Peak }) {
     </>
   );
 }
+
+/** A power of ten: "0.1", "1", "1,000". */
+const plain = (n: number): string => Number(n.toPrecision(1)).toLocaleString("en");
 
 /** Powers of ten between two exponents. */
 function powers(from: number, to: number): number[] {

@@ -4,7 +4,7 @@ import { ticks, together } from "../../../parts/run/histogram";
 import type { BenchTimes } from "../../../data/messages/kernel";
 import { bench, isStale, state } from "../bench";
 import { whyNot } from "../where";
-import { changeWord, ratioOf, timesWord } from "./words";
+import { changeWord, isNoise, ratioOf, timesWord } from "./words";
 
 export function Time() {
   const found = bench.value?.result ?? null;
@@ -59,7 +59,8 @@ function Ratio() {
   const { result } = bench.value!;
   const ratio = ratioOf(result);
   if (ratio === null) return <span class="t2">Neither was timed.</span>;
-  const { text, is } = timesWord(ratio);
+  const { text, is: found } = timesWord(ratio);
+  const is = isNoise(result) ? "same" : found;
   const t = result.times;
   return (
     <div class="row wb-big">
@@ -67,7 +68,11 @@ function Ratio() {
         {text}
       </span>
       <span class="t2">
-        {result.changed ? changeWord(ratio, t ? "time" : "instructions") : "nothing was changed"}
+        {!result.changed
+          ? "nothing was changed"
+          : isNoise(result)
+            ? "no clear difference"
+            : changeWord(ratio, t ? "time" : "instructions")}
         {t ? (
           <span class="t3 num">
             {" "}
@@ -128,13 +133,22 @@ function Distributions({ times }: { times: BenchTimes }) {
             </text>
             <text x={WIDTH} y={base - 4} text-anchor="end">
               {name}
-              {h.beyond > 0 ? `, ${count(h.beyond)} >` : ""}
             </text>
+            {h.beyond > 0 && (
+              <text x={WIDTH - 80} y={base - HEIGHT + 10} text-anchor="end">
+                {count(h.beyond)} slower ›
+              </text>
+            )}
           </g>
         );
       })}
       {ticks(from, to, 5).map((us) => (
-        <text key={us} x={at(us)} y={2 * HEIGHT + 12 + BOTTOM - 3} text-anchor="middle">
+        <text
+          key={us}
+          x={Math.max(0, at(us))}
+          y={2 * HEIGHT + 12 + BOTTOM - 3}
+          text-anchor={at(us) < 16 ? "start" : "middle"}
+        >
           {micros(us)}
         </text>
       ))}

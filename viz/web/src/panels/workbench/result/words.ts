@@ -1,6 +1,6 @@
 /** Figures of the workbench as they read. Pure. */
 import type { Numeric, Workbench } from "../../../data/messages/kernel";
-import { tiny } from "../../../state/format";
+import { micros, tiny } from "../../../state/format";
 
 /** Ratios that differ from 1 by less are the same: timing is not better than that. */
 const SAME = 0.01;
@@ -11,6 +11,10 @@ export function ratioOf(found: Workbench): number | null {
   const [a, b] = [found.original.instructions, found.edited.instructions];
   return a !== null && b !== null && a > 0 ? b / a : null;
 }
+
+/** Whether the interval of a ratio says no difference. */
+export const isNoise = (found: Workbench): boolean =>
+  found.times !== null && found.times.low <= 1 && found.times.high >= 1;
 
 /** "0.78×"; less is better, where nothing else is said. */
 export function timesWord(
@@ -49,4 +53,13 @@ export function numberOf(facts: Workbench["original"]["facts"], name: RegExp): n
   const found = facts.find((fact) => name.test(fact.name))?.value;
   const digits = /^[\d,]+(?:\.\d+)?/.exec(found ?? "")?.[0];
   return digits === undefined ? null : Number(digits.replaceAll(",", ""));
+}
+
+/** "7.4 – 8.0 µs": the unit once, where both have the same. */
+export function rangeWord({ p10, p90 }: { p10: number; p90: number }): string {
+  const [low, high] = [micros(p10), micros(p90)];
+  const [number = low, unit] = low.split(" ");
+  return unit !== undefined && high.endsWith(` ${unit}`)
+    ? `${number} – ${high}`
+    : `${low} – ${high}`;
 }

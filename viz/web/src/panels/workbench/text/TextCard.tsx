@@ -1,7 +1,9 @@
 /** The text of the target: original, edited or their difference, at the full height. */
 import { count, plural, short } from "../../../state/format";
 import { TabText } from "../../../ui/TabText";
-import { kindName, kindOf } from "../../../parts/kernel/columns";
+import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
+import { canCompile, compile, compiling } from "../../../parts/kernel/kernel";
+import { compilesUnasked } from "../../../ui/code/since";
 import { Missing, SourceText } from "../../../parts/source/Column";
 import { DiffPane } from "../../../parts/source/DiffPane";
 import { deviceFor, editOf, isOpening, lineOf } from "../../../parts/source/edits";
@@ -10,7 +12,7 @@ import { CopyButton } from "../../../ui/copy";
 import { bench, isStale, state } from "../bench";
 import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
 import { artifact, column, columns, whyNot } from "../where";
-import { both, changes, editText, showText } from "./texts";
+import { both, changes, compilesAlone, editText, showText } from "./texts";
 
 const WORDS: Readonly<Record<Shown, string>> = {
   original: "Original",
@@ -80,6 +82,17 @@ function Body({ shown }: { shown: Shown }) {
   if (key === null)
     return (
       <div class="state">{whyNot.value || "No text of this kernel is known for the target."}</div>
+    );
+  const target = targetOf(key);
+  const waits = compilesUnasked.value === false && !compilesAlone.value;
+  if (!found && waits && canCompile(target) && !compiling.value.has(target))
+    return (
+      <div class="state">
+        <span>This text was not recorded.</span>
+        <button type="button" class="btn sm" onClick={() => compile(target)}>
+          Compile for {short(target, 40)}
+        </button>
+      </div>
     );
   if (!found || found.error)
     return (

@@ -6,7 +6,7 @@ import { beginEdit, deviceFor, editOf } from "../../../parts/source/edits";
 import { lineDiff } from "../../../parts/source/lineDiff";
 import { compilesUnasked } from "../../../ui/code/since";
 import { bench } from "../bench";
-import { goWorkbench, type Shown } from "../link";
+import { goWorkbench, workbenchLink, type Shown } from "../link";
 import { column, isOpen } from "../where";
 
 /** Both texts of the column that is shown: an edit, or what the last run compiled otherwise. */
@@ -44,11 +44,18 @@ export function editText(): void {
   beginEdit(key);
 }
 
+/** Whether a text that is not here is compiled without a further question: this compiler made the run
+ * here, or the reader has chosen the target. */
+export const compilesAlone = computed(() => {
+  const { target, device } = workbenchLink.value;
+  return compilesUnasked.value === true || target !== null || device !== null;
+});
+
 /** Compiles for the target while the page is open. */
 export function startTexts(): void {
   effect(() => {
     const key = column.value;
-    if (!isOpen.value || key === null || compilesUnasked.value !== true) return;
+    if (!isOpen.value || key === null || !compilesAlone.value) return;
     const target = targetOf(key);
     const here = kernelArtifacts.value.some((a) => columnKey(a) === key);
     if (!here && canCompile(target) && !compiling.value.has(target)) compile(target);
