@@ -131,6 +131,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("viz.work",),
     ("viz.why",),
     ("viz.whatif",),
+    ("viz.workbench",),
     ("viz.check",),
     ("viz.server", "viz.server.connections", "viz.server.routes", "viz.server.runs"),
     ("viz.live",),

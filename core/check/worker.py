@@ -145,12 +145,12 @@ def try_kernel(
         reference="REFERENCE",
         tolerance=tolerance,
         detail=detail,
-        takes=_taken(runner),
+        takes=resources_of(runner),
         instructions=instructions,
     )
 
 
-def _taken(runner: Runner) -> dict[str, str]:
+def resources_of(runner: Runner) -> dict[str, str]:
     """What the loaded code of a kernel takes on a GPU; nothing of other devices."""
     if not isinstance(runner, GpuRunner):
         return {}

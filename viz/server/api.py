@@ -18,6 +18,7 @@ from core.errors import ServerError
 from viz.check.known.answers import CHECK_ANSWERS
 from viz.compare.answers import PAIR_ANSWERS, PairAnswer
 from viz.server.answers import answer, problem
+from viz.server.how import how_of
 from viz.server.requests import json_body, open_run, state, unknown
 from viz.views.answers import ANSWERS
 from viz.views.recent import cached_trace, recent_traces
@@ -121,7 +122,7 @@ def run_kernel(run: str, context: int) -> Response:
     count = body.get("count", 100)
     if not isinstance(count, int) or not 0 < count <= 10_000:
         raise ServerError("count is not a number of launches", hint="1 to 10000")
-    opts, source = _how(body)
+    opts, source = how_of(body)
     device = str(body.get("device", "CPU"))
     return answer({"job": open_run(run).launch(context, device, count, opts, source)})
 
@@ -132,7 +133,7 @@ def emulate_kernel(run: str, context: int) -> Response:
     counters of each line, and each step of warp {"warp"} of block {"block"}. {"opts"} and
     {"source"} as in run."""
     body = json_body()
-    opts, source = _how(body)
+    opts, source = how_of(body)
     numbers = [body.get(name, 0) for name in ("block", "warp")]
     if not all(type(n) is int and 0 <= n < 1 << 31 for n in numbers):
         raise ServerError("block and warp are numbers", hint="they count from 0")
@@ -237,26 +238,6 @@ def _parameter(parameter: Parameter) -> int | str:
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,15}", text) is not None
-
-
-def _how(body: dict[str, Any]) -> tuple[str | None, dict[str, str] | None]:
-    """(optimisations, edited text) of a request: at most one of them."""
-    opts, source = body.get("opts"), _source(body.get("source"))
-    if opts is not None and not isinstance(opts, str):
-        raise ServerError("opts is not a text", hint="for example UPCAST(0, 4), or nothing")
-    if source is not None and opts is not None:
-        raise ServerError("a text of one's own takes no opts", hint="leave one of them out")
-    return opts, source
-
-
-def _source(found: object) -> dict[str, str] | None:
-    if found is None:
-        return None
-    source = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    kind, text = source.get("kind"), source.get("text")
-    if not isinstance(kind, str) or not isinstance(text, str):
-        raise ServerError("source is not a text", hint='it is {"kind": "llvm", "text": ...}')
-    return {"kind": kind, "text": text}
 
 
 def _unknown_pair(values: Sequence[object]) -> Response:

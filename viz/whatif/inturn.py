@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -45,6 +45,13 @@ class Ratio:
 
 def in_turn(old: Launch, new: Launch, seconds: float = SECONDS, turns: int = TURNS) -> Ratio:
     """Runs both in turn, each first in every other turn."""
+    return ratio_of(pairs_in_turn(old, new, seconds, turns))
+
+
+def pairs_in_turn(
+    old: Launch, new: Launch, seconds: float = SECONDS, turns: int = TURNS
+) -> list[tuple[float, float]]:
+    """The seconds of one launch of each, turn by turn."""
     once = [min(old(), new()) for _ in range(WARM)][-1]
     count = max(1, math.ceil(_MINIMUM / max(once, 1e-9)))
     until = time.monotonic() + seconds
@@ -55,6 +62,11 @@ def in_turn(old: Launch, new: Launch, seconds: float = SECONDS, turns: int = TUR
             pairs.append((_launched(old, count), b))
         else:
             pairs.append((_launched(old, count), _launched(new, count)))
+    return pairs
+
+
+def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio:
+    """How the times of turns compare."""
     ratios = sorted(b / a for a, b in pairs)
     low, high = interval(len(ratios))
     return Ratio(

@@ -122,13 +122,13 @@ class Expected:
 def ulps_apart(got: Array, wanted: Array) -> int:
     """The largest distance of two arrays of floats in memory, in units in the last place: how many
     numbers of the dtype lie between two elements (Goldberg, 1991, section "Ulps")."""
-    apart = int(np.abs(_ordered(got) - _ordered(wanted)).max(initial=0))
+    apart = int(np.abs(ordered(got) - ordered(wanted)).max(initial=0))
     return 2 * apart if got.dtype.itemsize == 8 else apart
 
 
-def _ordered(values: Array) -> Array:
-    """Integers in the order of floats: those of the same bits, those of negative ones turned
-    around."""
+def ordered(values: Array) -> Array:
+    """Floats in memory as integers in the order of the floats, those of 8 bytes as halves of them:
+    integers of the same bits, those of negative floats turned around."""
     size = values.dtype.itemsize
     bits = np.ascontiguousarray(values).view(f"u{size}").astype(np.int64 if size < 8 else np.uint64)
     sign = 1 << (8 * size - 1)

@@ -81,6 +81,8 @@ KINDS: Final[Mapping[str, Kind]] = {
         smaller="a rule may not come to an end",
         crashed="a rule or the kernel may have crashed it; nothing else was harmed",
     ),
+    "workbench": Kind(module="viz.workbench.worker", smaller="try a smaller kernel"),
+    "opts": Kind(2 << 30, module="viz.workbench.worker"),
     "export": Kind(
         5 << 30,
         EXPORT_LIMIT,

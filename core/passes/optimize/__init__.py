@@ -18,7 +18,7 @@ from core.target import Target
 from core.uop import UOp
 from core.uop.kernelinfo import KernelInfo
 
-__all__ = ["Kernel", "apply_opt", "heuristic", "optimize", "settings"]
+__all__ = ["Kernel", "apply_opt", "heuristic", "optimize", "prepared", "settings"]
 
 
 def optimize(sink: UOp, target: Target) -> UOp:
@@ -27,10 +27,7 @@ def optimize(sink: UOp, target: Target) -> UOp:
     Raises CompileError where an opt of the kernel's info does not apply.
     """
     info = sink.arg if isinstance(sink.arg, KernelInfo) else KernelInfo()
-    kernel = Kernel(sink, target)
-    merge_loops(kernel)
-    if target.has_local:
-        run_by_groups(kernel)
+    kernel = prepared(sink, target)
     if info.opts is not None:
         opts = info.opts
         for opt in opts:
@@ -38,3 +35,13 @@ def optimize(sink: UOp, target: Target) -> UOp:
     else:
         opts = () if NOOPT or kernel.as_written else tuple(heuristic(kernel))
     return kernel.numbered().replace(arg=replace(info, opts=opts))
+
+
+def prepared(sink: UOp, target: Target) -> Kernel:
+    """The kernel as it is before the first opt: with loops merged, and given to work groups where
+    the target has them."""
+    kernel = Kernel(sink, target)
+    merge_loops(kernel)
+    if target.has_local:
+        run_by_groups(kernel)
+    return kernel

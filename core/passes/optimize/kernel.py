@@ -7,6 +7,7 @@ Never decides what to split (heuristic.py) nor whether it is allowed (apply.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 
 from core.helpers import prod
 from core.target import Target
@@ -84,6 +85,12 @@ class Kernel:
         self.as_written.update(r.arg for r in _waited_for(order))
         self.path: dict[UOp, Path] = {r: (r.arg[0],) for r in loops}
         self._next = 1 + max((r.arg[0] for r in loops), default=-1)
+
+    def copied(self) -> Kernel:
+        """The kernel once more: opts applied to one leave the other as it is."""
+        made = copy(self)
+        made.path, made.operand_lanes = dict(self.path), set(self.operand_lanes)
+        return made
 
     def loops(self, *kinds: AxisType) -> list[UOp]:
         """The loops of these kinds that may be changed, outermost first."""

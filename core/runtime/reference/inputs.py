@@ -39,6 +39,21 @@ class Values(Enum):
     CORNERS = "corners"
     """Every fourth one a corner value. Floats: NaN, infinities, zeros of both signs, subnormals,
     the smallest normal numbers, the largest. Integers: the extremes of the dtype, 0, 1 and -1."""
+    NORMAL = "normal"
+    """Floats of the standard normal distribution; integers 0 to 9, as for all below."""
+    UNIFORM = "uniform"
+    """Floats from 0 to 1."""
+    ZEROS = "zeros"
+    ONES = "ones"
+    SUBNORMALS = "subnormals"
+    """Floats of both signs below the smallest normal number."""
+    SPECIALS = "specials"
+    """Normal floats, every fourth one an infinity, NaN, or zero of either sign."""
+
+
+_CONSTANTS: Final[Mapping[Values, int]] = {Values.ZEROS: 0, Values.ONES: 1}
+_DRAWN: Final = (Values.NORMAL, Values.UNIFORM, Values.SUBNORMALS, Values.SPECIALS)
+"""Those whose integers are 0 to 9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +143,25 @@ def _memory(
 ) -> Array:
     corners = values is Values.CORNERS
     if dtypes.is_bool(dtype):
+        if values in _CONSTANTS:
+            return np.full(size, bool(_CONSTANTS[values]))
         return random.integers(0, 2, size).astype(np.bool_)
     if dtypes.is_float(dtype):
         return _floats(dtype, size, random, values)
     low, high = int(dtypes.min(dtype)), int(dtypes.max(dtype))
     kind = memory_dtype(dtype)
+    if values in _CONSTANTS:
+        least, most = (low, high) if span is None else (span.low, span.high)
+        return np.full(size, min(max(_CONSTANTS[values], least), most), kind)
     if span is not None:
         first, last = max(span.low, low), min(span.high, high)
         found = random.integers(first, last, size, kind, endpoint=True)
         edges = [first, last]
         if not span.strict:
             edges += [low, high, max(first - 1, low), min(last + 1, high)]
+    elif values in _DRAWN:
+        found = random.integers(0, 10, size).astype(kind)
+        edges = [0]
     elif values is Values.EXACT:
         found = random.integers(max(-4, low), 9, size).astype(kind)
         edges = [0]
@@ -150,6 +173,10 @@ def _memory(
 
 
 def _floats(dtype: DType, size: int, random: np.random.Generator, values: Values) -> Array:
+    if values in _CONSTANTS:
+        return to_memory(round_array(np.full(size, float(_CONSTANTS[values])), dtype), dtype)
+    if values in _DRAWN:
+        return to_memory(round_array(_drawn(dtype, size, random, values), dtype), dtype)
     if values is Values.EXACT:
         parts = 8 if dtype.bits >= 32 else 1
         found = np.clip(np.rint(random.standard_normal(size) * parts) / parts, -4, 4)
@@ -159,6 +186,16 @@ def _floats(dtype: DType, size: int, random: np.random.Generator, values: Values
     if values is Values.CORNERS:
         found = _mixed(found, round_array(np.array(corner_floats(dtype)), dtype), random)
     return to_memory(found, dtype)
+
+
+def _drawn(dtype: DType, size: int, random: np.random.Generator, values: Values) -> Array:
+    if values is Values.UNIFORM:
+        return random.random(size)
+    if values is Values.SUBNORMALS:
+        return random.uniform(-1, 1, size) * dtypes.finfo(dtype).smallest_normal
+    found = random.standard_normal(size)
+    special = np.array((math.inf, -math.inf, math.nan, 0.0, -0.0))
+    return _mixed(found, special, random) if values is Values.SPECIALS else found
 
 
 def corner_floats(dtype: DType) -> tuple[float, ...]:

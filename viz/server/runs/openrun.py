@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from core.check.isolate import MAX_TEXT
 from core.errors import ServerError
 from core.target import targets
 from viz.server.answers import Encoded
+from viz.server.how import check_how
 from viz.server.runs.machine import Machine
 from viz.share.reopened import open_run
 from viz.views.answers import RUN
@@ -24,7 +24,6 @@ from viz.views.store import Store
 from viz.views.summary import run_title
 from viz.why.answers import WHY_DECLINED, call_again
 from viz.work.compiling import graph_of
-from viz.work.opts import parse_opts
 
 SLICE: Final = 0.1
 """Seconds that a partial answer takes; the page asks again for more."""
@@ -183,7 +182,7 @@ class OpenRun:
         Raises ServerError."""
         machine, store = self._machine, self.store
         kernel = store.kernel_of(context)
-        graph, _ = self._graph(kernel)
+        graph = self.graph(kernel)
         known = store.compiled(kernel, target)  # the AST of a live kernel may still change
         if known is not None and known.root.error is None:
             made = machine.weight.make(lambda: store.kernel(known.context))
@@ -204,8 +203,8 @@ class OpenRun:
     ) -> int:
         """Begins to run a kernel on a device; with these optimisations in place of the compiler's,
         or with `source`, {"kind", "text"}, in place of its text. Raises ServerError."""
-        graph, _ = self._graph(context)
-        _check_how(opts, source)
+        graph = self.graph(context)
+        check_how(opts, source)
         request = {
             "job": "run",
             "device": device,
@@ -227,8 +226,8 @@ class OpenRun:
     ) -> int:
         """Begins to emulate a kernel, and one warp of it step by step; `opts` and `source` as in
         `launch`. Raises ServerError."""
-        graph, _ = self._graph(context)
-        _check_how(opts, source)
+        graph = self.graph(context)
+        check_how(opts, source)
         request = {
             "job": "emulate",
             "device": device,
@@ -260,16 +259,10 @@ class OpenRun:
             return machine.jobs.done(call.finish(None))
         return machine.jobs.start(call.request, call.finish)
 
-    def _graph(self, context: int) -> tuple[dict[str, Any], list[int]]:
-        return self._machine.weight.make(lambda: graph_of(self.store, context))
-
-
-def _check_how(opts: str | None, source: Mapping[str, str] | None) -> None:
-    """Raises for a mistake that needs no worker to be seen."""
-    if opts is not None:
-        parse_opts(opts)
-    if source is not None and len(source["text"]) > MAX_TEXT:
-        raise ServerError("the edited text is too long", hint=f"at most {MAX_TEXT:,} characters")
+    def graph(self, context: int) -> dict[str, Any]:
+        """The AST of a kernel, as data. Raises ServerError where it is not there, or the trace is
+        of another compiler."""
+        return self._machine.weight.make(lambda: graph_of(self.store, context))[0]
 
 
 def _changed(path: Path) -> tuple[int, int]:

@@ -46,6 +46,7 @@ import "./style/panels.css";
 import "./style/views.css";
 import "./style/overview.css";
 import "./style/compare.css";
+import "./style/workbench.css";
 import "./style/emulator.css";
 import "./style/tile.css";
 import "./style/why.css";

@@ -29,7 +29,7 @@ describe("keys", () => {
 
   it("name every command at most once", async () => {
     const { commands } = await import("../src/shell/commands");
-    for (const page of ["graphs", "timeline", "rules", "compare"] as const) {
+    for (const page of ["graphs", "workbench", "timeline", "rules", "compare"] as const) {
       const keys = commands.filter((c) => (c.page ?? page) === page).flatMap((c) => c.keys);
       expect(new Set(keys).size).toBe(keys.length);
     }

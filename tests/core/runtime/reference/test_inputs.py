@@ -59,6 +59,32 @@ def test_other_values_are_finite(kind: Values, dtype: DType) -> None:
             assert abs(held).max() <= 4
 
 
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_values_that_readers_choose(dtype: DType) -> None:
+    kinds = (Values.ZEROS, Values.ONES, Values.UNIFORM, Values.SUBNORMALS, Values.SPECIALS)
+    zeros, ones, uniform, small, special = (
+        from_memory(random_inputs(copied(dtype), values=k).buffers[1], dtype).astype(np.float64)
+        for k in kinds
+    )
+    assert (zeros == 0).all()
+    assert (ones == 1).all()
+    if dtypes.is_float(dtype):
+        least = dtypes.finfo(dtype).smallest_normal
+        assert 0 <= uniform.min() < 0.3 < 0.7 < uniform.max() <= 1
+        assert -least <= small.min() < 0 < small.max() <= least
+        assert np.isnan(special).any()
+        assert np.signbit(special[special == 0]).any()
+    else:
+        assert {*uniform.tolist()} == {*range(10)}
+
+
+def test_a_constant_index_stays_within_what_it_addresses() -> None:
+    i = UOp.range(5, 0)
+    index = pointer(1, 5).index(i).load()
+    kernel = UOp.sink(pointer(0, 5).index(i).store(pointer(2, 1).index(index).load()).end(i))
+    assert {*random_inputs(kernel, values=Values.ONES).buffers[1].tolist()} == {0}
+
+
 def test_one_seed_gives_one_set_of_values() -> None:
     a, b = copied(dtypes.float32), copied(dtypes.float32, 5000)
     first, again, other = (random_inputs(a, seed=s).buffers[1] for s in (3, 3, 4))
@@ -80,7 +106,7 @@ def test_an_index_stays_within_what_it_addresses() -> None:
         pointer(0, 500).index(i).store(pointer(2, 30).index(index * 3 + 2).load()).end(i)
     )
     assert index_spans(kernel.toposort()) == {1: Span(0, 9, strict=True)}
-    for kind in Values:
+    for kind in (Values.EXACT, Values.PLAIN, Values.CORNERS, Values.NORMAL, Values.SPECIALS):
         inputs = random_inputs(kernel, values=kind)
         assert {*inputs.buffers[1].tolist()} == {*range(10)}
         evaluate_kernel(kernel, inputs.copied())

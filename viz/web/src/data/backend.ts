@@ -5,7 +5,7 @@
  */
 import { PAIR_PATHS, PATHS, type Answers, type PairAnswers } from "./answers";
 import type { ApiProblem, Job } from "./messages/job";
-import type { Launch, Peak } from "./messages/kernel";
+import type { BenchHow, Launch, Peak } from "./messages/kernel";
 import type { RecentTraces, RunName } from "./messages/run";
 import type { WhatIfActions } from "./whatif";
 
@@ -126,6 +126,11 @@ export interface ServerActions {
   compile(context: number, target: string): Promise<number>;
   /** Starts running `count` times; answers with a job whose result is RunResult. */
   launch(context: number, count: number, how: Launch): Promise<number>;
+  /** Starts running a kernel as it is and as it is changed, in turn; answers with a job whose result
+   * is Workbench. */
+  bench(context: number, how: BenchHow): Promise<number>;
+  /** Starts finding the optimisations of a kernel; answers with a job whose result is KernelOpts. */
+  kernelOpts(context: number, target: string, opts: string | null): Promise<number>;
   /** Starts emulating a kernel and one warp of it; answers with a job whose result is Emulation. */
   emulate(context: number, how: EmulateHow): Promise<number>;
   /** Starts calling the function of a rule again that declined a node of a pass; answers with a job

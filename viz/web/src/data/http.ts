@@ -72,6 +72,8 @@ export function httpBackend(
       whatIf: whatIfActions(own, { get, post, send }),
       compile: (context, target) => kernel(context, "compile", { target }),
       launch: (context, count, how) => kernel(context, "run", { ...how, count }),
+      bench: (context, how) => kernel(context, "bench", how),
+      kernelOpts: (context, target, opts) => kernel(context, "opts", { target, opts }),
       emulate: (context, how) => kernel(context, "emulate", how),
       whyDeclined: async (rewrite, node, rule) =>
         (await post<{ job: number }>(`${own}/rewrites/${rewrite}/why-declined`, { node, rule })).job,

@@ -9,6 +9,7 @@ export const GROUPS = [
   "Graph",
   "Rule and node",
   "Sources",
+  "Workbench",
   "Timeline",
   "Rules",
   "Overview",

@@ -10,6 +10,7 @@ import { OtherRun } from "./start/OtherRun";
 import { count } from "../state/format";
 import { KeySheet } from "./KeySheet";
 import { Palette } from "./Palette";
+import { BENCH, type Page } from "../state/link/view";
 import { sizes } from "../state/prefs";
 import { PlaceSheet } from "../ui/code/PlaceSheet";
 import {
@@ -63,7 +64,7 @@ function Body() {
   const px = (size: number | null): string | undefined => (size === null ? undefined : `${size}px`);
   return (
     <main
-      class={view.value.page === "graphs" ? "body" : "body away"}
+      class={bodyClass(view.value.page)}
       style={{
         "--w-nav": px(s.nav),
         "--w-insp": px(s.insp),
@@ -87,6 +88,10 @@ function Body() {
     </main>
   );
 }
+
+/** Other pages lie over the graphs; the navigator stands beside the workbench. */
+const bodyClass = (page: Page): string =>
+  page === "graphs" ? "body" : page === BENCH ? "body away beside" : "body away";
 
 /** The panels that stand in a place. */
 function Place({ name }: { name: FixedPlace }) {

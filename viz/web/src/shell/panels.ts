@@ -12,6 +12,7 @@ import { sourcesPanel } from "../panels/sources/panel";
 import { statusPanel } from "../panels/status/panel";
 import { timelinePanel } from "../panels/timeline/panel";
 import { variantsPanel } from "../panels/variants/panel";
+import { workbenchPanel } from "../panels/workbench/panel";
 import {
   pageOf,
   type DrawerPanel,
@@ -32,6 +33,7 @@ export const panels: readonly Panel[] = [
   variantsPanel,
   problemsPanel,
   inspectorPanel,
+  workbenchPanel,
   timelinePanel,
   rulesPanel,
   comparePanel,

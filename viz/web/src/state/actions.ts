@@ -48,7 +48,7 @@ import {
   view,
 } from "./state";
 import { slotOfNode } from "../model/slots";
-import { isJump, readView, writeView, type Page, type View } from "./link/view";
+import { BENCH, isJump, readView, writeView, type Page, type View } from "./link/view";
 
 let backend: Backend | null = null;
 let fetching: AbortController | null = null;
@@ -175,8 +175,17 @@ function findFailure(): void {
   if (step.peek() === Math.min(error.step, stepCount.peek())) go({ slot: at }, "replace");
 }
 
+/** Opens a page; the workbench on the kernel that is looked at. */
 export function setPage(page: Page): void {
-  if (page !== view.peek().page || kernelPage.peek() !== null) go({ page, kernel: null });
+  const here = view.peek().page;
+  if (page === BENCH) {
+    if (here !== page) go({ page, kernel: kernelPage.peek() });
+  } else if (page !== here || kernelPage.peek() !== null) go({ page, kernel: null });
+}
+
+/** Puts a kernel on the workbench, by its context. */
+export function openWorkbench(context: number): void {
+  go({ page: BENCH, kernel: context });
 }
 
 /** Opens the page of a kernel, by its context. */

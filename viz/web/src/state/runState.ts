@@ -14,7 +14,7 @@ import { type MatchPlace, type PassMatches, passesByRule, placeAmong } from "../
 import { Replay } from "../model/replay";
 import type { Timeline } from "../model/timeline";
 import { short } from "./format";
-import { FIRST_VIEW, type View } from "./link/view";
+import { BENCH, FIRST_VIEW, type View } from "./link/view";
 
 export type RunState = ReturnType<typeof createRunState>;
 
@@ -158,23 +158,29 @@ export function createRunState() {
    * The context of the kernel whose page is open; null: none is. What was compiled of a kernel on
    * request stands on the page of that kernel.
    */
-  const kernelPage = computed(() => {
-    const { page, kernel } = view.value;
-    if (page !== "overview" || kernel === null) return null;
+  const kernelPage = computed(() => (view.value.page === "overview" ? namedKernel.value : null));
+
+  /** The program's kernel that the view names, by its context; null where it names none. */
+  const namedKernel = computed(() => {
+    const { kernel } = view.value;
+    if (kernel === null) return null;
     const row = rows.value.find((r) => r.kind === "context" && r.id === kernel);
     return (row?.target ? rows.value[row.parent]?.id : undefined) ?? kernel;
   });
 
   /**
-   * The program's kernel whose page is open, or that the current pass belongs to; null for a pass of a
-   * schedule.
+   * The program's kernel that the view names, or that the current pass belongs to; null for a pass of
+   * a schedule. On the workbench there is always one, if the run has any: else the first.
    */
   const currentKernel = computed<Row | null>(() => {
-    const open = kernelPage.value;
-    if (open !== null) return rows.value.find((r) => r.kind === "context" && r.id === open) ?? null;
+    const named = namedKernel.value;
+    if (named !== null)
+      return rows.value.find((r) => r.kind === "context" && r.id === named) ?? null;
     const row = currentRow.value;
-    if (!row) return null;
-    return ancestry(rows.value, row.row).find((r) => r.label === "kernel" && !r.target) ?? null;
+    const isKernel = (r: Row): boolean => r.label === "kernel" && !r.target;
+    const own = row ? (ancestry(rows.value, row.row).find(isKernel) ?? null) : null;
+    if (own || view.value.page !== BENCH) return own;
+    return rows.value.find((r) => r.kind === "context" && isKernel(r)) ?? null;
   });
 
   /** The schedule that the current pass belongs to; null where a kernel is looked at. */

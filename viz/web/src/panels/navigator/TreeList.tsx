@@ -7,12 +7,14 @@ import {
   openKernel,
   openPasses,
   openRewrite,
+  openWorkbench,
 } from "../../state/actions";
 import { count, millis, plural, short } from "../../state/format";
 import {
   arrived,
   bundle,
   connection,
+  currentKernel,
   filtered,
   loading,
   passing,
@@ -26,6 +28,7 @@ import { marks, verdicts } from "../../parts/check/checks";
 import { KIND_WORDS, signOf, SIGNS } from "../../parts/check/marks";
 import type { Step } from "../../data/messages/bundle";
 import type { Row } from "../../data/messages/run";
+import { BENCH } from "../../state/link/view";
 import { Icon } from "../../ui/Icon";
 import { VirtualList } from "../../ui/VirtualList";
 import { stepKey, type Line } from "./fold";
@@ -128,6 +131,7 @@ function activate(line: Line): void {
     if (row.label === "kernel") {
       setOpen(line.key, true); // its passes are one line away when the reader comes back
       if (row.target) openPasses(row);
+      else if (view.peek().page === BENCH) openWorkbench(row.id);
       else openKernel(row.id);
     } else if (row.kind === "context") setOpen(line.key, !openKeys.peek().has(line.key));
     else if (row.id === view.peek().rewrite && line.open !== null) setOpen(line.key, !line.open);
@@ -228,7 +232,7 @@ function RowLine(p: { line: Line & { kind: "row" }; common: Common; cur: string 
   if (!row) return null;
   const { open, key } = p.line;
   const inner = inside.value[row.row] ?? 0;
-  const on = isCurrent(row);
+  const on = view.value.page === BENCH ? row === currentKernel.value : isCurrent(row);
   const soft = on && open === true && lines.value.some((l) => l.key === stepKey(markedStep.value));
   const pad = indent(p.line.depth) + TWIST;
   const share = row.target ? 0 : row.ms / Math.max(slowest.value.get(row.parent) ?? 0, 1e-9);

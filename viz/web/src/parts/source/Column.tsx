@@ -53,7 +53,7 @@ export function Column({ id, artifact }: { id: string; artifact: Artifact | unde
         )}
       </div>
       {artifact && !artifact.error ? (
-        <Loaded artifact={artifact} />
+        <SourceText artifact={artifact} />
       ) : (
         <Missing id={id} artifact={artifact} />
       )}
@@ -90,11 +90,22 @@ function MadeBy({ artifact }: { artifact: Artifact }) {
   );
 }
 
-function Loaded({ artifact }: { artifact: Artifact }) {
+interface SourceTextProps {
+  artifact: Artifact;
+  /** The compiler's text, also while it is edited. */
+  original?: boolean;
+  /** Without what is only of a column of the drawer. */
+  brief?: boolean;
+}
+
+/** The text of a source, read or edited, below what is known of it. */
+export function SourceText({ artifact, original = false, brief = false }: SourceTextProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<SourceEditor | null>(null);
   const key = columnKey(artifact);
-  const edit = editOf(key);
+  const begun = editOf(key);
+  const edit = original ? undefined : begun;
+  const text = edit?.text ?? begun?.base ?? artifact.text;
   const editing = edit !== undefined;
   const current = useRef({ artifact, key, editing });
   current.current = { artifact, key, editing };
@@ -115,7 +126,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   }, []);
   useEffect(() => {
     editor.current?.setText(
-      edit?.text ?? artifact.text,
+      text,
       languageOf(artifact.kind),
       artifact.kind === PYTHON ? userSource.peek()?.numbers : undefined,
     );
@@ -150,7 +161,7 @@ function Loaded({ artifact }: { artifact: Artifact }) {
   return (
     <>
       {edit ? (
-        <EditState column={key} edit={edit} />
+        <EditState column={key} edit={edit} brief={brief} />
       ) : (
         <Facts artifact={artifact} lit={marked.length} cut={cut} />
       )}
@@ -195,7 +206,8 @@ function absent(id: string): string {
     : `Not recorded for ${targetOf(id)}.`;
 }
 
-function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
+/** In the place of a text that is not here: that it is compiled, or why it is not. */
+export function Missing({ id, artifact }: { id: string; artifact: Artifact | undefined }) {
   const target = targetOf(id);
   const job = compiling.value.get(target);
   if (job?.state === "running" || (!job && canCompile(target)))

@@ -8,7 +8,7 @@ const CONTEXT = 3;
 const LONGEST_LINE = 2000;
 const MOST_LINES = 2000;
 
-export function DiffPane({ edit: { base, text } }: { edit: Edit }) {
+export function DiffPane({ edit: { base, text } }: { edit: Pick<Edit, "base" | "text"> }) {
   const lines = useMemo(() => lineDiff(base, text), [base, text]);
   const added = lines.filter((line) => line.kind === "add").length;
   const removed = lines.filter((line) => line.kind === "del").length;

@@ -74,13 +74,20 @@ const wouldRun = (column: string): boolean =>
   kindOf(column) === "llvm" &&
   kindsOfTarget(targetOf(column)).includes("cpu_asm");
 
+interface EditStateProps {
+  column: string;
+  edit: Edit;
+  /** It has the full height already, and what went wrong is said below it. */
+  brief?: boolean;
+}
+
 /** In the place of facts, which are of the compiler's text: what differs, or why it did not run. */
-export function EditState({ column, edit }: { column: string; edit: Edit }) {
+export function EditState({ column, edit, brief }: EditStateProps) {
   const { base, text, problem } = edit;
   const line = lineOf(problem);
   return (
     <div class="cb">
-      {problem ? (
+      {problem && !brief ? (
         <span class="row g4 sp why" role="alert">
           {line !== null && <span class="badge del num">line {count(line + 1)}</span>}
           <Failed error={problem} />
@@ -95,14 +102,16 @@ export function EditState({ column, edit }: { column: string; edit: Edit }) {
         </span>
       )}
       <Versions column={column} edit={edit} />
-      <button
-        type="button"
-        class="btn sm quiet"
-        aria-pressed={wideEdit.value === column}
-        onClick={() => (wideColumn.value = wideEdit.value === column ? null : column)}
-      >
-        Full height
-      </button>
+      {!brief && (
+        <button
+          type="button"
+          class="btn sm quiet"
+          aria-pressed={wideEdit.value === column}
+          onClick={() => (wideColumn.value = wideEdit.value === column ? null : column)}
+        >
+          Full height
+        </button>
+      )}
       <button
         type="button"
         class="btn sm quiet"

@@ -4,7 +4,8 @@
  */
 import { computed, signal } from "@preact/signals";
 import { announce, data, reportProblem } from "../../state/actions";
-import { run } from "../../state/state";
+import { BENCH } from "../../state/link/view";
+import { run, view } from "../../state/state";
 import { asProblem } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
@@ -106,6 +107,7 @@ export function beginEdit(column: string): void {
 /** Brings the editor of a column's text into view, with the focus in it. */
 export function showEdit(column: string): void {
   begun = nameOf(column);
+  if (view.peek().page === BENCH) return; // where it has the full height
   wideColumn.value = column;
   openDrawer("source");
 }

@@ -1,0 +1,119 @@
+/** Runs the kernel as it is and as it is changed, side by side, and keeps what came of it. */
+import { computed, effect, signal } from "@preact/signals";
+import { asProblem, isAbort } from "../../data/backend";
+import { follow } from "../../data/jobs";
+import type { ApiProblem } from "../../data/messages/job";
+import type { BenchHow, Workbench } from "../../data/messages/kernel";
+import { kindName, kindOf } from "../../parts/kernel/columns";
+import { kernel } from "../../parts/kernel/kernel";
+import { outcomeOf } from "../../parts/source/edits";
+import { data } from "../../state/actions";
+import { runKey } from "../../state/state";
+import { workbenchLink } from "./link";
+import { benchDevice, edited, whyNot } from "./where";
+
+/** A result, and what it is of. */
+export interface Bench {
+  how: BenchHow;
+  result: Workbench;
+  title: string;
+  at: number;
+}
+
+type State =
+  { kind: "idle" } | { kind: "running"; progress: string } | { kind: "error"; error: ApiProblem };
+
+export const state = signal<State>({ kind: "idle" });
+/** All results of this kernel, the newest first. */
+export const benches = signal<readonly Bench[]>([]);
+/** The one that is shown. */
+export const bench = signal<Bench | null>(null);
+const MOST = 20;
+let job: AbortController | null = null;
+
+/** How the changed side would be run now; null where nothing can be. */
+export const how = computed<BenchHow | null>(() => {
+  const device = benchDevice.value?.device;
+  if (device === undefined || whyNot.value) return null;
+  const own = edited.value;
+  if (own)
+    return {
+      device,
+      opts: null,
+      skip: [],
+      source: { kind: kindOf(own.key), text: own.edit.text },
+    };
+  const { opts, skip } = workbenchLink.value;
+  return { device, opts, skip, source: null };
+});
+
+const nameOf = (of: BenchHow | null): string => JSON.stringify(of);
+/** Whether something was changed since what is shown was run. */
+export const isStale = computed(
+  () => bench.value !== null && nameOf(bench.value.how) !== nameOf(how.value),
+);
+
+export const canRunBoth = (): boolean => how.value !== null && state.value.kind !== "running";
+
+/** A result belongs to one kernel and goes with it. */
+export function startBench(): void {
+  const about = computed(() => `${runKey.value} ${kernel.value?.context}`);
+  effect(() => {
+    void about.value;
+    job?.abort();
+    state.value = { kind: "idle" };
+    benches.value = [];
+    bench.value = null;
+  });
+}
+
+/** What is changed, in few words. */
+function titleOf(of: BenchHow): string {
+  if (of.source) return `edited ${kindName(of.source.kind)}`;
+  const parts: string[] = [];
+  if (of.opts !== null) parts.push(of.opts || "no opts");
+  if (of.skip.length) parts.push(`without ${of.skip.join(", ")}`);
+  return parts.join("; ") || "original";
+}
+
+/** The user's command to run both. */
+export async function runBoth(): Promise<void> {
+  const { server } = data();
+  const k = kernel.peek();
+  const now = how.peek();
+  if (!server || !k || !now || state.peek().kind === "running") return;
+  const mine = (job = new AbortController());
+  const own = edited.peek();
+  const noted = own && now.source ? outcomeOf(own.key, now.source.text) : () => undefined;
+  state.value = { kind: "running", progress: `Starting on ${now.device}` };
+  try {
+    const result = await follow<Workbench>(
+      server,
+      () => server.bench(k.context, now),
+      (said) => {
+        if (!mine.signal.aborted && said && said !== "starting")
+          state.value = { kind: "running", progress: said[0]!.toUpperCase() + said.slice(1) };
+      },
+      mine.signal,
+    );
+    if (mine.signal.aborted) return;
+    noted(null);
+    const made = { how: now, result, title: titleOf(now), at: Date.now() };
+    const others = benches.peek().filter((one) => nameOf(one.how) !== nameOf(now));
+    benches.value = [made, ...others].slice(0, MOST);
+    bench.value = made;
+    state.value = { kind: "idle" };
+  } catch (thrown) {
+    if (isAbort(thrown) || mine.signal.aborted) return;
+    const error = asProblem(thrown, k.name);
+    noted(error);
+    state.value = { kind: "error", error };
+  }
+}
+
+export function cancelBench(): boolean {
+  if (state.peek().kind !== "running") return false;
+  job?.abort();
+  state.value = { kind: "idle" };
+  return true;
+}

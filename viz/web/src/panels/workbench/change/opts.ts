@@ -1,0 +1,116 @@
+/** The optimisations of the kernel: which are on, which apply, and which could be added. */
+import { computed, effect, signal } from "@preact/signals";
+import { asProblem, isAbort } from "../../../data/backend";
+import { follow } from "../../../data/jobs";
+import type { ApiProblem } from "../../../data/messages/job";
+import type { KernelOpts } from "../../../data/messages/kernel";
+import { compilable, kernel } from "../../../parts/kernel/kernel";
+import { data } from "../../../state/actions";
+import { runKey } from "../../../state/state";
+import { goWorkbench, workbenchLink } from "../link";
+import { benchTarget, isOpen } from "../where";
+
+/** What is known of the optimisations; of the list before, while another one is looked at. */
+export const known = signal<KernelOpts | null>(null);
+export const optsError = signal<ApiProblem | null>(null);
+export const asking = signal(false);
+/** Those that the reader has taken out, in the order of the list; of this kernel and target. */
+const off = signal<readonly { opt: string; before: number }[]>([]);
+
+export interface OptRow {
+  opt: string;
+  on: boolean;
+  /** Why it does not apply; "" where it does, or is off. */
+  why: string;
+  /** Its place among those that are on; -1 for none. */
+  at: number;
+}
+
+/** "UPCAST(0, 4) UNROLL(0, 2)" -> its parts. Pure. */
+export const partsOf = (opts: string): string[] => opts.match(/[A-Z]+\([^A-Z]*\)/g) ?? [];
+
+/** Those that are on. */
+const applied = computed<readonly string[]>(() => {
+  const { opts } = workbenchLink.value;
+  return opts === null ? (known.value?.chosen ?? []) : partsOf(opts);
+});
+
+/** The list: those that are on, in order, and those that are off where they were. */
+export const optRows = computed<readonly OptRow[]>(() => {
+  const why = new Map((known.value?.opts ?? []).map(({ opt, why }) => [opt, why]));
+  const rows: OptRow[] = applied.value.map((opt, at) => ({
+    opt,
+    on: true,
+    why: why.get(opt) ?? "",
+    at,
+  }));
+  for (const { opt, before } of off.value)
+    rows.splice(Math.min(before, rows.length), 0, { opt, on: false, why: "", at: -1 });
+  return rows;
+});
+
+export const isReset = computed(() => workbenchLink.value.opts === null && !off.value.length);
+
+export function toggleOpt(index: number): void {
+  const rows = optRows.peek().map((row, i) => (i === index ? { ...row, on: !row.on } : row));
+  keep(rows);
+}
+
+export function addOpt(opt: string): void {
+  keep([...optRows.peek(), { opt, on: true, why: "", at: -1 }]);
+}
+
+export function resetOpts(): void {
+  off.value = [];
+  goWorkbench({ opts: null });
+}
+
+function keep(rows: readonly OptRow[]): void {
+  off.value = rows.flatMap(({ opt, on }, before) => (on ? [] : [{ opt, before }]));
+  const opts = rows.filter((row) => row.on).map((row) => row.opt);
+  const same = opts.join(" ") === known.peek()?.chosen.join(" ");
+  goWorkbench({ opts: same ? null : opts.join(" ") });
+}
+
+/** Asks for the optimisations whenever they may be others, while the page is open. */
+export function startOpts(): void {
+  let mine: AbortController | null = null;
+  const about = computed(() => {
+    const context = kernel.value?.context;
+    const target = benchTarget.value;
+    if (!isOpen.value || context === undefined || !compilable.value.includes(target)) return "";
+    return JSON.stringify([runKey.value, context, target]);
+  });
+  effect(() => {
+    void about.value;
+    known.value = null;
+    optsError.value = null;
+    off.value = [];
+  });
+  const asked = computed(() => [about.value, workbenchLink.value.opts].join("\n"));
+  effect(() => {
+    void asked.value;
+    mine?.abort();
+    asking.value = false;
+    const { server } = data();
+    if (!about.value || !server) return;
+    const now = (mine = new AbortController());
+    const [context, target] = [kernel.peek()!.context, benchTarget.peek()];
+    const { opts } = workbenchLink.peek();
+    asking.value = true;
+    const start = (): Promise<number> => server.kernelOpts(context, target, opts);
+    follow<KernelOpts>(server, start, () => undefined, now.signal)
+      .then((found) => {
+        if (now.signal.aborted) return;
+        known.value = found;
+        optsError.value = null;
+      })
+      .catch((thrown: unknown) => {
+        if (!isAbort(thrown) && !now.signal.aborted)
+          optsError.value = asProblem(thrown, `kernel ${context}`);
+      })
+      .finally(() => {
+        if (!now.signal.aborted) asking.value = false;
+      });
+  });
+}

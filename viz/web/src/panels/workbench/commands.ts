@@ -1,0 +1,56 @@
+/** Commands of the workbench. */
+import type { Command } from "../../parts/command";
+import { canLaunch } from "../../parts/run/RunBox";
+import { deviceFor, editOf, revert } from "../../parts/source/edits";
+import { runOnDevices } from "./change/devices";
+import { addOpt, isReset, known, resetOpts } from "./change/opts";
+import { canRunBoth, cancelBench, runBoth, state } from "./bench";
+import { editText, showText } from "./text/texts";
+import { chooseDevice, column, devices } from "./where";
+
+const command = (
+  id: string,
+  title: string,
+  keys: readonly string[],
+  run: () => void,
+  when?: () => boolean,
+): Command => ({ id: `wb-${id}`, title, group: "Workbench", keys, run, ...(when && { when }) });
+
+const isEdited = (): boolean => column.value !== null && editOf(column.value) !== undefined;
+const canEdit = (): boolean =>
+  column.value !== null && deviceFor(column.value) !== null && !isEdited();
+
+export const workbenchCommands: readonly Command[] = [
+  command(
+    "run",
+    "Run original and edited in turn",
+    ["Ctrl Enter", "R"],
+    () => void runBoth(),
+    canRunBoth,
+  ),
+  command(
+    "cancel",
+    "Cancel the run",
+    [],
+    () => void cancelBench(),
+    () => state.value.kind === "running",
+  ),
+  command("edit", "Edit the text", ["Shift E"], editText, canEdit),
+  command("original", "Show the original text", ["A"], () => showText("original")),
+  command("edited", "Show the edited text", ["B"], () => showText("edited")),
+  command("difference", "Show the difference of both texts", ["D"], () => showText("difference")),
+  command("discard", "Discard the edits of this text", [], () => revert(column.peek()!), isEdited),
+  command("opts", "Reset the optimizations", [], resetOpts, () => !isReset.value),
+  command("devices", "Run the kernel on every device", [], () => void runOnDevices(), canLaunch),
+];
+
+/** For the palette: a command for each optimisation that can be added, and for each device. */
+export function moreCommands(): readonly Command[] {
+  const legal = known.value?.legal ?? [];
+  return [
+    ...legal.map((opt) => command(`add-${opt}`, `Add ${opt}`, [], () => addOpt(opt))),
+    ...devices.value.map(({ device }) =>
+      command(`on-${device}`, `Workbench: use ${device}`, [], () => chooseDevice(device)),
+    ),
+  ];
+}

@@ -1,0 +1,38 @@
+/** The workbench, as the page knows it. */
+import type { PagePanel } from "../../parts/panel";
+import { knowPeaks } from "../../parts/peaks";
+import { announce } from "../../state/actions";
+import { cancelRun } from "../../parts/run/RunBox";
+import { effect } from "@preact/signals";
+import { startOpts } from "./change/opts";
+import { cancelBench, startBench } from "./bench";
+import { moreCommands, workbenchCommands } from "./commands";
+import { workbenchLink } from "./link";
+import { startTexts } from "./text/texts";
+import { isOpen } from "./where";
+import { WorkbenchView } from "./WorkbenchView";
+
+export const workbenchPanel: PagePanel = {
+  id: "workbench",
+  title: "Workbench",
+  place: "page",
+  page: "workbench",
+  withoutPass: true,
+  component: WorkbenchView,
+  commands: workbenchCommands,
+  moreCommands,
+  link: workbenchLink,
+  start() {
+    startOpts();
+    startBench();
+    startTexts();
+    effect(() => {
+      if (isOpen.value) knowPeaks();
+    });
+  },
+  escape() {
+    if (!isOpen.peek() || !(cancelBench() || cancelRun())) return false;
+    announce("Run cancelled");
+    return true;
+  },
+};

@@ -1,0 +1,139 @@
+/** Whether both compute the same: the error as figures and as a picture, and other inputs. */
+import { useState } from "preact/hooks";
+import { count, plural } from "../../../state/format";
+import type { BenchInput, Workbench } from "../../../data/messages/kernel";
+import { bench } from "../bench";
+import { ErrorPicture } from "./ErrorPicture";
+import { errorWords, value } from "./words";
+
+export function Outputs() {
+  const found = bench.value?.result ?? null;
+  const wrong = found?.inputs.find((input) => verdict(input) === false);
+  const first = found?.inputs[0];
+  return (
+    <section class="card wb-outputs" aria-label="Outputs">
+      <div class="ph">
+        <h3>Outputs</h3>
+        <span class="sp" />
+        {first && (
+          <>
+            <span class={wrong ? "sig del" : "sig add"} aria-hidden="true">
+              {wrong ? "≠" : "✓"}
+            </span>
+            <span class="el">{wrong ? `differ: ${wrong.title}` : equalWords(first)}</span>
+          </>
+        )}
+      </div>
+      {found ? <Shown key={bench.value!.at} found={found} /> : <p class="wb-note">Not run yet.</p>}
+    </section>
+  );
+}
+
+const equalWords = ({ ulps }: BenchInput): string =>
+  ulps === null
+    ? "equal within tolerance"
+    : ulps === 0
+      ? "identical"
+      : `equal within ${plural(ulps, "ulp", "ulp")}`;
+
+/** Whether the edited kernel is as right as the original on an input; null where it was not run. */
+export function verdict(input: BenchInput): boolean | null {
+  if (input.same === null) return null;
+  if (input.edited === false && input.original !== false) return false;
+  return input.same || input.edited === true;
+}
+
+function Shown({ found }: { found: Workbench }) {
+  const [cell, pick] = useState<number | null>(null);
+  const { outputs: o, picture: p } = found;
+  const at = cell === null ? -1 : p.cell.indexOf(cell);
+  const chosen = at >= 0;
+  const same = p.cell.length === 0;
+  const place = chosen ? [Math.floor(p.at[at]! / p.columns), p.at[at]! % p.columns] : o.at;
+  return (
+    <>
+      <div class="wb-errors">
+        <ErrorPicture picture={p} cell={cell} pick={pick} />
+        <dl class="kv num">
+          <dt>Compared</dt>
+          <dd>{count(o.compared)}</dd>
+          <dt>Identical</dt>
+          <dd>
+            {count(o.identical)} <span class="t3">({share(o.identical, o.compared)})</span>
+          </dd>
+          <dt>Max error</dt>
+          <dd>{errorWords(o.ulps, o.error)}</dd>
+          <dt>{chosen ? "Element" : "Worst at"}</dt>
+          <dd class="mono">{same ? "–" : `[${place.join(", ")}]`}</dd>
+          <dt>Original</dt>
+          <dd class="mono">{same ? "–" : value(chosen ? p.original[at]! : o.original)}</dd>
+          <dt>Edited</dt>
+          <dd class="mono">{same ? "–" : value(chosen ? p.edited[at]! : o.edited)}</dd>
+        </dl>
+      </div>
+      <p class="t3 small wb-caption">
+        data{o.output} as {count(p.rows)} × {count(p.columns)}
+        {same ? ": no element differs" : "; darker is a larger difference"}
+        {p.down * p.across > 1 && `, each cell the largest of ${count(p.down * p.across)}`}
+        {p.more > 0 && `; ${count(p.more)} further cells differ less`}
+      </p>
+      <table class="num wb-inputs">
+        <thead>
+          <tr>
+            <th>Inputs</th>
+            <th class="r">Max ulp</th>
+            <th class="r" aria-label="Result" />
+          </tr>
+        </thead>
+        <tbody>
+          {found.inputs.map((input) => (
+            <Input key={input.kind} input={input} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Input({ input }: { input: BenchInput }) {
+  const is = verdict(input);
+  return (
+    <tr title={wordsOf(input)}>
+      <td>{input.title}</td>
+      <td class="r">
+        {input.same === null
+          ? "not run"
+          : input.ulps === null
+            ? input.same
+              ? "same"
+              : "not a number"
+            : count(input.ulps)}
+      </td>
+      <td class="r">
+        {is !== null && (
+          <span class={is ? "sig add" : "sig del"} role="img" aria-label={wordsOf(input)}>
+            {is ? "✓" : "≠"}
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** The verdict of an input as a sentence. */
+function wordsOf(input: BenchInput): string {
+  if (input.same === null) return input.why;
+  const same = input.same ? "Both agree" : "The two differ";
+  if (input.edited === null)
+    return `${same}. Not compared with the reference${input.why && `: ${input.why}`}`;
+  const words = { true: "agrees with", false: "differs from" } as const;
+  return (
+    `${same}. The original ${words[`${input.original ?? false}`]} the reference, ` +
+    `the edited kernel ${words[`${input.edited}`]} it`
+  );
+}
+
+const share = (n: number, all: number): string => {
+  const percent = (100 * n) / Math.max(1, all);
+  return n === all ? "100%" : `${Math.min(99.9, percent).toFixed(1)}%`;
+};

@@ -1,0 +1,157 @@
+/** How long both take: the ratio with its interval, and two distributions on one axis. */
+import { count, micros, plural } from "../../../state/format";
+import { ticks, together } from "../../../parts/run/histogram";
+import type { BenchTimes } from "../../../data/messages/kernel";
+import { bench, isStale, state } from "../bench";
+import { whyNot } from "../where";
+import { changeWord, isNoise, ratioOf, timesWord } from "./words";
+
+export function Time() {
+  const found = bench.value?.result ?? null;
+  const s = state.value;
+  return (
+    <section class="card wb-time" aria-label="Time, edited over original">
+      <div class="ph">
+        <h3 class="nw">{found && !found.times ? "Instructions" : "Time"}, edited over original</h3>
+        <span class="sp" />
+        {s.kind !== "running" && isStale.value && (
+          <span class="badge mov" title="Run both again to see what the change does">
+            ◆ changed since
+          </span>
+        )}
+        <span class="t3 small el">
+          {found?.times ? `${plural(found.times.turns, "pair")}, in turn` : ""}
+        </span>
+        {s.kind === "running" && (
+          <div class="progress">
+            <i class="any" />
+          </div>
+        )}
+      </div>
+      <div class="wb-pad wb-ratio">
+        {s.kind === "running" ? (
+          <span class="t2" role="status">
+            {s.progress}
+          </span>
+        ) : s.kind === "error" ? (
+          <div role="alert">
+            <b class="cdel">{s.error.what}</b>
+            <div class="mono">{s.error.where}</div>
+            <div class="t2">{s.error.hint}</div>
+          </div>
+        ) : found ? (
+          <Ratio />
+        ) : (
+          <span class="t2">
+            {whyNot.value ||
+              "Run both: the original and the edited kernel run in turn on the same inputs."}
+          </span>
+        )}
+        <div class="wb-dists">
+          {s.kind === "idle" && found?.times && <Distributions times={found.times} />}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function Ratio() {
+  const { result } = bench.value!;
+  const ratio = ratioOf(result);
+  if (ratio === null) return <span class="t2">Neither was timed.</span>;
+  const { text, is: found } = timesWord(ratio);
+  const is = isNoise(result) ? "same" : found;
+  const t = result.times;
+  return (
+    <div class="row wb-big">
+      <span class={`big num ${is === "better" ? "cadd" : is === "worse" ? "cmov" : ""}`}>
+        {text}
+      </span>
+      <span class="t2">
+        {!result.changed
+          ? "nothing was changed"
+          : isNoise(result)
+            ? "no clear difference"
+            : changeWord(ratio, t ? "time" : "instructions")}
+        {t ? (
+          <span class="t3 num">
+            {" "}
+            95% in {t.low.toFixed(2)} – {t.high.toFixed(2)}
+          </span>
+        ) : (
+          <span class="t3"> an emulator counts, it does not time</span>
+        )}
+      </span>
+    </div>
+  );
+}
+
+const WIDTH = 340;
+const HEIGHT = 34;
+const BOTTOM = 16;
+
+function Distributions({ times }: { times: BenchTimes }) {
+  const sides = [
+    { name: "original", spread: times.original, class: "old" },
+    { name: "edited", spread: times.edited, class: "new" },
+  ];
+  const made = together(sides.map((side) => side.spread.us));
+  const [first] = made;
+  if (!first) return null;
+  const { from, to } = first;
+  const at = (us: number): number => ((us - from) / (to - from)) * (WIDTH - 76);
+  return (
+    <svg
+      class="wb-hist"
+      viewBox={`0 0 ${WIDTH} ${2 * HEIGHT + 12 + BOTTOM}`}
+      role="img"
+      aria-label={sides
+        .map((side) => `${side.name}: median ${micros(side.spread.median)}`)
+        .join(", ")}
+    >
+      {made.map((h, side) => {
+        const { name, spread, class: kind } = sides[side]!;
+        const most = Math.max(1, ...h.bins);
+        const base = (side + 1) * (HEIGHT + 6);
+        const step = (WIDTH - 76) / h.bins.length;
+        return (
+          <g key={name} class={kind}>
+            <path class="base" d={`M0 ${base + 0.5}H${WIDTH - 76}`} />
+            {h.bins.map((n, i) =>
+              n ? (
+                <rect
+                  key={i}
+                  x={i * step}
+                  y={base - Math.max(1, (n / most) * HEIGHT)}
+                  width={Math.max(1, step - 1)}
+                  height={Math.max(1, (n / most) * HEIGHT)}
+                />
+              ) : null,
+            )}
+            <text x={WIDTH} y={base - 16} text-anchor="end" class="value">
+              {micros(spread.median)}
+            </text>
+            <text x={WIDTH} y={base - 4} text-anchor="end">
+              {name}
+            </text>
+            {h.beyond > 0 && (
+              <text x={WIDTH - 80} y={base - HEIGHT + 10} text-anchor="end">
+                {count(h.beyond)} slower ›
+              </text>
+            )}
+          </g>
+        );
+      })}
+      {ticks(from, to, 5).map((us) => (
+        <text
+          key={us}
+          x={Math.max(0, at(us))}
+          y={2 * HEIGHT + 12 + BOTTOM - 3}
+          text-anchor={at(us) < 16 ? "start" : "middle"}
+        >
+          {micros(us)}
+        </text>
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,195 @@
+/** The text of the target: original, edited or their difference, at the full height. */
+import { count, plural, short } from "../../../state/format";
+import { TabText } from "../../../ui/TabText";
+import { kindName, kindOf, targetOf } from "../../../parts/kernel/columns";
+import { canCompile, compile, compiling } from "../../../parts/kernel/kernel";
+import { compilesUnasked } from "../../../ui/code/since";
+import { Missing, SourceText } from "../../../parts/source/Column";
+import { DiffPane } from "../../../parts/source/DiffPane";
+import { deviceFor, editOf, isOpening, lineOf } from "../../../parts/source/edits";
+import { factText, tellingFacts } from "../../../parts/source/facts";
+import { CopyButton } from "../../../ui/copy";
+import { bench, isStale, state } from "../bench";
+import { goWorkbench, TEXTS, workbenchLink, type Shown } from "../link";
+import { artifact, column, columns, whyNot } from "../where";
+import { both, changes, compilesAlone, editText, showText } from "./texts";
+
+const WORDS: Readonly<Record<Shown, string>> = {
+  original: "Original",
+  edited: "Edited",
+  difference: "Difference",
+};
+const ORDER: readonly Shown[] = ["original", "edited", "difference"];
+
+export function TextCard() {
+  const key = column.value;
+  const shown = workbenchLink.value.text;
+  const { added, removed } = changes.value;
+  return (
+    <section class="card wb-text" data-region="Text" aria-label="Text of the kernel">
+      <div class="ph">
+        <div class="tabs" role="tablist" aria-label="Texts" onKeyDown={onTabs}>
+          {columns.value.map((one) => (
+            <button
+              type="button"
+              class="tab"
+              role="tab"
+              key={one}
+              aria-selected={one === key}
+              tabIndex={one === key ? 0 : -1}
+              onClick={() => goWorkbench({ kind: kindOf(one) })}
+            >
+              <TabText text={kindName(kindOf(one))} />
+            </button>
+          ))}
+        </div>
+        <span class="sp" />
+        {added + removed > 0 && (
+          <>
+            <span class="badge add" title={`${plural(added, "line")} added`}>
+              +{count(added)}
+            </span>
+            <span class="badge del" title={`${plural(removed, "line")} removed`}>
+              −{count(removed)}
+            </span>
+          </>
+        )}
+        <span class="seg" role="group" aria-label="Which text">
+          {ORDER.filter((one) => TEXTS.includes(one)).map((one) => (
+            <button
+              type="button"
+              key={one}
+              aria-pressed={one === shown}
+              disabled={key === null}
+              onClick={() => showText(one)}
+            >
+              {WORDS[one]}
+            </button>
+          ))}
+        </span>
+      </div>
+      <div class="wb-body">
+        <Body shown={shown} />
+      </div>
+      <Foot />
+    </section>
+  );
+}
+
+function Body({ shown }: { shown: Shown }) {
+  const key = column.value;
+  const found = artifact.value;
+  if (key === null)
+    return (
+      <div class="state">{whyNot.value || "No text of this kernel is known for the target."}</div>
+    );
+  const target = targetOf(key);
+  const waits = compilesUnasked.value === false && !compilesAlone.value;
+  if (!found && waits && canCompile(target) && !compiling.value.has(target))
+    return (
+      <div class="state">
+        <span>This text was not recorded.</span>
+        <button type="button" class="btn sm" onClick={() => compile(target)}>
+          Compile for {short(target, 40)}
+        </button>
+      </div>
+    );
+  if (!found || found.error)
+    return (
+      <div class="col">
+        <Missing id={key} artifact={found} />
+      </div>
+    );
+  const texts = both.value;
+  if (shown === "difference")
+    return texts ? (
+      <DiffPane edit={texts} />
+    ) : (
+      <div class="state">
+        Nothing is changed yet. Edit the text, or change the optimizations and run both.
+      </div>
+    );
+  const edit = editOf(key);
+  const made = bench.value?.result;
+  // What other optimisations made of it is read; a text is edited.
+  const other = shown === "edited" && !edit && texts !== null && made ? made.edited : null;
+  return (
+    <div class="col" key={key}>
+      {other ? (
+        <SourceText
+          key="made"
+          artifact={{ ...found, text: other.text, facts: other.facts, lines: [], origins: [] }}
+          brief
+        />
+      ) : (
+        <SourceText key="own" artifact={found} original={shown === "original"} brief />
+      )}
+    </div>
+  );
+}
+
+/** What came of the text; the way to edit it. */
+function Foot() {
+  const key = column.value;
+  const s = state.value;
+  const edit = key === null ? undefined : editOf(key);
+  const problem = edit?.problem ?? (s.kind === "error" ? s.error : null);
+  const made = bench.value?.result;
+  const line = lineOf(problem);
+  return (
+    <div class="row wb-foot t2 small" role="status">
+      {s.kind === "running" ? (
+        <span class="el">{s.progress}</span>
+      ) : problem ? (
+        <>
+          <span class="cdel b">!</span>
+          <span class="el cdel" title={`${problem.what} ${problem.hint}`}>
+            {line !== null && `Line ${count(line + 1)}: `}
+            {short(problem.what, 300)}
+          </span>
+        </>
+      ) : made && !isStale.value ? (
+        <>
+          <span class="cadd b">✓</span>
+          <span class="nw">Assembled and run on {short(made.device, 24)}</span>
+          <span class="t3 el num">
+            {tellingFacts(made.edited.facts).slice(0, 4).map(factText).join(" · ")}
+          </span>
+        </>
+      ) : (
+        <span class="t3 el">{edit ? "Not run yet: press Ctrl Enter" : "As compiled"}</span>
+      )}
+      <span class="sp" />
+      {key !== null && !edit && deviceFor(key) !== null && (
+        <button
+          type="button"
+          class="btn sm quiet"
+          title="Edit this text (Shift E)"
+          disabled={isOpening(key)}
+          onClick={editText}
+        >
+          {isOpening(key) ? "Compiling" : "Edit"}
+        </button>
+      )}
+      {artifact.value && key !== null && (
+        <CopyButton
+          text={edit?.text ?? artifact.value.text}
+          what={`${kindName(kindOf(key))} source`}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Left and right choose, as tabs do. */
+function onTabs(e: KeyboardEvent): void {
+  const way = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+  if (!way) return;
+  e.preventDefault();
+  e.stopPropagation();
+  const tabs = [...(e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]")];
+  const at = tabs.findIndex((tab) => tab === document.activeElement);
+  const next = tabs[(at + way + tabs.length) % tabs.length];
+  next?.click();
+  next?.focus();
+}

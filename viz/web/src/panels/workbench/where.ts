@@ -1,0 +1,88 @@
+/** On which device the kernel is run, for which target its texts are, and which text is shown. */
+import { computed } from "@preact/signals";
+import type { Artifact } from "../../data/messages/kernel";
+import { columnKey, kindOf, kindsOfTarget } from "../../parts/kernel/columns";
+import { compilable, kernel, kernelArtifacts } from "../../parts/kernel/kernel";
+import { PYTHON } from "../../parts/kernel/userText";
+import { deviceFor, editOf } from "../../parts/source/edits";
+import { data } from "../../state/actions";
+import { run, view } from "../../state/state";
+import { goWorkbench, workbenchLink } from "./link";
+
+export const isOpen = computed(() => view.value.page === "workbench");
+
+/** Devices that run programs, each with its target. */
+export const devices = computed<readonly { device: string; target: string }[]>(() => {
+  const found = new Map<string, string>();
+  for (const { device, target } of run.value?.editable ?? [])
+    if (device && (run.value?.devices ?? []).includes(device)) found.set(device, target);
+  return [...found].map(([device, target]) => ({ device, target }));
+});
+
+/** The device to run on; null where the texts shown are of a target that no device here has. */
+export const benchDevice = computed(() => {
+  const { device, target } = workbenchLink.value;
+  const fitting = devices.value.filter((d) => target === null || d.target === target);
+  return fitting.find((d) => d.device === device) ?? fitting[0] ?? null;
+});
+
+/** The target whose texts are shown; "" before anything is known. */
+export const benchTarget = computed(() => {
+  const known = workbenchLink.value.target ?? benchDevice.value?.target;
+  if (known !== undefined) return known;
+  return kernel.value?.artifacts[0]?.target ?? kernel.value?.target ?? "";
+});
+
+/** The texts of the target: those that are here, then those that compiling would give. */
+export const columns = computed<readonly string[]>(() => {
+  const target = benchTarget.value;
+  const here = kernelArtifacts.value.filter((a) => a.kind !== PYTHON && a.target === target);
+  const others = compilable.value.includes(target)
+    ? kindsOfTarget(target).map((kind) => columnKey({ kind, target }))
+    : [];
+  return [...new Set([...here.map(columnKey), ...others])];
+});
+
+/** The text that is shown; null where the kernel has none. */
+export const column = computed<string | null>(() => {
+  const all = columns.value;
+  const wanted = all.find((key) => kindOf(key) === workbenchLink.value.kind);
+  return wanted ?? all.find((key) => deviceFor(key) !== null) ?? all[0] ?? null;
+});
+
+export const artifact = computed<Artifact | undefined>(() =>
+  kernelArtifacts.value.find((a) => columnKey(a) === column.value),
+);
+
+/** The text that the user has edited for the device, and its column; null where none is changed. */
+export const edited = computed(() => {
+  const device = benchDevice.value?.device ?? null;
+  const first = column.value === null ? [] : [column.value];
+  for (const key of [...first, ...columns.value]) {
+    const edit = editOf(key);
+    if (edit && edit.text !== edit.base && deviceFor(key) === device) return { key, edit };
+  }
+  return null;
+});
+
+/** Turns to a device, and the texts of its target. */
+export function chooseDevice(device: string): void {
+  const found = devices.peek().find((d) => d.device === device);
+  if (found) goWorkbench({ device, target: found.target, kind: null });
+}
+
+export function chooseTarget(target: string): void {
+  goWorkbench({ target, kind: null });
+}
+
+/** Why the kernel cannot be run here, in one sentence; "" where it can. */
+export const whyNot = computed(() => {
+  if (!data().server) return "To run this kernel, open the trace with uopviz.";
+  const r = run.value;
+  if (r && !r.targets.length)
+    return "This trace is of another compiler: its kernels cannot be compiled or run here.";
+  if (kernel.value && !compilable.value.length) return "This kernel was not compiled completely.";
+  if (!devices.value.length) return "Looking for devices of this machine.";
+  if (!benchDevice.value) return `No device of this machine runs ${benchTarget.value}.`;
+  return "";
+});

@@ -1,0 +1,1 @@
+"""A kernel as it was and as it is changed, run side by side on the same inputs."""

@@ -1,0 +1,198 @@
+"""Runs both programs of a workbench: on every kind of input, against each other and the reference,
+and in turn for their times.
+
+Limits of time and memory are the caller's. Never compiles.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.check.safety import BASE, argument_bytes
+from core.check.trial import arguments
+from core.check.worker import difference, summed_products
+from core.errors import RunError
+from core.runtime.numeric import Array
+from core.runtime.reference.inputs import Values, random_inputs
+from core.runtime.reference.kernel import evaluate_kernel
+from core.uop.ops import Ops
+from core.uop.uop import UOp
+from viz.whatif.inturn import pairs_in_turn, ratio_of
+from viz.workbench.outputs import difference_of, errors, number, outputs_of, picture
+from viz.workbench.sides import Side
+
+KINDS: Final[Mapping[Values, str]] = {
+    Values.NORMAL: "Normal, seed 0",
+    Values.UNIFORM: "Uniform 0 to 1",
+    Values.ZEROS: "All zero",
+    Values.ONES: "All one",
+    Values.SUBNORMALS: "Subnormals",
+    Values.SPECIALS: "Inf and NaN",
+}
+"""The inputs of a workbench, and what they are called; the first ones are those of the times."""
+MAX_ARGUMENTS: Final = 1 << 28
+"""Bytes of all arguments of a kernel."""
+SECONDS: Final = 1.5
+"""What the turns take together; TURNS of them at most."""
+TURNS: Final = 500
+CHECKING: Final = 60.0
+"""Seconds after which no further kind of input is begun."""
+Progress = Callable[[str], None]
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Both sides on one kind of input: `worst` is the output that differs most."""
+
+    data: Data
+    worst: Data
+    picture: Data
+
+
+class Bench:
+    """Two sides of one kernel. Raises RunError for arguments that take too much memory."""
+
+    def __init__(self, ast: UOp, original: Side, edited: Side, memory: int) -> None:
+        taken = argument_bytes(ast)
+        if taken > MAX_ARGUMENTS:
+            raise RunError(
+                f"the arguments of this kernel take {taken:,} bytes",
+                hint=f"the workbench takes {MAX_ARGUMENTS:,}; run it from its sources",
+            )
+        self._ast, self._sides = ast, (original, edited)
+        self._room = memory - BASE - 6 * taken
+        self._rounded = summed_products(ast)
+        found = (u for u in ast.toposort() if u.op is Ops.DEFINE_VAR)
+        self._variables = {u.arg[0]: int(u.arg[2]) for u in found}
+
+    def judge(self, kind: Values) -> Judged:
+        """Runs both on inputs of a kind. Raises UopvizError."""
+        inputs = random_inputs(
+            self._ast, values=kind, variables=self._variables, most_bytes=MAX_ARGUMENTS
+        )
+        held = [inputs.buffers[n] for n in range(len(arguments(self._ast)))]
+        for side in self._sides:
+            side.fill(held)
+            side.launch(self._variables)
+        right, why = self._reference(held)
+        judged: tuple[Data, Data, float] | None = None
+        verdicts: list[list[bool | None]] = [[], []]
+        same = True
+        for output in outputs_of(self._ast):
+            dtype = arguments(self._ast)[output].dtype.base
+            a, b = (side.output(output) for side in self._sides)
+            apart = errors(a, b, dtype)
+            worst = float(apart.max())
+            same &= worst <= difference(a, a, dtype.name, self._rounded)[1]
+            for verdict, got in zip(verdicts, (a, b), strict=True):
+                if right is not None:
+                    error, allowed = difference(got, right[output], dtype.name, self._rounded)
+                    verdict.append(error <= allowed)
+            if judged is None or worst > judged[2]:
+                found = difference_of(self._ast, output, dtype, a, b, apart).data()
+                drawn = picture(self._ast, output, dtype, a, b, apart)
+                judged = found, drawn, worst
+        if judged is None:
+            raise RunError("this kernel stores nothing")
+        agrees = [all(v) if v else None for v in verdicts]
+        data = {
+            "kind": kind.value,
+            "title": KINDS[kind],
+            "same": same,
+            "original": agrees[0],
+            "edited": agrees[1],
+            "ulps": judged[0]["ulps"],
+            "error": judged[0]["error"],
+            "why": why,
+        }
+        return Judged(data, judged[0], judged[1])
+
+    def _reference(self, held: Sequence[Array]) -> tuple[list[Array] | None, str]:
+        """What the reference computes; None, and why, where it cannot."""
+        results = [values.copy() for values in held]
+        try:
+            evaluate_kernel(self._ast, results, self._variables, max(0, self._room))
+        except RunError as error:
+            return None, error.what
+        return results, ""
+
+    def times(self) -> Data | None:
+        """Times in turn; None where instructions are counted in their place."""
+        if any(side.is_counted for side in self._sides):
+            return None
+        old, new = (self._timed(side) for side in self._sides)
+        pairs = pairs_in_turn(old, new, SECONDS, TURNS)
+        us = [[1e6 * pair[side] for pair in pairs] for side in (0, 1)]
+        return {**ratio_of(pairs).data(), "original": spread(us[0]), "edited": spread(us[1])}
+
+    def _timed(self, side: Side) -> Callable[[], float]:
+        def launch() -> float:
+            begun = time.perf_counter()
+            seconds = side.launch(self._variables)
+            return time.perf_counter() - begun if seconds is None else seconds
+
+        return launch
+
+
+def spread(us: Sequence[float]) -> Data:
+    """Times in microseconds, and what says how they lie."""
+    ordered = sorted(us)
+    at = [ordered[min(len(ordered) - 1, int(part * len(ordered)))] for part in (0.1, 0.9)]
+    return {
+        "us": [round(t, 3) for t in us],
+        "median": statistics.median(us),
+        "p10": at[0],
+        "p90": at[1],
+    }
+
+
+def compare_sides(ast: UOp, original: Side, edited: Side, memory: int, progress: Progress) -> Data:
+    """All that the workbench says of two sides. Raises UopvizError."""
+    bench = Bench(ast, original, edited, memory)
+    begun = time.monotonic()
+    first, *others = KINDS
+    progress("comparing outputs")
+    judged = bench.judge(first)
+    progress("timing in turn")
+    times = bench.times()
+    sides = [side.data() for side in (original, edited)]
+    inputs = [judged.data]
+    for kind in others:
+        progress(f"comparing outputs: {KINDS[kind]}")
+        if time.monotonic() - begun > CHECKING:
+            inputs.append(_not_run(kind, "left out: the kernel takes too long"))
+            continue
+        try:
+            inputs.append(bench.judge(kind).data)
+        except RunError as error:
+            inputs.append(_not_run(kind, error.what))
+    return {
+        "device": original.device,
+        "target": original.program.target.name,
+        "flops": original.program.flops,
+        "bytes": original.program.bytes,
+        "original": sides[0],
+        "edited": sides[1],
+        "times": times,
+        "outputs": judged.worst,
+        "picture": judged.picture,
+        "inputs": inputs,
+    }
+
+
+def _not_run(kind: Values, why: str) -> Data:
+    return {
+        "kind": kind.value,
+        "title": KINDS[kind],
+        "same": None,
+        "original": None,
+        "edited": None,
+        "ulps": None,
+        "error": number(0.0),
+        "why": why,
+    }

@@ -1,0 +1,132 @@
+"""The two programs of a workbench: the compiler's own, and one with other optimisations, without
+some rules, or with a text that the user has edited.
+
+Compiles and loads them. Never runs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import numpy as np
+
+from core.check.edited import Edited, with_text
+from core.check.trial import arguments
+from core.check.worker import resources_of
+from core.compile import ASSEMBLERS, compile_kernel
+from core.errors import CompileError, DeviceError, RunError
+from core.runtime.base import Runner
+from core.runtime.buffer import Buffer
+from core.runtime.device import Device
+from core.runtime.emulator.device import EmulatorRunner
+from core.runtime.numeric import Array
+from core.target import Target
+from core.toolchain.nvidia_tools import find_tool
+from core.toolchain.program import Program
+from core.toolchain.sass import sass
+from core.uop.kernelinfo import Opt
+from core.uop.policy import Policy, following
+from core.uop.uop import UOp
+from viz.whatif.recompile import applied_opts
+
+MAX_SHOWN: Final = 1 << 19
+"""Characters of a text that are sent back."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """In what the edited side differs. `opts`: None for those that the compiler chooses; `skip`:
+    names of rules that are left out; `text`: in place of the compiler's."""
+
+    opts: tuple[Opt, ...] | None = None
+    skip: tuple[str, ...] = ()
+    text: Edited | None = None
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing is changed."""
+        return self == Change()
+
+
+def target_of(device: str) -> Target:
+    """What is compiled for a device. Raises DeviceError for one that runs no programs."""
+    target = Device[device].target
+    if target is None:
+        raise DeviceError(
+            f"{device} runs no programs that could be compared", hint="choose another device"
+        )
+    return target
+
+
+class Side:
+    """A program that is ready to run on a device, with memory of its own for its arguments. Raises
+    UopvizError where it cannot be compiled or loaded."""
+
+    def __init__(self, ast: UOp, device: str, change: Change) -> None:
+        self.device = device
+        self.program = _compiled(ast, target_of(device), device, change)
+        self._runner: Runner = Device[device].load(self.program)
+        self._parts = [
+            Buffer(device, int(cast("Any", u.dtype).size), u.dtype.base).allocate()
+            for u in arguments(ast)
+        ]
+        self.instructions: int | None = None
+        """Those that all threads of the last launch ran, on an emulated device."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it counts instructions in place of a time."""
+        return isinstance(self._runner, EmulatorRunner)
+
+    def fill(self, values: Sequence[Array]) -> None:
+        """Puts values into the memory of the arguments."""
+        for buffer, held in zip(self._parts, values, strict=True):
+            buffer.copyin(np.ascontiguousarray(held).view(np.uint8).data)
+
+    def launch(self, variables: Mapping[str, int]) -> float | None:
+        """Runs it once; seconds, where the device measures them."""
+        if isinstance(self._runner, EmulatorRunner):
+            self.instructions, seconds = self._runner.counted(self._parts, variables)
+            return seconds
+        return self._runner(self._parts, variables, wait=True)
+
+    def output(self, number: int) -> Array:
+        """What is in the memory of an argument."""
+        return self._parts[number].as_array()
+
+    def facts(self) -> dict[str, str]:
+        """What its code takes, as far as a tool of this machine says it, by name."""
+        program = self.program
+        facts = dict(program.source.facts)
+        family = program.target.family
+        try:
+            if (assemble := ASSEMBLERS.get(family)) is not None and program.source.kind == "llvm":
+                facts |= assemble(program.source, program.name, program.lowered).facts
+            elif family == "nvidia" and find_tool("ptxas") and find_tool("nvdisasm"):
+                facts |= sass(program.source, program.name, program.lowered).facts
+        except CompileError as error:  # of a text that the user has edited
+            facts["not assembled"] = error.what[:200]
+        return facts | resources_of(self._runner)
+
+    def data(self) -> dict[str, Any]:
+        """It as JSON."""
+        source = self.program.source
+        return {
+            "kind": source.kind,
+            "text": source.text[:MAX_SHOWN],
+            "opts": applied_opts(self.program),
+            "instructions": self.instructions,
+            "facts": [{"name": k, "value": v} for k, v in self.facts().items()],
+        }
+
+
+def _compiled(ast: UOp, target: Target, device: str, change: Change) -> Program:
+    if change.text is not None and (change.opts is not None or change.skip):
+        raise RunError("an edited text is run as it is", hint="leave opts and rules as they are")
+    if change.skip:
+        with following(Policy(skip=frozenset(change.skip))):
+            return compile_kernel(ast, target, change.opts)
+    program = compile_kernel(ast, target, change.opts)
+    return program if change.text is None else with_text(program, device, change.text)

@@ -1,0 +1,73 @@
+"""The worker process of the workbench: runs a kernel as it is and as the user has changed it, side
+by side, and says which optimisations there are.
+
+Reads one request as JSON, answers in lines of JSON, and ends. The graph may come from a stranger's
+trace: it is decoded strictly, and only a kernel that keeps to its memory is run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from core.check.edited import Edited
+from core.check.isolate import MEMORY_LIMIT
+from core.check.safety import MAX_BYTES, check_kernel
+from core.runtime.device import Device
+from core.target import target_named
+from core.uop.serial import from_data
+from core.uop.uop import UOp
+from viz.work.lines import answer_request, progress
+from viz.work.opts import parse_opts
+from viz.workbench.compare import compare_sides
+from viz.workbench.opts import opts_of
+from viz.workbench.sides import Change, Side
+
+
+def workbench_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`Workbench` of the page: a kernel, and what `opts`, `skip` or `source` make of it, on
+    `device`. Raises UopvizError."""
+    ast = _kernel(request, inside=True)
+    opts, text = request.get("opts"), request.get("source")
+    change = Change(
+        None if opts is None else parse_opts(str(opts)),
+        tuple(str(name) for name in request.get("skip") or ()),
+        None if text is None else Edited(str(text["kind"]), str(text["text"])),
+    )
+    device = Device.canonicalize(str(request["device"]))
+    progress(f"compiling for {device}")
+    original = Side(ast, device, Change())
+    edited = Side(ast, device, change)
+    memory = int(request.get("memory", MEMORY_LIMIT))
+    found = compare_sides(ast, original, edited, memory, progress)
+    return {**found, "changed": not change.is_none}
+
+
+def opts_job(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`KernelOpts` of the page, for `target`. Raises UopvizError."""
+    ast = _kernel(request, inside=False)  # nothing is run
+    opts = request.get("opts")
+    asked = None if opts is None else parse_opts(str(opts))
+    return opts_of(ast, target_named(str(request["target"])), asked)
+
+
+def _kernel(request: Mapping[str, Any], *, inside: bool) -> UOp:
+    ast = from_data(request["graph"])[0]
+    check_kernel(ast, MAX_BYTES if inside else 1 << 62, inside=inside)
+    return ast
+
+
+JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "workbench": workbench_job,
+    "opts": opts_job,
+}
+
+
+def main() -> int:
+    """Answers the request on standard input."""
+    return answer_request(JOBS, "the kernel")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
