@@ -1,8 +1,8 @@
 """Checks a run, or chosen passes and rules of it, in parts that an executor works on.
 
-Any `concurrent.futures.Executor` will do; by default it is a pool of processes. A process that ends
-without an answer costs its parts one further try, each in a pool of its own; then their steps are
-not checked, and say so.
+Any `concurrent.futures.Executor` will do; by default it is a pool of processes. On another machine
+the trace has to have the same path. A process that ends without an answer costs its parts one
+further try, each in a pool of its own; then their steps are not checked, and say so.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from typing import Any, Final
 
 from core.check.trial import limit_memory
 from core.prove.verdict import KINDS, Verdict
 from viz.check.part import Part, check_part
 from viz.views.store import Store
+from viz.work.executors import is_lost
 
 MEMORY: Final = 4 << 30
 """Bytes that one process may write."""
@@ -104,12 +104,14 @@ def _work(
         for one in parts:
             try:
                 begun[pool.submit(check_part, one)] = one
-            except BrokenProcessPool:
+            except BrokenExecutor:
                 yield one, None
         for future in as_completed(begun):
             try:
                 yield begun[future], future.result()
-            except (BrokenProcessPool, MemoryError):
+            except Exception as error:
+                if not is_lost(error):
+                    raise
                 yield begun[future], None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from typing import Final
 
 from core.errors import TraceError
@@ -14,12 +15,13 @@ from core.prove.verdict import verdict_of
 from viz.check.known.kept import identity, load, save
 from viz.check.message import message
 from viz.check.part import Part
-from viz.check.run import check_passes
+from viz.check.run import NewExecutor, check_passes, processes
 from viz.command.columns import Column, plural, table
 from viz.command.names import Row, below, find_kernel, find_pass, find_rule, program_rows
 from viz.command.session import open_store, put
 from viz.terminal import Line, Styled
 from viz.views.store import Store
+from viz.work.executors import executor_at
 
 _ROWS: Final = 40
 """Rows of steps that are not proved."""
@@ -49,11 +51,13 @@ def check(options: argparse.Namespace) -> int:
     known = {} if options.again else load(store.path, of)
     wanted = tuple(n for n in rewrites if rules or n not in known)
     trace = store.files[0].path  # of an exported file, what was unpacked
-    part = Part(str(trace), wanted, rules, float(options.seconds))
+    part = Part(str(trace.absolute()), wanted, rules, float(options.seconds))
     options.progress.begin("checking")
     made = {}
     if wanted:
-        found = check_passes(store, part, options.jobs, options.progress.update)
+        found = check_passes(
+            store, part, options.jobs, options.progress.update, _executor(options.executor)
+        )
         made = {one["rewrite"]: one for one in found}
     if not rules and made:
         save(store.path, of, known | made)
@@ -63,6 +67,15 @@ def check(options: argparse.Namespace) -> int:
     data = message(store, passes)
     put(options, data, lines(data))
     return int(data["counts"]["differs"] > 0)
+
+
+def _executor(address: str | None) -> NewExecutor:
+    """Processes of this machine, or the cluster that is asked for."""
+
+    def cluster(_: int) -> Executor:
+        return executor_at(address or "")
+
+    return processes if address is None else cluster
 
 
 def _chosen(store: Store, options: argparse.Namespace) -> list[int]:

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Final, NoReturn
 
 from viz.command.arguments import Parser, number, positive, printing
-from viz.command.tryparser import add_trying
+from viz.command.tryparser import add_trying, executing
 from viz.terminal import put_line
 
 _NUMBER_HELP: Final = "number of a pass or group, as listed"
@@ -181,6 +181,7 @@ def build_parser() -> Parser:
     made.add_argument(
         "--again", action="store_true", help="do not use the results that are beside the trace"
     )
+    executing(made)
     printing(made)
 
     made = command(

@@ -42,7 +42,7 @@ def add_trying(commands: Any) -> None:
         if name != "variants":
             _varying(made)
         if name in ("what-if", "bisect"):
-            _executing(made)
+            executing(made)
         if name == "what-if":
             made.add_argument(
                 "--stop-after", type=number, metavar="N", help="nothing matches after N matches"
@@ -94,12 +94,12 @@ def add_trying(commands: Any) -> None:
     made.add_argument(
         "-o", "--output", metavar="FOLDER", help="keep what was recorded there, as traces"
     )
-    _executing(made)
+    executing(made)
     printing(made)
 
 
-def _executing(made: Parser) -> None:
-    """Where kernels are compiled."""
+def executing(made: Parser) -> None:
+    """Where the work is done."""
     made.add_argument(
         "--executor",
         metavar="ADDRESS",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from types import ModuleType
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ def executor_at(address: str) -> Executor:
     module = _library("distributed" if scheme == "dask" else "ray", scheme)
     try:
         if scheme == "dask":
-            return module.Client(f"tcp://{place}").get_executor()
+            return _Dask(module.Client(f"tcp://{place}"))
         module.init(address=address)
         return _Ray(module)
     except (OSError, ValueError, RuntimeError, ConnectionError) as error:
@@ -34,6 +34,37 @@ def executor_at(address: str) -> Executor:
             f"{address} does not answer ({type(error).__name__}: {error})"[:500],
             hint="start it, and install uopviz on each of its machines",
         ) from error
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error of a future says that the process or the machine that worked on it ended,
+    and nothing of the work itself."""
+    clusters = "distributed", "ray"
+    return isinstance(error, BrokenExecutor | MemoryError) or (
+        type(error).__module__.partition(".")[0] in clusters
+    )
+
+
+class _Dask(Executor):
+    """Tasks of a scheduler of Dask, whose own executor cannot cancel those that wait."""
+
+    def __init__(self, client: Any) -> None:
+        self._client: Any = client
+        self._tasks: Executor = client.get_executor()
+        self._begun: list[Future[Any]] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See Executor."""
+        self._begun.append(self._tasks.submit(fn, *args, **kwargs))
+        return self._begun[-1]
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Lets go of the cluster."""
+        if cancel_futures:
+            for future in self._begun:
+                future.cancel()
+        self._tasks.shutdown(wait=wait)
+        self._client.close()
 
 
 class _Ray(Executor):

@@ -56,10 +56,7 @@ class Here(Executor):
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def checked(*args: Any) -> Any:
-        return check_passes(*args, executor=lambda jobs: Here())
-
-    monkeypatch.setattr(viz.command.check, "check_passes", checked)
+    monkeypatch.setattr(viz.command.check, "processes", lambda jobs: Here())
 
 
 def recorded(path: Path, graph: UOp, matcher: PatternMatcher) -> Path:
@@ -191,6 +188,23 @@ def test_a_process_that_ends_costs_its_passes_only(
     kinds = [{v["kind"] for v in one["verdicts"]} for one in found]
     assert kinds == [{"unchecked"}, {"proved"}]
     store.close()
+
+
+def test_a_cluster_does_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = recorded(tmp_path / "run.viz", UOp.sink(X * 3 + 0), rules)
+    asked: list[str] = []
+
+    def cluster(address: str) -> Here:
+        asked.append(address)
+        return Here()
+
+    monkeypatch.setattr(viz.command.check, "executor_at", cluster)
+    code, out, _ = run(capsys, path, "--executor", "dask://h:1")
+    assert code == 0 and "100.00 %" in out and asked == ["dask://h:1"]
+    code, _, _ = run(capsys, path, "--executor", "dask://h:1")
+    assert code == 0 and len(asked) == 1, "what is known is not checked again"
 
 
 def test_a_killed_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

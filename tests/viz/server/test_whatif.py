@@ -24,7 +24,6 @@ from viz.whatif import changed
 from viz.whatif.kept import folder_of, keep
 from viz.work import jobs
 
-
 SHAPES = Shapes(
     declarations(
         "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "whatif"))

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from core.errors import ServerError
-from viz.work.executors import executor_at
+from viz.work.executors import executor_at, is_lost
+
+
+class WithoutCancel(ThreadPoolExecutor):
+    """As Dask's."""
+
+    def shutdown(self, wait: bool = True) -> None:
+        super().shutdown(wait)
 
 
 class Stand(ModuleType):
@@ -33,7 +40,10 @@ class Stand(ModuleType):
             raise ConnectionError("nobody there")
 
     def get_executor(self) -> Executor:
-        return ThreadPoolExecutor(1)
+        return WithoutCancel(1)
+
+    def close(self) -> None:
+        self.asked.append("closed")
 
     def remote(self, *given: Any) -> Any:
         if callable(given[0]):
@@ -73,7 +83,15 @@ def test_with_it(address: str, name: str, asked: str, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, name, stand)
     with executor_at(address) as executor:
         assert executor.submit(abs, -3).result() == 3
-    assert stand.asked[0] == asked
+    assert stand.asked == [asked, "closed" if name == "distributed" else "shutdown"]
+    executor_at(address).shutdown(cancel_futures=True)
     monkeypatch.setitem(sys.modules, name, Stand(name, answers=False))
     with pytest.raises(ServerError, match=r"does not answer .*nobody there"):
         executor_at(address)
+
+
+def test_what_says_that_a_worker_ended() -> None:
+    killed = type("KilledWorker", (Exception,), {"__module__": "distributed.scheduler"})
+    crashed = type("WorkerCrashedError", (Exception,), {"__module__": "ray.exceptions"})
+    assert all(is_lost(error) for error in (killed(), crashed(), BrokenExecutor(), MemoryError()))
+    assert not is_lost(ValueError()) and not is_lost(ServerError("no"))
