@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final
 
-from core.check.trial import limit_memory
+from core.check.limits import limit_memory
 from core.prove.verdict import Verdict
 from viz.check.part import Part, check_part
 from viz.views.store import Store

@@ -10,7 +10,7 @@ import pytest
 from core.errors import ServerError
 from core.uop.serial import to_data
 from tests.core.passes.kernels import elementwise
-from tests.viz.whatif.running import Here, kernel_named, record
+from tests.viz.whatif.running import JOBS, Here, kernel_named, record
 from viz.cli import main
 from viz.views.store import Store
 from viz.whatif import isolated, worker
@@ -142,7 +142,7 @@ def test_what_workers_answer_is_kept_apart(tmp_path: Path, monkeypatch: pytest.M
     def lost(request: Any) -> Any:
         raise ServerError("the worker is lost")
 
-    monkeypatch.setitem(worker.JOBS, "replay", lost)
+    monkeypatch.setitem(JOBS, "replay", lost)
     made = replay(store, executor=here)
     assert [row["state"] for row in made["kernels"]] == ["failed", "failed"]
     assert made["notes"] == ["a worker with 2 kernels: the worker is lost"]

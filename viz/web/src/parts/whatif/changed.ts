@@ -1,5 +1,5 @@
 /**
- * Which rules' files have changed since the run: asked every second while the page is looked at, for
+ * Which rules' files have changed since the run: asked twice a second while the page is looked at, for
  * the file is edited beside it. The server looks at the times of the files only.
  */
 import { computed, effect, signal } from "@preact/signals";
@@ -7,7 +7,7 @@ import type { ChangedRules } from "../../data/messages/whatif";
 import { data } from "../../state/actions";
 import { connection, run, runKey } from "../../state/state";
 
-const ASK_MS = 1000;
+const ASK_MS = 500;
 
 /** null: not known yet. */
 export const changedRules = signal<ChangedRules | null>(null);

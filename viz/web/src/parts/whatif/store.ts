@@ -19,6 +19,9 @@ import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { asked, clear, limit, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
 
+/** Somebody waits for the answer of a second. */
+const POLL_MS = 120;
+
 export type Job =
   | { kind: "idle" }
   /** `what`: what is done, as a sentence begins. */
@@ -135,6 +138,7 @@ async function work<T>(
         if (!mine.signal.aborted) job.value = { kind: "running", what, progress };
       },
       mine.signal,
+      POLL_MS,
     );
     if (mine.signal.aborted) return null;
     job.value = { kind: "idle" };
