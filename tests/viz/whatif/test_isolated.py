@@ -13,7 +13,7 @@ from tests.core.passes.kernels import elementwise
 from tests.viz.whatif.running import JOBS, Here, kernel_named, record
 from viz.cli import main
 from viz.views.store import Store
-from viz.whatif import isolated, worker
+from viz.whatif import isolated, replaying, worker
 from viz.whatif.bisect import bisect
 from viz.whatif.isolated import end_all, work
 from viz.whatif.replay import replay
@@ -67,7 +67,7 @@ def test_graphs_that_are_none(
 ) -> None:
     monkeypatch.setattr(worker, "limit_files", abs)
     request = {"subjects": [subject(**other), subject()], "trace": str(tmp_path / "t.viz")}
-    bad, good = worker.replay_job(request)["kernels"]
+    bad, good = replaying.replay_job(request)["kernels"]
     assert said in str(bad["error"])
     assert not bad["recorded"]
     assert good["error"] is None
@@ -77,7 +77,7 @@ def test_flags_that_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.setattr(worker, "limit_files", abs)
     for flags in ({"NOOPT": 9}, {"NOOPT": 1}, {"PATH": 3}):
         request = {"subjects": [subject(flags=flags)], "trace": str(tmp_path / "t.viz")}
-        assert worker.replay_job(request)["kernels"][0]["error"] is None
+        assert replaying.replay_job(request)["kernels"][0]["error"] is None
 
 
 def test_a_trace_of_another_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
