@@ -26,7 +26,7 @@ from viz.write.writer import TraceWriter
 
 SHAPES = Shapes(
     declarations(
-        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "whatif"))
+        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "kernel"))
     )
 )
 

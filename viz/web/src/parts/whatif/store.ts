@@ -7,7 +7,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/whatif";
+import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/kernel";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
