@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from core.uop.serial import to_data
 from tests.core.passes.kernels import elementwise
 from tests.viz.whatif.running import JOBS, Here, kernel_named, record
 from viz.cli import main
+from viz.environment import bytecode_folder, cache_folder
 from viz.views.store import Store
 from viz.whatif import isolated, replaying, worker
 from viz.whatif.bisect import bisect
@@ -147,3 +149,14 @@ def test_what_workers_answer_is_kept_apart(tmp_path: Path, monkeypatch: pytest.M
     assert [row["state"] for row in made["kernels"]] == ["failed", "failed"]
     assert made["notes"] == ["a worker with 2 kernels: the worker is lost"]
     store.close()
+
+
+def test_workers_keep_bytecode_where_python_was_told_to_keep_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for told, kept in ((False, None), (True, cache_folder() / "bytecode")):
+        monkeypatch.setattr(sys, "dont_write_bytecode", told)
+        bytecode_folder.cache_clear()
+        assert bytecode_folder() == kept
+    bytecode_folder.cache_clear()
