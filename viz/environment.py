@@ -5,6 +5,7 @@ Old traces are removed to stay below a size limit; those of running programs nev
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -89,6 +90,21 @@ def private_folder(folder: Path) -> None:
         )
     if stat.S_IMODE(found.st_mode) & 0o077:
         folder.chmod(0o700)
+
+
+@functools.cache
+def bytecode_folder() -> Path | None:
+    """Where workers keep what Python compiles of this project, in a process that was told to keep
+    nothing beside it (PYTHONDONTWRITEBYTECODE): each worker would compile all of it again, which
+    takes longer than its work. None where Python keeps it by itself, or there is no such folder."""
+    if not sys.dont_write_bytecode:
+        return None
+    try:
+        folder = cache_folder() / "bytecode"
+        private_folder(folder)
+    except (TraceError, OSError):
+        return None
+    return folder
 
 
 def _home() -> Path:

@@ -14,16 +14,19 @@ import sys
 from pathlib import Path
 
 
-def start(module: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+def start(
+    module: str, stderr: int = subprocess.PIPE, bytecode: Path | None = None
+) -> subprocess.Popen[bytes]:
     """Starts a module of this project with pipes for its standard streams, if not told otherwise
-    for its messages."""
+    for its messages. `bytecode`: a folder for what Python compiles of the modules, in place of
+    those beside them."""
     # -P: a file next to a stranger's trace, such as json.py, is never imported
     return subprocess.Popen(
         [sys.executable, "-P", "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        env=_environment(),
+        env=_environment(bytecode),
         start_new_session=True,
     )
 
@@ -68,7 +71,10 @@ def how(code: int) -> str:
         return f"signal {-code}"
 
 
-def _environment() -> dict[str, str]:
+def _environment(bytecode: Path | None) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("VIZ", "UOPVIZ"))}
     paths = [str(Path(__file__).resolve().parents[2]), kept.get("PYTHONPATH", "")]
+    if bytecode is not None:
+        kept.pop("PYTHONDONTWRITEBYTECODE", None)
+        kept["PYTHONPYCACHEPREFIX"] = str(bytecode)
     return kept | {"PYTHONPATH": os.pathsep.join(p for p in paths if p), "DEBUG": "0"}

@@ -1,45 +1,18 @@
-"""What the processes that try out a kernel share: limits, its arguments, its times.
+"""What the processes that try out a kernel share: its arguments, its times.
 
 Used by `core/check/worker.py` and by the worker of the explorer. Never judges a result.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
 from core.errors import RunError
 from core.runtime.base import Runner
 from core.runtime.buffer import Buffer
 from core.uop.ops import Ops
 from core.uop.uop import UOp
-
-try:
-    import resource
-except ImportError:  # not a Unix
-    resource = None
-
-
-def limit_memory(nbytes: int) -> None:
-    """Limits the memory that this process may write, where the system can; it leaves no core file
-    either. Addresses that are only reserved do not count on Linux: the drivers of GPUs reserve them
-    for all memory of the machine."""
-    if resource is None:
-        return
-    kind = resource.RLIMIT_DATA if sys.platform == "linux" else resource.RLIMIT_AS
-    with suppress(ValueError, OSError):
-        resource.setrlimit(kind, (nbytes, nbytes))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def limit_files(nbytes: int) -> None:
-    """Limits the size of every file that this process writes, where the system can; what goes
-    beyond raises OSError."""
-    if resource is not None:
-        with suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, nbytes))
 
 
 def arguments(ast: UOp) -> list[UOp]:

@@ -18,8 +18,9 @@ import numpy as np
 
 from core.check.edited import Edited, with_text
 from core.check.isolate import MEMORY_LIMIT, RunResult
+from core.check.limits import limit_memory
 from core.check.safety import BASE, check_kernel, run_bytes
-from core.check.trial import arguments, launch_times, limit_memory
+from core.check.trial import arguments, launch_times
 from core.compile import compile_kernel
 from core.dtype import DType, dtypes
 from core.errors import RunError, UopvizError

@@ -21,6 +21,7 @@ from tests.bench import (
     scaling,
     service,
     tiles,
+    whatif,
 )
 from tests.bench.measure import machine
 
@@ -38,6 +39,7 @@ BENCHES = {
     "scaling": scaling.figures,
     "service": service.figures,
     "tiles": tiles.figures,
+    "whatif": whatif.figures,
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from core.check.trial import limit_memory
+from core.check.limits import limit_memory
 from core.compile import compile_kernel
 from core.errors import UopvizError
 from core.render import c

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from typing import Any, Final
 
-from core.check.trial import limit_memory
+from core.check.limits import limit_memory
 from core.prove.verdict import KINDS, Verdict
 from viz.check.part import Part, check_part
 from viz.views.store import Store

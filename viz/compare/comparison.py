@@ -38,6 +38,8 @@ class Comparison:
     def __init__(self, a: Store, b: Store) -> None:
         self.a, self.b = a, b
         self._sides = Side(a), Side(b)
+        for side, other in (self._sides, self._sides[::-1]):
+            side.beside(other)
         self._work: Work | None = None
         self._rules: Rules | None = None
         self._ruled: tuple[int, ...] = ()

@@ -9,6 +9,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
+import numpy as np
+
 from viz.budget import take
 from viz.compare.matching.rules import RuleMatch, Rules
 from viz.compare.matching.side import Side
@@ -119,15 +121,16 @@ def totals_data(a: Side, b: Side) -> list[Data]:
 
 def _totals(side: Side) -> dict[str, float | None]:
     kernels = [scope for scope in side.scopes() if scope.kind == "kernel"]
-    launches = sum(len(part.file.launches) for part in side.parts)
-    memory = [size for part in side.parts for _, _, size in part.file.memory]
+    parts = [] if side.is_part else side.parts
+    launches = sum(len(part.file.launches) for part in parts)
+    memory = [size for part in parts for _, _, size in part.file.memory]
     times = [bounded(scope.entry.us or 0) for scope in kernels]
     return {
         "kernels": len(kernels),
         "steps": sum(scope.steps for scope in side.scopes()),
         "nodes": sum(scope.nodes for scope in kernels),
         "compile": sum(times) if any(times) else None,
-        "run": sum(p.process.launches.total for p in side.parts) if launches else None,
+        "run": sum(p.process.launches.total for p in parts) if launches else None,
         "memory": max(memory) if memory else None,
         "launches": launches or None,
     }
@@ -175,7 +178,14 @@ def _state(of_a: int, of_b: int) -> str:
 def _matches(side: Side) -> dict[int, int]:
     """Matches of each rule of a run."""
     found: dict[int, int] = {}
-    for part in side.parts:
+    for scope in side.scopes() if side.is_part else ():
+        for rewrite in scope.passes:
+            rows = scope.part.matches.of(rewrite.id)
+            take(4 + len(rows) // 8)
+            for rule, matches in zip(*np.unique(rows[:, 0], return_counts=True), strict=True):
+                number = scope.part.process.rule(int(rule))
+                found[number] = found.get(number, 0) + int(matches)
+    for part in [] if side.is_part else side.parts:
         totals = [*part.file.totals.items()]
         take(len(totals))
         for (_, rule), (matches, _, _) in totals:
@@ -205,8 +215,12 @@ def passes_data(a: Side, b: Side) -> list[Data]:
 def _passes(side: Side) -> dict[str, tuple[int, float]]:
     """Steps and time of all passes of a name."""
     found: dict[str, tuple[int, float]] = {}
-    for part in side.parts:
-        rewrites = [*part.file.rewrites.values()]
+    groups = (
+        [scope.passes for scope in side.scopes()]
+        if side.is_part
+        else [[*part.file.rewrites.values()] for part in side.parts]
+    )
+    for rewrites in groups:
         take(len(rewrites))
         for rewrite in rewrites:
             steps, us = found.get(rewrite.name, (0, 0.0))
@@ -262,7 +276,7 @@ def _notes(a: Side, b: Side, pairs: Sequence[Pair]) -> list[str]:
     counts = [sum(m.a is not None for m in kernels), sum(m.b is not None for m in kernels)]
     common = sum(match.by == "structure" for match in kernels)
     names = [side.store.run()["name"] for side in (a, b)]
-    if common < _FEW_IN_COMMON * max(1, *counts):
+    if not (a.is_part or b.is_part) and common < _FEW_IN_COMMON * max(1, *counts):
         if names[0] != names[1]:
             which = f"{_word(names[0])} and {_word(names[1])}"
             said.append(f"These are different programs, {which}: ")

@@ -34,6 +34,8 @@ RULES_PACKED: Final = 3
 
 COMPILER: Final = "uopviz"
 """META's `compiler` of the traces that the recorder of `core` writes."""
+WHAT_IF: Final = "what_if"
+"""Key of what a file says of itself: names of the kernels that were compiled otherwise for it."""
 
 # Kinds of events.
 MATCH: Final = 1

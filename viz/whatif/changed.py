@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from viz.read.records import RuleRecord
 from viz.views.since.files import NamedFiles
 from viz.views.store import Store
 
@@ -42,7 +43,7 @@ class Changed:
 def changed_rules(store: Store) -> list[Changed]:
     """The rules that matched or were tried in a run and have changed since, by file and line. Rules
     that have only moved are not among them. Raises BudgetError."""
-    records = store.rule_records()
+    records = own_rules(store)
     found = [
         Changed(
             records[row["rule"]].name,
@@ -54,6 +55,13 @@ def changed_rules(store: Store) -> list[Changed]:
         if row["state"] in ("changed", "gone") and row["rule"] in records
     ]
     return sorted(found, key=lambda one: (one.file, one.line, one.name))
+
+
+def own_rules(store: Store) -> dict[int, RuleRecord]:
+    """The rules of the program itself: a kernel that was compiled on request has those of the code
+    as it was then."""
+    own = {number for process in store.processes for number in process.rules.values()}
+    return {number: one for number, one in store.rule_records().items() if number in own}
 
 
 class Watch:
@@ -72,7 +80,7 @@ class Watch:
         """A word for the state of the files, another one after each change, and the rules that
         have changed. Raises BudgetError."""
         with self._lock:
-            records = self._store.rule_records()
+            records = own_rules(self._store)
             if len(records) != self._counted:
                 self._files = self._readable({record.file for record in records.values()})
                 self._counted, self._seen = len(records), None

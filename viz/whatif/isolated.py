@@ -17,9 +17,12 @@ from typing import Any, Final, cast
 
 from core.check import child
 from core.errors import ServerError
+from viz.environment import bytecode_folder
 from viz.format.schema import SUFFIX
 
 WORKER: Final = "viz.whatif.worker"
+MODULES: Final = {"replay": "viz.whatif.replaying"}
+"""Jobs with a worker of their own."""
 SECONDS: Final = 120.0
 MEMORY: Final = 6 << 30
 MAX_ANSWER: Final = 1 << 26
@@ -36,7 +39,7 @@ def work(request: Mapping[str, Any], seconds: float = SECONDS) -> Data:
     with TemporaryDirectory(prefix="uopviz-what-if-", ignore_cleanup_errors=True) as folder:
         trace = Path(folder) / f"kernel{SUFFIX}"
         body = json.dumps({**request, TRACE: str(trace), "memory": MEMORY}).encode()
-        answer = _answered(body, seconds)
+        answer = _answered(MODULES.get(str(request["job"]), WORKER), body, seconds)
         answer[TRACE] = trace.read_bytes() if trace.exists() else b""
         return answer
 
@@ -48,8 +51,8 @@ def end_all() -> None:
             child.kill(process)
 
 
-def _answered(body: bytes, seconds: float) -> Data:
-    process = child.start(WORKER, subprocess.DEVNULL)
+def _answered(module: str, body: bytes, seconds: float) -> Data:
+    process = child.start(module, subprocess.DEVNULL, bytecode_folder())
     with _lock:
         _running.add(process)
     try:

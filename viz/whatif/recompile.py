@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from core.uop.observe import observing
 from core.uop.policy import following, ignoring
 from core.uop.uop import UOp
 from viz.files.alive import new_run
-from viz.format.schema import COMPILER
+from viz.format.schema import COMPILER, WHAT_IF
 from viz.recording.runinfo import versions
 from viz.trace import Recorder
 from viz.whatif.variant import Variant
@@ -54,11 +54,12 @@ def compile_variant(ast: UOp, target: Target, variant: Variant) -> Compiled:
 
 
 class Recording:
-    """Records what compiles in its block into the file `path`; a path of None: nowhere."""
+    """Records what compiles in its block into the file `path`; a path of None: nowhere. `kernels`:
+    their names."""
 
-    def __init__(self, path: Path | None, title: str, of: str) -> None:
+    def __init__(self, path: Path | None, title: str, kernels: Sequence[str]) -> None:
         self._recorder = (
-            None if path is None else Recorder(path, info=_info(title, of), user_lines=False)
+            None if path is None else Recorder(path, info=_info(title, kernels), user_lines=False)
         )
 
     def __enter__(self) -> Recording:
@@ -72,14 +73,15 @@ class Recording:
             self._recorder.close()
 
 
-def _info(title: str, of: str) -> Mapping[str, object]:
+def _info(title: str, kernels: Sequence[str]) -> Mapping[str, object]:
     return {
         "run": new_run(),
         "started": datetime.datetime.now().astimezone().isoformat(timespec="milliseconds"),
         "compiler": COMPILER,
         "python": platform.python_version(),
         "versions": versions(),
-        "command": ["uopviz", "what-if", of, title],
+        "command": ["uopviz", "what-if", kernels[0] if len(kernels) == 1 else "the run", title],
+        WHAT_IF: [*kernels],
     }
 
 

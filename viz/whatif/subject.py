@@ -14,10 +14,9 @@ from core.target import targets
 from viz.format.cells import as_int, as_text
 from viz.views.process import STRIDE
 from viz.views.store import Store
+from viz.whatif.given import COMPILING
 from viz.work.compiling import graph_of
 
-COMPILING: Final = ("NOOPT", "TC", "TC_OPT", "ALLOW_TF32", "CPU_THREADS")
-"""Flags that the code of a kernel depends on, besides its AST and target."""
 MAX_TEXT: Final = 1 << 19
 Data = dict[str, Any]
 

@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
-from core.check.trial import limit_files
-from core.errors import CompileError, EnvError, UopvizError
-from core.helpers import Context
+from core.errors import UopvizError
 from core.runtime.device import Device
 from core.target import Target, target_named
-from core.uop.serial import from_data, to_data
+from core.uop.serial import to_data
 from core.uop.uop import UOp
-from viz.format.cells import as_int, as_text
+from viz.format.cells import as_text
 from viz.whatif.culprit import Culprit, Kernel
+from viz.whatif.given import MAX_TRACE, error_data, flags_of, kernel_of, name_of
 from viz.whatif.isolated import TRACE
 from viz.whatif.minimise import minimise
 from viz.whatif.recompile import (
@@ -31,15 +31,12 @@ from viz.whatif.recompile import (
     code_facts,
     compile_variant,
 )
-from viz.whatif.subject import COMPILING
 from viz.whatif.trying import Trial, device_of, old_program
 from viz.whatif.variant import Variant
 from viz.whatif.verdict import culprit_data, outcome_data, verdict_data
 from viz.work.lines import answer_request, progress
 from viz.work.opts import parse_opts
 
-MAX_TRACE: Final = 1 << 28
-"""Bytes of what one request may record."""
 Data = dict[str, Any]
 
 
@@ -49,17 +46,17 @@ def variant_job(request: Mapping[str, Any]) -> Data:
     limit_files(MAX_TRACE)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
-    ast, target = _kernel(subject)
+    ast, target = kernel_of(subject)
     new_target = target_named(variant.target) if variant.target else target
     made: Data = {"error": None, "device": None, "outcome": None, "times": None, "code": None,
                   "oldCode": None, "opts": None, "matches": 0, "notes": []}  # fmt: skip
     progress("compiling")
-    with _flags(subject):
-        with Recording(Path(str(request[TRACE])), str(variant), as_text(subject["name"], 300)):
+    with flags_of(subject):
+        with Recording(Path(str(request[TRACE])), str(variant), [name_of(subject)]):
             compiled = compile_variant(ast, new_target, variant)
         made["matches"] = compiled.matches
         if compiled.program is None:
-            made["error"] = _said(compiled.error)
+            made["error"] = error_data(compiled.error)
             return made
         made["opts"] = applied_opts(compiled.program)
         made["code"] = code_facts(compiled.program)
@@ -101,10 +98,10 @@ def bisect_job(request: Mapping[str, Any]) -> Data:
     limit_files(0)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
-    ast, target = _kernel(subject)
+    ast, target = kernel_of(subject)
     check_kernel(ast, MAX_BYTES)
     opts = None if variant.opts is None else parse_opts(variant.opts)
-    with _flags(subject):
+    with flags_of(subject):
         target = target_named(variant.target) if variant.target else target
         if device := as_text(request.get("device"), 200):
             target = Device[device].target or target
@@ -119,7 +116,7 @@ def _on_device(ast: UOp, target: Target, variant: Variant) -> Data:
     """The program is right; whether what is rendered of it is, too, where a device runs it."""
     compiled = compile_variant(ast, target, variant)
     if compiled.program is None:
-        return {"failed": {"pass": "rendering", "error": _said(compiled.error)}, "wrong": True}
+        return {"failed": {"pass": "rendering", "error": error_data(compiled.error)}, "wrong": True}
     if device_of(target) is None:
         return {}
     try:
@@ -138,10 +135,10 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     limit_files(0)
     subject: Mapping[str, Any] = request["subject"]
     variant = Variant.from_data(request["variant"])
-    ast, target = _kernel(subject)
+    ast, target = kernel_of(subject)
     check_kernel(ast, MAX_BYTES)
     progress("making the kernel smaller")
-    with _flags(subject):
+    with flags_of(subject):
         target = target_named(variant.target) if variant.target else target
         made = minimise(ast, target, variant, float(request["seconds"]))
     return {
@@ -153,47 +150,6 @@ def minimise_job(request: Mapping[str, Any]) -> Data:
     }
 
 
-def replay_job(request: Mapping[str, Any]) -> Data:
-    """Kernels compiled with the code on disk, recorded in the order of the request. {"kernels":
-    [{"number", "error", "recorded"}]}."""
-    limit_files(MAX_TRACE)
-    subjects: list[Mapping[str, Any]] = request["subjects"]
-    found: list[Data] = []
-    with Recording(Path(str(request[TRACE])), "the code on disk", "the run"):
-        for at, subject in enumerate(subjects):
-            progress(f"kernel {at + 1:,} of {len(subjects):,}, {as_text(subject['name'], 100)}")
-            error: UopvizError | None = None
-            recorded = False
-            try:
-                ast, target = _kernel(subject)
-                with _flags(subject):
-                    recorded = True
-                    error = compile_variant(ast, target, Variant()).error
-            except UopvizError as raised:
-                error = raised
-            number = as_int(subject["number"])
-            said = None if error is None else _said(error)
-            found.append({"number": number, "error": said, "recorded": recorded})
-    return {"kernels": found}
-
-
-def _kernel(subject: Mapping[str, Any]) -> tuple[UOp, Target]:
-    """The AST of a request and its target. Raises UopvizError where it is no kernel."""
-    ast = from_data(subject["graph"])[0]
-    check_kernel(ast, max_bytes=1 << 62, inside=False)  # nothing is run yet
-    return ast, target_named(as_text(subject["target"], 200))
-
-
-def _flags(subject: Mapping[str, Any]) -> Context:
-    """The flags of the recording that code depends on; those of this process where they are no
-    values of these flags."""
-    given: Mapping[str, Any] = subject.get("flags") or {}
-    try:
-        return Context(**{name: as_int(given[name]) for name in COMPILING if name in given})
-    except EnvError:
-        return Context()
-
-
 def _text(subject: Mapping[str, Any]) -> tuple[str, str] | None:
     match subject.get("text"):
         case [str(kind), str(text)]:
@@ -202,16 +158,10 @@ def _text(subject: Mapping[str, Any]) -> tuple[str, str] | None:
             return None
 
 
-def _said(error: UopvizError | None) -> Data:
-    shown = error or CompileError("it could not be compiled")
-    return {"what": shown.what, "where": shown.where, "hint": shown.hint}
-
-
 JOBS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     "variant": variant_job,
     "bisect": bisect_job,
     "minimise": minimise_job,
-    "replay": replay_job,
 }
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from core.check.trial import limit_files
+from core.check.limits import limit_files
 from core.errors import TraceError
 from core.uop.explain import Declines, Fires, Raises, explain
 from core.uop.serial import from_data

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, cast
 from core.check import child
 from core.check.isolate import MEMORY_LIMIT
 from core.errors import ServerError, UopvizError
+from viz.environment import bytecode_folder
 
 LIMIT: Final = 120.0
 """Seconds that a job may take, if its kind has no other limit."""
@@ -91,7 +92,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         crashed="it may have run out of memory: export fewer kernels",
     ),
     "variant": _WHAT_IF,
-    "replay": _WHAT_IF,
+    "replay": replace(_WHAT_IF, module="viz.whatif.replaying"),
     "minimise": _WHAT_IF,
 }
 """By the job of a request; any other job is a Kind()."""
@@ -322,7 +323,7 @@ def _end_rest(process: subprocess.Popen[bytes]) -> None:
 
 
 def _spawn(module: str) -> subprocess.Popen[bytes]:
-    return child.start(module, subprocess.DEVNULL)
+    return child.start(module, subprocess.DEVNULL, bytecode_folder())
 
 
 def _cancelled() -> ServerError:

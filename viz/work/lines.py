@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from core.check.isolate import MEMORY_LIMIT
-from core.check.trial import limit_memory
+from core.check.limits import limit_memory
 from core.errors import UopvizError
 
 Work = Callable[[Mapping[str, Any]], Any]

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from core.check.edited import Edited, editable_on
 from core.check.isolate import MEMORY_LIMIT
+from core.check.limits import limit_files
 from core.check.safety import MAX_BYTES, check_kernel
-from core.check.trial import limit_files
 from core.check.worker import try_kernel
 from core.compile import compile_kernel, kernel_name, sources_for
 from core.errors import UopvizError

@@ -1,9 +1,8 @@
-"""What if, over HTTP: variants as jobs, kept and opened; replays; scripts; rules that have changed."""
+"""What if, over HTTP: variants as jobs, kept and opened; replays; scripts; changed rules."""
 
 from __future__ import annotations
 
-import json
-import shutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,11 @@ from viz.views.store import Store
 from viz.whatif import changed
 from viz.whatif.kept import folder_of, keep
 from viz.work import jobs
+from viz.write.writer import TraceWriter
 
 SHAPES = Shapes(
     declarations(
-        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "whatif"))
+        "\n".join((MESSAGES / f"{name}.ts").read_text("utf-8") for name in ("job", "kernel"))
     )
 )
 
@@ -157,7 +157,11 @@ def test_changed_rules_are_read_again_only_where_a_file_has_changed(
     with monkeypatch.context() as patched:
         patched.setattr(changed, "changed_rules", never)
         assert served.get("changed") == first
-    monkeypatch.setattr(changed, "_stat", lambda path: (0, 0, 1))
+
+    def later(path: Path) -> tuple[int, int, int]:
+        return 0, 0, 1
+
+    monkeypatch.setattr(changed, "_stat", later)
     assert served.get("changed")["state"] != first["state"]
 
 
@@ -211,17 +215,32 @@ def test_what_lies_beside_a_trace_is_believed_nothing(served: Served) -> None:
 
 
 def test_foreign_runs_say_what_they_need(trace: Path, tmp_path: Path, dist: Path) -> None:
-    foreign = Store(trace)
-    file = tmp_path / "run.html"
-    file.write_text(export_html(foreign, budget=1).html)
-    shutil.copy(trace, tmp_path / "copy.viz")
-    for store in (foreign, open_run(file)):
+    foreign, file = tmp_path / "foreign.viz", tmp_path / "run.html"
+    with TraceWriter(foreign, {"compiler": "mycc"}) as t:
+        t.context_begin("k", "kernel")
+    with_trace = Store(trace)
+    held = r'<script type="application/octet-stream".*?</script>'
+    file.write_text(re.sub(held, "", export_html(with_trace).html))
+    with_trace.close()
+    for store, what in (
+        (Store(foreign), "of another compiler"),
+        (open_run(file), "this exported file holds no trace"),
+    ):
         app = create_app(store, Guard("secret", 4711))
         app.test_client_class = TokenClient
         client = app.test_client()
-        kernel = store.kernels()[0]
-        said = client.post(f"/api/A/kernels/{kernel}/variants", json={})
-        assert said.status_code == 400, said.text
-        words = said.get_json()["error"]
-        assert words["what"] and words["hint"], json.dumps(words)
+        for path in ("kernels/1/variants", "replay", "kernels/1/replay"):
+            said = client.post(f"/api/A/{path}", json={})
+            assert said.status_code == 400, said.text
+            words = said.get_json()["error"]
+            assert what in words["what"], path
+            assert words["hint"]
         app.extensions["uopviz"].close()
+
+
+def test_kernels_compiled_on_request_have_rules_of_their_own(served: Served) -> None:
+    files = len(changed.own_rules(served.store))
+    job = served.post(f"kernels/{served.kernel}/compile", {"target": "sm_90"})["job"]
+    assert ended(served.client, job)["state"] == "done"
+    assert len(served.store.rule_records()) > files
+    assert len(changed.own_rules(served.store)) == files

@@ -14,8 +14,10 @@ import numpy as np
 import viz
 from core import Tensor, compile
 from viz.views.store import Store
-from viz.whatif import worker
+from viz.whatif import replaying, worker
 from viz.whatif.isolated import TRACE
+
+JOBS = {**worker.JOBS, "replay": replaying.replay_job}
 
 
 def record(path: Path) -> None:
@@ -56,7 +58,7 @@ class Here(Executor):
         with TemporaryDirectory() as folder:
             path = Path(folder) / "kernel.viz"
             try:
-                answer = worker.JOBS[request["job"]]({**request, TRACE: str(path)})
+                answer = JOBS[request["job"]]({**request, TRACE: str(path)})
             except Exception as error:
                 future.set_exception(error)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 from core.errors import ServerError
 from core.uop.serial import to_data
 from tests.core.passes.kernels import elementwise
-from tests.viz.whatif.running import Here, kernel_named, record
+from tests.viz.whatif.running import JOBS, Here, kernel_named, record
 from viz.cli import main
+from viz.environment import bytecode_folder, cache_folder
 from viz.views.store import Store
-from viz.whatif import isolated, worker
+from viz.whatif import isolated, replaying, worker
 from viz.whatif.bisect import bisect
 from viz.whatif.isolated import end_all, work
 from viz.whatif.replay import replay
@@ -67,7 +69,7 @@ def test_graphs_that_are_none(
 ) -> None:
     monkeypatch.setattr(worker, "limit_files", abs)
     request = {"subjects": [subject(**other), subject()], "trace": str(tmp_path / "t.viz")}
-    bad, good = worker.replay_job(request)["kernels"]
+    bad, good = replaying.replay_job(request)["kernels"]
     assert said in str(bad["error"])
     assert not bad["recorded"]
     assert good["error"] is None
@@ -77,7 +79,7 @@ def test_flags_that_are_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.setattr(worker, "limit_files", abs)
     for flags in ({"NOOPT": 9}, {"NOOPT": 1}, {"PATH": 3}):
         request = {"subjects": [subject(flags=flags)], "trace": str(tmp_path / "t.viz")}
-        assert worker.replay_job(request)["kernels"][0]["error"] is None
+        assert replaying.replay_job(request)["kernels"][0]["error"] is None
 
 
 def test_a_trace_of_another_compiler(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,8 +144,19 @@ def test_what_workers_answer_is_kept_apart(tmp_path: Path, monkeypatch: pytest.M
     def lost(request: Any) -> Any:
         raise ServerError("the worker is lost")
 
-    monkeypatch.setitem(worker.JOBS, "replay", lost)
+    monkeypatch.setitem(JOBS, "replay", lost)
     made = replay(store, executor=here)
     assert [row["state"] for row in made["kernels"]] == ["failed", "failed"]
     assert made["notes"] == ["a worker with 2 kernels: the worker is lost"]
     store.close()
+
+
+def test_workers_keep_bytecode_where_python_was_told_to_keep_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for told, kept in ((False, None), (True, cache_folder() / "bytecode")):
+        monkeypatch.setattr(sys, "dont_write_bytecode", told)
+        bytecode_folder.cache_clear()
+        assert bytecode_folder() == kept
+    bytecode_folder.cache_clear()

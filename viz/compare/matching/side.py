@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from viz.budget import take
 from viz.compare.matching.keys import NodeKeys
 from viz.compare.matching.steps import MatchTable
+from viz.format.cells import as_text
 from viz.format.rows import KERNELS
+from viz.format.schema import WHAT_IF
 from viz.read.records import Context, Rewrite
 from viz.read.tracefile import TraceFile
 from viz.views.process import Process
@@ -106,6 +108,20 @@ class Side:
         self._parts: dict[int, Part] = {}
         self._scopes: dict[int, Scope] = {}
         self._counted: tuple[int, ...] = ()
+        self._only: frozenset[str] | None = None
+
+    def beside(self, other: Side) -> None:
+        """Leaves out what the other run cannot have: one that was recorded when kernels were
+        compiled otherwise (viz/whatif) has these kernels and nothing else."""
+        names = other.store.files[0].meta.get(WHAT_IF)
+        if isinstance(names, list):
+            self._only = frozenset(as_text(name, 300) for name in cast("list[object]", names))
+            self._counted = ()
+
+    @property
+    def is_part(self) -> bool:
+        """Whether only some of its kernels are compared."""
+        return self._only is not None
 
     @property
     def parts(self) -> list[Part]:
@@ -142,9 +158,14 @@ class Side:
         counted = self.version()
         if counted != self._counted:
             found = (scope for part in self.parts for scope in scopes_of(part))
-            self._scopes = {scope.number: scope for scope in found}
+            self._scopes = {scope.number: scope for scope in found if self._counts(scope)}
             self._counted = counted
         return [*self._scopes.values()]
+
+    def _counts(self, scope: Scope) -> bool:
+        if self._only is None:
+            return True
+        return scope.kind == "kernel" and scope.name[:300] in self._only
 
     def scope(self, number: int) -> Scope | None:
         """The scope of a number of the run; None for a number that is none's."""

@@ -2,7 +2,7 @@
 that have changed, scripts.
 
 They parse and answer; the logic is in `viz/server/runs/whatif.py`. The form of every answer is in
-viz/web/src/data/messages/whatif.ts, and of job results in docs/json.md.
+viz/web/src/data/messages/kernel.ts, and of job results in docs/json.md.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ MOST_SECONDS: Final = 3600.0
 
 class WhatIf:
     """What is compiled otherwise, of all runs of a server. `opened`: opens one more trace, and
-    gives its name as a run and the numbers of its kernels; `closed`: closes the runs of a trace. Threads may share one."""
+    gives its name as a run and the numbers of its kernels; `closed`: closes the runs of a
+    trace. Threads may share one."""
 
     def __init__(
         self,

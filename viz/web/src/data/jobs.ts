@@ -4,12 +4,15 @@ import { DataError, type ServerActions } from "./backend";
 const FIRST_POLL_MS = 60;
 const SLOWEST_POLL_MS = 500;
 
-/** Resolves with the job's result; rejects with its error, or AbortError once cancelled. */
+/** Resolves with the job's result; rejects with its error, or AbortError once cancelled.
+ *
+ * @param slowest between two questions, ms, of a job that has taken a while */
 export async function follow<T>(
   server: ServerActions,
   start: () => Promise<number>,
   onProgress: (text: string) => void,
   signal: AbortSignal,
+  slowest = SLOWEST_POLL_MS,
 ): Promise<T> {
   signal.throwIfAborted();
   const id = await start();
@@ -17,7 +20,7 @@ export async function follow<T>(
   try {
     for (;;) {
       await sleep(pause, signal);
-      pause = Math.min(pause * 1.5, SLOWEST_POLL_MS);
+      pause = Math.min(pause * 1.5, slowest);
       const job = await server.job(id);
       if (job.state === "done") return job.result as T;
       if (job.state === "error")

@@ -4,7 +4,7 @@ import type {
   OpenedVariant,
   VariantSpec,
   VariantRow,
-} from "./messages/whatif";
+} from "./messages/kernel";
 
 /** Each is about one run. All reject with a DataError. */
 export interface WhatIfActions {

@@ -8,23 +8,21 @@ export function Variants() {
   return (
     <div class="whatif">
       {canTry() && (
-        <>
+        <div class="wi-row">
+          <JobLine />
+          <button
+            type="button"
+            class="btn sm quiet"
+            disabled={chosen.value.length < 2}
+            title="Choose two variants in the table, then compare them with each other"
+            onClick={() => void compareVariants(...chosen.peek().toSorted((a, b) => a - b))}
+          >
+            {chosen.value.length < 2
+              ? "Compare two"
+              : `Compare ${chosen.value.toSorted((a, b) => a - b).join(" and ")}`}
+          </button>
           <VariantForm />
-          <div class="wi-row">
-            <JobLine />
-            <button
-              type="button"
-              class="btn sm"
-              disabled={chosen.value.length < 2}
-              title="Choose two variants in the table, then compare them with each other"
-              onClick={() => void compareVariants(...chosen.peek().toSorted((a, b) => a - b))}
-            >
-              {chosen.value.length < 2
-                ? "Compare two"
-                : `Compare ${chosen.value.toSorted((a, b) => a - b).join(" and ")}`}
-            </button>
-          </div>
-        </>
+        </div>
       )}
       <div class="wi-table" tabIndex={-1}>
         <VariantsTable />

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { short } from "../../state/format";
 import { rules, run } from "../../state/state";
 import { Icon } from "../../ui/Icon";
+import { Menu } from "../../ui/over/Menu";
 import {
   asked,
   change,
@@ -16,7 +17,53 @@ import {
 } from "./asked";
 import { cancelJob, isRunning, tryVariant } from "./store";
 
+/** One line: what the next variant is, the form behind a button, and the button that compiles it. */
 export function VariantForm() {
+  const running = isRunning();
+  return (
+    <>
+      <Menu
+        label="Change the next variant"
+        class="btn sm"
+        title="Rules to leave out, where to stop, optimizations, target"
+        button={
+          <>
+            Change
+            <Icon name="down" />
+          </>
+        }
+      >
+        {(close) => <Fields close={close} />}
+      </Menu>
+      <button
+        type="button"
+        class="btn sm quiet"
+        disabled={!changesSomething.value}
+        title="Change nothing in the next variant"
+        onClick={clear}
+      >
+        Clear
+      </button>
+      {running ? (
+        <button type="button" class="btn sm wi-go" title="Cancel (Esc)" onClick={cancelJob}>
+          Cancel
+        </button>
+      ) : (
+        <button
+          type="button"
+          class="btn sm pri wi-go"
+          title={`Compile and run: ${short(wordsOf(asked.value), 300)} (Shift Enter)`}
+          onClick={() => void tryVariant()}
+        >
+          <Icon name="play" fill />
+          Compile and run
+        </button>
+      )}
+    </>
+  );
+}
+
+function Fields({ close }: { close: () => void }) {
   const spec = asked.value;
   const passes = [...new Set([...passNames.value.values(), spec.inside])].filter(Boolean);
   return (
@@ -25,34 +72,36 @@ export function VariantForm() {
       aria-label="The next variant"
       onSubmit={(e) => {
         e.preventDefault();
+        close();
         void tryVariant();
       }}
     >
+      <span class="t2">Leave out</span>
       <div class="wi-part">
-        <span class="t2">Leave out</span>
         {spec.skip.map((name) => (
-          <span class="chip on" key={name}>
-            <span class="el mono">{short(name, 60)}</span>
-            <button
-              type="button"
-              class="link plain"
-              aria-label={`Take ${short(name, 60)} in again`}
-              onClick={() => toggleSkip(name)}
-            >
-              ✕
-            </button>
-          </span>
+          <button
+            type="button"
+            class="chip on"
+            key={name}
+            aria-label={`Take ${short(name, 60)} in again`}
+            title="Take it in again"
+            onClick={() => toggleSkip(name)}
+          >
+            <span class="el mono">{short(name, 60)}</span> ✕
+          </button>
         ))}
         <AddRule />
       </div>
-      <label class="wi-part">
-        <span class="t2">Stop after</span>
+      <label for="wi-stop" class="t2">
+        Stop after
+      </label>
+      <div class="wi-part">
         <input
+          id="wi-stop"
           type="number"
           min={0}
           max={2147483647}
           placeholder="all"
-          aria-label="Matches after which nothing matches"
           value={spec.stop_after ?? ""}
           onInput={(e) => {
             const text = e.currentTarget.value;
@@ -60,75 +109,61 @@ export function VariantForm() {
           }}
         />
         <span class="t2">matches</span>
+      </div>
+      <label for="wi-inside" class="t2">
+        In pass
       </label>
-      <label class="wi-part">
-        <span class="t2">in</span>
-        <select
-          aria-label="Passes where this holds"
-          value={spec.inside}
-          onChange={(e) => change({ inside: e.currentTarget.value })}
-        >
-          <option value="">all passes</option>
-          {passes.map((name) => (
-            <option key={name} value={name}>
-              {short(name, 60)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Opts />
-      <label class="wi-part">
-        <span class="t2">Target</span>
-        <select
-          aria-label="Target"
-          value={spec.target}
-          onChange={(e) => change({ target: e.currentTarget.value })}
-        >
-          <option value="">as recorded</option>
-          {(run.value?.targets ?? []).map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="wi-part">
-        <span class="t2">Limit</span>
-        <select
-          aria-label="Limit of time"
-          value={String(limit.value)}
-          onChange={(e) => (limit.value = Number(e.currentTarget.value))}
-        >
-          {LIMITS.map((s) => (
-            <option key={s} value={String(s)}>
-              {s < 60 ? `${s} s` : `${s / 60} min`}
-            </option>
-          ))}
-        </select>
-      </label>
-      <span class="sp" />
-      <button
-        type="button"
-        class="btn sm quiet"
-        disabled={!changesSomething.value}
-        onClick={clear}
+      <select
+        id="wi-inside"
+        title="Where rules are left out, and matches are counted"
+        value={spec.inside}
+        onChange={(e) => change({ inside: e.currentTarget.value })}
       >
-        Clear
-      </button>
-      {isRunning() ? (
-        <button type="button" class="btn sm" onClick={cancelJob}>
-          Cancel
+        <option value="">all passes</option>
+        {passes.map((name) => (
+          <option key={name} value={name}>
+            {short(name, 60)}
+          </option>
+        ))}
+      </select>
+      <Opts />
+      <label for="wi-target" class="t2">
+        Target
+      </label>
+      <select
+        id="wi-target"
+        value={spec.target}
+        onChange={(e) => change({ target: e.currentTarget.value })}
+      >
+        <option value="">as recorded</option>
+        {(run.value?.targets ?? []).map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <label for="wi-limit" class="t2">
+        Time limit
+      </label>
+      <select
+        id="wi-limit"
+        value={String(limit.value)}
+        onChange={(e) => (limit.value = Number(e.currentTarget.value))}
+      >
+        {LIMITS.map((s) => (
+          <option key={s} value={String(s)}>
+            {s < 60 ? `${s} s` : `${s / 60} min`}
+          </option>
+        ))}
+      </select>
+      <div class="wi-end">
+        <button type="button" class="btn sm" onClick={close}>
+          Close
         </button>
-      ) : (
-        <button
-          type="submit"
-          class="btn sm pri"
-          title={`Compile and run: ${short(wordsOf(spec), 300)} (Shift Enter)`}
-        >
-          <Icon name="play" fill />
+        <button type="submit" class="btn sm pri">
           Compile and run
         </button>
-      )}
+      </div>
     </form>
   );
 }
@@ -176,30 +211,34 @@ function Opts() {
   const [own, setOwn] = useState(false);
   const kind = opts === null ? "auto" : opts.trim() || own ? "own" : "none";
   return (
-    <span class="wi-part">
-      <span class="t2">Opts</span>
-      <select
-        aria-label="Optimizations"
-        value={kind}
-        onChange={(e) => {
-          setOwn(e.currentTarget.value === "own");
-          change({ opts: e.currentTarget.value === "auto" ? null : "" });
-        }}
-      >
-        <option value="auto">chosen by the compiler</option>
-        <option value="none">none</option>
-        <option value="own">these</option>
-      </select>
-      {kind === "own" && (
-        <input
-          class="mono wi-opts"
-          aria-label="Optimizations, as a list"
-          placeholder="UPCAST(0, 4) UNROLL(0, 0)"
-          spellcheck={false}
-          value={opts ?? ""}
-          onInput={(e) => change({ opts: e.currentTarget.value })}
-        />
-      )}
-    </span>
+    <>
+      <label for="wi-kind" class="t2">
+        Optimizations
+      </label>
+      <div class="wi-part">
+        <select
+          id="wi-kind"
+          value={kind}
+          onChange={(e) => {
+            setOwn(e.currentTarget.value === "own");
+            change({ opts: e.currentTarget.value === "auto" ? null : "" });
+          }}
+        >
+          <option value="auto">chosen by the compiler</option>
+          <option value="none">none</option>
+          <option value="own">these</option>
+        </select>
+        {kind === "own" && (
+          <input
+            class="mono wi-opts"
+            aria-label="Optimizations, as a list"
+            placeholder="UPCAST(0, 4) UNROLL(0, 0)"
+            spellcheck={false}
+            value={opts ?? ""}
+            onInput={(e) => change({ opts: e.currentTarget.value })}
+          />
+        )}
+      </div>
+    </>
   );
 }

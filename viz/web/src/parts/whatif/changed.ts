@@ -1,13 +1,13 @@
 /**
- * Which rules' files have changed since the run: asked every second while the page is looked at, for
+ * Which rules' files have changed since the run: asked twice a second while the page is looked at, for
  * the file is edited beside it. The server looks at the times of the files only.
  */
 import { computed, effect, signal } from "@preact/signals";
-import type { ChangedRules } from "../../data/messages/whatif";
+import type { ChangedRules } from "../../data/messages/kernel";
 import { data } from "../../state/actions";
 import { connection, run, runKey } from "../../state/state";
 
-const ASK_MS = 1000;
+const ASK_MS = 500;
 
 /** null: not known yet. */
 export const changedRules = signal<ChangedRules | null>(null);

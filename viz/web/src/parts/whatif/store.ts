@@ -7,7 +7,7 @@ import { asProblem, isAbort } from "../../data/backend";
 import { follow } from "../../data/jobs";
 import type { ApiProblem } from "../../data/messages/job";
 import type { Row } from "../../data/messages/run";
-import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/whatif";
+import type { Replayed, SmallerScript, VariantRow } from "../../data/messages/kernel";
 import { allData, announce, data, followLink, reportProblem } from "../../state/actions";
 import { openDrawer } from "../../state/drawer";
 import { plural } from "../../state/format";
@@ -18,6 +18,9 @@ import { isOfPair } from "../../state/link/view";
 import { currentKernel, run, runKey, runName, view } from "../../state/state";
 import { asked, clear, limit, wordsOf } from "./asked";
 import { changedRules, replayedState } from "./changed";
+
+/** Somebody waits for the answer of a second. */
+const POLL_MS = 120;
 
 export type Job =
   | { kind: "idle" }
@@ -135,6 +138,7 @@ async function work<T>(
         if (!mine.signal.aborted) job.value = { kind: "running", what, progress };
       },
       mine.signal,
+      POLL_MS,
     );
     if (mine.signal.aborted) return null;
     job.value = { kind: "idle" };

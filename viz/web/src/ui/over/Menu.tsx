@@ -79,6 +79,7 @@ function Popup({ anchor, label, close, children }: PopupProps) {
     e.stopPropagation();
     if (e.key === "Escape") close();
     if (e.key !== "ArrowDown" && e.key !== "ArrowUp") return;
+    if ((e.target as HTMLElement).matches("select, input[type=number], input[list]")) return;
     e.preventDefault();
     const items = [...(box.current?.querySelectorAll<HTMLElement>("input, .mi") ?? [])];
     const at = items.indexOf(document.activeElement as HTMLElement);

@@ -10,15 +10,19 @@ import type {
   SourceDifference,
   SourceName,
 } from "../../../data/messages/compare";
-import { view } from "../../../state/state";
+import { openRuns, view } from "../../../state/state";
 import { Watched } from "../../../state/watched";
 import { compareLink, numbersOf, pairOf } from "../link";
 import { isPairOpen, pairData } from "./ask";
 
 export const isOpen = (): boolean => view.value.page === "compare";
 
-/** What an answer of the pair depends on. */
-export const runsKey = computed(() => `${compareLink.value.a} ${compareLink.value.b}`);
+/** What an answer of the pair depends on: a letter may come to stand for another trace. */
+export const runsKey = computed(() => {
+  const { a, b } = compareLink.value;
+  const file = (name: string): string => openRuns.value.find((r) => r.name === name)?.file ?? "";
+  return [a, file(a), b, file(b)].join(" ");
+});
 
 export const watchedPair = new Watched<Comparison>(
   "api/compare",

@@ -1,0 +1,143 @@
+"""Kernels compiled otherwise, in the page: a rule left out, two variants, code that has changed, a
+rule that does not come to an end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.code_copy import RULE, CodeCopy
+from tests.browser.explorer import Explorer
+from tests.browser.served import PROGRAMS, Process
+
+SKIPPED = "multiply_add"
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> CodeCopy:
+    return CodeCopy(tmp_path_factory.mktemp("code") / "copy")
+
+
+@pytest.fixture(scope="module")
+def served(code: CodeCopy) -> Iterator[Process]:
+    """A run of two kernels, served by a copy of the code that recorded it."""
+    trace = code.run(PROGRAMS / "whatif.py")
+    with code.serve(trace) as process:
+        yield process
+
+
+@pytest.fixture
+def explorer(
+    code: CodeCopy, served: Process, new_page: Callable[..., Explorer]
+) -> Iterator[Explorer]:
+    """The pass in which a product and a sum become one operation."""
+    made = new_page(viewport={"width": 1440, "height": 900})
+    made.goto(f"{served.url.partition('#')[0]}#r={_pass(served)['id']}&k=1")
+    yield made
+    code.restore()
+
+
+def _pass(served: Process) -> dict[str, Any]:
+    rows = served.rows()
+    kernel = next(row for row in rows if row["label"] == "kernel" and row["name"][0] == "r")
+    return next(
+        row for row in rows if row["row"] > kernel["row"] and row["name"] == "decompose: fuse"
+    )
+
+
+def _compiled(page: Page, count: int) -> None:
+    """Waits until so many variants are in the table."""
+    expect(page.locator(".variants tbody tr")).to_have_count(count)
+
+
+def test_a_rule_is_left_out_and_compared(explorer: Explorer) -> None:
+    page = explorer.page
+    explorer.press("Shift+X")
+    expect(page.locator(".wi-job")).to_contain_text(f"without {SKIPPED}")
+    expect(
+        explorer.inspector.get_by_role("button", name="Leave out", exact=True)
+    ).to_have_attribute("aria-pressed", "true")
+    explorer.press("Shift+Enter")
+    _compiled(page, 1)
+    row = page.locator(".variants tbody tr").first
+    expect(row).to_contain_text(f"without {SKIPPED}")
+    expect(row).to_contain_text("equal")
+    page.get_by_role("button", name="Change the next variant").click()
+    form = page.get_by_role("form", name="The next variant")
+    form.get_by_role("button", name=f"Take {SKIPPED} in again").click()
+    form.get_by_label("Rule to leave out").fill("reduce_in_loop")
+    form.get_by_label("Rule to leave out").press("Enter")
+    form.get_by_role("button", name="Compile and run").click()
+    _compiled(page, 2)
+    expect(row).to_contain_text("pass reduce cannot do without what was changed: left out")
+    page.locator(".variants tbody tr").last.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+    rules = page.get_by_role("region", name="Rules that fire more or less")
+    expect(rules).to_contain_text(SKIPPED)
+    expect(page.locator(".cmp-row")).to_have_count(1)
+    expect(page.get_by_role("main", name="Comparison")).not_to_contain_text("different programs")
+    page.go_back()
+    for box in page.get_by_role("checkbox", name=re.compile("Choose variant")).all():
+        box.check()
+    page.get_by_role("button", name="Compare 1 and 2").click()
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+    assert (explorer.address("ca"), explorer.address("cb")) == ("B", "C")
+
+
+def test_scripts_and_deleting(explorer: Explorer) -> None:
+    page = explorer.page
+    explorer.press("Shift+V")
+    page.get_by_role("button", name="Compile and run").click()
+    rows = page.locator(".variants tbody tr")
+    expect(rows.first).to_contain_text("the code on disk")
+    before = rows.count()
+    more = rows.first.get_by_role("button", name=re.compile("More about"))
+    more.click()
+    with page.expect_download() as script:
+        page.get_by_role("button", name="Save a reproduction script").click()
+    assert "from core.uop.serial import from_data" in Path(script.value.path()).read_text()
+    more.click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(rows).to_have_count(before - 1)
+
+
+def test_a_changed_rule_is_replayed(explorer: Explorer, code: CodeCopy) -> None:
+    page = explorer.page
+    notice = page.locator(".wi-notice")
+    expect(notice).to_have_count(0)
+    code.edit()
+    expect(notice).to_contain_text(re.compile(rf"{RULE} changed, reduce\.py:\d+"))
+    notice.get_by_role("button", name="this kernel").click()
+    expect(page.get_by_role("main", name="Comparison")).to_be_visible()
+    expect(page.locator(".cmp-row")).to_have_count(1)
+    expect(page.locator(".cmp-first .pf")).to_contain_text("differ")
+    expect(notice).to_contain_text("Replayed")
+    code.restore()
+    expect(notice).to_have_count(0)
+    explorer.press("q")  # from here, too
+    expect(page.get_by_role("main", name="Comparison")).to_contain_text("The runs are equal")
+
+
+def test_a_rule_that_hangs_is_ended_by_its_limit(explorer: Explorer, code: CodeCopy) -> None:
+    page = explorer.page
+    code.hang()
+    explorer.press("Shift+V")
+    page.get_by_role("button", name="Change the next variant").click()
+    choice = page.get_by_label("Time limit")
+    choice.evaluate("select => { select.options[0].value = '2'; }")
+    choice.select_option("2")
+    page.get_by_role("button", name="Close", exact=True).click()
+    table = page.locator(".whatif")
+    expect(table).to_contain_text(re.compile("No variant of this kernel|Result"))
+    before = page.locator(".variants tbody tr").count()
+    page.get_by_role("button", name="Compile and run").click()
+    expect(page.locator(".wi-job")).to_contain_text("took longer than 2 seconds and was ended")
+    page.get_by_role("button", name="Compile and run").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".wi-job")).to_contain_text("Next:")
+    assert page.locator(".variants tbody tr").count() == before
