@@ -43,7 +43,7 @@ class Check:
         self._store, self._changed = store, changed
         self._rules = [_rule(store, asked.rule)] if asked.rule is not None else []
         self._asked = _passes(store, asked)
-        known = set[int]() if asked.again else take_kept(store).whole(self._asked)
+        known = set[int]() if asked.again else take_kept(store).whole()
         self._left = [number for number in self._asked if number not in known]
 
     @property
