@@ -32,6 +32,7 @@ from viz.share.exportfile import (
 from viz.share.held.entries import Below, no_export
 from viz.share.held.run import Held, Reopened
 from viz.views.answers import EMULATED, RUN
+from viz.views.checks import summary_in
 from viz.views.emulations import KEPT, emulations_in
 from viz.views.run import FIRST, Run
 from viz.views.store import Store
@@ -131,10 +132,8 @@ class Unpacked(Store):
 
     def _take_checks(self, entries: Below) -> None:
         with suppress(TraceError), within(Budget("what was checked")):
-            said = entries.get(CHECKS.at())
-            stated = cast("Data", said).get("rewrite") if isinstance(said, dict) else None
-            for number in cast("list[Any]", stated) if isinstance(stated, list) else []:
-                if not isinstance(number, int) or self.scope_of(number) is None:
+            for number in summary_in(entries.get(CHECKS.at()))["rewrite"]:
+                if self.scope_of(number) is None:
                     continue
                 with suppress(BudgetError, FormatError, RecursionError):
                     found = entries.get(VERDICTS.at(number))

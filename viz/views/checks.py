@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from viz.format.jsontext import to_json
 
@@ -104,6 +104,28 @@ class Checks:
         with self._lock:
             found = [self._passes[n].counts for n in rewrites if n in self._passes]
         return {kind: sum(counts[i] for counts in found) for i, kind in enumerate(KINDS)}
+
+
+def summary_in(stated: object) -> Data:
+    """The summary that a file states, which may hold anything: its rows, where it has the form of
+    `Checks.summary`, else none."""
+    fields = cast("Data", stated) if isinstance(stated, dict) else {}
+    columns = {name: fields.get(name) for name in ("rewrite", *KINDS, "whole", "differing")}
+    lists = [cast("list[Any]", one) for one in columns.values() if isinstance(one, list)]
+    fits = len(lists) == len(columns) and len({len(one) for one in lists}) == 1
+    if not fits or not all(_is_row(row) for row in zip(*lists, strict=True)):
+        return {name: [] for name in columns}
+    return columns
+
+
+def _is_row(row: tuple[Any, ...]) -> bool:
+    *numbers, whole, differing = row
+    return (
+        all(type(n) is int for n in numbers)
+        and isinstance(whole, bool)
+        and isinstance(differing, list)
+        and all(type(n) is int for n in cast("list[Any]", differing))
+    )
 
 
 def _made(checked: Data, whole: bool, stated: bool) -> _Checked:

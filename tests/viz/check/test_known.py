@@ -12,7 +12,7 @@ import viz.check.known.beside
 from viz.check.job import Asked, Check
 from viz.check.known.beside import keep, take_kept
 from viz.check.known.kept import kept_path
-from viz.views.checks import MAX_DIFFERING, Checks
+from viz.views.checks import MAX_DIFFERING, Checks, summary_in
 from viz.views.process import STRIDE
 from viz.views.store import Store
 
@@ -107,3 +107,15 @@ def test_results_without_a_place_are_known_all_the_same(
     assert len(changes) == 2
     assert not Path(kept_path(store.path)).exists()
     assert Check(store, Asked(rewrite=number), lambda: None).request is None
+
+
+def test_a_summary_that_a_file_states() -> None:
+    checks = Checks()
+    checks.add(checked(3, PROVED, WRONG))
+    good = checks.summary()
+    assert summary_in(json.loads(json.dumps(good))) == good
+    nothing = Checks().summary()
+    bad: list[object] = [None, 3, {}, good | {"whole": [1]}, good | {"differing": [[None]]}]
+    bad += [good | {"rewrite": ["3"]}, good | {"proved": [1, 2]}, good | {"rewrite": "3"}]
+    for stated in bad:
+        assert summary_in(stated) == nothing, stated
