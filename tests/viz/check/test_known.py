@@ -102,9 +102,15 @@ def test_results_without_a_place_are_known_all_the_same(
     check.take(checked(number, PROVED))
     check.take(checked(99_999, PROVED))  # which was not asked for
     check.end()
+
+    def gone(*_: object) -> object:
+        raise OSError("the folder is gone")
+
+    monkeypatch.setattr(viz.check.known.beside, "save", gone)
+    check.end()  # a job that cannot keep its results ends all the same
     assert store.checks.rewrites() == [number]
     assert check.answer()["counts"]["proved"] == 1
-    assert len(changes) == 2
+    assert len(changes) == 3
     assert not Path(kept_path(store.path)).exists()
     assert Check(store, Asked(rewrite=number), lambda: None).request is None
 
